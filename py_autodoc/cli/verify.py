@@ -97,7 +97,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
-    from py_autodoc.verify.api import verify_analysed
+    from py_autodoc.verify.api import verify_with_analysis
     from py_autodoc.verify.document import AGREES
 
     kinds = {"json": "verification", "html": "html", "svg": "svg", "png": "png"}
@@ -114,7 +114,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
             "Pass real ones with --data."
         )
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
-        found, analysis = verify_analysed(
+        found, analysis = verify_with_analysis(
             model,
             options["against"],
             samples_at(options["data"], options["preprocessing"]),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from py_autodoc.quantize.document import Quantization
 from py_autodoc.units import plural, share, size
-from py_autodoc.verify.lines import error_text
+from py_autodoc.verify.lines import agreement_text, error_text
 
 
 def quantization_lines(found: Quantization) -> Iterator[str]:
@@ -31,10 +31,7 @@ def quantization_lines(found: Quantization) -> Iterator[str]:
     yield ""
     yield f"Compared with {found.model} ({found.cpu})"
     for output in found.outputs:
-        agreement = (
-            "" if output.agreement is None else f", largest value in the same place {output.agreement:.1%}"
-        )
-        yield f"  {output.name}: {error_text(output.error)}{agreement}"
+        yield f"  {output.name}: {error_text(output.error)}{agreement_text(output.agreement)}"
         if output.error_fused is not None:
             yield f"    as ONNX Runtime runs it here: {error_text(output.error_fused)}"
     for text in found.findings:

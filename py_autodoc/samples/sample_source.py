@@ -18,6 +18,8 @@ from py_autodoc.samples.read import read_samples, samples_in
 from py_autodoc.samples.specs import InputSpec, Sample
 from py_autodoc.units import size
 
+SYNTHETIC = "synthetic"
+"""Start of the description of generated samples."""
 MOST = 4096
 """Maximum number of samples."""
 MAX_BYTES = 4 << 30
@@ -45,7 +47,7 @@ def choose_samples(
         raise OptionError("bad-samples", f"1 to {MOST:,} samples can be used.")
     listed, most = list(specs), count or usual[0]
     if data is None:
-        return list(made_samples(listed, count or usual[1], seed)), f"made up (seed {seed})"
+        return list(made_samples(listed, count or usual[1], seed)), f"{SYNTHETIC} (seed {seed})"
     said, images = "given", images_in(data)
     if images is not None:
         spec = image_input(listed)

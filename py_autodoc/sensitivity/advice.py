@@ -14,6 +14,7 @@ from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import TABLE
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import EngineSummary, QuantizationAdvice, SensitiveLayerInfo
+from py_autodoc.samples.sample_source import SYNTHETIC
 from py_autodoc.sensitivity.document import SCHEMA, CurvePoint, Sensitivity
 from py_autodoc.units import plural, size
 
@@ -153,9 +154,10 @@ def _close(found: Sensitivity) -> bool:
 
 
 def _calibration(found: Sensitivity) -> list[str]:
-    if found.data.startswith("made up"):
+    # Files written by earlier versions say "made up".
+    if found.data.startswith((SYNTHETIC, "made up")):
         return [
-            "Calibration: the samples are made up, so ranges and ranking are not those of real inputs. "
+            "Calibration: the samples are synthetic, so ranges and ranking are not those of real inputs. "
             f"Measure again with at least {ENOUGH} real samples."
         ]
     if found.samples < ENOUGH:

@@ -124,11 +124,11 @@ def profile_result(files: list[str], analysis: Analysis) -> TaskResult:
 
 
 def _verify(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
-    from py_autodoc.verify.api import verify_analysed
+    from py_autodoc.verify.api import verify_with_analysis
     from py_autodoc.verify.lines import verification_lines
 
     tell("reading", 0, 0)
-    found, analysis = verify_analysed(
+    found, analysis = verify_with_analysis(
         files.model,
         files.against,
         files.data,
@@ -139,7 +139,7 @@ def _verify(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
     )
     label, unit, values = _numbers(found.heat())
     return TaskResult(
-        lines=[line.strip() for line in verification_lines(found, listed=False) if line],
+        lines=[line.strip() for line in verification_lines(found, list_layers=False) if line],
         label=label, unit=unit, values=values, layers=[], path="",
         verification=_verification(found, analysis),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A model beside a reference: outputs, and the tensors inside both, layer by layer."""
+"""Compare the values that a model computes with those of a reference, layer by layer."""
 
 from __future__ import annotations
 

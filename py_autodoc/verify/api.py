@@ -1,4 +1,4 @@
-"""``verify``: opens model and reference, takes or makes samples, compares."""
+"""``verify``: open model and reference, choose samples, compare."""
 
 from __future__ import annotations
 
@@ -14,17 +14,22 @@ from py_autodoc.compare.align import align
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.graph.protobuf.probe import base_name
-from py_autodoc.report.pipeline.analysis import Analysis, Options
-from py_autodoc.report.pipeline.analysis import run_analysis as analysed
-from py_autodoc.samples import InputSpec, analysis_at_sizes, input_specs, read_arrays, split
-from py_autodoc.samples import choose_samples as samples_of
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.samples import (
+    InputSpec,
+    analysis_at_sizes,
+    choose_samples,
+    input_specs,
+    read_arrays,
+    split,
+)
 from py_autodoc.verify.capture import CapturedTensors
 from py_autodoc.verify.document import Verification
 from py_autodoc.verify.references import ExpectedValues, OnnxReference, Reference
-from py_autodoc.verify.run import Progress, verified
+from py_autodoc.verify.run import Progress, compare_with_reference
 
-TAKEN, MADE = 16, 2
-"""Samples: at most taken of data, and made up."""
+DEFAULT_SAMPLES = 16, 2
+"""Maximum number of samples from data, and number of generated ones."""
 PathLike = str | os.PathLike[str]
 Data = PathLike | np.ndarray[Any, Any] | Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
@@ -48,29 +53,30 @@ def verify(
         against: an ONNX file, a ``.npz`` file or a mapping of expected values by the names of the model's
             tensors (arrays named after inputs are the data), or the ``torch.nn.Module`` that was exported.
         data: values of the inputs: a ``.npz`` or ``.npy`` file, a folder of them, a mapping of arrays, an
-            array for a model with one input, or an iterable of mappings. None: noise that fits the inputs.
-            It shows where models differ, but not how accurate they are.
-        tolerance: relative error (norm of the difference over the norm of the reference) that is accepted.
-            None: 0.001 for float32, 0.02 for float16, 0.05 for bfloat16, 0.1 for quantized models.
-        samples: number of samples; None: 16 of the data, 2 generated ones.
+            array for a model with one input, or an iterable of mappings. None generates noise that fits the
+            inputs; it shows where models differ, but not how accurate they are.
+        tolerance: accepted relative error (norm of the difference over the norm of the reference). None:
+            0.001 for float32, 0.02 for float16, 0.05 for bfloat16, 0.1 for quantized models.
+        samples: maximum number of samples. None: 16 from data, or 2 generated ones.
         seed: random seed for generated values.
-        bindings: values of symbolic dimensions. Others are taken from the data, the batch is 1, and the rest
-            gets a typical value.
+        bindings: values of symbolic dimensions. The others are taken from the data; then the batch is 1 and
+            the rest have typical values.
         input_shapes: full shapes of inputs.
-        progress: called with the number of passes done, and of all.
+        progress: called with the number of passes done and of all.
 
     Raises:
-        InputError: a file cannot be read, data does not fit, inputs do not correspond.
-        RequirementError: ONNX Runtime is missing.
-        AnalysisError: ONNX Runtime rejects a model.
+        InputError: a file cannot be read, the data does not fit, or the inputs do not correspond.
+        OptionError: the reference, the tolerance or the number of samples is invalid.
+        RequirementError: ONNX Runtime is not installed.
+        AnalysisError: nothing can be compared, ONNX Runtime rejects a model, or a sample fails.
     """
-    return verify_analysed(
+    return verify_with_analysis(
         model, against, data, tolerance=tolerance, samples=samples, seed=seed, bindings=bindings,
         input_shapes=input_shapes, progress=progress,
     )[0]  # fmt: skip
 
 
-def verify_analysed(
+def verify_with_analysis(
     model: PathLike,
     against: Any,
     data: Data | None = None,
@@ -82,31 +88,35 @@ def verify_analysed(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Verification, Analysis]:
-    """As ``verify``, with the analysis of the model, to draw it."""
+    """Do the same as ``verify``; also return the analysis of the model, to draw it."""
     if isinstance(data, np.ndarray):
         data = {"": data}
     if tolerance is not None and not 0 <= tolerance < float("inf"):
         raise OptionError(
-            "bad-tolerance", "The tolerance is a relative error from 0 on.", "For example 0.01."
+            "bad-tolerance",
+            f"The tolerance must be a finite number that is not negative, not {tolerance}.",
+            "Pass a relative error, such as 0.01.",
         )
-    expected = _expected(against)
-    held = data if data is not None else expected
-    analysis = analysis_at_sizes(model, held, bindings, input_shapes)
+    expected = _expected_arrays(against)
+    values = data if data is not None else expected
+    analysis = analysis_at_sizes(model, values, bindings, input_shapes)
     captured = CapturedTensors(model, analysis)
     specs = input_specs(analysis)
     reference: Reference
     if expected is not None:
-        taken, said = samples_of(held, specs, samples, seed, (TAKEN, MADE))
-        said = base_name(against) if data is None and not isinstance(against, Mapping) else said
-        reference = ExpectedValues(_name(against), _per_sample(expected, specs, analysis, len(taken)))
+        chosen, source = choose_samples(values, specs, samples, seed, DEFAULT_SAMPLES)
+        source = base_name(against) if data is None and not isinstance(against, Mapping) else source
+        arrays = _split_by_sample(expected, specs, analysis, len(chosen))
+        reference = ExpectedValues(_reference_name(against), arrays)
     else:
-        taken, said = samples_of(data, specs, samples, seed, (TAKEN, MADE))
-        reference = _reference(against, analysis, specs)
-    return verified(analysis, captured, reference, taken, said, tolerance, progress), analysis
+        chosen, source = choose_samples(data, specs, samples, seed, DEFAULT_SAMPLES)
+        reference = _model_reference(against, analysis, specs)
+    result = compare_with_reference(analysis, captured, reference, chosen, source, tolerance, progress)
+    return result, analysis
 
 
-def _expected(against: Any) -> dict[str, Any] | None:
-    """Arrays of expected values; None where the reference is a model."""
+def _expected_arrays(against: Any) -> dict[str, Any] | None:
+    """Return the arrays of expected values; None if the reference is a model."""
     if isinstance(against, Mapping):
         return dict(against)
     if isinstance(against, (str, os.PathLike)) and Path(os.fspath(against)).suffix.lower() in (
@@ -117,9 +127,10 @@ def _expected(against: Any) -> dict[str, Any] | None:
     return None
 
 
-def _reference(against: Any, analysis: Analysis, specs: Sequence[InputSpec]) -> Reference:
+def _model_reference(against: Any, analysis: Analysis, specs: Sequence[InputSpec]) -> Reference:
+    """Return the reference for an ONNX file or a PyTorch module. Raises: OptionError: it is neither."""
     if isinstance(against, (str, os.PathLike)):
-        other = _like(against, specs)
+        other = _analyse_reference(against, specs)
         return OnnxReference(CapturedTensors(against, other), other, align(other, analysis))
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(against, torch.nn.Module):
@@ -127,44 +138,48 @@ def _reference(against: Any, analysis: Analysis, specs: Sequence[InputSpec]) -> 
 
         return ModuleReference(against, specs)
     raise OptionError(
-        "bad-reference", f"A {type(against).__name__} is not something to verify against.",
+        "bad-reference",
+        f"An object of type {type(against).__name__} cannot be used as a reference.",
         "Pass an ONNX file, a .npz file, a mapping of arrays or a torch.nn.Module.",
-    )  # fmt: skip
+    )
 
 
-def _like(against: PathLike, specs: Sequence[InputSpec]) -> Analysis:
-    """The reference with inputs of the model's sizes: by name, else by place."""
-    found = analysed(os.fspath(against), Options(brief=True))
-    inputs = [found.model.tensors[number] for number in found.model.graphs[0].inputs]
-    names = [one.name for one in inputs if one.kind == TensorKind.INPUT]
-    by_name = {one.name: one.shape for one in specs}
+def _analyse_reference(against: PathLike, specs: Sequence[InputSpec]) -> Analysis:
+    """Analyse the reference with the input shapes of the model: by name, else by position."""
+    brief = run_analysis(os.fspath(against), Options(brief=True))
+    inputs = [brief.model.tensors[number] for number in brief.model.graphs[0].inputs]
+    names = [tensor.name for tensor in inputs if tensor.kind == TensorKind.INPUT]
+    by_name = {spec.name: spec.shape for spec in specs}
     if all(name in by_name for name in names):
         shapes = {name: by_name[name] for name in names}
     elif len(names) == len(specs):
-        shapes = {name: one.shape for name, one in zip(names, specs, strict=True)}
+        shapes = {name: spec.shape for name, spec in zip(names, specs, strict=True)}
     else:
         shapes = {}
-    ranks = {one.name: len(one.shape or ()) for one in inputs}
+    ranks = {tensor.name: len(tensor.shape or ()) for tensor in inputs}
     fitting = {name: shape for name, shape in shapes.items() if ranks[name] == len(shape)}
-    return analysed(os.fspath(against), Options(input_shapes=fitting, assume=True))
+    return run_analysis(os.fspath(against), Options(input_shapes=fitting, assume=True))
 
 
-def _name(against: Any) -> str:
+def _reference_name(against: Any) -> str:
     return "the expected values" if isinstance(against, Mapping) else base_name(against)
 
 
-def _per_sample(
+def _split_by_sample(
     arrays: dict[str, Any], specs: Sequence[InputSpec], analysis: Analysis, count: int
 ) -> dict[str, list[np.ndarray[Any, Any]]]:
-    """Expected arrays by sample. Raises: InputError: an array has fewer values than there are samples."""
-    inputs = {one.name for one in specs}
-    tensors = {t.name: t.id for t in analysis.model.tensors if t.graph == 0}
-    found = {}
-    for name, given in arrays.items():
+    """Split each array of expected values into one array per sample; inputs are ignored.
+
+    Raises: InputError: an array has values for less than ``count`` samples.
+    """
+    inputs = {spec.name for spec in specs}
+    ids = {tensor.name: tensor.id for tensor in analysis.model.tensors if tensor.graph == 0}
+    by_sample = {}
+    for name, value in arrays.items():
         if name in inputs:
             continue
-        array = np.asarray(given)
-        shape = analysis.types.shapes[tensors[name]] if name in tensors else None
+        array = np.asarray(value)
+        shape = analysis.types.shapes[ids[name]] if name in ids else None
         rows = [array]
         if shape is not None and all(isinstance(size, int) for size in shape):
             rows = split(array, tuple(size for size in shape if isinstance(size, int)))
@@ -172,8 +187,9 @@ def _per_sample(
             rows = list(array)
         if len(rows) < count:
             raise InputError(
-                "expected-counts", f"{name[:80]} has expected values for {len(rows)} of {count} samples.",
-                "Pass as many as samples, in the same order.",
-            )  # fmt: skip
-        found[name] = rows
-    return found
+                "expected-counts",
+                f"{name[:80]} has expected values for {len(rows)} of {count} samples.",
+                "Pass one value per sample, in the order of the samples.",
+            )
+        by_sample[name] = rows
+    return by_sample

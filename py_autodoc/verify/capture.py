@@ -1,4 +1,4 @@
-"""What a model computes on the way: any tensors of its main graph, as float numbers, a group at a time."""
+"""Run a model and return any tensors of its main graph, dequantized, in groups of bounded memory."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from py_autodoc.ort import open_session, read_model, run_session
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import Sample
 
-WHAT = "The comparison of tensors"
+FEATURE = "The comparison of tensors"
+"""Subject of the error message if ONNX Runtime is not installed."""
 GROUP_BYTES = 1 << 28
-"""Of the tensors that are kept at once."""
+"""Maximum bytes of the tensors held at once."""
 UNKNOWN_BYTES = 1 << 24
-"""What a tensor of unknown size counts as."""
-_BFLOAT16 = 16
+"""Assumed bytes of a tensor whose size is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scaled:
-    """A tensor with what makes numbers of it: names of its scale and zero point, empty for a float tensor."""
+class TensorRequest:
+    """Names of a tensor and of its scale and zero point; both are empty for a tensor of real values."""
 
     tensor: str
     scale: str = ""
@@ -32,77 +32,92 @@ class Scaled:
 
 
 class CapturedTensors:
-    """Runs a file, operator by operator as it stands there, and returns tensors from inside it.
+    """Runs a model in ONNX Runtime and returns intermediate tensors.
+
+    Args:
+        path: the ONNX file.
+        analysis: the analysis of this file.
+        fuse: let ONNX Runtime optimize the graph; otherwise every operator runs as in the file.
 
     Raises:
-        InputError: the file cannot be read whole.
-        RequirementError, AnalysisError: as ``ort.open_session``.
+        InputError: the file or its external weights cannot be read.
     """
 
     def __init__(self, path: PathLike, analysis: Analysis, fuse: bool = False) -> None:
         self.path, self.name, self.fuse = path, base_name(path), fuse
         self.proto = read_model(path, weights=False)
-        self.outputs = [one.name for one in self.proto.graph.output]
-        self.made = {name for node in self.proto.graph.node for name in node.output if name}
-        """Tensors that can be had; those of function bodies and inner graphs cannot."""
-        named = {tensor.name: tensor.id for tensor in analysis.model.tensors if tensor.graph == 0}
+        self.outputs = [output.name for output in self.proto.graph.output]
+        self.available = {name for node in self.proto.graph.node for name in node.output if name}
+        """Names of the tensors that a session can return; those of functions and subgraphs are missing."""
+        ids = {tensor.name: tensor.id for tensor in analysis.model.tensors if tensor.graph == 0}
         known = {**analysis.types.values, **analysis.model.constants}
-        self.constants = {name: known[number] for name, number in named.items() if number in known}
+        self.constants = {name: known[number] for name, number in ids.items() if number in known}
 
-    def has(self, one: Scaled) -> bool:
-        """True when the tensor can be returned as numbers."""
-        return one.tensor in self.made and all(
-            not name or name in self.made or name in self.constants for name in (one.scale, one.zero_point)
+    def has(self, request: TensorRequest) -> bool:
+        """Return whether the tensor can be captured and, if it is quantized, dequantized."""
+        return request.tensor in self.available and all(
+            not name or name in self.available or name in self.constants
+            for name in (request.scale, request.zero_point)
         )
 
-    def session(self, wanted: Sequence[Scaled]) -> _Session:
-        """A session for some tensors."""
-        scales = (name for one in wanted for name in (one.scale, one.zero_point) if name)
-        names = dict.fromkeys([one.tensor for one in wanted])
+    def session(self, requests: Sequence[TensorRequest]) -> _Session:
+        """Return a session that computes the requested tensors.
+
+        Raises: RequirementError, AnalysisError: as ``ort.open_session``.
+        """
+        scales = (name for request in requests for name in (request.scale, request.zero_point) if name)
+        names = dict.fromkeys([request.tensor for request in requests])
         names.update(dict.fromkeys(name for name in scales if name not in self.constants))
         proto = onnx.ModelProto()
         proto.CopyFrom(self.proto)
-        have = set(self.outputs)
-        proto.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in have)
-        runs = open_session(self.path, WHAT, proto=proto, fuse=self.fuse)
-        return _Session(runs, list(names), self.constants, self.name)
+        declared = set(self.outputs)
+        proto.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in declared)
+        session = open_session(self.path, FEATURE, proto=proto, fuse=self.fuse)
+        return _Session(session, list(names), self.constants, self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    runs: Any
+    session: Any
     names: list[str]
     constants: dict[str, Any]
-    name: str
+    model: str
+    """File name of the model, for messages."""
 
-    def values(self, sample: Sample, wanted: Iterable[Scaled]) -> Iterator[np.ndarray[Any, Any]]:
-        """The tensors for one sample, as numbers."""
-        made = run_session(self.runs, self.names, sample, self.name) if self.names else []
-        got = dict(zip(self.names, made, strict=True))
-        for one in wanted:
-            yield _numbers(one, {**self.constants, **got} if one.scale else got)
+    def values(self, sample: Sample, requests: Iterable[TensorRequest]) -> Iterator[np.ndarray[Any, Any]]:
+        """Yield the requested tensors for one sample. Raises: AnalysisError."""
+        results = run_session(self.session, self.names, sample, self.model) if self.names else []
+        captured = dict(zip(self.names, results, strict=True))
+        for request in requests:
+            yield _dequantize(request, {**self.constants, **captured} if request.scale else captured)
 
 
-def _numbers(one: Scaled, values: dict[str, Any]) -> np.ndarray[Any, Any]:
-    """Real numbers of a tensor: ``(value - zero point) * scale`` of a quantized one."""
-    array = np.asarray(values[one.tensor])
+def _dequantize(request: TensorRequest, values: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """Return the real values of a tensor: ``(value - zero point) * scale`` if it is quantized.
+
+    A text tensor gives an empty array.
+    """
+    array = np.asarray(values[request.tensor])
     if array.dtype == object:
         return np.zeros(0)
-    if not one.scale:
+    if not request.scale:
         return array
-    zero = np.asarray(values[one.zero_point], np.int64) if one.zero_point else np.int64(0)
-    scale = np.asarray(values[one.scale], np.float64)
-    return (array.astype(np.int64) - zero.reshape(-1)[:1]) * scale.reshape(-1)[:1]
+    zero_point = np.asarray(values[request.zero_point], np.int64) if request.zero_point else np.int64(0)
+    scale = np.asarray(values[request.scale], np.float64)
+    return (array.astype(np.int64) - zero_point.reshape(-1)[:1]) * scale.reshape(-1)[:1]
 
 
 def groups(sizes: Sequence[int], budget: int = GROUP_BYTES) -> Iterator[range]:
-    """Runs of neighbours that take at most ``budget`` bytes, or one alone. 0: unknown."""
-    first = held = 0
-    for at, size in enumerate(sizes):
-        more = size or UNKNOWN_BYTES
-        if at > first and held + more > budget:
-            yield range(first, at)
-            first, held = at, 0
-        held += more
+    """Split consecutive tensors into groups of at most ``budget`` bytes; a larger tensor is a group alone.
+
+    ``sizes`` are the bytes of each tensor, 0 if unknown.
+    """
+    first = total = 0
+    for index, size in enumerate(sizes):
+        needed = size or UNKNOWN_BYTES
+        if index > first and total + needed > budget:
+            yield range(first, index)
+            first, total = index, 0
+        total += needed
     if first < len(sizes):
         yield range(first, len(sizes))

@@ -1,4 +1,4 @@
-"""How far values lie from what they should be, summed over samples without keeping them."""
+"""Differences between two tensors, accumulated over samples in constant memory."""
 
 from __future__ import annotations
 
@@ -9,97 +9,107 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-_QUIETEST = 200.0
-"""Decibels of SQNR beyond which two tensors are called equal."""
+_MAX_SQNR_DB = 200.0
+"""SQNR is clipped here: beyond it two tensors are equal for all purposes."""
 
 
 @dataclass(slots=True)
 class Distance:
-    """Sums over all values of one tensor in all samples seen.
+    """Running sums over all values of one tensor and all samples.
 
-    Not-a-number and infinity count as equal where both have the same there; elsewhere ``broken`` counts them,
-    and they are in no sum.
+    NaN and infinity are equal where both sides have them. All other values that are not finite are counted in
+    ``incomparable``. Neither enters the sums.
     """
 
     count: int = 0
-    signal: float = 0.0
+    """Number of values, including those that are not finite."""
+    reference_energy: float = 0.0
     """Sum of squares of the reference."""
-    other: float = 0.0
-    """The same of the model."""
-    product: float = 0.0
-    noise: float = 0.0
+    model_energy: float = 0.0
+    """Sum of squares of the model."""
+    dot_product: float = 0.0
+    noise_energy: float = 0.0
     """Sum of squares of the difference."""
     largest: float = 0.0
-    """Difference of two values."""
-    broken: int = 0
-    """Values that are finite on one side only."""
+    """Largest absolute difference."""
+    incomparable: int = 0
+    """Values that are NaN or infinite on one side only, or differ in that. Different shapes count as one."""
     exact: bool = True
-    """No value differs."""
+    """All values are equal."""
 
     def add(self, reference: Array, model: Array) -> None:
-        """One sample; both of one size."""
+        """Add the values of one sample. Both arrays must have the same number of elements."""
         a, b = reference.astype(np.float64).reshape(-1), model.astype(np.float64).reshape(-1)
         self.count += a.size
         finite = np.isfinite(a) & np.isfinite(b)
         if not finite.all():
-            odd = ~finite
-            same = (a[odd] == b[odd]) | (np.isnan(a[odd]) & np.isnan(b[odd]))
-            self.broken += int(np.count_nonzero(~same))
+            rest = ~finite
+            same = (a[rest] == b[rest]) | (np.isnan(a[rest]) & np.isnan(b[rest]))
+            self.incomparable += int(np.count_nonzero(~same))
             a, b = a[finite], b[finite]
         difference = b - a
-        self.signal += float(a @ a)
-        self.other += float(b @ b)
-        self.product += float(a @ b)
-        self.noise += float(difference @ difference)
+        self.reference_energy += float(a @ a)
+        self.model_energy += float(b @ b)
+        self.dot_product += float(a @ b)
+        self.noise_energy += float(difference @ difference)
         if difference.size:
             self.largest = max(self.largest, float(np.abs(difference).max()))
-        self.exact = self.exact and self.largest == 0.0 and self.broken == 0
+        self.exact = self.exact and self.largest == 0.0 and self.incomparable == 0
+
+    def add_mismatch(self) -> None:
+        """Count a sample whose shapes or types differ, so that its values cannot be compared."""
+        self.incomparable += 1
+        self.exact = False
+        self.count += 1
 
     @property
     def relative(self) -> float | None:
-        """Norm of the difference over the norm of the reference; None where nothing was seen.
+        """Norm of the difference over the norm of the reference; None without values.
 
-        Infinity where values are broken, or where the reference is all zero and the model is not.
+        Infinite if values cannot be compared, or if the reference is all zero and the model is not.
         """
         if not self.count:
             return None
-        if self.broken:
+        if self.incomparable:
             return math.inf
-        if self.noise == 0.0:
+        if self.noise_energy == 0.0:
             return 0.0
-        return math.sqrt(self.noise / self.signal) if self.signal else math.inf
+        return math.sqrt(self.noise_energy / self.reference_energy) if self.reference_energy else math.inf
 
     @property
     def sqnr_db(self) -> float | None:
-        """Signal to noise in decibels, at most 200; None where there is no noise, or no measure of it."""
+        """Signal-to-quantization-noise ratio in decibels, at most 200; None without a difference.
+
+        ``-20 log10(relative)``; None also if the relative error is infinite.
+        """
         relative = self.relative
         if not relative or math.isinf(relative):
             return None
-        return min(_QUIETEST, -20 * math.log10(relative))
+        return min(_MAX_SQNR_DB, -20 * math.log10(relative))
 
     @property
     def cosine(self) -> float | None:
-        """Of the angle between both; None where one is all zero or broken."""
-        norm = math.sqrt(self.signal) * math.sqrt(self.other)
-        return None if self.broken or not norm else max(-1.0, min(1.0, self.product / norm))
+        """Cosine similarity; None if a side is all zero or values cannot be compared."""
+        norm = math.sqrt(self.reference_energy) * math.sqrt(self.model_energy)
+        return None if self.incomparable or not norm else max(-1.0, min(1.0, self.dot_product / norm))
 
 
 @dataclass(slots=True)
 class Agreement:
-    """Of class scores: how often both have the largest in the same place."""
+    """Top-1 agreement: how often the largest value of the last axis has the same index on both sides."""
 
     rows: int = 0
     same: int = 0
 
     def add(self, reference: Array, model: Array) -> None:
-        """One sample; the last axis is that of the classes."""
+        """Add one sample of shape ``(..., classes)``. Arrays with less than two classes are ignored."""
         if reference.ndim == 0 or reference.shape[-1] < 2 or reference.size == 0:
             return
-        a, b = (one.reshape(-1, reference.shape[-1]).argmax(axis=1) for one in (reference, model))
+        a, b = (array.reshape(-1, reference.shape[-1]).argmax(axis=1) for array in (reference, model))
         self.rows += a.size
         self.same += int(np.count_nonzero(a == b))
 
     @property
     def share(self) -> float | None:
-        """Between 0 and 1; None where there are no classes."""
+        """Share of rows from 0 to 1; None without classes."""
         return self.same / self.rows if self.rows else None

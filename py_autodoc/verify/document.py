@@ -1,4 +1,4 @@
-"""What a verification says, as data."""
+"""The result of a verification, and its JSON."""
 
 from __future__ import annotations
 
@@ -9,121 +9,126 @@ import msgspec
 from py_autodoc.verify.distance import Agreement, Distance
 
 SCHEMA = "autodoc.verification/1"
-_HOTTEST = 10.0
-"""Relative error that larger ones are painted as."""
+_MAX_HEAT = 10.0
+"""Relative errors above this value have the colour of this value."""
 AGREES, DIVERGES = "agrees", "diverges"
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the values of a tensor are off, over all samples."""
+    """Difference between a tensor and its reference over all samples."""
 
     relative_error: float | None
-    """Norm of the difference over the norm of the reference; null where it is infinite."""
+    """Norm of the difference over the norm of the reference; null if it is infinite."""
     sqnr_db: float | None
-    """The same in decibels; null where nothing differs."""
+    """Signal-to-quantization-noise ratio in decibels; null without a difference."""
     cosine: float | None
+    """Cosine similarity; null if a side is all zero."""
     largest_difference: float
+    """Largest absolute difference of two values."""
     exact: bool
-    """No value differs."""
+    """All values are equal."""
     not_finite: int
-    """Values that are NaN or infinite on one side only."""
+    """Number of values that are NaN or infinite on one side only."""
 
     @property
     def size(self) -> float:
-        """For comparisons: infinite where the relative error is."""
+        """The relative error as a number that can be compared: infinite instead of None."""
         return math.inf if self.relative_error is None else self.relative_error
 
 
 class VerifiedLayer(msgspec.Struct, frozen=True, kw_only=True):
-    """A result that both have."""
+    """A layer of the model whose result was compared with the reference."""
 
     name: str
-    """Path of the module that it comes from, or the node's name."""
+    """Path of the layer's module, else the name of the node."""
     op: str
     tensor: str
-    """Of the model."""
+    """Tensor of the model."""
     reference_tensor: str
     nodes: list[int]
-    """``layers[].id`` of the model's report."""
+    """``layers[].id`` in the report of the model."""
     reference_nodes: list[int]
-    """The same of the reference's; empty where it has none."""
+    """``layers[].id`` in the report of the reference; empty if the reference is not an ONNX model."""
     error: Error
     error_before: float
-    """Largest relative error of what it was computed from, 0 at the inputs."""
+    """Largest relative error of the compared tensors that it is computed from; 0 at the inputs."""
     diverges: bool
-    """Beyond the tolerance."""
+    """The error exceeds the tolerance."""
 
 
 class VerifiedOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """An output of the model beside that of the reference."""
+    """An output of the model, compared with the output of the reference."""
 
     name: str
     reference: str
+    """Name of the output of the reference."""
     error: Error
-    """Every operator run as it stands in the file."""
+    """Error with every operator run as in the file."""
     error_fused: Error | None
-    """As ONNX Runtime runs the model, with its fused and integer kernels."""
+    """Error of the model as ONNX Runtime normally runs it, with fused and integer kernels."""
     agreement: float | None
-    """Share of rows whose largest value is in the same place; null where rows have no two values."""
+    """Share of rows whose largest value has the same index; null if rows have less than two values."""
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """A model beside a reference."""
+    """Comparison of the values of a model with those of a reference."""
 
     schema: str = SCHEMA
     model: str
     reference: str
     verdict: str
-    """``agrees`` or ``diverges``: an output is beyond the tolerance."""
+    """``agrees``, or ``diverges`` if an output exceeds the tolerance."""
     tolerance: float
-    """Relative error that is accepted."""
+    """Accepted relative error."""
     tolerance_reason: str
+    """``given``, or the precision that determines it: ``float32``, ``quantized`` …"""
     samples: int
     data: str
-    """Where the values of the inputs are from."""
+    """Source of the input values."""
     outputs: list[VerifiedOutput]
     first: int | None
-    """In ``layers``: the first that diverges though all it reads does not; null where none does."""
+    """Index in ``layers`` of the first that exceeds the tolerance while its inputs do not; null if none."""
     layers: list[VerifiedLayer]
-    """In the order in which the model runs."""
+    """Compared layers in execution order."""
     compared: int
+    """Number of compared layers."""
     pairs: int
-    """Layers that both have."""
+    """Number of layers that both models have."""
     not_compared: dict[str, int]
-    """Reason → number of layers."""
+    """Reason → number of layers that could not be compared."""
 
     def heat(self) -> dict[str, object]:
-        """The relative errors as numbers to paint the graph by, for ``Autodoc.overlay`` and pictures."""
+        """Return the relative error of each node, as data for ``Autodoc.overlay`` and exported images."""
         values: dict[str, float] = {}
         for layer in self.layers:
             for node in layer.nodes:
-                error = min(layer.error.size, _HOTTEST)
+                error = min(layer.error.size, _MAX_HEAT)
                 values[str(node)] = max(values.get(str(node), 0.0), error)
         return {"label": "Relative error", "unit": "", "values": values, "largest": True}
 
     def to_json(self, pretty: bool = False) -> str:
-        """As JSON."""
+        """Return the result as JSON with a final newline, indented if ``pretty``."""
         text = msgspec.json.encode(self)
         return (msgspec.json.format(text, indent=2) if pretty else text).decode() + "\n"
 
 
-def error_of(one: Distance) -> Error:
-    """The figures of the sums."""
-    relative = one.relative
+def error_of(distance: Distance) -> Error:
+    """Return the error measures of accumulated differences."""
+    relative = distance.relative
     return Error(
         relative_error=None if relative is None or math.isinf(relative) else relative,
-        sqnr_db=one.sqnr_db,
-        cosine=one.cosine,
-        largest_difference=one.largest,
-        exact=one.exact,
-        not_finite=one.broken,
+        sqnr_db=distance.sqnr_db,
+        cosine=distance.cosine,
+        largest_difference=distance.largest,
+        exact=distance.exact,
+        not_finite=distance.incomparable,
     )
 
 
 def output_of(
     name: str, reference: str, error: Distance, fused: Distance | None, agreement: Agreement
 ) -> VerifiedOutput:
-    """An output's figures."""
+    """Return the error measures of an output."""
     return VerifiedOutput(
         name=name, reference=reference, error=error_of(error),
         error_fused=None if fused is None else error_of(fused), agreement=agreement.share,

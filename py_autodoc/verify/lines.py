@@ -1,4 +1,4 @@
-"""A verification as text."""
+"""The result of a verification as text for the terminal."""
 
 from __future__ import annotations
 
@@ -7,90 +7,101 @@ from collections.abc import Iterator
 from py_autodoc.units import plural
 from py_autodoc.verify.document import AGREES, Error, Verification, VerifiedLayer
 
-SHOWN = 12
-"""Layers that are listed unless all are asked for."""
-_GAP_DB = 3.0
-"""Loss of ONNX Runtime's own kernels from which it is told."""
+MAX_LAYERS = 12
+"""Number of layers that are listed by default."""
+_FUSION_LOSS_DB = 3.0
+"""Loss of SQNR by fused kernels from which it is reported."""
+_NEGLIGIBLE_DB = 100
+"""SQNR above which the loss by fused kernels is not reported for an output that is equal otherwise."""
 _WIDTH = 56
+"""Maximum width of the column of layers."""
 
 
-def verification_lines(found: Verification, every: bool = False, listed: bool = True) -> Iterator[str]:
-    """Verdict, outputs, the first layer that diverges, and the layers with the largest errors.
+def verification_lines(
+    result: Verification, every_layer: bool = False, list_layers: bool = True
+) -> Iterator[str]:
+    """Yield the verdict, the outputs, the first diverging layer and the layers that add the largest errors.
 
     Args:
-        found: what to tell of.
-        every: list all layers.
-        listed: list layers at all.
+        result: the verification.
+        every_layer: list all layers instead of those that add the largest errors.
+        list_layers: False omits the list.
     """
-    yield (
-        f"{found.model} {found.verdict} with {found.reference}."
-        if found.verdict == AGREES
-        else (f"{found.model} diverges from {found.reference}.")
-    )
-    yield (
-        f"Tolerance: a relative error of {found.tolerance:g} ({found.tolerance_reason}). "
-        f"Data: {plural(found.samples, 'sample')}, {found.data}."
-    )
+    relation = "agrees with" if result.verdict == AGREES else "diverges from"
+    yield f"{result.model} {relation} {result.reference}."
+    yield f"Tolerance: relative error {result.tolerance:g} ({result.tolerance_reason})"
+    yield f"Data: {plural(result.samples, 'sample')}, {result.data}"
     yield ""
     yield "Outputs"
-    for one in found.outputs:
-        name = one.name if one.name == one.reference else f"{one.name} ({one.reference})"
-        agreement = "" if one.agreement is None else f", largest value in the same place {one.agreement:.1%}"
-        yield f"  {name}: {error_text(one.error)}{agreement}"
-        lost = _lost(one.error, one.error_fused)
-        if lost:
-            yield f"    {lost}"
+    for output in result.outputs:
+        name = output.name if output.name == output.reference else f"{output.name} ({output.reference})"
+        yield f"  {name}: {error_text(output.error)}{agreement_text(output.agreement)}"
+        loss = _fusion_loss(output.error, output.error_fused)
+        if loss:
+            yield f"    {loss}"
     yield ""
-    if found.first is not None:
-        first = found.layers[found.first]
-        yield f"First layer that diverges: {first.name} ({first.op}): {error_text(first.error)}."
-        yield f"  Tensor {first.tensor}, in the reference {first.reference_tensor}."
-    elif found.layers:
+    if result.first is not None:
+        first = result.layers[result.first]
+        yield f"First diverging layer: {first.name} ({first.op}): {error_text(first.error)}"
+        same = first.tensor == first.reference_tensor
+        yield f"  Tensor: {first.tensor}" + ("" if same else f" (reference: {first.reference_tensor})")
+    elif result.layers:
         yield "No layer diverges."
-    chosen = [] if not listed else list(found.layers) if every else worst(found.layers)
-    if chosen:
-        yield "Layers" if every else "Layers that add the largest errors"
-        for layer in chosen:
-            mark = "!" if layer.diverges else " "
-            yield f"{mark} {_cut(f'{layer.name} ({layer.op})'):<{_WIDTH}}  {error_text(layer.error)}"
-    yield f"Compared: {found.compared} of {plural(found.pairs, 'layer')} that both have."
-    for reason, count in found.not_compared.items():
-        yield f"  {count} not: {reason}"
+    listed = list(result.layers) if every_layer else largest_added_errors(result.layers)
+    if list_layers and listed:
+        yield ""
+        mark = " (!: exceeds the tolerance)" if any(layer.diverges for layer in listed) else ""
+        yield f"{'Layers' if every_layer else 'Layers that add the largest errors'}{mark}"
+        names = [_shorten(f"{layer.name} ({layer.op})") for layer in listed]
+        width = max(map(len, names))
+        for name, layer in zip(names, listed, strict=True):
+            yield f"{'!' if layer.diverges else ' '} {name:<{width}}  {error_text(layer.error)}"
+        yield ""
+    yield f"Compared layers: {result.compared:,} of {result.pairs:,}"
+    for reason, count in result.not_compared.items():
+        yield f"  Not compared: {count:,} ({reason})"
 
 
-def worst(layers: list[VerifiedLayer]) -> list[VerifiedLayer]:
-    """Those whose error grew the most over that of their inputs, in the order in which the model runs."""
-    grown = sorted(layers, key=lambda one: one.error_before - one.error.size)[:SHOWN]
-    kept = {id(one) for one in grown if one.error.size > one.error_before}
-    return [one for one in layers if id(one) in kept]
+def largest_added_errors(layers: list[VerifiedLayer]) -> list[VerifiedLayer]:
+    """Return the layers whose error exceeds that of their inputs the most, in execution order."""
+    ranked = sorted(layers, key=lambda layer: layer.error_before - layer.error.size)[:MAX_LAYERS]
+    chosen = {id(layer) for layer in ranked if layer.error.size > layer.error_before}
+    return [layer for layer in layers if id(layer) in chosen]
 
 
-def error_text(one: Error) -> str:
-    """Relative error, decibels, largest difference."""
-    if one.exact:
+def error_text(error: Error) -> str:
+    """Return relative error, SQNR and largest difference, or why there is no relative error."""
+    if error.exact:
         return "equal"
-    if one.not_finite:
-        return f"{plural(one.not_finite, 'value')} NaN or infinite on one side only, or of other sizes"
-    if one.relative_error is None:
-        return f"the reference is all zero, largest difference {one.largest_difference:.3g}"
-    decibels = "" if one.sqnr_db is None else f", SQNR {one.sqnr_db:.1f} dB"
-    largest = f"largest difference {one.largest_difference:.3g}"
-    return f"relative error {one.relative_error:.2g}{decibels}, {largest}"
-
-
-def _lost(plain: Error, fused: Error | None) -> str:
-    """What ONNX Runtime's fused kernels lose over the file as it stands."""
-    if fused is None or fused.sqnr_db is None:
-        return ""
-    if plain.sqnr_db is not None and plain.sqnr_db - fused.sqnr_db < _GAP_DB:
-        return ""
-    if plain.sqnr_db is None and fused.sqnr_db > 100:
-        return ""
+    if error.not_finite:
+        values = plural(error.not_finite, "value")
+        return f"{values} cannot be compared (NaN or infinity on one side only, or different shapes)"
+    if error.relative_error is None:
+        return f"the reference is all zero, largest difference {error.largest_difference:.3g}"
+    sqnr = "" if error.sqnr_db is None else f", SQNR {error.sqnr_db:.1f} dB"
     return (
-        f"As ONNX Runtime runs it on this CPU: {error_text(fused)}. Its fused or integer kernels lose more "
-        "than the file does; 8-bit weights saturate on CPUs without VNNI."
+        f"relative error {error.relative_error:.2g}{sqnr}, largest difference {error.largest_difference:.3g}"
     )
 
 
-def _cut(text: str) -> str:
+def agreement_text(agreement: float | None) -> str:
+    """Return the top-1 agreement as the end of a line; empty if there are no classes."""
+    return "" if agreement is None else f", top-1 agreement {agreement:.1%}"
+
+
+def _fusion_loss(error: Error, fused: Error | None) -> str:
+    """Return a sentence if the fused kernels of ONNX Runtime are considerably less accurate than the file."""
+    if fused is None or fused.sqnr_db is None:
+        return ""
+    if error.sqnr_db is not None and error.sqnr_db - fused.sqnr_db < _FUSION_LOSS_DB:
+        return ""
+    if error.sqnr_db is None and fused.sqnr_db > _NEGLIGIBLE_DB:
+        return ""
+    return (
+        f"With the optimizations of ONNX Runtime on this CPU: {error_text(fused)}. Fused or integer kernels "
+        "are less accurate than the operators of the file; 8-bit weights saturate on CPUs without VNNI."
+    )
+
+
+def _shorten(text: str) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH // 2 - 1]}…{text[-_WIDTH // 2 :]}"

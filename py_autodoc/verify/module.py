@@ -1,4 +1,4 @@
-"""A PyTorch module as the reference: what its submodules return, by the modules that the nodes come from."""
+"""A PyTorch module as the reference: compares the results of its submodules."""
 
 from __future__ import annotations
 
@@ -9,23 +9,32 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from py_autodoc.errors import AnalysisError
 from py_autodoc.ort import one_line
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import InputSpec, Sample
-from py_autodoc.verify.capture import CapturedTensors, Scaled
-from py_autodoc.verify.references import Array, ReferencePoint, ReferencePoints, ReferenceRun, expected
+from py_autodoc.verify.capture import CapturedTensors, TensorRequest
+from py_autodoc.verify.references import (
+    Array,
+    ReferencePoint,
+    ReferencePoints,
+    ReferenceRun,
+    expected_tolerance,
+)
 
 _RESULT = "\0result"
-"""Key of the module's own results: (this, place)."""
+"""Keys of the module's own results are pairs (this, position)."""
 
 
 class ModuleReference:
-    """A module in evaluation mode, on the device where it is.
+    """A PyTorch module, run in evaluation mode on the device of its parameters.
 
     Args:
-        module: what was exported.
-        specs: inputs of the model: arguments by name where ``forward`` has these names, else by place.
+        module: the module that was exported.
+        specs: inputs of the model. They are passed by name if ``forward`` has these parameters, else by
+            position.
     """
 
     def __init__(self, module: Any, specs: Sequence[InputSpec]) -> None:
@@ -33,30 +42,37 @@ class ModuleReference:
         self._module, self._specs = module, list(specs)
 
     def points(self, model: Analysis, captured: CapturedTensors) -> ReferencePoints:
-        """One a module from which a single tensor leaves; and the outputs in their order."""
-        found = ReferencePoints()
+        """Return one point for each submodule with a single result, and the outputs in order.
+
+        A node belongs to the module whose path the exporter recorded.
+        """
+        points = ReferencePoints()
         modules = {name for name, _ in self._module.named_modules() if name}
-        for path, numbers in _leaving(model).items():
+        for path, tensors in _module_results(model).items():
             if path not in modules:
                 continue
-            if len(numbers) != 1:
-                found.missed["several results of one module"] += 1
+            if len(tensors) != 1:
+                points.skipped["modules with several results"] += 1
                 continue
-            tensor = model.model.tensors[numbers[0]]
-            if captured.has(Scaled(tensor.name)):
-                found.layers.append(
-                    ReferencePoint(path, Scaled(tensor.name), tensor.producer, (tensor.producer,), shown=path)
+            tensor = model.model.tensors[tensors[0]]
+            request = TensorRequest(tensor.name)
+            if captured.has(request):
+                points.layers.append(
+                    ReferencePoint(path, request, tensor.producer, (tensor.producer,), reference_name=path)
                 )
-        found.outputs = [(name, f"result {at}", (_RESULT, at)) for at, name in enumerate(captured.outputs)]
-        return found
+        points.outputs = [
+            (name, f"result {position}", (_RESULT, position))
+            for position, name in enumerate(captured.outputs)
+        ]
+        return points
 
     def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
-        """Ready to run the module with hooks."""
+        """Return a run that records the results of these modules with forward hooks."""
         return _ModuleRun(self._module, list(keys), self._specs)
 
     def tolerance(self, model: Analysis) -> tuple[float, str]:
-        """By the model's numbers."""
-        return expected([model])
+        """Return the tolerance of the model's lowest precision."""
+        return expected_tolerance([model])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +81,23 @@ class _ModuleRun:
     keys: list[Any]
     specs: list[InputSpec]
 
-    def values(self, sample: Sample, at: int) -> Iterator[Array]:
+    def values(self, sample: Sample, index: int) -> Iterator[Array]:
         torch: Any = import_module("torch")
-        got: dict[Any, Array] = {}
-        named = dict(self.module.named_modules())
+        results: dict[Any, Array] = {}
+        modules = dict(self.module.named_modules())
         hooks = []
         calls: Counter[str] = Counter()
         for path in (key for key in self.keys if isinstance(key, str)):
-            hooks.append(named[path].register_forward_hook(_keeps(path, got, calls)))
+            hooks.append(modules[path].register_forward_hook(_recorder(path, results, calls)))
         training = self.module.training
-        device = next((one.device for one in self.module.parameters()), torch.device("cpu"))
+        device = next((parameter.device for parameter in self.module.parameters()), torch.device("cpu"))
         try:
             self.module.eval()
-            given = {one.name: torch.from_numpy(sample[one.name].copy()).to(device) for one in self.specs}
-            accepted = inspect.signature(self.module.forward).parameters
+            inputs = {spec.name: torch.from_numpy(sample[spec.name].copy()).to(device) for spec in self.specs}
+            parameters = inspect.signature(self.module.forward).parameters
             with torch.inference_mode():
-                by_name = all(name in accepted for name in given)
-                result = self.module(**given) if by_name else self.module(*given.values())
+                by_name = all(name in parameters for name in inputs)
+                result = self.module(**inputs) if by_name else self.module(*inputs.values())
         except Exception as fault:
             raise AnalysisError(
                 "reference-failed", f"{type(self.module).__name__} failed on a sample: {one_line(fault)}"
@@ -90,55 +106,55 @@ class _ModuleRun:
             for hook in hooks:
                 hook.remove()
             self.module.train(training)
-        got.update({(_RESULT, place): one for place, one in enumerate(_tensors(result))})
-        missing = [key for key in self.keys if key not in got and not isinstance(key, str)]
+        results.update({(_RESULT, position): array for position, array in enumerate(_tensors(result))})
+        missing = [key for key in self.keys if key not in results and not isinstance(key, str)]
         if missing:
             raise AnalysisError(
                 "reference-outputs",
                 f"{type(self.module).__name__} returns fewer tensors than the model has outputs.",
             )
-        import numpy as np
-
-        # A module that was not called, or several times, has no one result: no values, other sizes.
-        return iter([got.get(key, np.zeros((0, 2))) for key in self.keys])
+        # A module that was not called exactly once has no result to compare: an empty array of another shape.
+        return iter([results.get(key, np.zeros((0, 2))) for key in self.keys])
 
 
-def _keeps(path: str, got: dict[Any, Array], calls: Counter[str]) -> Any:
-    def keep(_module: Any, _given: Any, result: Any) -> None:
+def _recorder(path: str, results: dict[Any, Array], calls: Counter[str]) -> Any:
+    """Return a forward hook that stores the first tensor of a module which is called once."""
+
+    def record(_module: Any, _args: Any, result: Any) -> None:
         calls[path] += 1
-        held = list(_tensors(result))
-        if calls[path] == 1 and held:
-            got[path] = held[0]
+        tensors = list(_tensors(result))
+        if calls[path] == 1 and tensors:
+            results[path] = tensors[0]
         else:
-            got.pop(path, None)
+            results.pop(path, None)
 
-    return keep
+    return record
 
 
 def _tensors(result: Any) -> Iterator[Array]:
-    """All tensors of a result, in order, as arrays."""
+    """Yield all tensors of a nested result, in order. bfloat16 becomes float32: NumPy does not have it."""
     torch: Any = import_module("torch")
     if isinstance(result, torch.Tensor):
-        kept = result.detach().cpu()
-        yield (kept.float() if kept.dtype == torch.bfloat16 else kept).numpy()
+        tensor = result.detach().cpu()
+        yield (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
     elif isinstance(result, Mapping):
-        for one in result.values():
-            yield from _tensors(one)
+        for item in result.values():
+            yield from _tensors(item)
     elif isinstance(result, (list, tuple)):
-        for one in result:
-            yield from _tensors(one)
+        for item in result:
+            yield from _tensors(item)
 
 
-def _leaving(analysis: Analysis) -> dict[str, list[int]]:
-    """Path of a module → the tensors made in it that something outside reads."""
+def _module_results(analysis: Analysis) -> dict[str, list[int]]:
+    """Map the path of each module to the tensors that it computes and that are used outside of it."""
     model = analysis.model
-    results = set(model.graphs[0].outputs)
-    found: dict[str, list[int]] = {}
+    outputs = set(model.graphs[0].outputs)
+    results: dict[str, list[int]] = {}
     for number in model.graphs[0].nodes:
         scope = model.nodes[number].scope
-        for tensor in (one for one in model.nodes[number].outputs if one >= 0):
-            readers = [model.nodes[one].scope for one in model.tensors[tensor].consumers]
+        for tensor in (output for output in model.nodes[number].outputs if output >= 0):
+            consumers = [model.nodes[node].scope for node in model.tensors[tensor].consumers]
             for depth in range(1, len(scope) + 1):
-                if tensor in results or any(one[:depth] != scope[:depth] for one in readers):
-                    found.setdefault(".".join(scope[:depth]), []).append(tensor)
-    return found
+                if tensor in outputs or any(other[:depth] != scope[:depth] for other in consumers):
+                    results.setdefault(".".join(scope[:depth]), []).append(tensor)
+    return results

@@ -1,4 +1,4 @@
-"""What a model is verified against: another ONNX file, or arrays of expected values."""
+"""References to verify a model against: another ONNX file, or arrays of expected values."""
 
 from __future__ import annotations
 
@@ -14,161 +14,179 @@ from py_autodoc.errors import InputError
 from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import InputSpec, Sample, input_specs
-from py_autodoc.verify.capture import CapturedTensors, Scaled
-from py_autodoc.verify.places import places
+from py_autodoc.verify.capture import CapturedTensors, TensorRequest
+from py_autodoc.verify.matched_tensors import match_tensors
 
 Array = np.ndarray[Any, Any]
-HALF, BRAIN = 10, 16
-FULL, HALVED, SHORT, QUANTIZED = 1e-3, 2e-2, 5e-2, 1e-1
+FLOAT16, BFLOAT16 = 10, 16
+"""``onnx.TensorProto`` data types."""
+TOLERANCES = {"float32": 1e-3, "float16": 2e-2, "bfloat16": 5e-2, "quantized": 1e-1}
+"""Precision → accepted relative error."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReferencePoint:
-    """A tensor of the model that the reference knows as well."""
+    """A tensor of the model whose value the reference has, too."""
 
     key: Any
-    """The reference's own name for it."""
-    model: Scaled
+    """Identifies the value for ``Reference.session``."""
+    model: TensorRequest
     node: int
-    """Of the model: the one that does the work."""
+    """Node of the model that computes it."""
     nodes: tuple[int, ...]
+    """All nodes of the layer in the model."""
     reference_nodes: tuple[int, ...] = ()
-    permuted: tuple[int, ...] = ()
-    """Axes of the model's tensor in the order of the reference's; empty where they are the same."""
+    permutation: tuple[int, ...] = ()
+    """Axes of the model's tensor in the order of the reference's; empty if the order is the same."""
     bytes: int = 0
-    """Of both; 0 where unknown."""
-    shown: str = ""
-    """The reference's tensor, for people."""
+    """Bytes of both tensors; 0 if unknown."""
+    reference_name: str = ""
+    """Name of the reference's tensor, for display."""
 
 
 @dataclass(slots=True)
 class ReferencePoints:
-    """Everything that can be compared."""
+    """Everything that can be compared with a reference."""
 
     layers: list[ReferencePoint] = field(default_factory=list)
     outputs: list[tuple[str, str, Any]] = field(default_factory=list)
-    """(output of the model, of the reference, key)."""
-    missed: Counter[str] = field(default_factory=Counter)
-    """Why pairs cannot be compared → how many."""
+    """Triples (output of the model, output of the reference, key)."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Reason → number of layers that cannot be compared."""
 
 
 class ReferenceRun(Protocol):
-    """The reference, ready to return some of its tensors."""
+    """A reference that is ready to compute the values of some keys."""
 
-    def values(self, sample: Sample, at: int) -> Iterator[Array]:
-        """The tensors asked for, in order, for the sample ``at``."""
+    def values(self, sample: Sample, index: int) -> Iterator[Array]:
+        """Yield the values of the keys, in order, for the sample with this index. Raises: AnalysisError."""
 
 
 class Reference(Protocol):
-    """What a model is compared with."""
+    """The source of the expected values."""
 
     name: str
+    """Name for messages."""
 
     def points(self, model: Analysis, captured: CapturedTensors) -> ReferencePoints:
-        """What can be compared."""
+        """Return the tensors of the model that can be compared."""
 
     def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
-        """Ready to return the tensors of these keys."""
+        """Return a run for these keys; ``fuse`` lets ONNX Runtime optimize the reference."""
 
     def tolerance(self, model: Analysis) -> tuple[float, str]:
-        """Relative error that is to be expected, and why."""
+        """Return the relative error to expect and the precision that determines it."""
 
 
 class OnnxReference:
-    """Another file, aligned with the model by structure."""
+    """Another ONNX file, aligned with the model by structure.
+
+    Args:
+        captured: runs the file.
+        analysis: its analysis, with all dimensions known.
+        alignment: of the reference (left) and the model (right).
+    """
 
     def __init__(self, captured: CapturedTensors, analysis: Analysis, alignment: Alignment) -> None:
         self.name = captured.name
         self._captured, self._analysis, self._alignment = captured, analysis, alignment
         self._specs = input_specs(analysis)
         self._inputs: dict[str, str] = {}
-        """Input of the reference → that of the model."""
+        """Input of the reference → input of the model."""
 
     def points(self, model: Analysis, captured: CapturedTensors) -> ReferencePoints:
-        """The last result of each pair. Raises: InputError: inputs that do not correspond."""
-        self._inputs = _inputs(self._specs, input_specs(model), self.name, captured.name)
-        found = ReferencePoints()
-        known = places(self._alignment)
-        found.missed.update(known.missed.values())
-        for place in known.found:
-            if not (captured.has(place.right) and self._captured.has(place.left)):
-                found.missed["inside a function"] += 1
+        """Return the last result of each pair. Raises: InputError: the inputs do not correspond."""
+        self._inputs = _match_inputs(self._specs, input_specs(model), self.name, captured.name)
+        points = ReferencePoints()
+        matches = match_tensors(self._alignment)
+        points.skipped.update(matches.reasons.values())
+        for match in matches.tensors:
+            if not (captured.has(match.right) and self._captured.has(match.left)):
+                points.skipped["inside a function"] += 1
                 continue
-            pair = self._alignment.pairs[place.pair]
-            found.layers.append(
+            pair = self._alignment.pairs[match.pair]
+            points.layers.append(
                 ReferencePoint(
-                    place.left, place.right, place.node, pair.right, pair.left,
-                    place.permuted, place.bytes, place.left.tensor,
+                    match.left, match.right, match.node, pair.right, pair.left,
+                    match.permutation, match.bytes, match.left.tensor,
                 )
             )  # fmt: skip
-        found.outputs = [
-            (mine, theirs, Scaled(theirs))
-            for mine, theirs in _outputs(captured.outputs, self._captured.outputs)
+        points.outputs = [
+            (output, other, TensorRequest(other))
+            for output, other in _match_outputs(captured.outputs, self._captured.outputs)
         ]
-        return found
+        return points
 
     def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
-        """A session of ONNX Runtime."""
-        held = self._captured
-        held.fuse = fuse
-        return _OnnxRun(held.session(keys), list(keys), self._inputs, self._specs)
+        """Return an ONNX Runtime session that captures the tensors."""
+        self._captured.fuse = fuse
+        return _OnnxRun(self._captured.session(keys), list(keys), self._inputs, self._specs)
 
     def tolerance(self, model: Analysis) -> tuple[float, str]:
-        """By the coarsest numbers of either side."""
-        return expected([model, self._analysis])
+        """Return the tolerance of the lowest precision in either model."""
+        return expected_tolerance([model, self._analysis])
 
 
 @dataclass(frozen=True, slots=True)
 class _OnnxRun:
     session: Any
-    keys: list[Scaled]
+    keys: list[TensorRequest]
     inputs: dict[str, str]
     specs: list[InputSpec]
 
-    def values(self, sample: Sample, at: int) -> Iterator[Array]:
-        feeds = {one.name: sample[self.inputs[one.name]].astype(one.dtype, copy=False) for one in self.specs}
+    def values(self, sample: Sample, index: int) -> Iterator[Array]:
+        feeds = {
+            spec.name: sample[self.inputs[spec.name]].astype(spec.dtype, copy=False) for spec in self.specs
+        }
         return self.session.values(feeds, self.keys)  # type: ignore[no-any-return]
 
 
 class ExpectedValues:
-    """Arrays of expected values by the names of the model's tensors.
+    """Arrays of expected values, by name of a tensor of the model.
 
     Args:
-        name: of the file, for messages.
-        arrays: of each name the value for every sample.
+        name: file name for messages.
+        arrays: per tensor, the value for each sample.
     """
 
     def __init__(self, name: str, arrays: dict[str, list[Array]]) -> None:
         self.name, self._arrays = name, arrays
 
     def points(self, model: Analysis, captured: CapturedTensors) -> ReferencePoints:
-        """Tensors of those names. Raises: InputError: not one name is a result of the model."""
-        found = ReferencePoints()
-        held = {t.name: t for t in model.model.tensors if t.graph == 0 and t.kind == TensorKind.ACTIVATION}
+        """Return the tensors with these names. Raises: InputError: the model computes none of them."""
+        points = ReferencePoints()
+        activations = {
+            tensor.name: tensor
+            for tensor in model.model.tensors
+            if tensor.graph == 0 and tensor.kind == TensorKind.ACTIVATION
+        }
         for name in self._arrays:
-            tensor = held.get(name)
-            if tensor is None or not captured.has(Scaled(name)):
-                found.missed[f"{name[:80]} is not a result of the model"] += 1
+            tensor = activations.get(name)
+            if tensor is None or not captured.has(TensorRequest(name)):
+                points.skipped[f"the model does not compute {name[:80]}"] += 1
             elif name in captured.outputs:
-                found.outputs.append((name, name, name))
+                points.outputs.append((name, name, name))
             else:
-                found.layers.append(
-                    ReferencePoint(name, Scaled(name), tensor.producer, (tensor.producer,), shown=name)
+                points.layers.append(
+                    ReferencePoint(
+                        name, TensorRequest(name), tensor.producer, (tensor.producer,), reference_name=name
+                    )
                 )
-        if not found.layers and not found.outputs:
+        if not points.layers and not points.outputs:
             raise InputError(
-                "nothing-expected", f"{self.name} holds no result of {captured.name}.",
-                f"Name its arrays after the model's tensors: {', '.join(captured.outputs[:10])} …",
-            )  # fmt: skip
-        return found
+                "nothing-expected",
+                f"No array of {self.name} has the name of a tensor that {captured.name} computes.",
+                f"Name the arrays after outputs or other tensors: {', '.join(captured.outputs[:10])} …",
+            )
+        return points
 
     def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
-        """Nothing runs."""
+        """Return the stored arrays; nothing is computed."""
         return _ExpectedRun(self._arrays, list(keys))
 
     def tolerance(self, model: Analysis) -> tuple[float, str]:
-        """By the model's numbers."""
-        return expected([model])
+        """Return the tolerance of the model's lowest precision."""
+        return expected_tolerance([model])
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,41 +194,51 @@ class _ExpectedRun:
     arrays: dict[str, list[Array]]
     keys: list[str]
 
-    def values(self, sample: Sample, at: int) -> Iterator[Array]:
-        return iter([self.arrays[key][at] for key in self.keys])
+    def values(self, sample: Sample, index: int) -> Iterator[Array]:
+        return iter([self.arrays[key][index] for key in self.keys])
 
 
-def expected(analyses: list[Analysis]) -> tuple[float, str]:
-    """The relative error to expect of the coarsest numbers that any of the models computes with."""
-    if any(q.scheme for one in analyses for q in one.structure.quantized):
-        return QUANTIZED, "quantized"
-    kinds = {
+def expected_tolerance(analyses: list[Analysis]) -> tuple[float, str]:
+    """Return the relative error to expect, by the lowest precision in any of the models, and its name."""
+    precision = "float32"
+    dtypes = {
         dtype
-        for one in analyses
-        for dtype, tensor in zip(one.types.dtypes, one.model.tensors, strict=True)
+        for analysis in analyses
+        for dtype, tensor in zip(analysis.types.dtypes, analysis.model.tensors, strict=True)
         if tensor.kind == TensorKind.ACTIVATION
     }
-    if BRAIN in kinds:
-        return SHORT, "bfloat16"
-    return (HALVED, "float16") if HALF in kinds else (FULL, "float32")
+    if any(operator.scheme for analysis in analyses for operator in analysis.structure.quantized):
+        precision = "quantized"
+    elif BFLOAT16 in dtypes:
+        precision = "bfloat16"
+    elif FLOAT16 in dtypes:
+        precision = "float16"
+    return TOLERANCES[precision], precision
 
 
-def _outputs(mine: list[str], theirs: list[str]) -> list[tuple[str, str]]:
-    """By name where both have the same names, by place where both have as many, else those in common."""
-    if set(mine) != set(theirs) and len(mine) == len(theirs):
-        return list(zip(mine, theirs, strict=True))
-    return [(name, name) for name in mine if name in theirs]
+def _match_outputs(outputs: list[str], others: list[str]) -> list[tuple[str, str]]:
+    """Pair the outputs of the model and the reference.
+
+    By name if the names are the same, else by position if both have equally many, else by common names.
+    """
+    if set(outputs) != set(others) and len(outputs) == len(others):
+        return list(zip(outputs, others, strict=True))
+    return [(name, name) for name in outputs if name in others]
 
 
-def _inputs(theirs: list[InputSpec], mine: list[InputSpec], reference: str, model: str) -> dict[str, str]:
-    """Input of the reference → of the model: by name, else by place. Raises: InputError."""
-    names = {one.name: one for one in mine}
-    if all(one.name in names for one in theirs):
-        pairs = [(one, names[one.name]) for one in theirs]
+def _match_inputs(
+    reference_specs: list[InputSpec], model_specs: list[InputSpec], reference: str, model: str
+) -> dict[str, str]:
+    """Map inputs of the reference to inputs of the model: by name, else by position. Raises: InputError."""
+    by_name = {spec.name: spec for spec in model_specs}
+    if all(spec.name in by_name for spec in reference_specs):
+        pairs = [(spec, by_name[spec.name]) for spec in reference_specs]
+    elif len(reference_specs) == len(model_specs):
+        pairs = list(zip(reference_specs, model_specs, strict=False))
     else:
-        pairs = list(zip(theirs, mine, strict=False)) if len(theirs) == len(mine) else []
-    if len(pairs) != len(theirs) or any(a.shape != b.shape for a, b in pairs):
-        shown = [", ".join(one.shown for one in side) for side in (mine, theirs)]
+        pairs = []
+    if len(pairs) != len(reference_specs) or any(a.shape != b.shape for a, b in pairs):
+        shown = [", ".join(spec.shown for spec in side) for side in (model_specs, reference_specs)]
         raise InputError(
             "inputs-differ",
             f"The inputs do not correspond: {model} takes {shown[0]}; {reference} takes {shown[1]}.",

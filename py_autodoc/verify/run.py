@@ -1,17 +1,17 @@
-"""Runs a model and its reference on the same samples and compares what they compute, layer by layer."""
+"""Run a model and its reference on the same samples and compare the results, layer by layer."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from py_autodoc.errors import AnalysisError
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import Sample
-from py_autodoc.verify.capture import CapturedTensors, Scaled, groups
+from py_autodoc.verify.capture import CapturedTensors, TensorRequest, groups
 from py_autodoc.verify.distance import Agreement, Distance
 from py_autodoc.verify.document import (
     AGREES,
@@ -22,24 +22,28 @@ from py_autodoc.verify.document import (
     error_of,
     output_of,
 )
+from py_autodoc.verify.matched_tensors import OTHER_SHAPES
 from py_autodoc.verify.references import Array, Reference, ReferencePoint, ReferencePoints
 
 Progress = Callable[[int, int], None]
-_OTHER_SIZES = "other sizes"
+"""Called with the number of passes done and the number of all passes."""
+_INFINITE = 1e9
+"""Replaces an infinite relative error as the error of an input."""
 
 
 @dataclass(slots=True)
-class _Sums:
-    """Of each layer the sums over all samples; None where sizes differ after all."""
+class _Distances:
+    """Differences over all samples."""
 
     layers: list[Distance | None]
+    """Per layer; None if the shapes turned out to differ."""
     outputs: list[Distance]
     fused: list[Distance]
+    """Per output, with the optimizations of ONNX Runtime."""
     agreements: list[Agreement]
-    not_alike: set[int] = field(default_factory=set)
 
 
-def verified(
+def compare_with_reference(
     analysis: Analysis,
     captured: CapturedTensors,
     reference: Reference,
@@ -50,177 +54,191 @@ def verified(
 ) -> Verification:
     """Compare a model with a reference on some samples.
 
-    Every operator runs as it stands in the file, so that both compute what they say; the outputs are compared
-    once more as ONNX Runtime runs the model, with its fused kernels. Tensors of 256 MB are kept at a time, so
-    both run once for each such group of layers and each sample.
+    Every operator runs as in the file. The outputs are compared a second time as ONNX Runtime normally runs
+    the model, with fused kernels. Tensors are captured in groups of at most 256 MB; model and reference run
+    once per group and sample.
 
     Args:
-        analysis: of the model, with all sizes known.
-        captured: the model's file.
-        reference: what it is compared with.
+        analysis: the analysis of the model, with all dimensions known.
+        captured: runs the model.
+        reference: the source of the expected values.
         samples: values of the inputs.
-        data: where these are from, in words.
-        tolerance: relative error that is accepted; None: by the precision of both.
-        progress: told how many passes are done, of how many.
+        data: description of their source.
+        tolerance: accepted relative error; None: determined by the precision of both.
+        progress: called with the number of passes done and of all.
 
     Raises:
-        InputError: inputs do not correspond, or there is nothing to compare.
-        AnalysisError: ONNX Runtime refuses a model, or fails on a sample.
+        InputError: the inputs do not correspond.
+        AnalysisError: nothing can be compared, ONNX Runtime rejects a model, or a sample fails.
     """
     points = reference.points(analysis, captured)
-    accepted, why = (tolerance, "given") if tolerance is not None else reference.tolerance(analysis)
-    sums = _measured(points, captured, reference, samples, progress or (lambda done, total: None))
-    if not sums.outputs and not sums.layers:
+    accepted, reason = (tolerance, "given") if tolerance is not None else reference.tolerance(analysis)
+    distances = _measure(points, captured, reference, samples, progress or (lambda done, total: None))
+    if not distances.outputs and not distances.layers:
         raise AnalysisError(
-            "nothing-to-compare", f"{captured.name} and {reference.name} have nothing in common."
+            "nothing-to-compare", f"{captured.name} and {reference.name} have no layer or output in common."
         )
-    layers = _layers(analysis, points, sums, accepted)
-    missed = dict(points.missed)
-    alike = sum(one is None for one in sums.layers)
-    if alike:
-        missed[_OTHER_SIZES] = missed.get(_OTHER_SIZES, 0) + alike
-    outputs = _outputs(points, sums)
-    wrong = any(one.error.size > accepted for one in outputs) or (
-        not outputs and any(one.diverges for one in layers)
+    layers = _layers(analysis, points, distances, accepted)
+    skipped = dict(points.skipped)
+    other_shapes = sum(distance is None for distance in distances.layers)
+    if other_shapes:
+        skipped[OTHER_SHAPES] = skipped.get(OTHER_SHAPES, 0) + other_shapes
+    outputs = _outputs(points, distances)
+    diverges = any(output.error.size > accepted for output in outputs) or (
+        not outputs and any(layer.diverges for layer in layers)
     )
     return Verification(
         model=captured.name,
         reference=reference.name,
-        verdict=DIVERGES if wrong else AGREES,
+        verdict=DIVERGES if diverges else AGREES,
         tolerance=accepted,
-        tolerance_reason=why,
+        tolerance_reason=reason,
         samples=len(samples),
         data=data,
         outputs=outputs,
         first=next(
-            (at for at, one in enumerate(layers) if one.diverges and one.error_before <= accepted), None
+            (
+                index
+                for index, layer in enumerate(layers)
+                if layer.diverges and layer.error_before <= accepted
+            ),
+            None,
         ),
         layers=layers,
         compared=len(layers),
-        pairs=len(points.layers) + sum(points.missed.values()),
-        not_compared=dict(sorted(missed.items(), key=lambda one: (-one[1], one[0]))),
+        pairs=len(points.layers) + sum(points.skipped.values()),
+        not_compared=dict(sorted(skipped.items(), key=lambda item: (-item[1], item[0]))),
     )
 
 
-def _measured(
+def _measure(
     points: ReferencePoints,
     captured: CapturedTensors,
     reference: Reference,
     samples: Sequence[Sample],
     progress: Progress,
-) -> _Sums:
-    sums = _Sums(
+) -> _Distances:
+    """Run all passes: the layers in groups, then the outputs, without and with optimizations."""
+    distances = _Distances(
         [Distance() for _ in points.layers],
         [Distance() for _ in points.outputs],
         [Distance() for _ in points.outputs],
         [Agreement() for _ in points.outputs],
     )
-    parts = list(groups([one.bytes for one in points.layers]))
-    total, done = (len(parts) + 2) * len(samples), 0
-    for part in parts:
-        chosen = [points.layers[at] for at in part]
-        mine = [one.model for one in chosen]
-        session, other = captured.session(mine), reference.session([one.key for one in chosen])
-        for at, sample in enumerate(samples):
-            pairs = zip(other.values(sample, at), session.values(sample, mine), strict=True)
-            for number, (theirs, ours) in zip(part, pairs, strict=True):
-                _add(sums, number, points.layers[number], theirs, ours)
+    layer_groups = list(groups([point.bytes for point in points.layers]))
+    total, done = (len(layer_groups) + 2) * len(samples), 0
+    for group in layer_groups:
+        chosen = [points.layers[index] for index in group]
+        requests = [point.model for point in chosen]
+        session, other = captured.session(requests), reference.session([point.key for point in chosen])
+        for number, sample in enumerate(samples):
+            pairs = zip(other.values(sample, number), session.values(sample, requests), strict=True)
+            for index, (expected, actual) in zip(group, pairs, strict=True):
+                _add_layer(distances, index, points.layers[index], expected, actual)
             done += 1
             progress(done, total)
-    outputs = [Scaled(one[0]) for one in points.outputs]
-    for fuse, held in ((False, sums.outputs), (True, sums.fused)):
+    requests = [TensorRequest(name) for name, _, _ in points.outputs]
+    for fuse, outputs in ((False, distances.outputs), (True, distances.fused)):
         captured.fuse = fuse
-        session, other = captured.session(outputs), reference.session([one[2] for one in points.outputs])
-        for at, sample in enumerate(samples):
-            pairs = zip(other.values(sample, at), session.values(sample, outputs), strict=True)
-            for number, (theirs, ours) in enumerate(pairs):
-                _add_output(theirs, ours, held[number], None if fuse else sums.agreements[number])
+        session, other = captured.session(requests), reference.session([key for _, _, key in points.outputs])
+        for number, sample in enumerate(samples):
+            pairs = zip(other.values(sample, number), session.values(sample, requests), strict=True)
+            for index, (expected, actual) in enumerate(pairs):
+                agreement = None if fuse else distances.agreements[index]
+                _add_output(expected, actual, outputs[index], agreement)
             done += 1
             progress(done, total)
     captured.fuse = False
-    return sums
+    return distances
 
 
-def _add(sums: _Sums, number: int, point: ReferencePoint, theirs: Array, ours: Array) -> None:
-    held = sums.layers[number]
-    if held is None:
+def _add_layer(
+    distances: _Distances, index: int, point: ReferencePoint, expected: Array, actual: Array
+) -> None:
+    distance = distances.layers[index]
+    if distance is None:
         return
-    turned = ours
-    if point.permuted and ours.ndim == len(point.permuted):
-        turned = np.transpose(ours, point.permuted)
-    same = [size for size in theirs.shape if size != 1] == [size for size in turned.shape if size != 1]
-    if not same or theirs.dtype == object:
-        sums.layers[number] = None
+    if point.permutation and actual.ndim == len(point.permutation):
+        actual = np.transpose(actual, point.permutation)
+    same = [size for size in expected.shape if size != 1] == [size for size in actual.shape if size != 1]
+    if not same or expected.dtype == object:
+        distances.layers[index] = None
     else:
-        held.add(theirs, turned)
+        distance.add(expected, actual)
 
 
-def _add_output(theirs: Array, ours: Array, held: Distance, agreement: Agreement | None) -> None:
-    if theirs.shape != ours.shape or theirs.dtype.kind not in "biufV" or ours.dtype.kind not in "biufV":
-        held.broken += 1
-        held.exact = False
-        held.count += 1
+def _add_output(expected: Array, actual: Array, distance: Distance, agreement: Agreement | None) -> None:
+    numeric = expected.dtype.kind in "biufV" and actual.dtype.kind in "biufV"
+    if expected.shape != actual.shape or not numeric:
+        distance.add_mismatch()
         return
-    held.add(theirs, ours)
-    if agreement is not None and theirs.dtype.kind == "f":
-        agreement.add(theirs, ours)
+    distance.add(expected, actual)
+    if agreement is not None and expected.dtype.kind == "f":
+        agreement.add(expected, actual)
 
 
-def _layers(analysis: Analysis, points: ReferencePoints, sums: _Sums, accepted: float) -> list[VerifiedLayer]:
-    """The layers in the order in which the model runs, each with the error that it began with."""
+def _layers(
+    analysis: Analysis, points: ReferencePoints, distances: _Distances, accepted: float
+) -> list[VerifiedLayer]:
+    """Return the compared layers in execution order, each with the error of its inputs."""
     model = analysis.model
-    order = {node: at for at, node in enumerate(model.graphs[0].nodes)}
-    known = [
-        (point, held) for point, held in zip(points.layers, sums.layers, strict=True) if held is not None
+    order = {node: position for position, node in enumerate(model.graphs[0].nodes)}
+    compared = [
+        (point, distance)
+        for point, distance in zip(points.layers, distances.layers, strict=True)
+        if distance is not None
     ]
-    known.sort(key=lambda one: order.get(one[0].node, -1))
-    tensors = {t.name: t.id for t in model.tensors if t.graph == 0}
-    errors = {tensors[point.model.tensor]: held.relative for point, held in known}
-    before = _before(analysis, errors)
-    found = []
-    for point, held in known:
-        node, relative = model.nodes[point.node], held.relative
-        found.append(
+    compared.sort(key=lambda item: order.get(item[0].node, -1))
+    ids = {tensor.name: tensor.id for tensor in model.tensors if tensor.graph == 0}
+    errors = {ids[point.model.tensor]: distance.relative for point, distance in compared}
+    before = _input_errors(analysis, errors)
+    layers = []
+    for point, distance in compared:
+        node, relative = model.nodes[point.node], distance.relative
+        layers.append(
             VerifiedLayer(
                 name=".".join(node.scope) or node.name or node.op_type,
                 op=node.op_type,
                 tensor=point.model.tensor,
-                reference_tensor=point.shown,
+                reference_tensor=point.reference_name,
                 nodes=list(point.nodes),
                 reference_nodes=list(point.reference_nodes),
-                error=error_of(held),
-                error_before=before[tensors[point.model.tensor]],
+                error=error_of(distance),
+                error_before=before[ids[point.model.tensor]],
                 diverges=relative is not None and relative > accepted,
             )
         )
-    return found
+    return layers
 
 
-def _before(analysis: Analysis, errors: dict[int, float | None]) -> dict[int, float]:
-    """Compared tensor → the largest finite error of the compared tensors that it is computed from."""
+def _input_errors(analysis: Analysis, errors: dict[int, float | None]) -> dict[int, float]:
+    """Map each compared tensor to the largest error of the compared tensors that it is computed from.
+
+    ``errors`` maps compared tensors to their relative errors. Infinite ones count as ``_INFINITE``.
+    """
     model = analysis.model
-    carried: dict[int, float] = {}
+    latest: dict[int, float] = {}
     before: dict[int, float] = {}
     for number in model.graphs[0].nodes:
         node = model.nodes[number]
-        brought = max((carried.get(tensor, 0.0) for tensor in node.inputs if tensor >= 0), default=0.0)
+        inputs = max((latest.get(tensor, 0.0) for tensor in node.inputs if tensor >= 0), default=0.0)
         for tensor in node.outputs:
             if tensor < 0:
                 continue
             if tensor in errors:
-                before[tensor] = brought
-                carried[tensor] = _finite(errors[tensor])
+                before[tensor] = inputs
+                latest[tensor] = _finite(errors[tensor])
             else:
-                carried[tensor] = brought
+                latest[tensor] = inputs
     return before
 
 
 def _finite(error: float | None) -> float:
-    return 1e9 if error is None or math.isinf(error) else error
+    return _INFINITE if error is None or math.isinf(error) else error
 
 
-def _outputs(points: ReferencePoints, sums: _Sums) -> list[VerifiedOutput]:
+def _outputs(points: ReferencePoints, distances: _Distances) -> list[VerifiedOutput]:
     return [
-        output_of(mine, theirs, sums.outputs[at], sums.fused[at], sums.agreements[at])
-        for at, (mine, theirs, _) in enumerate(points.outputs)
+        output_of(name, other, distances.outputs[index], distances.fused[index], distances.agreements[index])
+        for index, (name, other, _) in enumerate(points.outputs)
     ]
