@@ -14,14 +14,14 @@ const steps = Array.from({ length: RAMP_STEPS }, (_, i) =>
 );
 
 describe('ramp', () => {
-  it('gets brighter with every step', () => {
+  it('increases in brightness with every step', () => {
     const light = steps.map(luminance);
     for (let i = 1; i < light.length; i++) {
       expect(light[i]).toBeGreaterThan(light[i - 1]);
     }
   });
 
-  it('carries readable text on every step', () => {
+  it('gives readable text on every step', () => {
     for (const color of steps) {
       expect(contrast(color, readableTextColor(color))).toBeGreaterThanOrEqual(
         4.5
@@ -29,14 +29,14 @@ describe('ramp', () => {
     }
   });
 
-  it('has distinct steps and stays inside', () => {
+  it('has distinct steps and clamps values outside its range', () => {
     expect(new Set(steps).size).toBe(RAMP_STEPS);
     expect(rampColor(-1)).toBe(steps[0]);
     expect(rampColor(2)).toBe(steps[RAMP_STEPS - 1]);
   });
 });
 
-it('contrast is that of WCAG', () => {
+it('computes the WCAG contrast ratio', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
 });
@@ -52,7 +52,7 @@ describe('createScale', () => {
   });
 
   it.each(['linear', 'log', 'rank'] as const)(
-    'gives the only value the end of the ramp in %s mode',
+    'maps a single value to the end of the ramp in %s mode',
     mode => {
       const scale = createScale([0, 0, 11e9], mode);
       expect(scale.position(11e9)).toBe(1);
@@ -63,7 +63,7 @@ describe('createScale', () => {
     }
   );
 
-  it('maps powers to equal distances in log mode, zero first', () => {
+  it('maps powers to equal distances in log mode, with zero first', () => {
     const scale = createScale(values, 'log');
     const at = [1, 10, 100, 1000].map(scale.position);
     expect(at[1] - at[0]).toBeCloseTo(at[2] - at[1]);
@@ -79,7 +79,7 @@ describe('createScale', () => {
   });
 
   it.each(['linear', 'log', 'rank'] as const)(
-    '%s keeps unknown apart from zero',
+    '%s distinguishes unknown from zero',
     mode => {
       const scale = createScale(values, mode);
       expect(scale.color(NaN)).toBeNull();
@@ -88,7 +88,7 @@ describe('createScale', () => {
   );
 
   it.each(['linear', 'log', 'rank'] as const)(
-    '%s has ticks whose values lie at their positions',
+    '%s has ticks at the positions of their values',
     mode => {
       const scale = createScale(values, mode);
       for (const { value, position } of scale.ticks(5)) {
@@ -97,16 +97,19 @@ describe('createScale', () => {
     }
   );
 
-  it.each(['linear', 'log', 'rank'] as const)('%s takes odd data', mode => {
-    const nothing = createScale([NaN, NaN], mode);
-    expect(nothing.color(3)).toBeNull();
-    expect(nothing.ticks(3)).toEqual([]);
-    expect(createScale([0, 0], mode).position(0)).toBe(0);
-    expect(createScale([7], mode).position(7)).toBeLessThanOrEqual(1);
-  });
+  it.each(['linear', 'log', 'rank'] as const)(
+    '%s handles unknown, zero and single values',
+    mode => {
+      const nothing = createScale([NaN, NaN], mode);
+      expect(nothing.color(3)).toBeNull();
+      expect(nothing.ticks(3)).toEqual([]);
+      expect(createScale([0, 0], mode).position(0)).toBe(0);
+      expect(createScale([7], mode).position(7)).toBeLessThanOrEqual(1);
+    }
+  );
 
   it.each(['linear', 'log', 'rank'] as const)(
-    '%s spreads over a span and clamps what lies outside',
+    '%s maps a given range and clamps values outside it',
     mode => {
       const scale = createScale([1, 20, 30, 40, 5000], mode, {
         low: 15,
@@ -124,7 +127,7 @@ describe('createScale', () => {
     }
   );
 
-  it('counts values by part of the ramp', () => {
+  it('counts values per bin of the ramp', () => {
     const scale = createScale([0, 10], 'linear');
     const counts = histogram(scale, [0, 1, 4, 9, 10, NaN], 2);
     expect(Array.from(counts)).toEqual([3, 2]);

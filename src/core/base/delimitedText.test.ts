@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest';
 import CASES from '../../../tests/data/formula_cases.json';
 import { safeCell, delimitedText } from './delimitedText';
 
-describe('cells', () => {
-  test.each(CASES.formulas)('%j is not a formula', text => {
+describe('delimited cells', () => {
+  test.each(CASES.formulas)('escapes %j so that it is not a formula', text => {
     expect(safeCell(text)).toBe(`"'${text.replaceAll('"', '""')}"`);
   });
 
-  test.each(CASES.texts)('%j stays as it is', text => {
+  test.each(CASES.texts)('leaves %j unchanged', text => {
     expect(safeCell(text).replace(/^"|"$/g, '').replaceAll('""', '"')).toBe(
       text
     );
   });
 
-  test('numbers and what is unknown', () => {
+  test('writes numbers, and unknown as an empty cell', () => {
     expect([safeCell(-1.5), safeCell(0), safeCell(null)]).toEqual([
       '-1.5',
       '0',
@@ -22,7 +22,7 @@ describe('cells', () => {
   });
 });
 
-test('rows end as RFC 4180 has it, and separators in cells break nothing', () => {
+test('rows end with CRLF and cells with separators are quoted', () => {
   const rows = [
     ['a', 'b,c'],
     ['d"e', 1]

@@ -29,7 +29,7 @@ const FORMATS: Readonly<
   shape: (shape: DimValue[] | null) => formatShape(shape)
 };
 
-describe('numbers are written as the library writes them', () => {
+describe('numbers are formatted as in the Python library', () => {
   const cases = Object.entries(CASES).flatMap(([name, list]) =>
     list.map(([...values]) => {
       const text = values.pop() as string;
@@ -42,13 +42,13 @@ describe('numbers are written as the library writes them', () => {
   });
 });
 
-it('the unit follows the prefix', () => {
+it('formats a unit after its prefix', () => {
   expect(formatCount(118e6, 'MACs')).toBe('118 M MACs');
   expect(formatCount(7, 'params')).toBe('7 params');
   expect(formatExact(1000, 'B')).toBe('1,000 B');
 });
 
-describe('all digits, as Intl writes them', () => {
+describe('all digits are formatted as by Intl', () => {
   const intl = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 
   it.each([
@@ -76,7 +76,7 @@ describe('all digits, as Intl writes them', () => {
     expect(formatExact(-value)).toBe((value ? '-' : '') + intl.format(value));
   });
 
-  it('numbers of every size', () => {
+  it('formats numbers of every magnitude', () => {
     let seed = 1;
     const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2 ** 31;
     for (let i = 0; i < 20_000; i++) {
@@ -91,16 +91,24 @@ describe('all digits, as Intl writes them', () => {
   });
 });
 
-describe('an unknown number', () => {
-  it.each([null, undefined, NaN, Infinity])('%s is a dash, not a zero', v => {
-    for (const format of [formatCount, formatBytes, formatExact, formatShare]) {
-      expect(format(v)).toBe(UNKNOWN);
+describe('unknown numbers', () => {
+  it.each([null, undefined, NaN, Infinity])(
+    '%s writes a dash, not a zero',
+    v => {
+      for (const format of [
+        formatCount,
+        formatBytes,
+        formatExact,
+        formatShare
+      ]) {
+        expect(format(v)).toBe(UNKNOWN);
+      }
+      expect(formatMetric(v, 'bytes')).toBe(UNKNOWN);
     }
-    expect(formatMetric(v, 'bytes')).toBe(UNKNOWN);
-  });
+  );
 });
 
-it('formatMetric follows the unit', () => {
+it('formatMetric uses the unit of the metric', () => {
   expect(formatMetric(2000, 'bytes')).toBe('2.0 kB');
   expect(formatMetric(2000, 'count')).toBe('2.0 K');
 });

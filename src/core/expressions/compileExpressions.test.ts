@@ -30,11 +30,11 @@ function value(...trees: unknown[]): number {
   return small(trees).evaluate({ a: 7, 'batch size': 3 }).totals.macs;
 }
 
-describe('the evaluator in Python', () => {
+describe('the shared fixture of the Python evaluator', () => {
   const expressions = compileExpressions(pool);
 
   it.each(fixture.cases.map((item, i) => [i, item] as const))(
-    'has the same values, binding %i',
+    'gives the same values for binding %i',
     (_, { sizes, holds, inplace, values }) => {
       const { batch, ...rest } = sizes;
       const found = expressions.evaluate({ 'batch size': batch, ...rest });
@@ -56,7 +56,7 @@ describe('the evaluator in Python', () => {
     }
   );
 
-  it('was asked for values that doubles do not hold', () => {
+  it('contains values that doubles cannot represent', () => {
     const texts = fixture.cases.flatMap(item => item.values);
     expect(texts.some(text => text !== null && BigInt(text) > 2n ** 60n)).toBe(
       true
@@ -67,7 +67,7 @@ describe('the evaluator in Python', () => {
 });
 
 describe('compileExpressions', () => {
-  it('computes', () => {
+  it('evaluates arithmetic', () => {
     expect(value(5)).toBe(5);
     expect(value(['+', ['*', 2, 'a', 'b'], -1])).toBe(41);
     expect(value(['//', ['*', -1, 'a'], 2])).toBe(-4);
@@ -77,7 +77,7 @@ describe('compileExpressions', () => {
     expect(value(['//', 'a', 2], ['*', ['$', 0], ['$', 0]])).toBe(9);
   });
 
-  it('rounds once, at the end', () => {
+  it('rounds only the final result', () => {
     // (2^60 + 7) - 2^60 is lost in doubles.
     const large = ['n', '1152921504606846976'];
     expect(value(['+', large, 'a', ['*', -1, large]])).toBe(7);
@@ -87,7 +87,7 @@ describe('compileExpressions', () => {
     expect(value(['*', ['n', '9007199254740993'], 1])).toBe(2 ** 53);
   });
 
-  it('has no value where there is none', () => {
+  it('returns NaN for undefined results', () => {
     expect(value(['//', 'a', ['+', 'b', -3]])).toBeNaN();
     expect(value(['//', 'a', ['+', 'b', -3]], ['+', ['$', 0], 1])).toBeNaN();
     const found = small([1], { macs: [0, -1], totals: { macs: -1 } });
@@ -101,7 +101,7 @@ describe('compileExpressions', () => {
     { a: 1 },
     { a: 0, 'batch size': 1 },
     { a: 1.5, 'batch size': 1 }
-  ])('needs whole sizes of at least 1: %o', sizes => {
+  ])('rejects sizes that are not positive integers: %o', sizes => {
     const found = small(['a']).evaluate(sizes);
     expect(found.problem).not.toBe('');
     expect(found.totals.macs).toBeNaN();
@@ -128,7 +128,7 @@ describe('compileExpressions', () => {
     expect(at(7)).toEqual([true, 7, 7]);
   });
 
-  it('refuses a condition it does not know', () => {
+  it('rejects an unknown condition', () => {
     const expressions = small(['a'], {
       conditions: [{ relation: 'prime', tree: 0 }]
     });
@@ -150,11 +150,11 @@ describe('compileExpressions', () => {
     [{}],
     [1.5],
     [['toString', 1, 2]]
-  ])('refuses %j', tree => {
+  ])('rejects %j', tree => {
     expect(() => small([tree])).toThrow(TypeError);
   });
 
-  it('refuses a tree too deep for its stack', () => {
+  it('rejects a tree too deep for its stack', () => {
     let tree: unknown = 'a';
     for (let i = 0; i < 100_000; i++) {
       tree = ['+', tree, 1];

@@ -6,11 +6,11 @@ import fixture from '../testing/rebind.json';
 
 const payload = fixture.payload as unknown as GraphPayload;
 
-describe('a body that runs as often as a size says', () => {
+describe('a subgraph whose iterations depend on a dimension', () => {
   const within = fixture.loop.payload as unknown as GraphPayload;
 
   it.each(fixture.loop.cases.map(item => [item.sizes, item] as const))(
-    'has the costs and runs of a new analysis: %o',
+    'has the costs and iterations of a new analysis: %o',
     (sizes, expected) => {
       const found = Rebinder.of(within)!.rebind(sizes)!;
       for (const metric of ['macs', 'flops', 'runs'] as const) {
@@ -25,12 +25,12 @@ describe('a body that runs as often as a size says', () => {
   );
 });
 
-describe('a batch that the file has fixed', () => {
+describe('a batch size fixed in the file', () => {
   const analysed = fixture.fixed.payload as unknown as GraphPayload;
   const fixed = withBatch(analysed, analysed.batch!);
 
   it.each(fixture.fixed.cases.map(item => [item.batch, item] as const))(
-    'has the totals and shapes of an analysis of the rewritten model: %i',
+    'gives the totals and shapes of an analysis of the rewritten model: %i',
     (batch, expected) => {
       const found = Rebinder.of(fixed)!.rebind({ batch })!;
       for (const name of [
@@ -57,20 +57,20 @@ describe('a batch that the file has fixed', () => {
     }
   );
 
-  it('is the analysis itself at the batch of the file', () => {
+  it('returns the original analysis for the batch size of the file', () => {
     expect(Rebinder.of(fixed)!.rebind({ batch: 1 })).toBe(fixed);
   });
 
-  it('is not offered where a size is free', () => {
+  it('is not offered if a dimension is symbolic', () => {
     expect(payload.batch).toBeNull();
     expect(sizable(payload)).toBe(payload.dims);
     expect(sizable(fixed)).toEqual([fixed.batch!.dim]);
   });
 });
 
-describe('other sizes', () => {
+describe('other dimensions', () => {
   it.each(fixture.cases.map(item => [item.sizes, item] as const))(
-    'give what a new analysis gives: %o',
+    'give the results of a new analysis: %o',
     (sizes, expected) => {
       const found = Rebinder.of(payload)!.rebind(sizes)!;
       for (const [metric, values] of Object.entries(expected.nodes)) {
@@ -100,7 +100,7 @@ describe('other sizes', () => {
     }
   );
 
-  it('stay assumed where nobody gave them', () => {
+  it('stay assumed until a value is given', () => {
     const assumed = {
       ...payload,
       dims: payload.dims.map(dim => ({ ...dim, assumed: true }))
@@ -114,13 +114,13 @@ describe('other sizes', () => {
     expect(marks({ batch: 1, seq: 16 }, { batch: 1 })).toEqual([false, true]);
   });
 
-  it('leave the first payload as it is', () => {
+  it('do not change the original payload', () => {
     const before = JSON.stringify(payload);
     Rebinder.of(payload)!.rebind({ batch: 5, seq: 9 });
     expect(JSON.stringify(payload)).toBe(before);
   });
 
-  it('give no curve that misses the peaks of the expressions', () => {
+  it('omit memory curves that miss the peaks of the expressions', () => {
     const { timeline } = payload;
     const end = timeline!.node.length - 1;
     const last = timeline!.tensor_last.map(step => (step < 0 ? step : end));
@@ -131,7 +131,7 @@ describe('other sizes', () => {
     expect(found.diagnostics.at(-1)?.message).toContain('memory over time');
   });
 
-  it('cover what was unknown only because a size was', () => {
+  it('give values that were unknown only for lack of dimensions', () => {
     const free = structuredClone(payload);
     const whole = free.coverage.nodes_known;
     for (const node of [2, 4]) {
@@ -161,13 +161,13 @@ describe('other sizes', () => {
     expect(found).toEqual(wanted);
   });
 
-  it('need every dimension', () => {
+  it('require every dimension', () => {
     const rebinder = Rebinder.of(payload)!;
     expect(rebinder.rebind({ batch: 5 })).toBeNull();
     expect(rebinder.rebind({ batch: 5, seq: 0 })).toBeNull();
   });
 
-  it('blank every number where they do not fit the model', () => {
+  it('make every number unknown if they do not fit the model', () => {
     const { expressions } = payload;
     // As at the end of a table of positions: seq <= 8.
     const trees = [...expressions!.trees, ['+', ['*', -1, 'seq'], 9]];
@@ -205,7 +205,7 @@ describe('other sizes', () => {
     );
   });
 
-  it('are refused where a known number has no expression', () => {
+  it('are rejected if a known number has no expression', () => {
     const { expressions } = payload;
     const macs = expressions!.macs.map((tree, node) =>
       node === 4 ? -1 : tree

@@ -52,8 +52,8 @@ const same = (found: number, wanted: number | null | undefined): void => {
   }
 };
 
-describe('all devices at once', () => {
-  it.each(Object.keys(payloads))('%s: as the library says', name => {
+describe('times of all devices', () => {
+  it.each(Object.keys(payloads))('%s: equal those of the library', name => {
     const model = modelOf(payloads[name]);
     for (const one of cases.filter(({ payload }) => payload === name)) {
       const times = new DeviceTimes(model, one.runtime);
@@ -75,7 +75,7 @@ describe('all devices at once', () => {
     }
   });
 
-  it('as stored, and as the device that is chosen', () => {
+  it('equal the estimate for a single device at the stored precision', () => {
     const convnet = modelOf(payloads['convnet']);
     const all = new DeviceTimes(convnet).all();
     expect(all).toHaveLength(devices.id.length);
@@ -86,7 +86,7 @@ describe('all devices at once', () => {
     });
   });
 
-  it('has nothing without hardware, and no time where nothing runs', () => {
+  it('are empty without hardware data and NaN for a model that cannot run', () => {
     const { hardware: _, ...old } = payloads['convnet'];
     expect(new DeviceTimes(decodePayload(old as GraphPayload)).all()).toEqual(
       []
@@ -101,12 +101,12 @@ describe('all devices at once', () => {
   });
 });
 
-describe('items of an inference', () => {
+describe('items per inference', () => {
   const payload = payloads['transformer-free'];
   const dim = (name: string, value: number | null): GraphPayload['dims'][0] =>
     ({ name, value }) as GraphPayload['dims'][0];
 
-  it('are the dimension named batch, else the first size of the first input', () => {
+  it('come from the dimension named batch, else from the first input', () => {
     const batch = (dims: GraphPayload['dims']): number =>
       batchOf(modelOf({ ...payload, dims }));
     expect(batch([dim('Batch_size', 7), dim('seq', 9)])).toBe(7);

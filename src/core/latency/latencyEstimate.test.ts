@@ -62,7 +62,7 @@ const same = (found: number, wanted: number | null | undefined): void => {
 };
 
 describe('the shared fixture', () => {
-  it('has every kind of kernel, unknown ones, repeats, and devices without a peak', () => {
+  it('covers every kind of kernel, unknown ones, repeats and devices without a peak rate', () => {
     const kinds = [...models.values()].flatMap(
       ({ payload }) => payload.hardware!.kernels.kind
     );
@@ -106,10 +106,10 @@ describe('the shared fixture', () => {
   });
 });
 
-describe('times by node', () => {
+describe('times per node', () => {
   const device = { device: 'a100-sxm4-40gb', precision: 'fp16' };
 
-  it.each([...models.keys()])('%s: the sum is the total', name => {
+  it.each([...models.keys()])('%s: sum to the total', name => {
     const model = withLatency(models.get(name)!, device);
     const { nodes, unknown, seconds } = model.latency!;
     const known = nodes.filter(value => !Number.isNaN(value));
@@ -131,7 +131,7 @@ describe('times by node', () => {
     expect(Math.abs(whole - sum)).toBeLessThanOrEqual(1e-12 * sum);
   });
 
-  it('a kernel stands at its anchor, the others of it are 0', () => {
+  it('assign a kernel to its anchor node and 0 to its other nodes', () => {
     const model = withLatency(models.get('transformer')!, device);
     const { kernels } = model.payload.hardware!;
     kernels.node.forEach((kernel, node) => {
@@ -144,18 +144,18 @@ describe('times by node', () => {
   });
 });
 
-describe('the choice', () => {
+describe('the chosen device and precision', () => {
   const model = models.get('transformer')!;
   const part = hardwareOf(model.payload)!;
 
-  it('without a device there are no times', () => {
+  it('gives no times without a device', () => {
     const without = withLatency(model, null);
     expect(without.latency).toBeNull();
     expect([...without.metrics.latency].every(Number.isNaN)).toBe(true);
     expect(latencyOf(model, { device: 'gone', precision: '' })).toBeNull();
   });
 
-  it('a payload of before has no part', () => {
+  it('gives no estimate for a payload without hardware data', () => {
     const { hardware: _, ...old } = model.payload;
     const before = decodePayload(old as GraphPayload);
     expect(hardwareOf(before.payload)).toBeNull();
@@ -164,7 +164,7 @@ describe('the choice', () => {
     expect(chosenDevice(before.payload)).toBeNull();
   });
 
-  it('memory is what may be used of it, unknown where nobody published it', () => {
+  it('gives the usable memory; unknown if the memory is not published', () => {
     const devices = {
       ...part.devices,
       memory_bytes: [100, 100, null],
@@ -177,7 +177,7 @@ describe('the choice', () => {
     expect(unknown).toBeNaN();
   });
 
-  it('precisions are those with a peak; the stored one is taken first', () => {
+  it('offers precisions with a peak rate and prefers the stored one', () => {
     const t4 = deviceOf(part, 't4');
     expect(precisionsOf(part, t4)).not.toContain('bf16');
     expect(precisionOf(part, t4, 'bf16')).toBeNull();
@@ -186,7 +186,7 @@ describe('the choice', () => {
     expect(deviceOf(part, '')).toBe(-1);
   });
 
-  it('the analysis may have chosen', () => {
+  it('defaults to the choice of the analysis', () => {
     const payload = {
       ...model.payload,
       hardware: { ...part, chosen: 't4', precision: 'fp16' }

@@ -23,8 +23,8 @@ const { devices, model, payloads, cases } = JSON.parse(CASES) as {
   readonly cases: readonly IRooflineCase[];
 };
 
-describe('a roofline', () => {
-  it.each(Object.keys(payloads))('%s: each point is a kernel', name => {
+describe('roofline', () => {
+  it.each(Object.keys(payloads))('%s: has a point per kernel', name => {
     const payload = payloads[name];
     const graph = decodePayload({
       ...payload,
@@ -58,7 +58,7 @@ describe('a roofline', () => {
     }
   });
 
-  it('has the times of a host that is slower than the device', () => {
+  it('uses the launch times of a host slower than the device', () => {
     const [name, payload] = Object.entries(payloads)[0];
     const one = cases.find(
       ({ payload: of, device, kernels }) =>
@@ -78,7 +78,7 @@ describe('a roofline', () => {
     }
   });
 
-  it('needs a device', () => {
+  it('is null without a device', () => {
     const payload = Object.values(payloads)[0];
     const graph = decodePayload({
       ...payload,

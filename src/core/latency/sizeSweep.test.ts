@@ -26,8 +26,8 @@ const point = (
   fits
 });
 
-describe('sizes to try', () => {
-  test('of a batch are powers of two and the present one', () => {
+describe('sizes of a sweep', () => {
+  test('are powers of two and the current value for a batch', () => {
     expect(sizesToTry(dim('batch', 24))).toEqual([
       1, 2, 4, 8, 16, 24, 32, 64, 128, 256
     ]);
@@ -35,7 +35,7 @@ describe('sizes to try', () => {
     expect(isBatch({ name: 'sequence' })).toBe(false);
   });
 
-  test('of others divide and multiply the present one', () => {
+  test('are fractions and multiples of the current value for other dimensions', () => {
     expect(sizesToTry(dim('height', 640))).toEqual([
       40, 80, 160, 320, 640, 1280, 2560, 5120
     ]);
@@ -49,7 +49,7 @@ describe('sizes to try', () => {
     }
   });
 
-  test('are read from a text, or refused', () => {
+  test('are parsed from text, or rejected', () => {
     expect(readSizes('4, 1 2;2')).toEqual([1, 2, 4]);
     for (const bad of [
       '',
@@ -68,8 +68,8 @@ describe('sizes to try', () => {
   });
 });
 
-describe('the choice', () => {
-  test('most items a second that fit; the smallest with nine tenths of them', () => {
+describe('the best size', () => {
+  test('has the highest throughput that fits; the knee is the smallest size with 90 % of it', () => {
     const points = [
       point(1, 1),
       point(2, 1.05),
@@ -84,7 +84,7 @@ describe('the choice', () => {
     );
   });
 
-  test('unknown points are never chosen; of equal ones the quicker', () => {
+  test('is never an unknown point; of equal throughputs, the faster one wins', () => {
     expect(bestOf([unknownPoint(1, 'x')])).toBe(-1);
     expect(kneeOf([])).toBe(-1);
     expect(bestOf([point(4, 4), point(2, 2), unknownPoint(8, 'x')])).toBe(1);

@@ -36,7 +36,7 @@ const GIVEN: IAlignmentColumns = {
 const matched = (given: IAlignmentColumns = GIVEN) =>
   matchGiven(chain(false), chain(true), given);
 
-test('every node of a pair has a counterpart, the one that computes first', () => {
+test('every node of a pair has a counterpart; the main node comes first', () => {
   const found = matched()!;
   expect([0, 1, 2].map(node => found.counterpart(0, node))).toEqual([2, 3, -1]);
   expect([0, 1, 2, 3, 4].map(node => found.counterpart(1, node))).toEqual([
@@ -50,7 +50,7 @@ test('every node of a pair has a counterpart, the one that computes first', () =
   expect(found.counts.only).toEqual([2, 2]);
 });
 
-test('nodes and blocks have the state of what is in them', () => {
+test('blocks combine the states of their nodes', () => {
   const { changes } = matched()!;
   const states = (side: 0 | 1, count: number): (string | undefined)[] =>
     Array.from({ length: count }, (_, node) => changes?.state(side, node));
@@ -71,7 +71,7 @@ test('nodes and blocks have the state of what is in them', () => {
   expect(changes?.kinds(0, around)).toEqual(['precision']);
 });
 
-test('what differs is told once a pair, in the order of the graph', () => {
+test('differences are listed once per pair, in the order of the graph', () => {
   const { changes } = matched()!;
   expect(changes?.differing).toEqual([
     [0, 2, 3],
@@ -85,12 +85,12 @@ test.each([
   ['operator and precision', 0b101, 'changed'],
   ['fused and precision', 0b1100, 'fused'],
   ['nothing', 0, 'same']
-])('%s is one state', (_, bits, state) => {
+])('%s gives one state', (_, bits, state) => {
   const found = matched({ ...GIVEN, changes: [bits, 0] });
   expect(found?.changes?.state(0, 0)).toBe(state);
 });
 
-test('columns of other models are refused', () => {
+test('columns of other models are rejected', () => {
   expect(matched({ ...GIVEN, left: [0, 1] })).toBeNull();
   expect(matched({ ...GIVEN, right: [] })).toBeNull();
 });

@@ -67,19 +67,22 @@ function counterparts(
 /** Counterparts if layer 2 of 5 is missing: all others match themselves. */
 const WITHOUT_2 = [0, 1, 2, 3, 4, 5, -1, -1, -1, 6, 7, 8, 9, 10, 11];
 
-describe('a layer that is gone', () => {
+describe('a removed layer', () => {
   const cases: Record<string, Partial<INetwork>> = {
     'modules and weights': {},
     'modules alone': { weights: false },
     'weights alone': { scopes: false }
   };
-  test.each(Object.entries(cases))('numbers lie: %s', (_, how) => {
-    const left = network({ layers: 5, ...how });
-    const right = network({ layers: 5, without: 2, ...how });
-    expect(counterparts(left, right)).toEqual(WITHOUT_2);
-  });
+  test.each(Object.entries(cases))(
+    'numbers in names are ignored if there are %s',
+    (_, how) => {
+      const left = network({ layers: 5, ...how });
+      const right = network({ layers: 5, without: 2, ...how });
+      expect(counterparts(left, right)).toEqual(WITHOUT_2);
+    }
+  );
 
-  test('by name the numbers are taken at their word', () => {
+  test('numbers in names are used when matching by name', () => {
     const left = network({ layers: 5 });
     const right = network({ layers: 5, without: 2 });
     const found = counterparts(left, right, 'name');
@@ -100,7 +103,7 @@ describe('a layer that is gone', () => {
     expect(MATCHERS.auto(left, right).rule(0, 9)).toBe('name');
   });
 
-  test('its block has no counterpart, those of others have', () => {
+  test('only its own block has no counterpart', () => {
     const left = network({ layers: 5 });
     const right = network({ layers: 5, without: 2 });
     const matching = MATCHERS.auto(left, right);
@@ -117,7 +120,7 @@ describe('a layer that is gone', () => {
     expect(labels.length).toBeGreaterThan(4);
   });
 
-  test('counts add up and what is left is named', () => {
+  test('counts add up and unmatched nodes are listed', () => {
     const left = network({ layers: 5 });
     const right = network({ layers: 5, without: 2 });
     const matching = MATCHERS.auto(left, right);
@@ -132,7 +135,7 @@ describe('a layer that is gone', () => {
   });
 });
 
-test('numbers that the same source gave are believed', () => {
+test('numbers from the same exporter are used', () => {
   // As after a simplifier: one node is missing, the others keep their names, and there is no other
   // evidence.
   const how = { layers: 5, scopes: false, weights: false };
@@ -147,7 +150,7 @@ test('numbers that the same source gave are believed', () => {
   ]);
 });
 
-test('without names, modules and weights the wires decide', () => {
+test('edges decide without names, modules and weights', () => {
   const how = {
     layers: 4,
     scopes: false,
@@ -186,7 +189,7 @@ test('a wrapper under another name is the same module', () => {
   expect(found.rule(1, 2)).toBe('module');
 });
 
-test('where a module has fewer of an operator, the pairs are called a guess', () => {
+test('pairs are guesses if a module has fewer nodes of an operator', () => {
   const relus = (count: number): IGroupTree => {
     const b = new PayloadBuilder('net');
     let x = b.input('x');
@@ -201,7 +204,7 @@ test('where a module has fewer of an operator, the pairs are called a guess', ()
   expect(counts).toMatchObject({ matched: 4, guessed: 2, only: [2, 0] });
 });
 
-test('a fold keeps its counterpart when it has another number of parts', () => {
+test('a repeat keeps its counterpart with a different number of instances', () => {
   const folded = (parts: number): IGroupTree => {
     const b = new PayloadBuilder('net');
     let x = b.input('x');
@@ -225,7 +228,7 @@ test('a fold keeps its counterpart when it has another number of parts', () => {
   expect(right.groupLabel[other - right.model.nodeCount]).toContain('×3');
 });
 
-test('tensors: the same output of the counterpart, inputs by name', () => {
+test('tensors match by output of the counterpart, inputs by name', () => {
   const left = network({ layers: 3 });
   const right = network({ layers: 3, without: 0 });
   const matching = MATCHERS.auto(left, right);
@@ -239,7 +242,7 @@ test('tensors: the same output of the counterpart, inputs by name', () => {
 });
 
 test.each(['auto', 'name', 'tag'] as const)(
-  'random models against themselves and each other: %s',
+  'counterparts are mutual in random models: %s',
   mode => {
     for (let seed = 1; seed <= 60; seed++) {
       const random = new Random(seed);
@@ -269,7 +272,7 @@ test.each(['auto', 'name', 'tag'] as const)(
   }
 );
 
-test('numbered names', () => {
+test('numberedFamily removes the number from a name', () => {
   expect(numberedFamily('Conv_17')).toBe('Conv');
   expect(numberedFamily('relu3')).toBe('relu');
   expect(numberedFamily('123')).toBe('');

@@ -91,11 +91,11 @@ function pairWires({
   );
 }
 
-describe('one graph of two models', () => {
+describe('merged graph of two models', () => {
   const a = chain(['Conv', 'Relu', 'Gemm'], ['one', 'one', 'two']);
   const b = chain(['Conv', 'Sin', 'Relu', 'Gemm'], ['p', 'new', 'p', 'q']);
 
-  test('what was added stands between the counterparts, in its own box', () => {
+  test('has added nodes between the counterparts, in their own box', () => {
     const made = mergePayloads(
       a,
       b,
@@ -123,7 +123,7 @@ describe('one graph of two models', () => {
     ]);
   });
 
-  test('what was removed stays, and the wire around it comes', () => {
+  test('keeps removed nodes and adds the edge that bypasses them', () => {
     const made = mergePayloads(
       b,
       a,
@@ -135,7 +135,7 @@ describe('one graph of two models', () => {
     expect(wires(made.payload)).toContain('Conv_0 → Relu_2');
   });
 
-  test('wires of one model alone are known', () => {
+  test('marks edges that only one model has', () => {
     const made = mergePayloads(
       a,
       b,
@@ -164,7 +164,7 @@ describe('one graph of two models', () => {
     ]);
   });
 
-  test('another source, a new input, a new output', () => {
+  test('marks a changed source, a new input and a new output', () => {
     const graph = (other: boolean): GraphPayload => {
       const builder = new PayloadBuilder();
       const x = builder.input('x');
@@ -200,7 +200,7 @@ describe('one graph of two models', () => {
     expect(sides(back)).toContain('mask → Concat_2 removed');
   });
 
-  test('an edge of a scene has the side of its wires, in a group too', async () => {
+  test('gives the edges of a scene the side of their links, also inside groups', async () => {
     const made = mergePayloads(
       a,
       b,
@@ -222,7 +222,7 @@ describe('one graph of two models', () => {
     expect(await seen([0, 1, 2])).toEqual(Object.values(WIRE));
   });
 
-  test('it has no costs, and the first model stays as it is', () => {
+  test('has no costs and does not change the first model', () => {
     const before = JSON.stringify(a);
     const { payload } = mergePayloads(
       a,
@@ -235,7 +235,7 @@ describe('one graph of two models', () => {
     expect(JSON.stringify(a)).toBe(before);
   });
 
-  test('tensors know the model that they are of', () => {
+  test('knows the model of each tensor', () => {
     const made = mergePayloads(
       a,
       b,
@@ -250,7 +250,7 @@ describe('one graph of two models', () => {
 });
 
 test.each(Array.from({ length: 40 }, (_, seed) => seed))(
-  'two random graphs with any pairs: every node once, all wires inside, drawable (%i)',
+  'random graphs with random pairs merge into a valid graph (%i)',
   seed => {
     const source = new Random(seed);
     const random = (): number => source.next();
@@ -317,7 +317,7 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
   }
 );
 
-test('an order keeps places where wires allow it, and ends where they lead round', () => {
+test('the node order is stable where edges allow it and handles cycles', () => {
   expect(mergeOrder([[], [10], [11]], [[10], [11], [12]], [0, 1, 2])).toEqual([
     0, 1, 2
   ]);

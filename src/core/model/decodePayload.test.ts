@@ -13,14 +13,14 @@ function small() {
   return b.finish();
 }
 
-describe('decode', () => {
-  it('keeps unknown apart from zero', () => {
+describe('decodePayload', () => {
+  it('distinguishes unknown from zero', () => {
     const model = decodePayload(small());
     expect(Array.from(model.metrics.macs)).toEqual([0, NaN, 0, 0]);
     expect(Array.from(model.metrics.params)).toEqual([0, 0, 0, 0]);
   });
 
-  it('lists every reader once', () => {
+  it('lists every consumer once', () => {
     const model = decodePayload(small());
     const readers = (tensor: number) =>
       Array.from(
@@ -32,7 +32,7 @@ describe('decode', () => {
     expect([0, 1, 2].map(readers)).toEqual([[1], [2], [3]]);
   });
 
-  it('names things', () => {
+  it('resolves names', () => {
     const model = decodePayload(small());
     expect(model.opType(1)).toBe('Add');
     expect(model.category(1)).toBe('data');
@@ -53,7 +53,7 @@ describe('decode', () => {
     ]);
   });
 
-  it('takes ids that point nowhere', () => {
+  it('accepts ids that are out of range', () => {
     const payload = small();
     payload.nodes.inputs[0] = 999;
     payload.nodes.op[1] = 77;

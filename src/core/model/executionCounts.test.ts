@@ -17,7 +17,7 @@ function four(): GraphPayload {
 }
 
 describe('costs of one inference', () => {
-  test('are those of all runs; a loop that never runs has none, a branch left out is not told', () => {
+  test('include all runs; 0 for a loop that never runs, NaN for an excluded branch', () => {
     const payload = four();
     payload.nodes.runs = { '1': 5, '2': 0, '3': 0 };
     payload.nodes.uncounted = [3];
@@ -32,7 +32,7 @@ describe('costs of one inference', () => {
   });
 });
 
-describe('payloads of earlier versions', () => {
+describe('payloads of version 1.0', () => {
   /** The format of version 1.0: costs of one inference, and `repeat`. */
   function former(repeat: Record<string, number | null>): GraphPayload {
     const { nodes, ...rest } = four();
@@ -46,7 +46,7 @@ describe('payloads of earlier versions', () => {
     } as unknown as GraphPayload;
   }
 
-  test('show the same', () => {
+  test('are upgraded to the same costs', () => {
     const found = upgradePayload(former({ '1': 5, '2': 0, '3': null }));
     expect(found.nodes.macs).toEqual([10, 10, 0, null]);
     expect(found.nodes.runs).toEqual({ '1': 5, '2': 0 });
@@ -55,14 +55,14 @@ describe('payloads of earlier versions', () => {
     expect(found.expressions).toBeNull();
   });
 
-  test('keep their expressions where nothing runs more than once', () => {
+  test('keep their expressions if no node runs more than once', () => {
     expect(upgradePayload(former({})).expressions).toEqual({
       macs: [0, 0, 0, 0],
       runs: {}
     });
   });
 
-  test('are left alone when they are of this version', () => {
+  test('of the current version are returned unchanged', () => {
     const payload = four();
     expect(upgradePayload(payload)).toBe(payload);
   });

@@ -30,8 +30,8 @@ function boxes(payload: GraphPayload): Record<string, [number, number]> {
   );
 }
 
-describe('a branch that the totals leave out', () => {
-  it('is no missing part of what is around it, and has no number itself', () => {
+describe('a branch excluded from the totals', () => {
+  it('does not make the enclosing sum incomplete, and has no value itself', () => {
     const payload = branches();
     payload.nodes.uncounted = [2, 3];
     expect(boxes(payload)).toEqual({
@@ -45,7 +45,7 @@ describe('a branch that the totals leave out', () => {
     expect(partStateOf(model, 'params', 2)).toBe(PART_STATE.known);
   });
 
-  it('is one where its cost is unknown: then the other branch may be the costlier', () => {
+  it('makes the enclosing sum incomplete if its cost is unknown', () => {
     const payload = branches();
     payload.nodes.uncounted = [2, 3];
     payload.nodes.macs[3] = null;
@@ -57,8 +57,8 @@ describe('a branch that the totals leave out', () => {
   });
 });
 
-describe('a loop of unknown length', () => {
-  it('makes a sum a lower bound, but not of what costs nothing in it', () => {
+describe('a loop with an unknown number of iterations', () => {
+  it('makes a sum a lower bound, except for nodes without cost', () => {
     const payload = branches();
     payload.nodes.runs_unknown = [2, 3];
     payload.nodes.macs[3] = 0;
@@ -74,8 +74,8 @@ describe('a loop of unknown length', () => {
   });
 });
 
-describe('a weight whose shape cannot be', () => {
-  it('leaves the boxes around it a lower bound of parameters', () => {
+describe('a weight with an impossible shape', () => {
+  it('makes the parameters of enclosing blocks a lower bound', () => {
     const payload = branches();
     payload.nodes.params[3] = null;
     const { groupLabel, groupMetrics, groupUnknown } = buildTree(
@@ -88,8 +88,8 @@ describe('a weight whose shape cannot be', () => {
   });
 });
 
-describe('a tally', () => {
-  it('says what a box with the same nodes says', () => {
+describe('Tally', () => {
+  it('gives the sums of a block with the same nodes', () => {
     for (const [uncounted, endless, unknown] of [
       [[], [], []],
       [[2, 3], [], []],

@@ -21,7 +21,7 @@ const COLUMNS = {
 describe('structural blocks', () => {
   const blocks = new BlockIndex(COLUMNS, 9);
 
-  it('have nodes, a kind and a number among their kind', () => {
+  it('have nodes, a kind and an index within their kind', () => {
     expect(blocks.count).toBe(3);
     expect([...blocks.nodes(0)]).toEqual([1, 2, 3, 4]);
     expect([...blocks.nodes(2)]).toEqual([5, 7]);
@@ -29,19 +29,19 @@ describe('structural blocks', () => {
     expect([0, 1, 2].map(block => blocks.number(block))).toEqual([1, 1, 2]);
   });
 
-  it('are told of a node, the smallest first', () => {
+  it('are listed per node, the smallest first', () => {
     expect(blocks.of(2)).toEqual([1, 0]);
     expect(blocks.of(6)).toEqual([]);
     expect(blocks.of(7)).toEqual([2]);
   });
 
-  it('are found inside other nodes when all of them are', () => {
+  it('are found inside a set of nodes that contains all of theirs', () => {
     expect(blocks.within([1, 2, 3, 4, 5])).toEqual([0, 1]);
     expect(blocks.within([2, 3])).toEqual([1]);
     expect(blocks.within([])).toEqual([]);
   });
 
-  it('of nodes that are not there are no fault', () => {
+  it('ignore nodes that do not exist', () => {
     const odd = new BlockIndex(
       { ...COLUMNS, nodes: [1, 90, 1, 1, 2, 1, -5, 2] },
       9
@@ -50,7 +50,7 @@ describe('structural blocks', () => {
     expect(odd.of(7)).toEqual([]);
   });
 
-  it('are read once a payload', () => {
+  it('are read once per payload', () => {
     const payload = { ...repeatPayload(2), blocks: COLUMNS };
     expect(blocksOf(payload)).toBe(blocksOf({ ...payload, dims: [] }));
     expect(blocksOf({ ...payload, blocks: null })).toBeNull();

@@ -24,8 +24,8 @@ function lifetimes(
   return new Lifetimes(decodePayload(payload), timeline);
 }
 
-describe('what is alive while a node runs, without weights', () => {
-  test('each tensor from its producer to its last reader', () => {
+describe('live tensors while a node runs, without weights', () => {
+  test('are live from the producer to the last consumer', () => {
     expect(lifetimes().at(0)).toEqual([
       { tensor: 0, bytes: 64, sharing: 1 },
       { tensor: 2, bytes: 64, sharing: 1 }
@@ -36,7 +36,7 @@ describe('what is alive while a node runs, without weights', () => {
     ]);
   });
 
-  test('tensors in the same memory are one piece, named by the newest', () => {
+  test('are one entry if they share memory, named after the newest', () => {
     expect(lifetimes(chain(), { 3: 2 }).at(1)).toEqual([
       { tensor: 3, bytes: 64, sharing: 2 }
     ]);
@@ -45,14 +45,14 @@ describe('what is alive while a node runs, without weights', () => {
     expect(three.at(1)).toEqual([{ tensor: 3, bytes: 64, sharing: 2 }]);
   });
 
-  test('unknown sizes stay unknown', () => {
+  test('have unknown bytes if a dimension is unknown', () => {
     const alive = lifetimes(chain(null)).at(2);
     expect(alive.find(({ tensor }) => tensor === 4)?.bytes).toBeNull();
   });
 });
 
-describe('curves', () => {
-  test('add up what is alive, shared memory once', () => {
+describe('memory curves', () => {
+  test('add up live tensors and count shared memory once', () => {
     expect(lifetimes().curves()).toEqual({
       simple: [128, 128, 192],
       inplace: [128, 128, 192],
@@ -63,13 +63,13 @@ describe('curves', () => {
     ]);
   });
 
-  test('there are none where a size is unknown or a node has bodies', () => {
+  test('are null if a dimension is unknown or a node has subgraphs', () => {
     expect(lifetimes(chain([1, 'n'])).curves()).toBeNull();
     expect(lifetimes(chain(), {}, [1]).curves()).toBeNull();
   });
 });
 
-test('the first largest value is the peak', () => {
+test('the peak is the first of the largest values', () => {
   expect(indexOfPeak([1, 5, 5, 2])).toBe(1);
   expect(indexOfPeak([])).toBe(-1);
 });

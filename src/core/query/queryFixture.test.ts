@@ -29,7 +29,7 @@ const trees = new Map<string, ITree>(
 describe('the shared fixture', () => {
   const cases = fixture.cases as unknown as readonly IQueryCase[];
 
-  it('has queries that match, that match nothing and that are wrong', () => {
+  it('has queries that match, match nothing and are invalid', () => {
     const hits = cases.filter(one => (one.ids?.length ?? 0) > 0).length;
     const faults = cases.filter(one => one.fault).length;
     expect(hits).toBeGreaterThan(300);

@@ -88,7 +88,7 @@ describe('conditions', () => {
     expect(nodes(text)).toEqual(expected);
   });
 
-  it('what is unknown matches neither a condition nor its opposite', () => {
+  it('do not match unknown values, negated or not', () => {
     expect(nodes('macs>1e7')).toEqual([0]);
     expect(nodes('!(macs>1e7)')).toEqual([1, 2]);
     expect(nodes('!macs>1e7 | op=Mystery')).toEqual([1, 2, 3]);
@@ -96,7 +96,7 @@ describe('conditions', () => {
     expect(nodes('!(macs>1e7 & op=Conv)')).toEqual([1, 2, 3]);
   });
 
-  it('of numbers alone select nodes, with words groups as well', () => {
+  it('on numbers select nodes only, with words also groups', () => {
     expect(entities('macs>1')).toEqual([0, 2]);
     const found = entities('stem macs>1e7');
     expect(found).toHaveLength(2);
@@ -128,7 +128,7 @@ describe('words', () => {
   });
 });
 
-describe('faults say what and where', () => {
+describe('errors have a kind and a position', () => {
   it.each<[string, string, number, string]>([
     ['colour>3', 'unknown-field', 0, 'colour'],
     ['conv & x=1', 'unknown-field', 7, 'x'],
@@ -154,7 +154,7 @@ describe('faults say what and where', () => {
     expect(fault(text)).toEqual([kind, at, shown]);
   });
 
-  it('deep nesting ends in a fault, not in a full stack', () => {
+  it('report deep nesting instead of overflowing the stack', () => {
     expect(fault('('.repeat(5000) + 'a')?.[0]).toBe('too-deep');
     expect(fault('!'.repeat(100_000) + 'a')).toBeNull();
     const nested = `${'('.repeat(50)}relu${')'.repeat(50)}`;

@@ -24,7 +24,7 @@ describe('search', () => {
         : tree.groupLabel[entity - model.nodeCount]
     );
 
-  it('finds operator types in any case, whole types before parts', () => {
+  it('finds operator types case-insensitively, exact matches first', () => {
     const found = types('GATHER');
     expect(found[0]).toBe('Gather');
     const add = types('add');
@@ -41,13 +41,13 @@ describe('search', () => {
     ]);
   });
 
-  it('wants every word', () => {
+  it('requires every word', () => {
     const found = types('layer.1 softmax');
     expect(found).toEqual(['Softmax']);
     expect(types('softmax nowhere')).toEqual([]);
   });
 
-  it('takes quoted words as a whole', () => {
+  it('matches quoted words exactly', () => {
     expect(types('"soft"')).toEqual([]);
     expect(types('"softmax"')).toEqual(['Softmax', 'Softmax']);
     const inLayer = search(tree, '"layer.1"');
@@ -71,7 +71,7 @@ describe('search', () => {
     expect(search(tree, '   ')).toEqual([]);
   });
 
-  it('keeps the order of equals', () => {
+  it('keeps the order of equally good matches', () => {
     const found = search(tree, 'add');
     expect(found.length).toBeGreaterThan(5);
     expect(found).toEqual(found.slice().sort((a, b) => a - b));

@@ -38,8 +38,8 @@ function slowly(tree: IGroupTree, seed: number, forward: boolean): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-describe('walks', () => {
-  it('find what repeated passes find, in random models', () => {
+describe('traversals', () => {
+  it('equal a fixed-point computation in random models', () => {
     for (let seed = 1; seed <= 40; seed++) {
       const random = new Random(seed);
       const model = decodePayload(randomPayload(random, 60));
@@ -79,7 +79,7 @@ describe('walks', () => {
     ).toBe(200_000);
   });
 
-  it('end in a cycle', () => {
+  it('terminate in a cycle', () => {
     const b = new PayloadBuilder();
     const x = b.input('x');
     const [first] = b.add('Add', [x, x]);
@@ -93,7 +93,7 @@ describe('walks', () => {
     expect(on(collectDescendants(tree, { nodes: [0] }).nodes)).toEqual([0, 1]);
   });
 
-  it('go through the bodies of loops, round after round', () => {
+  it('follow the subgraphs of loops across iterations', () => {
     const b = new PayloadBuilder();
     const x = b.input('x');
     const [before] = b.add('Relu', [x]);
@@ -118,7 +118,7 @@ describe('walks', () => {
     expect(way && on(way.nodes)).toContain(inner);
   });
 
-  it('start from tensors too, and find no path where there is none', () => {
+  it('also start from tensors, and find no path if there is none', () => {
     const b = new PayloadBuilder();
     const x = b.input('x');
     const [left] = b.add('Relu', [x]);
@@ -175,8 +175,8 @@ function checkLit(
   }
 }
 
-describe('lighting a scene', () => {
-  it('lights cards and wires at every level of closing', async () => {
+describe('highlighting a trace in a scene', () => {
+  it('marks boxes and edges however many blocks are collapsed', async () => {
     for (let seed = 1; seed <= 12; seed++) {
       const random = new Random(seed);
       const model = decodePayload(randomPayload(random, 40));
@@ -204,7 +204,7 @@ describe('lighting a scene', () => {
     }
   });
 
-  it('leads a path through the borders of open groups without a gap', async () => {
+  it('marks a path without gaps across the borders of expanded blocks', async () => {
     const model = decodePayload(resnetPayload());
     const tree = buildTree(model);
     const view = createGraphView(tree, plainSizer(model, tree));

@@ -42,7 +42,7 @@ function viewOf(payload: GraphPayload) {
   return { model, tree, view, group, entity };
 }
 
-it('What prepares for one box is on its card, with what prepares for that', async () => {
+it('preparation with one consumer is a chip on its box, with its own preparation', async () => {
   const { model, tree, view, group, entity } = viewOf(masked());
   expect([...tree.groupChips]).toEqual([
     [entity('layer'), [group('Sizes'), group('Mask')]]
@@ -61,7 +61,7 @@ it('What prepares for one box is on its card, with what prepares for that', asyn
   expect(sceneFaults(scene)).toEqual([]);
 });
 
-it('Opened it is a box with its wires, closed a chip again', async () => {
+it('a chip expands to a box with edges and collapses to a chip', async () => {
   const { view, group, entity } = viewOf(masked());
   const before = await view.collapseAll();
   const open = await view.expand(group('Mask'));
@@ -79,7 +79,7 @@ it('Opened it is a box with its wires, closed a chip again', async () => {
   });
 });
 
-it('A node in a chip is revealed by opening it, the chip itself is in view', async () => {
+it('revealing a node in a chip expands it; the chip itself is visible', async () => {
   const { model, view, group, entity } = viewOf(masked());
   await view.collapseAll();
   await view.reveal(entity('Mask'));
@@ -88,7 +88,7 @@ it('A node in a chip is revealed by opening it, the chip itself is in view', asy
   expect(view.isOpen(group('Mask'))).toBe(true);
 });
 
-it('An open box has no card for chips', async () => {
+it('an expanded block shows its preparation as boxes', async () => {
   const { view, group, entity } = viewOf(masked());
   await view.collapseAll();
   const scene = await view.expand(group('layer'));
@@ -98,7 +98,7 @@ it('An open box has no card for chips', async () => {
   expect(sceneFaults(scene)).toEqual([]);
 });
 
-it('What several read is a box', async () => {
+it('preparation with several consumers is a box', async () => {
   const { tree, view, entity, group } = viewOf(masked(true));
   expect([...tree.groupChips.values()]).toEqual([[group('Mask')]]);
   const scene = await view.collapseAll();
@@ -107,7 +107,7 @@ it('What several read is a box', async () => {
   expect(sceneFaults(scene)).toEqual([]);
 });
 
-it('With its box hidden it stands alone', async () => {
+it('preparation is a separate box if its consumer is hidden', async () => {
   const { view, entity } = viewOf(masked());
   await view.collapseAll();
   const scene = await view.setHidden([entity('layer')]);
@@ -119,7 +119,7 @@ it('With its box hidden it stands alone', async () => {
   );
 });
 
-it('Weights that the graph makes have no wires, and one reader all the same', async () => {
+it('computed weights have no edges but count as having one consumer', async () => {
   const b = new PayloadBuilder();
   const x = b.input('x');
   const scope = ['Weights::plumbing'];
@@ -133,7 +133,7 @@ it('Weights that the graph makes have no wires, and one reader all the same', as
   expect(scene.boxOf(entity('Weights'))).toBe(scene.boxOf(mm));
 });
 
-it('The card of a node with what prepares for it is its own', async () => {
+it('a node and its preparation share the box of the node', async () => {
   const b = new PayloadBuilder();
   const x = b.input('x');
   const scope = ['Reshape + sizes:Reshape:plumbing'];
@@ -151,7 +151,7 @@ it('The card of a node with what prepares for it is its own', async () => {
   expect(view.isOpen(own)).toBe(true);
 });
 
-it('Random models have no faults with chips while groups open and close', async () => {
+it('random models with chips stay valid while groups expand and collapse', async () => {
   let chips = 0;
   for (let seed = 0; seed < 12; seed++) {
     const random = new Random(seed);

@@ -9,7 +9,7 @@ import { randomPayload } from '../testing/randomPayload';
 const names = (tree: IGroupTree, tensors: readonly number[]): string[] =>
   tensors.map(tensor => tree.model.tensorName(tensor));
 
-test('what a block reads from outside and gives away; weights and what stays inside are not told', () => {
+test('lists tensors that a block reads and produces, without weights and internal tensors', () => {
   const b = new PayloadBuilder('net');
   const x = b.input('x');
   const weight = b.weight('w', [16, 16]);
@@ -26,7 +26,7 @@ test('what a block reads from outside and gives away; weights and what stays ins
   expect(names(tree, found.outputs)).toEqual(names(tree, [sum, out]));
 });
 
-test('of any model: inputs are made outside, outputs inside, each once', () => {
+test('inputs are produced outside and outputs inside, each listed once, in random models', () => {
   const random = new Random(7);
   const payloads = [
     bertPayload(),

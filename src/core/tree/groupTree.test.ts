@@ -36,7 +36,7 @@ function outline(tree: IGroupTree, group = -1): unknown[] {
 }
 
 describe('groups', () => {
-  it('join chains of single children and give way to single nodes', () => {
+  it('merge chains of single children and are replaced by single nodes', () => {
     const b = new PayloadBuilder();
     const x = b.input('x');
     const deep = ['outer:Outer', 'middle:Middle', 'inner:Inner'];
@@ -55,7 +55,7 @@ describe('groups', () => {
     expect(tree.path(2)).toEqual([]);
   });
 
-  it('stand where they are needed when the graph makes all weights at its start', () => {
+  it('are ordered by first use if all weights are computed at the start', () => {
     const b = new PayloadBuilder();
     const [last] = b.add('ConstantOfShape', [], { scope: ['tail'] });
     const [first] = b.add('ConstantOfShape', [], { scope: ['head'] });
@@ -75,7 +75,7 @@ describe('groups', () => {
     ]);
   });
 
-  it('stand in the order of their first node', () => {
+  it('are ordered by their first node', () => {
     const b = new PayloadBuilder();
     let x = b.input('x');
     for (const scope of ['late', 'first', 'late', 'first', 'late']) {
@@ -87,7 +87,7 @@ describe('groups', () => {
     ]);
   });
 
-  it('have sizes, depths and ranges that fit', () => {
+  it('have consistent sizes, depths and ranges', () => {
     for (let seed = 0; seed < 40; seed++) {
       const tree = treeOf(randomPayload(new Random(seed), 80));
       const { model, groupParent, groupDepth } = tree;
@@ -115,7 +115,7 @@ describe('groups', () => {
     }
   });
 
-  it('add up their nodes and count what is unknown', () => {
+  it('sum the metrics of their nodes and count unknown values', () => {
     const b = new PayloadBuilder();
     const x = b.input('x');
     b.add('Conv', [x], { scope: ['a', 'b'], params: 10, macs: 100 });
@@ -131,8 +131,8 @@ describe('groups', () => {
   });
 });
 
-describe('bodies', () => {
-  it('stand with their control node in a group that bears its name', () => {
+describe('subgraphs', () => {
+  it('share a group with their control node, named after it', () => {
     const tree = treeOf(controlPayload());
     expect(outline(tree)).toEqual([
       ['front', 'Relu', 'Exp'],
@@ -142,7 +142,7 @@ describe('bodies', () => {
     ]);
   });
 
-  it('hold their nodes even when the recorded scope lies elsewhere', () => {
+  it('contain their nodes even if the recorded scope is elsewhere', () => {
     const b = new PayloadBuilder();
     const x = b.input('x');
     b.add('If', [x], { scope: ['main'] });
@@ -155,7 +155,7 @@ describe('bodies', () => {
     ]);
   });
 
-  it('without a scope get a group of their own', () => {
+  it('without a scope get their own group', () => {
     const payload = controlPayload();
     payload.graphs.scope.fill(-1);
     payload.nodes.scope.fill(-1);
@@ -169,7 +169,7 @@ describe('bodies', () => {
     ]);
   });
 
-  it('survive parents in a circle', () => {
+  it('accept cyclic parents', () => {
     const b = new PayloadBuilder();
     b.add('If', [b.input('x')], { scope: ['a'] });
     const node = b.lastNode;
@@ -245,7 +245,7 @@ describe('levels', () => {
     ).sort();
   }
 
-  it('lift links to the children of the level', () => {
+  it('connect the children of the level', () => {
     const tree = treeOf(controlPayload());
     expect(links(tree, -1)).toEqual(
       [
@@ -262,7 +262,7 @@ describe('levels', () => {
     );
   });
 
-  it('show what a group takes and gives, and the results of bodies', () => {
+  it('show inputs and outputs of a group, and results of subgraphs', () => {
     const tree = treeOf(controlPayload());
     const control = tree.groupLabel.indexOf('If');
     expect(links(tree, control)).toEqual(
@@ -278,7 +278,7 @@ describe('levels', () => {
     );
   });
 
-  it('give formal inputs a pill inside their body', () => {
+  it('give formal inputs a pill inside their subgraph', () => {
     const tree = treeOf(controlPayload());
     const body = tree.groupLabel.indexOf('body');
     expect(links(tree, body)).toEqual(
@@ -315,7 +315,7 @@ describe('levels', () => {
     return treeOf(payload);
   }
 
-  it('show inputs and outputs that differ in their numbers as one pill', () => {
+  it('group inputs and outputs whose names differ in numbers into one pill', () => {
     const tree = cached(4, () => 16);
     // Represented by the first of them.
     expect(links(tree, -1)).toEqual(
@@ -349,7 +349,7 @@ describe('levels', () => {
     );
   });
 
-  it('show long series that cannot share a pill where they are used', () => {
+  it('show long series that cannot be grouped at their consumers', () => {
     const tree = cached(8, layer => 16 + layer);
     expect(links(tree, tree.groupLabel.indexOf('layer.3'))).toEqual(
       [
@@ -365,7 +365,7 @@ describe('levels', () => {
     );
   });
 
-  it('agree across borders: what enters a child enters its level', () => {
+  it('have the ports of a child equal to the links into it', () => {
     for (const payload of [bertPayload(3), llamaPayload(3, 13, 4)]) {
       const tree = treeOf(payload);
       const builder = new LevelBuilder(tree);

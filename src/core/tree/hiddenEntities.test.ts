@@ -52,8 +52,8 @@ const wires = (scene: IScene, from: BoxKind, to: BoxKind): number =>
 const kinds = (scene: IScene, kind: BoxKind): number =>
   scene.boxKind.filter(k => k === kind).length;
 
-describe('hiding', () => {
-  it('leaves a named stub where a wire came from, and one where it led to', async () => {
+describe('hidden entities', () => {
+  it('leave a named stub at both ends of a hidden link', async () => {
     const { view } = viewOf(chain());
     await view.openInitial(40);
     const scene = await view.setHidden([1]);
@@ -68,7 +68,7 @@ describe('hiding', () => {
     expect(kinds(whole, BoxKind.Stub)).toBe(0);
   });
 
-  it('takes pills along whose every reader or maker is hidden', async () => {
+  it('hide pills whose consumers or producers are all hidden', async () => {
     const { view } = viewOf(chain());
     await view.openInitial(40);
     const one = await view.setHidden([4]);
@@ -80,7 +80,7 @@ describe('hiding', () => {
     expect(none.boxCount).toBe(0);
   });
 
-  it('shows what is revealed, and only that', async () => {
+  it('are shown again when revealed, and only those', async () => {
     const { view } = viewOf(chain());
     await view.openInitial(40);
     await view.setHidden([1, 2]);
@@ -89,7 +89,7 @@ describe('hiding', () => {
     expect(entities(scene).has(2)).toBe(true);
   });
 
-  it('keeps scenes sound for random sets in random models', async () => {
+  it('keep scenes valid for random sets in random models', async () => {
     for (let seed = 1; seed <= 25; seed++) {
       const random = new Random(seed);
       const { view, tree } = viewOf(randomPayload(random, 60));
@@ -121,7 +121,7 @@ describe('hiding', () => {
     }
   });
 
-  it('says the same with fewer entities', () => {
+  it('are reduced to an equivalent smaller set', () => {
     const tree = buildTree(decodePayload(resnetPayload()));
     const { nodeCount } = tree.model;
     const group = tree.children[0].find(entity => entity >= nodeCount)!;
@@ -134,7 +134,7 @@ describe('hiding', () => {
     expect(canonicalHidden(tree, some)).toEqual(some);
   });
 
-  it('shows only a few entities with the groups around them', async () => {
+  it('are all others when only some entities are shown', async () => {
     const { view, tree } = viewOf(resnetPayload());
     const deep = 40;
     await view.expandAll(10_000);
@@ -145,7 +145,7 @@ describe('hiding', () => {
     expect(allExcept(tree, [])).toEqual([]);
   });
 
-  it('survives opening, closing and restoring', async () => {
+  it('stay hidden after expanding, collapsing and restoring', async () => {
     const { view } = viewOf(resnetPayload());
     const deep = 40;
     await view.openInitial(40);

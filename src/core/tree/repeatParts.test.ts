@@ -30,8 +30,8 @@ beforeEach(() => {
   nodes = tree.model.nodeCount;
 });
 
-describe('the parts of a repeat', () => {
-  it('are its children, and know their place', () => {
+describe('the instances of a repeat', () => {
+  it('are its children, in order', () => {
     const parts = partsOf(tree, fold);
     expect(parts.length).toBe(COUNT);
     expect(partAt(tree, parts[3])).toEqual({ repeatGroup: fold, index: 3 });
@@ -46,7 +46,7 @@ describe('the parts of a repeat', () => {
     expect(partAt(tree, 0)).toBeNull();
   });
 
-  it('are looked at one by one, while other hidden things stay hidden', () => {
+  it('can be shown one at a time without showing other hidden entities', () => {
     const byHand = 0;
     const alone = withPart(tree, [byHand], { repeatGroup: fold, index: 2 });
     expect(alone.length).toBe(COUNT);
@@ -61,12 +61,12 @@ describe('the parts of a repeat', () => {
     expect(soloPart(tree, fold, () => false)).toBe(-1);
   });
 
-  it('that are hidden by hand are told', () => {
+  it('hidden by the user are reported', () => {
     const parts = [...partsOf(tree, fold)];
     expect(userHidden(tree, parts.slice(0, 2))).toEqual(parts.slice(0, 2));
   });
 
-  it('have counterparts: the same node, the same block', () => {
+  it('have corresponding nodes and blocks', () => {
     const parts = partsOf(tree, fold);
     const relu = tree.nodeOrder.findIndex(n => tree.model.opType(n) === 'Relu');
     const there = correspondingEntity(
@@ -87,10 +87,10 @@ describe('the parts of a repeat', () => {
   });
 });
 
-describe('a picture with a repeat', () => {
+describe('an initial view with a repeat', () => {
   const viewOf = () => createGraphView(tree, plainSizer(tree.model, tree));
 
-  it('that holds little else opens with its first part alone', async () => {
+  it('shows only the first instance if the model has little else', async () => {
     const view = viewOf();
     const scene = await view.openInitial(40);
     const hidden = new Set(view.hidden());
@@ -102,7 +102,7 @@ describe('a picture with a repeat', () => {
     expect(cards).toBe(2 + 4);
   });
 
-  it('of very many parts opens with one: the first, or what is looked for', async () => {
+  it('shows one of very many instances: the first or the revealed one', async () => {
     const many = buildTree(decodePayload(repeatPayload(60)));
     const chosen = async (look: 'expand' | 'reveal' | 'all') => {
       const view = createGraphView(many, plainSizer(many.model, many));
@@ -119,7 +119,7 @@ describe('a picture with a repeat', () => {
     expect(await chosen('all')).toBe(-1);
   });
 
-  it('shows the part of what is looked for instead', async () => {
+  it('shows the instance of a revealed node instead', async () => {
     const view = viewOf();
     await view.openInitial(40);
     const parts = partsOf(tree, fold);

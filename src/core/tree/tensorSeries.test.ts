@@ -31,8 +31,8 @@ function pills(scene: IScene, kind: BoxKind): number[] {
   return [...scene.boxEntity].filter((_, b) => scene.boxKind[b] === kind);
 }
 
-describe('inputs that differ in their numbers', () => {
-  it('are one from three members on', () => {
+describe('inputs whose names differ in numbers', () => {
+  it('are a series from three members on', () => {
     const two = named('past.0.key', 'past.1.key');
     expect(two.series.size).toBe(0);
     const three = named('past.0.key', 'past.1.key', 'past.10.key', 'mask');
@@ -43,14 +43,14 @@ describe('inputs that differ in their numbers', () => {
     expect(seriesRepresentative(three.series, 3)).toBe(3);
   });
 
-  it('are told apart by other parts of the name', () => {
+  it('are separated by other parts of their names', () => {
     const tree = named('a.0.k', 'a.1.k', 'a.2.k', 'a.0.v', 'a.1.v', 'a.2.v');
     expect(pillText(tree, 0)).toBe('a.#.k ×3');
     expect(pillText(tree, 5)).toBe('a.#.v ×3');
     expect(named('a', 'b', 'c').series.size).toBe(0);
   });
 
-  it('have the same sizes; what stands for one may be numbered', () => {
+  it('have the same shape, up to numbered symbolic dimensions', () => {
     const sizes = withInputs([
       ['x0', [1, 16]],
       ['x1', [1, 16]],
@@ -65,7 +65,7 @@ describe('inputs that differ in their numbers', () => {
     expect(symbols.series.size).toBe(3);
   });
 
-  it('have the same type', () => {
+  it('have the same element type', () => {
     const b = new PayloadBuilder();
     const inputs = ['x0', 'x1', 'x2'].map(name => b.input(name));
     b.output(b.add('Concat', inputs)[0]);
@@ -75,7 +75,7 @@ describe('inputs that differ in their numbers', () => {
     expect(buildTree(decodePayload(payload)).series.size).toBe(0);
   });
 
-  it('survive any name', () => {
+  it('accept any name', () => {
     const names = [1, 2, 3].map(
       i => `<img src=x onerror=alert(${i})> __proto__`
     );
@@ -86,7 +86,7 @@ describe('inputs that differ in their numbers', () => {
   });
 });
 
-describe('outputs that differ in their numbers', () => {
+describe('outputs whose names differ in numbers', () => {
   function layers(elsewhere: boolean) {
     const b = new PayloadBuilder();
     let x = b.input('ids');
@@ -108,7 +108,7 @@ describe('outputs that differ in their numbers', () => {
     return { tree: buildTree(decodePayload(payload)), made };
   }
 
-  it('are one where nothing but their own block reads them', () => {
+  it('are a series if only their own block reads them', () => {
     const { tree, made } = layers(false);
     expect(tree.series.get(made[3])).toMatchObject({
       kind: 'output',
@@ -118,7 +118,7 @@ describe('outputs that differ in their numbers', () => {
     expect(layers(true).tree.series.size).toBe(0);
   });
 
-  it('have one pill whatever is open, and a trace lights it', async () => {
+  it('share one pill whatever is expanded, and a trace highlights it', async () => {
     const { tree, made } = layers(false);
     const sizer = {
       node: () => ({ w: 80, h: 40 }),
@@ -156,8 +156,8 @@ describe('outputs that differ in their numbers', () => {
   });
 });
 
-describe('what stands for tensors', () => {
-  it('is a series or one tensor', () => {
+describe('tensors of pills and edges', () => {
+  it('are a series or one tensor', () => {
     const { series } = named('past.0.key', 'past.1.key', 'past.2.key', 'mask');
     expect(pillTensorRef(series, 2)).toEqual({ kind: 'series', id: 0 });
     expect(pillTensorRef(series, 3)).toEqual({ kind: 'tensor', id: 3 });
@@ -170,7 +170,7 @@ describe('what stands for tensors', () => {
     expect(tensorIdsOf(new Map(), { kind: 'series', id: 7 })).toEqual([7]);
   });
 
-  it('a wire stands for all of a series when it carries several', () => {
+  it('are all of a series for an edge that carries several', () => {
     const { series } = named('past.0.key', 'past.1.key', 'past.2.key', 'mask');
     const scene = {
       edgeTensor: Int32Array.of(0, 0, 1, 3),

@@ -26,23 +26,23 @@ async function chosen(visible: number[], zooms: number[]): Promise<number> {
   return found!.step.visible;
 }
 
-it('Opens as long as all of it can be read', async () => {
+it('expands as long as everything is readable', async () => {
   expect(await chosen([1, 7, 12, 20], [1, 1, 0.9, 0.7])).toBe(12);
   expect(await chosen([1, 7, 12, 20], [1, 1, 1, 0.9])).toBe(20);
 });
 
-it('What tells little is opened only where that costs nothing', async () => {
+it('expands low-cost steps only if the zoom stays the same', async () => {
   expect(await chosen([1, 7, -12], [1, 1, 0.9])).toBe(7);
   expect(await chosen([1, 7, -12], [1, 1, 1])).toBe(12);
 });
 
-it('The first picture that says enough is taken, unless a little less can be read', async () => {
+it('uses the first step with enough boxes, unless one with slightly fewer is readable', async () => {
   expect(await chosen([1, 3, 9, 20], [1, 1, 0.5, 0.4])).toBe(9);
   expect(await chosen([1, 5, 9, 20], [1, 0.95, 0.6, 0.4])).toBe(5);
   expect(await chosen([1, 5, 9, 20], [1, 0.8, 0.6, 0.4])).toBe(9);
 });
 
-it('Looks into a repeat where the pane would stay mostly empty', async () => {
+it('expands a repeat if the pane would stay mostly empty', async () => {
   const repeat = (height: number, zoom: number) => {
     const steps = stepsOf(1, 12, 20);
     steps[2] = { ...steps[2], isSpare: true };
@@ -60,7 +60,7 @@ it('Looks into a repeat where the pane would stay mostly empty', async () => {
   expect(await repeat(400, 1)).toBe(12);
 });
 
-it('One long row that leaves the pane empty gives way to more boxes in rows', async () => {
+it('prefers more boxes in rows to one long row in an empty pane', async () => {
   const taken = (height: number) => {
     const steps = stepsOf(1, 7, 12);
     const sizes = [
@@ -76,14 +76,14 @@ it('One long row that leaves the pane empty gives way to more boxes in rows', as
   expect(await taken(600)).toBe(7);
 });
 
-it('A row does not look into repeats that have much beside them', async () => {
+it('does not expand repeats for a single row', async () => {
   const steps = stepsOf(1, 12, 20);
   steps[2] = { ...steps[2], isSpare: true };
   const last = await lastNotLonger(steps, Infinity, () => Promise.resolve(1));
   expect(last?.visible).toBe(12);
 });
 
-it('Stops where something else comes in between', async () => {
+it('stops if another layout overtakes it', async () => {
   const steps = stepsOf(1, 7, 12);
   expect(
     await lastReadable(steps, PANE, () => Promise.resolve(null))
@@ -93,7 +93,7 @@ it('Stops where something else comes in between', async () => {
   ).toBeNull();
 });
 
-it('A row may be as long as the pane allows, what tells little less', async () => {
+it('limits a single row by the pane, and low-cost steps more strictly', async () => {
   const steps = stepsOf(1, 7, 12, -15);
   const lengths = [10, 50, 80, 90];
   const last = (length: number) =>

@@ -58,7 +58,7 @@ function groupNamed(view: ReturnType<typeof viewOf>, label: string): number {
 }
 
 describe.each(['right', 'down'] as const)('scenes that flow %s', direction => {
-  it('have no faults while groups open and close', async () => {
+  it('stay valid while groups expand and collapse', async () => {
     for (let seed = 0; seed < 40; seed++) {
       const random = new Random(seed);
       const view = viewOf(randomPayload(random, 60));
@@ -83,7 +83,7 @@ describe.each(['right', 'down'] as const)('scenes that flow %s', direction => {
     }
   });
 
-  it('come back unchanged after expanding and collapsing', async () => {
+  it('are unchanged after expanding and collapsing', async () => {
     for (let seed = 0; seed < 20; seed++) {
       const view = viewOf(randomPayload(new Random(seed), 60));
       await view.setDirection(direction);
@@ -98,7 +98,7 @@ describe.each(['right', 'down'] as const)('scenes that flow %s', direction => {
     }
   });
 
-  it('show every node once when all is open', async () => {
+  it('show every node once when fully expanded', async () => {
     for (let seed = 0; seed < 30; seed++) {
       const view = viewOf(randomPayload(new Random(seed), 80));
       await view.setDirection(direction);
@@ -113,7 +113,7 @@ describe.each(['right', 'down'] as const)('scenes that flow %s', direction => {
     }
   });
 
-  it('do not depend on the way that led to them', async () => {
+  it('do not depend on the order of operations', async () => {
     const payload = randomPayload(new Random(5), 80);
     const [one, other] = [viewOf(payload), viewOf(payload)];
     await one.setDirection(direction);
@@ -127,7 +127,7 @@ describe.each(['right', 'down'] as const)('scenes that flow %s', direction => {
 });
 
 describe('the direction', () => {
-  it('turns the picture and leaves cards as they are', async () => {
+  it('rotates the layout and keeps the size of boxes', async () => {
     const view = viewOf(resnetPayload());
     const across = await view.openInitial(40);
     const down = await view.setDirection('down');
@@ -143,7 +143,7 @@ describe('the direction', () => {
     }
   });
 
-  it('is remembered: turning there and back lays nothing out again', async () => {
+  it('is cached: changing it and back computes no layout', async () => {
     const view = viewOf(bertPayload(3));
     const before = picture(await view.expandAll(1e6));
     await view.setDirection('down');
@@ -153,7 +153,7 @@ describe('the direction', () => {
     expect(view.layoutCounts().computed).toBe(computed);
   });
 
-  it('makes ports stand on top and at the bottom', async () => {
+  it('places ports at the top and bottom', async () => {
     const view = viewOf(resnetPayload());
     await view.setDirection('down');
     const scene = await view.expandAll(1e6);
@@ -171,7 +171,7 @@ describe('the direction', () => {
     expect(ports).toBeGreaterThan(10);
   });
 
-  it('of the last call wins', async () => {
+  it('is that of the last call', async () => {
     const view = viewOf(resnetPayload());
     const [a, b] = await Promise.all([
       view.setDirection('down'),
@@ -183,7 +183,7 @@ describe('the direction', () => {
   });
 });
 
-describe('first picture', () => {
+describe('initial view', () => {
   it.each([
     ['resnet', resnetPayload(), 40],
     ['bert', bertPayload(12), 40],
@@ -191,7 +191,7 @@ describe('first picture', () => {
     ['experts', llamaPayload(2, 3, 16), 60],
     ['bodies', controlPayload(), 40]
   ])(
-    'of %s stays in its budget and has no faults',
+    'of %s stays within its budget and is valid',
     async (_, payload, budget) => {
       const view = viewOf(payload);
       const scene = await view.openInitial(budget);
@@ -201,7 +201,7 @@ describe('first picture', () => {
     }
   );
 
-  it('is no longer than the pane, unless it would hold little', async () => {
+  it('is no longer than the pane, unless it would have few boxes', async () => {
     const view = viewOf(resnetPayload([3, 3, 3, 3]));
     const all = await view.openInitial(40);
     const short = await view.openInitial(40, all.width - 1);
@@ -234,14 +234,14 @@ describe('first picture', () => {
     return b.finish();
   }
 
-  it('leaves what is there for masks and shapes closed', async () => {
+  it('keeps blocks for masks and shapes collapsed', async () => {
     const view = viewOf(maskedPayload());
     await view.openInitial(40);
     expect(view.isOpen(groupNamed(view, 'embeddings'))).toBe(true);
     expect(view.isOpen(groupNamed(view, 'mask'))).toBe(false);
   });
 
-  it('is not made longer than the pane by what carries no arithmetic', async () => {
+  it('is not made longer than the pane by nodes without arithmetic', async () => {
     const view = viewOf(maskedPayload());
     const all = await view.openInitial(40);
     const short = await view.openInitial(40, all.width - 1);
@@ -249,7 +249,7 @@ describe('first picture', () => {
     expect(cards(short).length).toBe(5);
   });
 
-  it('gives way to what is asked for meanwhile', async () => {
+  it('is overtaken by a later request', async () => {
     const view = viewOf(resnetPayload([3, 3, 3, 3]));
     const first = view.openInitial(40, 2000);
     const closed = view.collapseAll();
@@ -257,12 +257,12 @@ describe('first picture', () => {
     expect(view.openGroups()).toEqual([]);
   });
 
-  it('opens a lone trunk whatever its size', async () => {
+  it('expands a single top-level block whatever its size', async () => {
     const scene = await viewOf(llamaPayload(100)).openInitial(10);
     expect(cards(scene).length).toBeGreaterThan(1);
   });
 
-  it('opens alike groups together', async () => {
+  it('expands similar groups together', async () => {
     const view = viewOf(resnetPayload([3, 3, 3, 3]));
     await view.openInitial(40);
     const stages = [0, 1, 2, 3].map(i =>
@@ -287,8 +287,8 @@ describe('first picture', () => {
   });
 });
 
-describe('wires across borders', () => {
-  it('go through a port of the open group', async () => {
+describe('edges across group borders', () => {
+  it('go through a port of the expanded group', async () => {
     const view = viewOf(bertPayload(2));
     const scene = await view.reveal(0);
     const ports = new Set<number>();
@@ -305,7 +305,7 @@ describe('wires across borders', () => {
     }
   });
 
-  it('to many far readers become stubs named after the tensor', async () => {
+  it('to many distant consumers become stubs named after the tensor', async () => {
     const view = viewOf(bertPayload(12));
     const scene = await view.openInitial(40);
     const { model } = view.tree;
@@ -319,7 +319,7 @@ describe('wires across borders', () => {
     expect(new Set(names).size).toBe(1);
   });
 
-  it('between closed groups stand for all their tensors', async () => {
+  it('between collapsed groups carry all their tensors', async () => {
     const view = viewOf(llamaPayload(4, 13));
     await view.collapseAll();
     const scene = await view.expand(groupNamed(view, 'model'));
@@ -327,7 +327,7 @@ describe('wires across borders', () => {
   });
 });
 
-describe('blocks that look alike', () => {
+describe('similar blocks', () => {
   /** A block whose inner group produces two tensors; their readers may be swapped. */
   function block(b: PayloadBuilder, x: number, name: string, swapped: boolean) {
     const inner = [name, 'inner'];
@@ -339,7 +339,7 @@ describe('blocks that look alike', () => {
     return b.add('Add', [p, q], { scope: [name] })[0];
   }
 
-  it('but are wired otherwise keep their own wires', async () => {
+  it('with different links keep their own edges', async () => {
     const b = new PayloadBuilder();
     const first = block(b, b.input('x'), 'first', false);
     b.output(block(b, first, 'second', true));
@@ -349,7 +349,7 @@ describe('blocks that look alike', () => {
 });
 
 describe('operations', () => {
-  it('reveal opens every ancestor', async () => {
+  it('reveal expands every ancestor', async () => {
     const view = viewOf(resnetPayload());
     await view.collapseAll();
     const node = 30;
@@ -358,7 +358,7 @@ describe('operations', () => {
     expect(scene.boxEntity[scene.boxOf(node)]).toBe(node);
   });
 
-  it('restore gives back saved groups and ignores unknown ones', async () => {
+  it('restore expands saved groups and ignores unknown ones', async () => {
     const view = viewOf(resnetPayload());
     await view.openInitial(40);
     const saved = view.openGroups();
@@ -369,14 +369,14 @@ describe('operations', () => {
     expect(picture(view.scene)).toEqual(before);
   });
 
-  it('expand all stops at the depth that fits', async () => {
+  it('expandAll stops at the depth that fits', async () => {
     const view = viewOf(resnetPayload());
     const scene = await view.expandAll(60);
     expect(cards(scene).length).toBeLessThanOrEqual(60);
     expect(cards(scene).length).toBeGreaterThan(10);
   });
 
-  it('lays out equal blocks once', async () => {
+  it('identical blocks are laid out once', async () => {
     const few = viewOf(llamaPayload(10));
     const many = viewOf(llamaPayload(100));
     await few.expandAll(1e6);
@@ -385,7 +385,7 @@ describe('operations', () => {
     expect(many.layoutCounts().remembered).toBeGreaterThan(400);
   });
 
-  it('opens 50,000 nodes', async () => {
+  it('expandAll handles 50,000 nodes', async () => {
     const view = viewOf(llamaPayload(1700));
     const scene = await view.expandAll(1e6);
     expect(cards(scene).length).toBeGreaterThan(45000);
@@ -416,8 +416,8 @@ class SlowEngine implements ILayoutEngine {
   private readonly _inline = new InlineEngine();
 }
 
-describe('calls that overtake each other', () => {
-  it('end with the last one, for all callers', async () => {
+describe('concurrent calls', () => {
+  it('all resolve to the result of the last one', async () => {
     const engine = new SlowEngine();
     const view = viewOf(resnetPayload(), engine);
     const first = view.expandAll(1e6);
@@ -437,7 +437,7 @@ describe('calls that overtake each other', () => {
     expect(sceneFaults(b)).toEqual([]);
   });
 
-  it('dispose ends the engine', () => {
+  it('dispose terminates the engine', () => {
     const engine = new SlowEngine();
     viewOf(chainPayload(3), engine).dispose();
     expect(engine.disposed).toBe(true);

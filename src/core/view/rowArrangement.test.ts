@@ -30,14 +30,14 @@ function paper(width: number, height: number, tangle = 0) {
   return { view, tried, sizeAt };
 }
 
-it('What can be read in one row is; what is opened later wraps at the pane', async () => {
+it('uses one row if it is readable, and the pane width for later expansions', async () => {
   const { view, tried } = paper(1000 / COMFORTABLE_READING_ZOOM, 300);
   const rows = await bestRows(view, PANE, 'auto');
   expect(rows?.room).toBeCloseTo(1000 / COMFORTABLE_READING_ZOOM);
   expect(tried).toEqual([]);
 });
 
-it('A long row is broken so that all of it is as large as can be', async () => {
+it('breaks a long row at the width with the largest zoom', async () => {
   const { view, tried, sizeAt } = paper(6000, 100);
   const rows = await bestRows(view, PANE, 'auto');
   const k = fitZoom(sizeAt(rows!.room), PANE);
@@ -50,7 +50,7 @@ it('A long row is broken so that all of it is as large as can be', async () => {
   expect(tried.length).toBeLessThan(16);
 });
 
-it('What gains little stays one row, and so does what would be tangled; later it wraps there', async () => {
+it('keeps one row if breaking it gains little or tangles edges', async () => {
   const roomOf = async (...of: Parameters<typeof paper>) =>
     (await bestRows(paper(...of).view, PANE, 'auto'))!.room;
   expect(await roomOf(1250, 500)).toBeCloseTo(1251, -1);
@@ -58,13 +58,13 @@ it('What gains little stays one row, and so does what would be tangled; later it
   expect(await roomOf(2500, 300, 20)).toBeCloseTo(2501, -1);
 });
 
-it('Rows that were asked for are rows whatever they gain', async () => {
+it('breaks into rows on request, whatever the gain', async () => {
   const { view } = paper(1250, 500);
   const rows = await bestRows(view, PANE, 'wrapped');
   expect(rows?.room).toBeLessThan(1250);
 });
 
-it('Very many boxes are tried twice at most', async () => {
+it('tries at most two widths for very many boxes', async () => {
   const { view, tried, sizeAt } = paper(9e6, 500);
   const rows = await bestRows({ ...view, boxes: 50_000 }, PANE, 'auto');
   expect(tried.length).toBeLessThanOrEqual(2);
@@ -73,7 +73,7 @@ it('Very many boxes are tried twice at most', async () => {
   expect(width / height).toBeLessThan(3.2);
 });
 
-it('A search that something else overtakes stops', async () => {
+it('stops if another layout overtakes it', async () => {
   const { view, tried } = paper(9000, 100);
   await bestRows({ ...view, isCurrent: () => false }, PANE, 'auto');
   expect(tried.length).toBeLessThanOrEqual(2);

@@ -30,7 +30,7 @@ function picture(scene: IScene): object {
   return { ...scene, version: 0, boxOf: null };
 }
 
-it('The first picture is in view as a whole, and reads in rows where a row would not fit', async () => {
+it('the initial view fits the pane and stays valid in rows', async () => {
   for (const payload of [resnetPayload(), bertPayload(), llamaPayload(4)]) {
     const view = viewOf(payload);
     const scene = await view.openInitialIn(40, 'auto', PANE);
@@ -40,7 +40,7 @@ it('The first picture is in view as a whole, and reads in rows where a row would
   }
 });
 
-it('A long chain fits a small pane in rows only', async () => {
+it('a long chain fits a small pane only in rows', async () => {
   const view = viewOf(chainPayload(30));
   const straight = await view.openInitialIn(40, 'right', SMALL);
   expect(view.rows).toBeNull();
@@ -51,7 +51,7 @@ it('A long chain fits a small pane in rows only', async () => {
   expect(scene.direction).toBe('right');
 });
 
-it('Random models have no faults in rows while groups open and close', async () => {
+it('random models in rows stay valid while groups expand and collapse', async () => {
   for (let seed = 0; seed < 12; seed++) {
     const random = new Random(seed);
     const view = viewOf(randomPayload(random, 60));
@@ -72,7 +72,7 @@ it('Random models have no faults in rows while groups open and close', async () 
   }
 });
 
-it('Ports stand on the border of a panel whose title is wider than its rows', async () => {
+it('ports are on the border of a panel whose title is wider than its rows', async () => {
   for (let seed = 0; seed < 12; seed++) {
     const model = decodePayload(randomPayload(new Random(seed), 60));
     const tree = buildTree(model);
@@ -95,7 +95,7 @@ it('Ports stand on the border of a panel whose title is wider than its rows', as
   }
 });
 
-it('Rows stay as wide as they are while boxes open, until they are chosen anew', async () => {
+it('rows keep their width while boxes expand, until the flow is set again', async () => {
   const view = viewOf(llamaPayload(4));
   await view.openInitialIn(20, 'wrapped', SMALL);
   const { rows } = view;
@@ -107,7 +107,7 @@ it('Rows stay as wide as they are while boxes open, until they are chosen anew',
   expect(view.rows).not.toEqual(rows);
 });
 
-it('A box that closes again leaves the picture as it was', async () => {
+it('collapsing and expanding a box restores the layout', async () => {
   const view = viewOf(bertPayload());
   const before = picture(await view.openInitialIn(20, 'wrapped', SMALL));
   const group = view.openGroups()[0];
@@ -115,7 +115,7 @@ it('A box that closes again leaves the picture as it was', async () => {
   expect(picture(await view.expand(group))).toEqual(before);
 });
 
-it('Open boxes and rows bring a picture back in another view', async () => {
+it('expanded groups and rows restore the layout in another view', async () => {
   const view = viewOf(llamaPayload(6));
   const scene = await view.openInitialIn(40, 'auto', SMALL);
   const other = viewOf(llamaPayload(6));
@@ -127,7 +127,7 @@ it('Open boxes and rows bring a picture back in another view', async () => {
   expect(picture(again)).toEqual(picture(scene));
 });
 
-it('One row and top to bottom know no rows; turning back from rows leaves none', async () => {
+it('one row and top to bottom have no row breaks, also after leaving rows', async () => {
   const view = viewOf(bertPayload());
   const straight = picture(await view.openInitial(40));
   await view.setFlow('wrapped', SMALL);
@@ -138,7 +138,7 @@ it('One row and top to bottom know no rows; turning back from rows leaves none',
   expect(picture(await view.setFlow('right', SMALL))).toEqual(straight);
 });
 
-describe('Where whole cards are too many for the pane', () => {
+describe('compact boxes', () => {
   const TINY = { w: 420, h: 330 };
 
   /** A chain of large cards; `short` is the share of their height in compact form. */
@@ -160,7 +160,7 @@ describe('Where whole cards are too many for the pane', () => {
       scene.boxW.filter((_, b) => scene.boxKind[b] < 2).map(w => Math.round(w))
     );
 
-  it('they are short, and the picture is larger', async () => {
+  it('are used if full boxes do not fit, and increase the zoom', async () => {
     const whole = await large(1).openInitialIn(40, 'down', TINY);
     expect([...cards(whole)]).toEqual([236]);
     const view = large(0.5);
@@ -175,7 +175,7 @@ describe('Where whole cards are too many for the pane', () => {
     expect([...cards(plain)]).toEqual([236]);
   });
 
-  it('they stay so in what is restored, and are whole again in one row', async () => {
+  it('are restored with the rows, and full again in one row', async () => {
     const view = large(0.5);
     const scene = await view.openInitialIn(40, 'wrapped', TINY);
     const other = large(0.5);
@@ -189,7 +189,7 @@ describe('Where whole cards are too many for the pane', () => {
     expect([...cards(await view.setFlow('wrapped', TINY))]).toEqual([120]);
   });
 
-  it('they stay whole where short ones gain nothing', async () => {
+  it('are not used if they do not increase the zoom', async () => {
     const model = decodePayload(chainPayload(24));
     const tree = buildTree(model);
     const same = () => ({ w: 236, h: 90 });
@@ -201,7 +201,7 @@ describe('Where whole cards are too many for the pane', () => {
   });
 });
 
-it('Rows that are chosen are overtaken by what comes after', async () => {
+it('a later call overtakes the choice of rows', async () => {
   const view = viewOf(llamaPayload(4));
   const arranging = view.openInitialIn(40, 'auto', SMALL);
   const closed = view.collapseAll();
@@ -209,7 +209,7 @@ it('Rows that are chosen are overtaken by what comes after', async () => {
   expect(view.openGroups()).toEqual([]);
 });
 
-it('50,000 boxes are set in rows that a reader can scan', async () => {
+it('50,000 boxes get rows with a moderate aspect ratio', async () => {
   const view = viewOf(llamaPayload(1700));
   await view.expandAll(1e6);
   const scene = await view.setFlow('auto', PANE);

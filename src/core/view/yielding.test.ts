@@ -15,7 +15,7 @@ function slowView() {
   return view;
 }
 
-it('A long layout lets the page go on and tells how far it is', async () => {
+it('a long layout yields to the page and reports its progress', async () => {
   const view = slowView();
   const shares: number[] = [];
   view.onProgress = share => shares.push(share);
@@ -31,7 +31,7 @@ it('A long layout lets the page go on and tells how far it is', async () => {
   expect(scene.boxEntity).toEqual((await view.expandAll(1e6)).boxEntity);
 });
 
-it('What comes in between overtakes a long layout', async () => {
+it('a later call overtakes a long layout', async () => {
   const view = slowView();
   const before = await view.openInitial(10);
   const open = view.openGroups();
@@ -44,7 +44,7 @@ it('What comes in between overtakes a long layout', async () => {
   expect(view.openGroups()).toEqual(open);
 });
 
-it('A view that is disposed of meanwhile answers with what it had', async () => {
+it('a view disposed of during a layout returns its previous scene', async () => {
   const view = slowView();
   const before = view.scene;
   const all = view.expandAll(1e6);

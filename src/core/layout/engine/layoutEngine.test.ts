@@ -45,14 +45,14 @@ describe('worker engine', () => {
     warn.mockRestore();
   });
 
-  it('keeps small levels on the page and makes no worker for them', () => {
+  it('lays out small levels on the page without creating a worker', () => {
     const make = vi.fn(() => new FakeWorker());
     const engine = new WorkerEngine(make, 3);
     expect(engine.layout(input, LAYOUT_OPTIONS)).toEqual(expected);
     expect(make).not.toHaveBeenCalled();
   });
 
-  it('sends big levels to one worker and matches the answers', async () => {
+  it('sends large levels to one worker and matches the responses', async () => {
     const worker = new FakeWorker();
     const make = vi.fn(() => worker);
     const engine = new WorkerEngine(make, 1);
@@ -67,7 +67,7 @@ describe('worker engine', () => {
     expect((await second).width).toBe(80);
   });
 
-  it('lays out on the page when no worker can be made', () => {
+  it('lays out on the page if no worker can be created', () => {
     const engine = new WorkerEngine(() => {
       throw new Error('forbidden by the page');
     }, 1);
@@ -76,7 +76,7 @@ describe('worker engine', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  it('takes over what a broken worker left', async () => {
+  it('lays out the pending requests of a broken worker', async () => {
     const worker = new FakeWorker();
     const engine = new WorkerEngine(() => worker, 1);
     const open = engine.layout(input, LAYOUT_OPTIONS);
@@ -86,7 +86,7 @@ describe('worker engine', () => {
     expect(engine.layout(input, LAYOUT_OPTIONS)).toEqual(expected);
   });
 
-  it('takes over a layout that failed in the worker', async () => {
+  it('lays out a request that failed in the worker', async () => {
     const worker = new FakeWorker();
     const engine = new WorkerEngine(() => worker, 1);
     const open = engine.layout(input, LAYOUT_OPTIONS);
@@ -95,7 +95,7 @@ describe('worker engine', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  it('ends its worker', () => {
+  it('terminates its worker', () => {
     const worker = new FakeWorker();
     const engine = new WorkerEngine(() => worker, 1);
     void engine.layout(input, LAYOUT_OPTIONS);
@@ -104,7 +104,7 @@ describe('worker engine', () => {
   });
 });
 
-it('a request that cannot be laid out is answered with the fault', () => {
+it('answers an invalid request with its error', () => {
   const broken = { ...input, source: null as unknown as Int32Array };
   const reply = runLayoutRequest({
     id: 4,
@@ -116,7 +116,7 @@ it('a request that cannot be laid out is answered with the fault', () => {
   expect(reply.error).toMatch(/TypeError/);
 });
 
-it('every buffer of a result can be moved', () => {
+it('every buffer of a result is transferable', () => {
   const result = layered(input, LAYOUT_OPTIONS);
   const buffers = transferables(result) as ArrayBuffer[];
   const copy = structuredClone(result, { transfer: buffers });

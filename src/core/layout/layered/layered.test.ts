@@ -37,7 +37,7 @@ describe('layered layout of random graphs', () => {
     }
   });
 
-  it('draws cycles without running through items', () => {
+  it('routes cycles around items', () => {
     for (let seed = 0; seed < 200; seed++) {
       const random = new Random(seed);
       const input = withPorts(random, randomGraph(random, true));
@@ -46,7 +46,7 @@ describe('layered layout of random graphs', () => {
     }
   });
 
-  it('sends edges over maxSpan columns along a lane', () => {
+  it('routes edges longer than maxSpan columns along a lane', () => {
     const options = {
       itemGap: 20,
       rankGap: 40,
@@ -63,7 +63,7 @@ describe('layered layout of random graphs', () => {
     }
   });
 
-  it('gives the same answer again', () => {
+  it('is deterministic', () => {
     for (let seed = 0; seed < 20; seed++) {
       const random = new Random(seed);
       const input = withPorts(random, randomGraph(random, true));
@@ -73,7 +73,7 @@ describe('layered layout of random graphs', () => {
 });
 
 describe('layered layout of special graphs', () => {
-  it('takes an empty graph', () => {
+  it('accepts an empty graph', () => {
     const result = layered(simpleInput([], [], [], []));
     expect([result.width, result.height, result.points.length]).toEqual([
       0, 0, 0
@@ -96,7 +96,7 @@ describe('layered layout of special graphs', () => {
     expect(Array.from(result.rank)).toEqual([...source, 9]);
   });
 
-  it('keeps the main path straight beside skips', () => {
+  it('keeps the main path straight next to skip edges', () => {
     // Ten residual blocks of three items.
     const source: number[] = [];
     const target: number[] = [];
@@ -128,7 +128,7 @@ describe('layered layout of special graphs', () => {
     expect(result.y[branches + 1]).toBeCloseTo(middle);
   });
 
-  it('pulls a late side input next to its reader', () => {
+  it('places a late side input next to its consumer', () => {
     // 0 -> 1 -> 2 -> 3 -> 4 and a side chain 5 -> 6 -> 4.
     const result = layered(
       simpleInput(
@@ -141,7 +141,7 @@ describe('layered layout of special graphs', () => {
     expect(Array.from(result.rank)).toEqual([0, 1, 2, 3, 4, 2, 3]);
   });
 
-  it('shares one wire among the readers of a tensor', () => {
+  it('shares one edge among the consumers of a tensor', () => {
     const chain = Array.from({ length: 12 }, (_, i) => i);
     const source = [...chain.slice(0, -1), ...chain.slice(2).map(() => 0)];
     const target = [...chain.slice(1), ...chain.slice(2)];
@@ -157,7 +157,7 @@ describe('layered layout of special graphs', () => {
     expect(wireLength(one)).toBeLessThanOrEqual(wireLength(many));
   });
 
-  it('keeps wires apart that meet two ports of one item', () => {
+  it('separates edges to two ports of one item', () => {
     // Items 0 and 1 lead into item 2; item 0 (listed first) uses the lower port.
     const input: ILayoutInput = {
       ...simpleInput([40, 40, 90], [20, 20, 80], [0, 1], [2, 2]),

@@ -33,7 +33,7 @@ describe.each(GRAPHS)('layout of %s', (name, { graph, rivals }) => {
     );
   });
 
-  it('has no longer wires than the best library', () => {
+  it('has no longer edges than the best library', () => {
     const best = Math.min(dagre.length, elk.length);
     const allowed = best * (EXCUSES[name] ?? 1) + ROUNDING;
     expect(ours.length).toBeLessThanOrEqual(allowed);
@@ -51,7 +51,7 @@ describe.each(GRAPHS)('layout of %s', (name, { graph, rivals }) => {
   });
 });
 
-describe('figures of the libraries', () => {
+describe('reference figures of the libraries', () => {
   const rounded = ({ crossings, length }: IQuality) => ({
     crossings,
     length: Math.round(length)
@@ -61,7 +61,7 @@ describe('figures of the libraries', () => {
     ['inception', layouts.inception.graph, layouts.inception.rivals]
   ];
 
-  it.each(measured)('of %s are what they give', async (_, graph, kept) => {
+  it.each(measured)('of %s are reproduced', async (_, graph, kept) => {
     expect({
       dagre: rounded(qualityOf(graph, drawDagre(graph))),
       elk: rounded(qualityOf(graph, await drawElk(new ELK(), graph)))

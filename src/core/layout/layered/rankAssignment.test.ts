@@ -60,8 +60,8 @@ function leastTotal(input: ILayoutInput): number {
   return least;
 }
 
-describe('columns', () => {
-  it('make the wires as short as can be', () => {
+describe('rank assignment', () => {
+  it('minimizes the total edge length', () => {
     for (let seed = 0; seed < 60; seed++) {
       const input = randomDag(new Random(seed), 3 + (seed % 5));
       const found = total(input, ranksOf(input));
@@ -69,7 +69,7 @@ describe('columns', () => {
     }
   });
 
-  it('keep every wire pointing right, pinned items at the ends', () => {
+  it('keeps every edge pointing right and pinned items at the ends', () => {
     for (let seed = 0; seed < 100; seed++) {
       const random = new Random(seed);
       const input = randomDag(random, 60);
@@ -93,7 +93,7 @@ describe('columns', () => {
     }
   });
 
-  it('of a wide, deep graph do not take forever', () => {
+  it('finishes quickly for a wide, deep graph', () => {
     const input = randomDag(new Random(1), 20_000);
     const rank = ranksOf(input);
     input.source.forEach((s, e) => {

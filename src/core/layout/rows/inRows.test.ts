@@ -72,14 +72,14 @@ describe('a chain in rows', () => {
   const input = chain(12);
   const straight = straightOf(input);
 
-  it('is left alone where it fits', () => {
+  it('is not broken if it fits', () => {
     expect(layOutInRows(input, straight, { room: straight.width })).toBe(
       straight
     );
     expect(asRowedResult(straight)).toBeNull();
   });
 
-  it('is no wider than the room, and reads from left to right in every row', () => {
+  it('is at most as wide as the room, and runs from left to right in every row', () => {
     const result = layOutInRows(input, straight, { room: 800 });
     expect(result.width).toBeLessThanOrEqual(800);
     const rows = rowsOf(result);
@@ -96,7 +96,7 @@ describe('a chain in rows', () => {
     expect(new Set(begins).size).toBe(1);
   });
 
-  it('returns through the gutter: down, back, down and in', () => {
+  it('returns through the gutter between two rows', () => {
     const result = layOutInRows(input, straight, { room: 800 });
     const rows = rowsOf(result);
     const e = rows.findIndex((row, v) => row < rows[v + 1]);
@@ -109,7 +109,7 @@ describe('a chain in rows', () => {
     expect(gutter).toBeLessThan(result.y[e + 1] - 20);
   });
 
-  it('leaves no lone card in the last row where the others have room to share', () => {
+  it('leaves no single box in the last row if the other rows are shorter than the room', () => {
     for (let count = 5; count < 30; count++) {
       const one = chain(count);
       const result = layOutInRows(one, straightOf(one), { room: 900 });
@@ -119,7 +119,7 @@ describe('a chain in rows', () => {
     }
   });
 
-  it('breaks where few wires pass, not where a row is full', () => {
+  it('breaks at the columns with fewest crossing edges, not at a full row', () => {
     // A block of three side branches where the row would be fullest.
     const tangled = chain(10, [
       [3, 5],
@@ -135,7 +135,7 @@ describe('a chain in rows', () => {
     expect(asRowedResult(result)?.returning).toBe(1);
   });
 
-  it('keeps a row’s beginning where that costs little', () => {
+  it('keeps the previous start of a row if that costs little', () => {
     // Twelve cards in rows of six or seven: several breaks are almost equally good.
     const before = asRowedResult(layOutInRows(input, straight, { room: 1400 }));
     const begin = before?.rank.indexOf(before.breaks[0]) ?? 0;
@@ -146,7 +146,7 @@ describe('a chain in rows', () => {
   });
 });
 
-it('Rows of a very long level are full, and break where least is torn', () => {
+it('rows of a very long level are full and break at the fewest crossing edges', () => {
   const skips = Array.from(
     { length: 560 },
     (_, i) => [7 * i, 7 * i + 3] as [number, number]
@@ -162,8 +162,8 @@ it('Rows of a very long level are full, and break where least is torn', () => {
   expect(result?.returning).toBe(result?.breaks.length);
 });
 
-describe('wires that skip rows', () => {
-  it('run at the left of the rows and branch there', () => {
+describe('edges that skip rows', () => {
+  it('run left of the rows and branch there', () => {
     const input = chain(15, [
       [1, 7],
       [1, 13]
@@ -180,7 +180,7 @@ describe('wires that skip rows', () => {
     expect(asRowedResult(result)?.returning).toBe(rows[14] + 1);
   });
 
-  it('turn down behind their source where nothing lies below', () => {
+  it('turn down after their source if nothing is below', () => {
     const input = chain(16, [[1, 12]]);
     const result = layOutInRows(input, straightOf(input), { room: 1100 });
     const rows = rowsOf(result);
@@ -199,7 +199,7 @@ describe('wires that skip rows', () => {
 });
 
 describe('ports', () => {
-  it('stand on the borders beside the row that needs them', () => {
+  it('are on the borders next to the row that uses them', () => {
     // 0 feeds the first card, 1 the tenth; the last card and the third lead to outputs.
     const inner = 12;
     const count = inner + 4;
@@ -281,7 +281,7 @@ describe('random graphs in rows', () => {
     return asRowedResult(result) !== null;
   }
 
-  it('have no faults, with skips', () => {
+  it('are valid with skip edges', () => {
     let wrapped = 0;
     for (let seed = 0; seed < 200; seed++) {
       wrapped += check(seed, randomGraph(new Random(seed), false)) ? 1 : 0;
@@ -289,7 +289,7 @@ describe('random graphs in rows', () => {
     expect(wrapped).toBeGreaterThan(150);
   });
 
-  it('have no faults with ports, trunks and pinned ends', () => {
+  it('are valid with ports, trunks and pinned ends', () => {
     let wrapped = 0;
     for (let seed = 0; seed < 200; seed++) {
       const random = new Random(seed);
@@ -299,7 +299,7 @@ describe('random graphs in rows', () => {
     expect(wrapped).toBeGreaterThan(100);
   });
 
-  it('have no faults with cycles', () => {
+  it('are valid with cycles', () => {
     let wrapped = 0;
     for (let seed = 0; seed < 200; seed++) {
       wrapped += check(seed, randomGraph(new Random(seed), true)) ? 1 : 0;
@@ -307,7 +307,7 @@ describe('random graphs in rows', () => {
     expect(wrapped).toBeGreaterThan(150);
   });
 
-  it('do not cross between two rows of chains', () => {
+  it('have no crossings between the rows of a chain', () => {
     for (let count = 6; count < 40; count++) {
       const input = chain(count);
       const result = layOutInRows(input, straightOf(input), { room: 700 });
