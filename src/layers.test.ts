@@ -175,13 +175,13 @@ function folderOf(path: string): string {
 const lineOf = (folder: string): number =>
   ORDER.findIndex(line => line.includes(folder));
 
-it('every file has a place, every place a file', () => {
+it('every file is in a layer, and every layer has a file', () => {
   expect(sources.filter(path => folderOf(path) === '')).toEqual([]);
   const taken = new Set(sources.map(folderOf));
   expect(folders.filter(one => !taken.has(one))).toEqual([]);
 });
 
-it('imports lead to folders above', () => {
+it('imports point to lower layers', () => {
   const upward = sources.flatMap(path =>
     (imports.get(path) ?? [])
       .filter(({ to }) => folderOf(to) !== folderOf(path))
@@ -220,12 +220,12 @@ function rings(counts: (one: IImport) => boolean): string[][] {
   return found;
 }
 
-it('no ring of imports at run time, none by types', () => {
+it('there are no import cycles at run time or between types', () => {
   expect(rings(one => !one.isType && !one.isLazy)).toEqual([]);
   expect(rings(one => !one.isLazy)).toEqual([]);
 });
 
-it('no folder is too full', () => {
+it('no folder has too many files', () => {
   const count = new Map<string, number>();
   for (const path of files.filter(one => !one.includes('.test.'))) {
     count.set(parentOf(path), (count.get(parentOf(path)) ?? 0) + 1);
@@ -234,7 +234,7 @@ it('no folder is too full', () => {
   expect(full.map(([folder]) => folder).sort()).toEqual(FULL_FOLDERS);
 });
 
-it('features use only what the table above allows', () => {
+it('features import only features in the table above', () => {
   const feature = (path: string): string =>
     path.startsWith(`${FEATURES}/`) ? path.split('/')[3] : '';
   const uses = new Map<string, Set<string>>();
@@ -250,7 +250,7 @@ it('features use only what the table above allows', () => {
   expect(Object.fromEntries(found)).toEqual(FEATURE_USES);
 });
 
-it('a class, an interface or a type that is exported has a name of its own', () => {
+it('exported classes, interfaces and types have unique names', () => {
   const places = new Map<string, string[]>();
   for (const path of sources.filter(one => !one.startsWith('src/schema/'))) {
     const declared = /^export (?:abstract )?(?:class|interface|type) (\w+)/gm;
@@ -261,7 +261,7 @@ it('a class, an interface or a type that is exported has a name of its own', () 
   expect([...places].filter(([, paths]) => paths.length > 1)).toEqual([]);
 });
 
-it('members that are private begin with an underscore, and only those', () => {
+it('private members, and only those, begin with an underscore', () => {
   const wrong = sources.flatMap(path => {
     const found: string[] = [];
     const look = (node: ts.Node): void => {

@@ -40,8 +40,8 @@ function setUp() {
 
 const REQUEST = { id: 1 } as ILayoutRequest;
 
-describe('the hub', () => {
-  it('makes one worker for all and gives each its own answers', () => {
+describe('WorkerHub', () => {
+  it('shares one worker and returns each engine its own results', () => {
     const { made, hub } = setUp();
     const clients = [hub.connect(), hub.connect()];
     const heard = clients.map(client => {
@@ -58,7 +58,7 @@ describe('the hub', () => {
     expect(heard[1].mock.calls).toEqual([[{ id: 1, error: 'b' }]]);
   });
 
-  it('ends the worker with its last user and makes another when needed', () => {
+  it('terminates the worker with its last user and creates another on demand', () => {
     const { made, hub } = setUp();
     const [a, b] = [hub.connect(), hub.connect()];
     a.onmessage = vi.fn();
@@ -73,7 +73,7 @@ describe('the hub', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('a worker that breaks leaves every engine with its layout', async () => {
+  it('every engine gets its layout if the worker breaks', async () => {
     const { made, hub } = setUp();
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const engines = [0, 1].map(() => new WorkerEngine(() => hub.connect(), 0));

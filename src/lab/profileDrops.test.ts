@@ -7,7 +7,7 @@ const dragged = (paths: unknown) => ({
   getData: () => paths
 });
 
-test('profiles are known by their names, and all that is dragged has to be one', () => {
+test('profiles are recognised by file name, and every dragged file has to be one', () => {
   const of = (paths: unknown) => draggedProfiles({ mimeData: dragged(paths) });
   expect(of(['a/times.JSON', 'layers.json'])).toEqual([
     'a/times.JSON',
@@ -19,7 +19,7 @@ test('profiles are known by their names, and all that is dragged has to be one',
   expect(draggedProfiles({ mimeData: other })).toEqual([]);
 });
 
-test('a drop is taken, and Lab does not open the file as well', () => {
+test('a drop is handled, and JupyterLab does not open the file', () => {
   const [node, lab, take] = [document.createElement('div'), vi.fn(), vi.fn()];
   const viewer = document.createElement('div');
   viewer.className = 'oad-Viewer';

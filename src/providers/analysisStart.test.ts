@@ -63,14 +63,14 @@ function begin(
   return { fake, prefetched, provider, abort, load };
 }
 
-describe('a head start', () => {
-  test('looks at the file, then begins, before anybody loads', async () => {
+describe('prefetched analysis', () => {
+  test('reads the file state and starts before the first load', async () => {
     const { fake } = begin();
     await settle();
     expect(fake.calls).toEqual(['GET files', 'POST jobs']);
   });
 
-  test('is what the first load waits for; the next one asks anew', async () => {
+  test('is used by the first load; the next one starts another', async () => {
     const { fake, load } = begin();
     await settle();
     expect(await load()).toEqual(PAYLOAD);
@@ -83,7 +83,7 @@ describe('a head start', () => {
     ]);
   });
 
-  test('is waited for when the load comes first', async () => {
+  test('is awaited if the load comes first', async () => {
     let tell: (guess: IPrefetchOptions) => void = () => undefined;
     const { fake, load } = begin(new Promise(resolve => (tell = resolve)));
     const loaded = load();
@@ -94,7 +94,7 @@ describe('a head start', () => {
     expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(1);
   });
 
-  test('tells of changes since before it began', async () => {
+  test('detects changes since before it started', async () => {
     const { fake, provider, load, abort } = begin();
     await settle();
     await load();
@@ -103,7 +103,7 @@ describe('a head start', () => {
     expect(await provider.fileState(abort.signal)).toBe('changed');
   });
 
-  test('of other sizes is withdrawn, and the right analysis made', async () => {
+  test('with other dimensions is cancelled and replaced', async () => {
     const { fake, load } = begin();
     await settle();
     await load({ bindings: { batch: 2 }, assume: true });
@@ -115,7 +115,7 @@ describe('a head start', () => {
     ]);
   });
 
-  test('that nobody takes is withdrawn', async () => {
+  test('is cancelled if it is never used', async () => {
     const { fake, prefetched } = begin();
     await settle();
     prefetched.dispose();
@@ -124,7 +124,7 @@ describe('a head start', () => {
     expect(fake.calls.slice(2)).toEqual(['DELETE jobs/j1']);
   });
 
-  test('is left alone by the end of its owner once it was taken', async () => {
+  test('is not cancelled by disposal after it was used', async () => {
     const { fake, prefetched, load } = begin();
     await load();
     prefetched.dispose();
@@ -132,7 +132,7 @@ describe('a head start', () => {
     expect(fake.calls).not.toContain('DELETE jobs/j1');
   });
 
-  test('does not begin for a view that was closed meanwhile', async () => {
+  test('does not start for a view closed in the meantime', async () => {
     let tell: (guess: IPrefetchOptions) => void = () => undefined;
     const { fake, prefetched } = begin(new Promise(done => (tell = done)));
     prefetched.dispose();
@@ -141,7 +141,7 @@ describe('a head start', () => {
     expect(fake.calls).toEqual([]);
   });
 
-  test('taken by a load that was given up is withdrawn', async () => {
+  test('is cancelled if the load that uses it is aborted', async () => {
     const { fake, abort, load } = begin();
     await settle();
     abort.abort();
@@ -149,7 +149,7 @@ describe('a head start', () => {
     expect(fake.calls).toContain('DELETE jobs/j1');
   });
 
-  test('that fails leaves the problem to the load', async () => {
+  test('reports its failure through the load', async () => {
     const { fake, load } = begin();
     fake.refuses = true;
     await settle();
@@ -158,7 +158,7 @@ describe('a head start', () => {
     expect(await load()).toEqual(PAYLOAD);
   });
 
-  test('begins nothing while it cannot know', async () => {
+  test('does not start if its options are unknown', async () => {
     const { fake, load } = begin(Promise.resolve(null));
     await settle();
     expect(fake.calls).toEqual([]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { blobOfBase64, bytesOfBase64 } from './base64';
 
 test.each([0, 1, 2, 3, 1 << 20, 3 * (1 << 18), 3 * (1 << 18) + 1, 2_000_003])(
-  'a file of %i bytes is the same file',
+  'decodes a file of %i bytes',
   async size => {
     const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 7) % 251);
     const text = btoa(Array.from(bytes, b => String.fromCharCode(b)).join(''));
@@ -14,7 +14,7 @@ test.each([0, 1, 2, 3, 1 << 20, 3 * (1 << 18), 3 * (1 << 18) + 1, 2_000_003])(
   }
 );
 
-test('what is not base64 is refused', () => {
+test('rejects invalid base64', () => {
   expect(() => bytesOfBase64('§')).toThrow();
   expect(() => blobOfBase64('A'.repeat(1 << 20) + '§', '')).toThrow();
 });

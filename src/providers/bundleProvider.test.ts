@@ -25,7 +25,7 @@ test('reads a bundle, also from base64', async () => {
   expect(bytesOfBase64(` ${text}\n`)).toEqual(bytes);
 });
 
-test('brings files of the first version up to the present one', async () => {
+test('upgrades files of the first version', async () => {
   const nodes = {
     macs: [50],
     flops: [100],
@@ -44,7 +44,7 @@ test('brings files of the first version up to the present one', async () => {
   expect(payload.nodes.runs).toEqual({ '0': 5 });
 });
 
-test('unpacks no more than it may', async () => {
+test('limits the unpacked size', async () => {
   const bytes = await packed({ version: 2, payload: 'x'.repeat(5_000_000) });
   expect(bytes.length).toBeLessThan(20_000);
   expect(await problemIn(readBundle(bytes, 1_000_000))).toContain(
@@ -53,7 +53,7 @@ test('unpacks no more than it may', async () => {
   expect(await problemIn(readBundle(bytes, 6_000_000))).toBe('');
 });
 
-test('says what is wrong', async () => {
+test('reports what is wrong with a bundle', async () => {
   expect(await problemIn(readBundle(new Uint8Array([1, 2, 3])))).toMatch(
     /^bundle-corrupt/
   );
@@ -62,7 +62,7 @@ test('says what is wrong', async () => {
   );
 });
 
-test('scopes that go in a circle end', () => {
+test('breaks cyclic scopes', () => {
   const bundle = {
     payload: {
       ops: [{ type: 'Relu', domain: 'ai.onnx', opset: 20 }],
@@ -83,7 +83,7 @@ test('scopes that go in a circle end', () => {
   expect(detailsOf(bundle, 0)?.scope).toEqual(['outer', 'inner']);
 });
 
-test('a page has text generation on the device that it was made for', async () => {
+test('a page has text generation on the device of its bundle', async () => {
   const serving = { plans: [] };
   const hardware = { chosen: 'l4', precision: 'fp16', runtime: 'tensorrt' };
   const payload = { model: { name: 'm.onnx' }, hardware };

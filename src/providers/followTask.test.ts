@@ -62,7 +62,7 @@ function server(answers: readonly (Task | number)[]): {
 
 const order = { kind: 'quantize', out: 'q.onnx' };
 
-test('a task is followed to its end; samples and the file are in the folder of the model', async () => {
+test('a task is followed to its end, with paths relative to the model', async () => {
   const { connection, asked } = server([
     task('queued'),
     task('running', { step: 'quantizing', done: 1, total: 4 }),
@@ -94,7 +94,7 @@ test('a task is followed to its end; samples and the file are in the folder of t
   });
 });
 
-test('a path from the root stays what it is', async () => {
+test('an absolute path is not changed', async () => {
   const { connection, asked } = server([task('done', { result: RESULT })]);
   const data = '/data/x.npz';
   const { signal } = new AbortController();
@@ -102,7 +102,7 @@ test('a path from the root stays what it is', async () => {
   expect(JSON.parse(String(asked[0][1].body))).toMatchObject({ data });
 });
 
-test('a failure is the problem of the task, and a definite answer ends it', async () => {
+test('a failure has the problem of the task, and a definite response ends it', async () => {
   const problem = {
     type: '',
     title: 'Invalid option',
@@ -142,7 +142,7 @@ test('aborting stops the task on the server', async () => {
   expect(asked.at(-1)).toMatchObject(['tasks/a%2Fb', { method: 'DELETE' }]);
 });
 
-test('files of a profile are sent first, those of the server are named', async () => {
+test('files of a profile are uploaded first, files of the server are named', async () => {
   const upload = { id: 'u1', name: 't.json', size: 2 };
   const { connection, asked } = server([
     upload as unknown as Task,
@@ -162,7 +162,7 @@ test('files of a profile are sent first, those of the server are named', async (
   });
 });
 
-test('a file that the server would refuse is not sent', async () => {
+test('a file over the server’s limit is not sent', async () => {
   const { connection, asked } = server([]);
   const file = new File([], 'huge.json');
   Object.defineProperty(file, 'size', { value: 2 ** 28 });

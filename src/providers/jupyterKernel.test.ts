@@ -37,7 +37,7 @@ function fakeModel(live?: boolean): {
 
 const signal = (): AbortSignal => new AbortController().signal;
 
-test('each question gets its own answer', async () => {
+test('each request gets its own response', async () => {
   const fake = fakeModel();
   const read = kernelWeights(fake.model)!;
   const [first, second] = [read(1, signal()), read(2, signal())];
@@ -53,7 +53,7 @@ test('each question gets its own answer', async () => {
   expect(fake.listening()).toBe(0);
 });
 
-test('a problem is one here too', async () => {
+test('a problem in a response rejects with that problem', async () => {
   const fake = fakeModel(true);
   const reading = kernelWeights(fake.model)!(1, signal());
   const problem = localProblem('external-missing', 'a', 'b', 'c');
@@ -64,7 +64,7 @@ test('a problem is one here too', async () => {
   await expect(odd).rejects.toBeInstanceOf(ProblemError);
 });
 
-test('nobody listens after an abort', async () => {
+test('an aborted request removes its listener', async () => {
   const fake = fakeModel();
   const leaving = new AbortController();
   const reading = kernelWeights(fake.model)!(1, leaving.signal);
@@ -78,11 +78,11 @@ test('nobody listens after an abort', async () => {
   expect(fake.sent).toHaveLength(1);
 });
 
-test('without a kernel there is no way', () => {
+test('weights are not available without a kernel', () => {
   expect(kernelWeights(fakeModel(false).model)).toBeUndefined();
 });
 
-test('nodes to extract go with the name of the part; a weight is not an answer', async () => {
+test('nodes are sent with the name of the extracted file; weights are not a valid response', async () => {
   const fake = fakeModel();
   const extracting = kernelExtract(fake.model)!([3, 4], 'stem', signal());
   const [sent] = fake.sent;
@@ -97,7 +97,7 @@ test('nodes to extract go with the name of the part; a weight is not an answer',
   expect(kernelExtract(fakeModel(false).model)).toBeUndefined();
 });
 
-test('all values are asked for as the file of the same weight', async () => {
+test('all values are requested as a file of the same weight', async () => {
   const fake = fakeModel();
   const reading = kernelWeightFile(fake.model)!(7, signal());
   const [sent] = fake.sent;
@@ -111,7 +111,7 @@ test('all values are asked for as the file of the same weight', async () => {
   expect(kernelWeightFile(fakeModel(false).model)).toBeUndefined();
 });
 
-test('a file is asked for by its format', async () => {
+test('a file is requested by its format', async () => {
   const fake = fakeModel();
   const making = kernelFile(fake.model)!('netron', 'macs', signal());
   const [sent] = fake.sent;
@@ -125,7 +125,7 @@ test('a file is asked for by its format', async () => {
   expect(kernelFile(fakeModel(false).model)).toBeUndefined();
 });
 
-test('other sizes are asked for by name, and only of a kernel', async () => {
+test('dimensions are requested by name, and only from a kernel', async () => {
   const fake = fakeModel(true);
   const sizing = kernelSized(fake.model)!({ batch: 4 }, signal());
   expect(fake.sent[0]).toMatchObject({
@@ -137,7 +137,7 @@ test('other sizes are asked for by name, and only of a kernel', async () => {
   expect(kernelSized(fakeModel(false).model)).toBeUndefined();
 });
 
-test('text generation is planned for a device, and only by a kernel', async () => {
+test('text generation is planned for a device, and only with a kernel', async () => {
   const fake = fakeModel(true);
   const choice = { device: 'l4', precision: 'fp16', runtime: 'ort-cuda' };
   const planning = kernelServing(fake.model)!(choice, signal());
@@ -147,7 +147,7 @@ test('text generation is planned for a device, and only by a kernel', async () =
   expect(kernelServing(fakeModel(false).model)).toBeUndefined();
 });
 
-test('a profile is read here and attributed by the kernel', async () => {
+test('a profile is read in the page and attributed by the kernel', async () => {
   const fake = fakeModel(true);
   const profile = kernelProfile(fake.model)!;
   const file = new File(['name,ms'], 't.csv');

@@ -162,7 +162,7 @@ async function problemFrom(promise: Promise<unknown>): Promise<Problem> {
 }
 
 describe('the socket', () => {
-  test('brings progress, then the graph is fetched', async () => {
+  test('delivers progress, then the graph is fetched', async () => {
     const fake = server();
     const { provider, progress, loaded } = start(fake);
     await tick();
@@ -189,13 +189,13 @@ describe('the socket', () => {
     expect(socket.closed).toBe(true);
   });
 
-  test('is not opened for a job that is done already', async () => {
+  test('is not opened for a finished job', async () => {
     const fake = server({ 'POST jobs': ok(job({ state: 'done' })) });
     await start(fake).loaded;
     expect(fake.sockets).toEqual([]);
   });
 
-  test('has no token in its address when there is none', async () => {
+  test('has no token in its URL if there is none', async () => {
     const fake = server();
     fake.token = undefined;
     start(fake);
@@ -204,7 +204,7 @@ describe('the socket', () => {
   });
 
   test.each(['error', 'close', 'silence', 'rubbish'])(
-    'after %s, polling takes over',
+    'is replaced by polling after %s',
     async fault => {
       const states = [
         job({ seq: 4, phase: 'costs' }),
@@ -234,7 +234,7 @@ describe('the socket', () => {
 });
 
 describe('failures', () => {
-  test('a failed job gives its own problem', async () => {
+  test('a failed job rejects with its problem', async () => {
     const fake = server();
     const { loaded } = start(fake);
     await tick();
@@ -242,19 +242,19 @@ describe('failures', () => {
     expect(await problemFrom(loaded)).toEqual(problem());
   });
 
-  test('a refused request gives the problem of the answer', async () => {
+  test('a rejected request gives the problem in the response', async () => {
     const fake = server({ 'POST jobs': ok(problem({ status: 404 }), 404) });
     expect((await problemFrom(start(fake).loaded)).code).toBe('not-a-model');
   });
 
-  test('a page of a proxy becomes a readable problem', async () => {
+  test('an HTML page from a proxy becomes a readable problem', async () => {
     const fake = server({ 'POST jobs': ok('<html>Bad gateway</html>', 502) });
     const found = await problemFrom(start(fake).loaded);
     expect(found.code).toBe('http-502');
     expect(found.detail).not.toContain('<html>');
   });
 
-  test('a server that is away is named', async () => {
+  test('an unreachable server is named', async () => {
     const fake = server();
     fake.down = true;
     const found = await problemFrom(start(fake).loaded);
@@ -262,7 +262,7 @@ describe('failures', () => {
     expect(found.hint).not.toBe('');
   });
 
-  test('an answer that is no JSON is a problem, too', async () => {
+  test('a response that is not JSON is a problem', async () => {
     const fake = server({
       'POST jobs': ok(job({ state: 'done' })),
       'GET jobs/j1/graph': ok('{"cut": ')
@@ -285,7 +285,7 @@ describe('failures', () => {
   });
 });
 
-test('aborting cancels the job on the server', async () => {
+test('abort cancels the job on the server', async () => {
   const fake = server();
   const { abort, loaded } = start(fake);
   await tick();
@@ -299,7 +299,7 @@ test('aborting cancels the job on the server', async () => {
 describe('after loading', () => {
   const done = ok(job({ state: 'done' }));
 
-  test('details come from the job; a forgotten job is asked for again', async () => {
+  test('details come from the job; an expired job is started again', async () => {
     let id = 'j1';
     const fake = server({
       'POST jobs': () => ({ status: 200, body: job({ id, state: 'done' }) }),
@@ -312,7 +312,7 @@ describe('after loading', () => {
     expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(2);
   });
 
-  test('a node that does not exist is not asked for for ever', async () => {
+  test('a missing node is not requested repeatedly', async () => {
     const fake = server({ 'POST jobs': done });
     const { provider, loaded, abort } = start(fake);
     await loaded;
@@ -321,7 +321,7 @@ describe('after loading', () => {
     expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(2);
   });
 
-  test('other sizes are a job beside the one that is shown', async () => {
+  test('other dimensions are a separate job', async () => {
     let id = 'j1';
     const bodies: unknown[] = [];
     const fake = server({
@@ -379,7 +379,7 @@ describe('after loading', () => {
 describe('weights and rules', () => {
   const done = ok(job({ state: 'done' }));
 
-  test('values come from the job, faults are not asked for again', async () => {
+  test('values come from the job, and errors are not retried', async () => {
     const fake = server({
       'POST jobs': done,
       'GET jobs/j1/weights?tensor=7': ok({ tensor: 7 }),
@@ -396,7 +396,7 @@ describe('weights and rules', () => {
     expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(1);
   });
 
-  test('all values come as a file, and a bound is told as it is', async () => {
+  test('all values come as a file, and the size limit is reported', async () => {
     const fake = server({
       'POST jobs': done,
       'GET jobs/j1/weights/npy?tensor=7': ok({ tensor: 7, data: 'AA==' }),
@@ -429,7 +429,7 @@ describe('weights and rules', () => {
     expect(fake.bodies[1]).toEqual({ path, nodes: [1, 2], part: 'stem' });
   });
 
-  test('a file is made by the server, with its number', async () => {
+  test('a file is written by the server with the given metric', async () => {
     const fake = server({
       'POST jobs': done,
       'GET jobs/j1/files/model-explorer?metric=flops': ok({ text: '{}' })
@@ -509,7 +509,7 @@ describe('a comparison', () => {
 
   const { signal } = new AbortController();
 
-  test('is begun before the second model is there, and asked for once', async () => {
+  test('starts before the second model is shown, and is requested once', async () => {
     const { fake, first, second, begin } = two();
     await begin();
     expect(await first.compare(second, signal)).toEqual(COLUMNS);
@@ -523,7 +523,7 @@ describe('a comparison', () => {
     expect(fake.calls.filter(call => call === COMPARED)).toHaveLength(2);
   });
 
-  test('is asked for again where it failed early', async () => {
+  test('is requested again after an early failure', async () => {
     let asked = 0;
     const { first, second, begin } = two({
       [COMPARED]: () =>
@@ -535,7 +535,7 @@ describe('a comparison', () => {
     expect(await first.compare(second, signal)).toEqual(COLUMNS);
   });
 
-  test('of another analysis is not taken for it', async () => {
+  test('of a previous analysis is not used', async () => {
     const other = { verdict: 'different architectures' };
     const { fake, first, second, begin } = two({
       'GET jobs/j1/comparison?other=j3': ok(other)

@@ -105,7 +105,7 @@ const LIVE = VIEW.replace(/\W/g, '-');
 const shown = (output: OutputRenderer): string[] =>
   output.widgets.map(widget => widget.node.className.replace('lm-Widget ', ''));
 
-test('a living widget is shown by its manager, and nothing beside it', async () => {
+test('a live widget is rendered by its manager, without the saved model', async () => {
   const { output, message } = setUp({ comms: new Set(['w']) });
   await output.renderModel(model());
   expect(shown(output)).toEqual([LIVE]);
@@ -114,13 +114,13 @@ test('a living widget is shown by its manager, and nothing beside it', async () 
   expect(output.widgets).toEqual([first]);
 });
 
-test('without a kernel the model in the notebook is shown', async () => {
+test('the saved model is rendered without a kernel', async () => {
   const { output } = setUp({});
   await output.renderModel(model());
   expect(shown(output)).toEqual(['saved']);
 });
 
-test('the models of a box are shown one under the other', async () => {
+test('the models of a widget box are rendered below each other', async () => {
   const { output } = setUp({});
   const one = MODELS.models[0];
   const own = { models: [one, one, one], height: 400, apart: true };
@@ -128,7 +128,7 @@ test('the models of a box are shown one under the other', async () => {
   expect(shown(output)).toEqual(['saved', 'saved', 'saved']);
 });
 
-test('a widget that comes to life takes its place', async () => {
+test('a widget that becomes live replaces the saved model', async () => {
   const comms = new Set<string>();
   const { output, message } = setUp({ comms });
   await output.renderModel(model());
@@ -139,7 +139,7 @@ test('a widget that comes to life takes its place', async () => {
   expect(shown(output)).toEqual([LIVE]);
 });
 
-test('a widget whose state was saved is the manager’s, where there is a kernel', async () => {
+test('a widget with saved state is rendered by its manager if there is a kernel', async () => {
   const kept = ['w'];
   const there = setUp({ comms: new Set(), kept }).output;
   await there.renderModel(model());
@@ -152,7 +152,7 @@ test('a widget whose state was saved is the manager’s, where there is a kernel
   expect(shown(without)).toEqual(['saved']);
 });
 
-test('a second connection to a kernel asks for the widget', async () => {
+test('a second connection to a kernel requests the widget', async () => {
   const there = setUp({ comms: new Set(), elsewhere: ['w'] }).output;
   await there.renderModel(model());
   expect(shown(there)).toEqual([LIVE]);
@@ -161,14 +161,14 @@ test('a second connection to a kernel asks for the widget', async () => {
   expect(shown(gone)).toEqual(['saved']);
 });
 
-test('what nobody vouches for wakes no widget', async () => {
+test('an untrusted output does not render a widget', async () => {
   const { output, message } = setUp({ comms: new Set(['w']), kept: ['w'] });
   await output.renderModel(model('w', { trusted: false }));
   message();
   expect(shown(output)).toEqual(['saved']);
 });
 
-test('without a model the best of the rest is shown', async () => {
+test('another MIME type is rendered without a model', async () => {
   const models = { models: [], height: 400 };
   const trusted = setUp({}).output;
   await trusted.renderModel(model('w', { models }));
@@ -178,7 +178,7 @@ test('without a model the best of the rest is shown', async () => {
   expect(shown(other)).toEqual(['text-plain']);
 });
 
-test('a model that cannot be drawn gives way to the picture', async () => {
+test('the image is rendered if the model cannot be drawn', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   const { output } = setUp({});
   await output.renderModel(model());
@@ -189,7 +189,7 @@ test('a model that cannot be drawn gives way to the picture', async () => {
   warn.mockRestore();
 });
 
-test('a closed widget leaves nothing, and no manager no widget', async () => {
+test('nothing is rendered for a closed widget or without a manager', async () => {
   const closed = setUp({ comms: new Set(['']) }).output;
   await closed.renderModel(model(''));
   expect([shown(closed), closed.isHidden]).toEqual([[], true]);
@@ -198,7 +198,7 @@ test('a closed widget leaves nothing, and no manager no widget', async () => {
   expect(shown(output)).toEqual(['saved']);
 });
 
-test('a disposed output hears nothing more', async () => {
+test('a disposed output stops listening', async () => {
   const comms = new Set<string>();
   const { output, message } = setUp({ comms });
   await output.renderModel(model());

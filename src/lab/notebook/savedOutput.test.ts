@@ -3,7 +3,7 @@ import { readSaved } from './savedOutput';
 
 const model = { bundle: 'AAAA', overlay: 'macs', selection: [1], view: {} };
 
-test('reads what the widget writes', () => {
+test('reads the format that the widget writes', () => {
   expect(readSaved({ models: [model], height: 450 })).toEqual({
     models: [model],
     separate: false,
@@ -30,7 +30,7 @@ test.each([
   // A pair with one missing half, and more than a pair.
   [{ models: [model, {}] }],
   [{ models: [model, model, model] }]
-])('takes no model out of %j', value => {
+])('reads no model from %j', value => {
   expect(readSaved(value).models).toEqual([]);
 });
 
@@ -40,6 +40,6 @@ test.each([
   [-3, 120],
   ['tall', 600],
   [undefined, 600]
-])('a height of %s is %i', (given, height) => {
+])('reads a height of %s as %i', (given, height) => {
   expect(readSaved({ models: [], height: given }).height).toBe(height);
 });

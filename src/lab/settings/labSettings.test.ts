@@ -26,8 +26,8 @@ function attached(composite: object): LabSettings {
   return settings;
 }
 
-describe('The settings', () => {
-  it('have the defaults of the schema, which are those of the viewer', () => {
+describe('LabSettings', () => {
+  it('has the defaults of the schema, which equal those of the viewer', () => {
     expect(attached({}).viewer).toEqual(attached(defaults).viewer);
     expect(attached(defaults).viewer).toEqual(DEFAULT_SETTINGS);
     expect(attached(defaults).watchFile).toBe(true);
@@ -35,7 +35,7 @@ describe('The settings', () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it('take what is valid', () => {
+  it('accepts valid values', () => {
     const { viewer, rules, watchFile } = attached({
       ...defaults,
       overlay: 'latency',
@@ -59,7 +59,7 @@ describe('The settings', () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it('prefer a threshold file to thresholds', () => {
+  it('prefers a threshold file to thresholds', () => {
     const own = { thresholdsFile: 'a.toml', thresholds: { floor: 'low' } };
     expect(attached(own).rules).toEqual({ thresholds: 'a.toml' });
   });
@@ -79,7 +79,7 @@ describe('The settings', () => {
     ['thresholds', null],
     ['readWeights', 1],
     ['watchFile', 0]
-  ])('replace %s = %j by the default, with a warning', (key, value) => {
+  ])('replaces %s = %j by the default, with a warning', (key, value) => {
     const settings = attached({ ...defaults, [key]: value });
     expect(settings.viewer).toEqual(DEFAULT_SETTINGS);
     expect(settings.rules).toEqual({});

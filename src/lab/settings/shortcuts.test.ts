@@ -34,8 +34,8 @@ function registry(list: readonly IShortcut[]): CommandRegistry {
   return commands;
 }
 
-describe('The shortcuts of the settings', () => {
-  it('are the keys of the viewer that hosts may bind', () => {
+describe('shortcuts of the settings', () => {
+  it('are the keys of the viewer that a host can bind', () => {
     const declared = new Set(
       shortcuts.map(({ args, keys }) => `${args.action}: ${keys.join(',')}`)
     );
@@ -45,7 +45,7 @@ describe('The shortcuts of the settings', () => {
     expect([...declared].sort()).toEqual([...new Set(own)].sort());
   });
 
-  it('run an action of the viewer, and reach text boxes only where that works', () => {
+  it('run an action of the viewer, and apply in text boxes only if the action is global', () => {
     const global = new Set(
       ACTIONS.filter(action => action.global).map(({ id }) => id)
     );
@@ -57,7 +57,7 @@ describe('The shortcuts of the settings', () => {
     }
   });
 
-  it('have a label each', () => {
+  it('each have a label', () => {
     const labels = actionLabels(IDENTITY as unknown as TranslationBundle);
     for (const { args } of shortcuts) {
       expect(labels[args.action]).toBeTruthy();
@@ -65,7 +65,7 @@ describe('The shortcuts of the settings', () => {
   });
 });
 
-describe('The labels of the palette', () => {
+describe('labels of the palette', () => {
   it('are the texts of the actions, in Title Case', () => {
     const labels = actionLabels(IDENTITY as unknown as TranslationBundle);
     const texts = new Map(ACTIONS.map(one => [one.id, one.label(IDENTITY)]));
@@ -88,7 +88,7 @@ describe('ShortcutKeys', () => {
     }
   });
 
-  it('follows what a user has bound', () => {
+  it('uses the keys bound by the user', () => {
     const changed = shortcuts
       .filter(({ args }) => args.action !== 'expand-all')
       .map(one =>
@@ -99,7 +99,7 @@ describe('ShortcutKeys', () => {
     expect(keysOf(expand, bound)).toEqual([]);
   });
 
-  it('hears of changes', () => {
+  it('emits changes', () => {
     const commands = registry(shortcuts);
     const keys = new ShortcutKeys(commands);
     let heard = 0;
@@ -115,7 +115,7 @@ describe('ShortcutKeys', () => {
     expect(keysOf(expand, keys.bound)).toEqual(['E', 'Shift+Q']);
   });
 
-  it('leaves the keys to the viewer where nothing is bound', () => {
+  it('is null if no keys are bound', () => {
     expect(new ShortcutKeys(new CommandRegistry()).bound).toBeNull();
   });
 });

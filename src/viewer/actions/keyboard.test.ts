@@ -16,7 +16,7 @@ function event(key: string, change: Partial<KeyboardEvent> = {}) {
   };
 }
 
-test('chords are written one way on every keyboard', () => {
+test('key chords are the same on every keyboard', () => {
   expect(chordOf(event('f', { metaKey: true }))).toBe('Ctrl+F');
   expect(chordOf(event('E', { shiftKey: true }))).toBe('Shift+E');
   expect(chordOf(event('?', { shiftKey: true }))).toBe('?');
@@ -34,11 +34,11 @@ test('no two actions share a key, and ids are unique', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-describe('who gets a key', () => {
+describe('key handling', () => {
   const id = (key: string, change: Partial<KeyboardEvent> = {}) =>
     actionFor(ACTIONS, event(key, change))?.id;
 
-  test('text boxes keep letters, Enter and Ctrl+C; Escape and Ctrl+F go on', () => {
+  test('text boxes keep letters, Enter and Ctrl+C, but not Escape and Ctrl+F', () => {
     const target = document.createElement('input');
     expect(id('h', { target })).toBeUndefined();
     expect(id('/', { target })).toBeUndefined();
@@ -55,7 +55,7 @@ describe('who gets a key', () => {
     expect(id('h', { target })).toBe('next-overlay');
   });
 
-  test('keys of nobody are left alone', () => {
+  test('unassigned keys are ignored', () => {
     expect(id('q')).toBeUndefined();
     expect(id('s', { ctrlKey: true })).toBeUndefined();
   });

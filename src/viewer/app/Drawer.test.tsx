@@ -36,7 +36,7 @@ async function open(tab: RegExp, payload: GraphPayload): Promise<void> {
 }
 
 describe('findings', () => {
-  test('say what, where and what to do; the badge counts the grave ones', async () => {
+  test('list the problem, its nodes and advice; the badge counts severe ones', async () => {
     const payload = testPayload();
     payload.risk_signals = [
       signal({ severity: 'high', nodes: [0, 2], description: 'Bad.' }),
@@ -67,14 +67,14 @@ describe('findings', () => {
     expect(within(list).getAllByRole('listitem')).toHaveLength(1);
   });
 
-  test('none is said', async () => {
+  test('show that there are none', async () => {
     await open(/^Findings$/, testPayload());
     expect(screen.getByText(/No findings for/)).toBeTruthy();
   });
 });
 
 describe('memory', () => {
-  test('the keyboard goes along the curve; the graph follows', async () => {
+  test('keys move along the curve and the graph follows', async () => {
     const payload = testPayload();
     payload.timeline = timelineOf(payload);
     await open(/^Memory$/, payload);
@@ -99,7 +99,7 @@ describe('memory', () => {
     expect(surface().hits).toEqual([]);
   });
 
-  test('says why there is no curve', async () => {
+  test('a missing curve is explained', async () => {
     const payload = testPayload();
     payload.memory.reason = 'a body of unknown size';
     await open(/^Memory$/, payload);
@@ -110,7 +110,7 @@ describe('memory', () => {
 });
 
 describe('charts', () => {
-  test('pointing at an operator marks its nodes, a click selects them', async () => {
+  test('hovering an operator marks its nodes, a click selects them', async () => {
     await open(/^Charts$/, testPayload());
     const bars = screen.getByRole('list', { name: 'Operators' });
     const conv = within(bars).getByRole('button', { name: /Conv/ });
@@ -123,7 +123,7 @@ describe('charts', () => {
     expect(surface().selection).toEqual([0, 2]);
   });
 
-  test('a sum that is unknown is no zero', async () => {
+  test('an unknown sum is not shown as zero', async () => {
     await open(/^Charts$/, testPayload());
     fireEvent.change(
       screen.getByRole('combobox', { name: 'What the bars measure' }),
@@ -136,7 +136,7 @@ describe('charts', () => {
     expect(within(bars).queryByRole('button', { name: /Relu/ })).toBeNull();
   });
 
-  test('charts point at the same node', async () => {
+  test('charts highlight the same node', async () => {
     await open(/^Charts$/, testPayload());
     const depth = screen.getByRole('slider', { name: /Cumulative/ });
     const shapes = screen.getByRole('slider', { name: /Elements/ });

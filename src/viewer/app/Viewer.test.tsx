@@ -23,7 +23,7 @@ function key(root: HTMLElement, init: KeyboardEventInit): void {
   fireEvent.keyDown(root, { code: '', ...init });
 }
 
-describe('first picture', () => {
+describe('initial view', () => {
   test('shows totals, colours by MACs and draws the graph', async () => {
     const onTitle = vi.fn();
     await mount(testPayload(), {}, { onTitle });
@@ -42,7 +42,7 @@ describe('first picture', () => {
     );
   });
 
-  test('says why a total is missing', async () => {
+  test('explains a missing total', async () => {
     const payload = testPayload({
       dims: [
         {
@@ -62,7 +62,7 @@ describe('first picture', () => {
     expect(tile.textContent).toContain('—');
   });
 
-  test('an empty graph is said to be empty', async () => {
+  test('shows that a graph is empty', async () => {
     const payload = testPayload();
     payload.nodes = emptyPayload('none').nodes;
     payload.tensors.producer = payload.tensors.producer.map(() => -1);
@@ -71,7 +71,7 @@ describe('first picture', () => {
   });
 });
 
-describe('loading and failing', () => {
+describe('loading and errors', () => {
   function failing(times: number): IReportProvider & { loads: number } {
     const payload = testPayload();
     return {
@@ -97,7 +97,7 @@ describe('loading and failing', () => {
     };
   }
 
-  test('names the fault and the way out, and retries', async () => {
+  test('shows the error and a hint, and retries', async () => {
     await mountProvider(failing(1));
     const alert = screen.getByRole('alert');
     expect(alert.textContent).toContain('This is not an ONNX model');
@@ -110,7 +110,7 @@ describe('loading and failing', () => {
     expect(screen.getByRole('toolbar')).toBeTruthy();
   });
 
-  test('names the phase, shows how far it is and can be cancelled', async () => {
+  test('shows the phase and progress, and can be cancelled', async () => {
     let aborted = false;
     await mountProvider({
       exportName: 'slow',
@@ -135,7 +135,7 @@ describe('loading and failing', () => {
     expect(screen.getByRole('button', { name: 'Start again' })).toBeTruthy();
   });
 
-  test('a failed second analysis keeps the picture', async () => {
+  test('keeps the graph if a second analysis fails', async () => {
     const provider = failing(0);
     const { handle } = await mountProvider(provider);
     provider.load = () => Promise.reject(new Error('gone'));
@@ -163,7 +163,7 @@ describe('loading and failing', () => {
     expect(screen.queryByText('The file has changed on disk.')).toBeNull();
   });
 
-  test('a deleted file is said to be gone, whatever was said before', async () => {
+  test('shows that a file was deleted, whatever was shown before', async () => {
     const provider = failing(0);
     let state: FileState = 'changed';
     provider.fileState = () => Promise.resolve(state);
@@ -189,7 +189,7 @@ describe('loading and failing', () => {
 });
 
 describe('keyboard', () => {
-  test('H walks through the heatmaps, L changes the scale', async () => {
+  test('H cycles through the heatmaps, L through the scales', async () => {
     const { root } = await mount(testPayload());
     const picker = screen.getByRole<HTMLSelectElement>('combobox', {
       name: 'Heatmap'
@@ -235,7 +235,7 @@ describe('keyboard', () => {
     expect(surface().fitted).toBe(before + 1);
   });
 
-  test('digits recall stored views', async () => {
+  test('digits restore saved views', async () => {
     const { root } = await mount(testPayload());
     surface().camera = { x: 5, y: 6, k: 2 };
     key(root, { key: '!', code: 'Digit1', shiftKey: true });
@@ -280,7 +280,7 @@ describe('selection', () => {
     expect(surface().selection).toEqual([]);
   });
 
-  test('a double click opens a block, a tensor stays bright', async () => {
+  test('a double click expands a block, a selected tensor stays highlighted', async () => {
     await mount(testPayload(), {}, { settings: { boxBudget: 1 } });
     const closed = surface().scene?.boxCount ?? 0;
     const group = 5;
@@ -299,8 +299,8 @@ describe('selection', () => {
   });
 });
 
-describe('remembering', () => {
-  test('a snapshot brings panels, overlay, open blocks and selection back', async () => {
+describe('snapshots', () => {
+  test('restore panels, overlay, expanded blocks and selection', async () => {
     const first = await mount(
       testPayload(),
       {},
@@ -323,7 +323,7 @@ describe('remembering', () => {
     ).toBe('flops');
   });
 
-  test('a spoilt snapshot is as good as none', async () => {
+  test('are ignored if invalid', async () => {
     await mount(
       testPayload(),
       {},

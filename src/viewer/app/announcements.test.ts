@@ -41,8 +41,8 @@ function element(role: string, attributes: Record<string, string>): Element {
 
 afterEach(() => document.body.replaceChildren());
 
-describe('what is announced', () => {
-  test('the heatmap, its end and its scale', () => {
+describe('announcements', () => {
+  test('name the heatmap, its end and its scale', () => {
     expect(said({ overlay: 'params' })).toBe('Heatmap: Parameters');
     expect(said({ overlay: null })).toBe('Heatmap off');
     expect(said({ scale: 'log' })).toBe('Colours: log');
@@ -51,7 +51,7 @@ describe('what is announced', () => {
     );
   });
 
-  test('the selection: a node, a block, a tensor, several', () => {
+  test('name a selected node, block or tensor, or the number selected', () => {
     expect(said({ selection: { kind: 'node', id: 0 } })).toBe(
       'Selected: conv_0'
     );
@@ -67,7 +67,7 @@ describe('what is announced', () => {
     ).toBe('3 selected');
   });
 
-  test('nothing for what is gone, of another model, or did not change', () => {
+  test('are empty for a removed selection, another model, or no change', () => {
     const selection = { kind: 'node', id: 0 } as const;
     expect(said({})).toBe(null);
     expect(said({ selection: { kind: 'none' } }, null, { selection })).toBe(
@@ -77,7 +77,7 @@ describe('what is announced', () => {
     expect(said({ helpOpen: true })).toBe(null);
   });
 
-  test('nothing that the focus tells anyway', () => {
+  test('are empty for what the focused element announces', () => {
     const selection = { kind: 'node', id: 0 } as const;
     const box = element('group', { 'data-entity': '0' });
     expect(said({ selection }, box)).toBe(null);
@@ -90,7 +90,7 @@ describe('what is announced', () => {
     expect(said({ selection, moreSelected: [1] }, row)).toBe('2 selected');
   });
 
-  test('a long name is cut', () => {
+  test('truncate a long name', () => {
     const payload = testPayload();
     payload.nodes.name[0] = 'x'.repeat(500);
     const long = decodePayload(payload);

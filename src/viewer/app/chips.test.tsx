@@ -67,8 +67,8 @@ async function closed() {
   return mounted;
 }
 
-describe('M', () => {
-  test('opens all chips of the selected card, and closes them again', async () => {
+describe('key M', () => {
+  test('expands all chips of the selected box, and collapses them again', async () => {
     const { root } = await closed();
     select('layer');
     await press(root, 'm');
@@ -77,7 +77,7 @@ describe('M', () => {
     expect(boxes()).toEqual(['layer', 'last']);
   });
 
-  test('closes the box that a chip was opened as', async () => {
+  test('collapses the selected box of an expanded chip', async () => {
     const { root } = await closed();
     select('layer');
     await press(root, 'm');
@@ -86,7 +86,7 @@ describe('M', () => {
     expect(boxes()).toEqual(['Weights', 'layer', 'last']);
   });
 
-  test('does nothing where nothing is prepared', async () => {
+  test('does nothing for a box without chips', async () => {
     const { root } = await closed();
     await press(root, 'm');
     select('last');
@@ -98,7 +98,7 @@ describe('M', () => {
 test.each([
   ['layer', true],
   ['last', false]
-])('The context menu of %s offers it: %s', async (label, isOffered) => {
+])('the context menu of %s offers it: %s', async (label, isOffered) => {
   await closed();
   act(() =>
     surface().callbacks.onContextMenu?.(

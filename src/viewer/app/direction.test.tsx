@@ -29,8 +29,8 @@ async function press(root: HTMLElement, key: string): Promise<void> {
 /** A model whose only row is far too long for a pane. */
 const long = () => chainPayload(60);
 
-describe('flow of the picture', () => {
-  test('K and the toolbar go round: chosen for the pane, a row, a column, rows', async () => {
+describe('flow of the graph', () => {
+  test('cycles with K and the toolbar: automatic, one row, top to bottom, rows', async () => {
     const { root, handle } = await mount(long());
     const flow = () => readSnapshot(handle.getState()).direction ?? 'auto';
     expect([flow(), direction(), inRows()]).toEqual(['auto', 'right', true]);
@@ -45,17 +45,17 @@ describe('flow of the picture', () => {
     expect(flow()).toBe('auto');
   });
 
-  test('what fits is one row', async () => {
+  test('is one row if the graph fits', async () => {
     await mount(chainPayload(3));
     expect([direction(), inRows()]).toEqual(['right', false]);
   });
 
-  test('a setting decides how a model opens', async () => {
+  test('is initialised from the settings', async () => {
     await mount(testPayload(), {}, { settings: { direction: 'down' } });
     expect(direction()).toBe('down');
   });
 
-  test('is remembered with its rows, and a link brings both along', async () => {
+  test('is restored with its rows from a snapshot or link', async () => {
     const { root, handle } = await mount(long());
     await press(root, 'k');
     await press(root, 'k');
@@ -76,7 +76,7 @@ describe('flow of the picture', () => {
     expect(surface().scene?.width).toBe(width);
   });
 
-  test('Back and stored views turn it back', async () => {
+  test('is restored by Back and saved views', async () => {
     const { root } = await mount(
       long(),
       {},
@@ -92,7 +92,7 @@ describe('flow of the picture', () => {
     expect(direction()).toBe('down');
   });
 
-  test('a stored view brings back rows of another width', async () => {
+  test('keeps the row width of a saved view', async () => {
     const { root, handle } = await mount(long());
     const { rows } = readSnapshot(handle.getState());
     const wide = {
@@ -110,7 +110,7 @@ describe('flow of the picture', () => {
     expect(readSnapshot(handle.getState()).rows).toEqual(wide.rows);
   });
 
-  test('nonsense in a snapshot is ignored', () => {
+  test('ignores invalid values in a snapshot', () => {
     const read = (raw: object) => readSnapshot({ version: 1, ...raw });
     expect(read({ direction: 'sideways' }).direction).toBeUndefined();
     for (const rows of [

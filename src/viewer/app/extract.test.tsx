@@ -52,7 +52,7 @@ function entry(entity: number): HTMLElement | null {
   return screen.queryByRole('menuitem', { name: /Extract to \.onnx/ });
 }
 
-test('a node, several and a block send their nodes; the answer opens', async () => {
+test('a node, several nodes and a block send their nodes; the result can be opened', async () => {
   const extract = vi.fn<Extract>().mockResolvedValue(FOUND);
   const { files } = await open(extract);
   fireEvent.click(entry(2)!);
@@ -85,7 +85,7 @@ test('a node, several and a block send their nodes; the answer opens', async () 
   expect(part).not.toBe('');
 });
 
-test('a refusal is told in words and nothing else stays', async () => {
+test('a failure shows its message and removes the progress', async () => {
   const extract = vi
     .fn<Extract>()
     .mockRejectedValue(
@@ -106,7 +106,7 @@ test('a refusal is told in words and nothing else stays', async () => {
   expect(files.added).not.toHaveBeenCalled();
 });
 
-test('one at a time', async () => {
+test('only one extraction runs at a time', async () => {
   let finish: (found: Extracted) => void = () => undefined;
   const extract = vi.fn<Extract>(
     () => new Promise(resolve => (finish = resolve))
@@ -123,7 +123,7 @@ test('one at a time', async () => {
   expect(extract).toHaveBeenCalledTimes(1);
 });
 
-test('where nobody can write a file there is no entry, and a host hears why', async () => {
+test('there is no menu entry if files cannot be written, and the action explains why', async () => {
   const { handle } = await open();
   expect(entry(2)).toBeNull();
   act(() => void handle.run('extract'));

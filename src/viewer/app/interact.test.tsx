@@ -53,7 +53,7 @@ const lit = (): number[] => {
 };
 
 describe('tracing', () => {
-  test('A and Shift+A follow the tensors, Escape ends it before the selection', async () => {
+  test('A and Shift+A trace the tensors, Escape ends the trace before the selection', async () => {
     const { root } = await open();
     select(2);
     key(root, 'a');
@@ -70,7 +70,7 @@ describe('tracing', () => {
     expect(surface().selection).toEqual([]);
   });
 
-  test('P shows what lies between two nodes, at any level of closing', async () => {
+  test('P shows the paths between two nodes, however many blocks are collapsed', async () => {
     const { root } = await open();
     select(1);
     select(3, true);
@@ -85,7 +85,7 @@ describe('tracing', () => {
 });
 
 describe('hiding', () => {
-  test('X hides, the note counts, Z shows all again', async () => {
+  test('X hides, the notice counts, Z shows all again', async () => {
     const { root, handle } = await open();
     select(1);
     select(2, true);
@@ -105,7 +105,7 @@ describe('hiding', () => {
     await settle();
   });
 
-  test('Shift+X leaves only the selection; Back brings the rest back', async () => {
+  test('Shift+X shows only the selection; Back restores the rest', async () => {
     const { root } = await open();
     select(2);
     key(root, 'X', { shiftKey: true });
@@ -119,15 +119,15 @@ describe('hiding', () => {
     expect(shown()).toEqual([2]);
   });
 
-  test('another file has nothing hidden', async () => {
+  test('nothing is hidden in another file', async () => {
     const hidden = { of: 'sha256:1', ranges: [0, 3] };
     await mount(testPayload(), {}, { state: { version: 1, hidden } });
     expect(screen.queryByText(/hidden/)).toBeNull();
   });
 });
 
-describe('several selected', () => {
-  test('the inspector sums them up, a block and its nodes once', async () => {
+describe('several selected nodes', () => {
+  test('are summed in the inspector, a block and its nodes once', async () => {
     const { root } = await open();
     act(() => surface().callbacks.onSelectArea?.([0, 2], { additive: false }));
     const panel = screen.getByRole('complementary', { name: 'Inspector' });
@@ -156,7 +156,7 @@ describe('context menu', () => {
       )
     );
 
-  test('walks by arrows, runs with a click, closes with Escape', async () => {
+  test('moves with arrow keys, runs with a click, closes with Escape', async () => {
     await open();
     openMenu(2);
     const menu = screen.getByRole('menu');
@@ -179,7 +179,7 @@ describe('context menu', () => {
     expect(screen.queryByRole('menu')).toBeNull();
   });
 
-  test('what cannot be done does nothing; losing the focus closes', async () => {
+  test('ignores disabled entries and closes when it loses the focus', async () => {
     await open();
     openMenu(2);
     const paths = screen.getByRole('menuitem', { name: /paths/ });
@@ -190,7 +190,7 @@ describe('context menu', () => {
     expect(screen.queryByRole('menu')).toBeNull();
   });
 
-  test('on the ground it stores views and has no node to copy', async () => {
+  test('saves views and has no node to copy on the background', async () => {
     await open();
     act(() => surface().callbacks.onContextMenu?.(null, { x: 5, y: 5 }));
     expect(screen.queryByRole('menuitem', { name: /Copy the tag/ })).toBeNull();
@@ -205,7 +205,7 @@ describe('context menu', () => {
 });
 
 describe('links', () => {
-  test('a link opens the same blocks, selection and heatmap', async () => {
+  test('restore expanded blocks, selection and heatmap', async () => {
     const { decodeViewFragment } = await import('../state/viewFragment');
     const linkTo = (view: string): string => `http://h/#${view}`;
     const { root, unmount } = await mount(testPayload(), {}, { linkTo });
@@ -229,7 +229,7 @@ describe('links', () => {
 });
 
 describe('legend', () => {
-  test('L goes through three scales; the brush restricts, Escape clears', async () => {
+  test('L cycles through three scales; the brush limits the range, Escape resets it', async () => {
     const { root } = await open();
     const scale = (): string =>
       screen.getByTitle(/Linear, logarithmic or ranked/).textContent ?? '';
@@ -259,7 +259,7 @@ describe('legend', () => {
     expect(brush()).toBeNull();
   });
 
-  test('names the heaviest boxes and leads to them', async () => {
+  test('lists the top boxes and selects them', async () => {
     await open();
     fireEvent.click(screen.getByRole('button', { name: 'Heaviest 2' }));
     fireEvent.click(screen.getByRole('button', { name: 'conv_1' }));

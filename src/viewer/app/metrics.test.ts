@@ -19,8 +19,8 @@ import { Random } from '../../core/testing/random';
 
 const IDS = Object.keys(METRICS) as AnyMetric[];
 
-describe('every list of metrics is that of the table', () => {
-  test('heatmaps: picker, settings and labels', () => {
+describe('lists of metrics match the table of metrics', () => {
+  test('in the heatmap picker, settings and labels', () => {
     const own = OVERLAY_IDS.length - SHOWN.heatmap.length;
     expect(OVERLAY_IDS.slice(0, -own)).toEqual(SHOWN.heatmap);
     // The other overlays are not metrics.
@@ -42,7 +42,7 @@ describe('every list of metrics is that of the table', () => {
     }
   });
 
-  test('columns, each with a head; shares only of what adds up', () => {
+  test('in the columns, with shares only of additive metrics', () => {
     const numbers = COLUMN_IDS.filter(id => Object.hasOwn(METRIC_COLUMNS, id));
     expect(numbers).toEqual(Object.keys(METRIC_COLUMNS));
     const heads = COLUMN_IDS.map(id => COLUMNS[id].label(IDENTITY));
@@ -58,7 +58,7 @@ describe('every list of metrics is that of the table', () => {
     }
   });
 
-  test('fields of queries; messages name each metric once', () => {
+  test('in query fields and messages', () => {
     for (const id of IDS) {
       const { query = [] } = METRICS[id];
       for (const name of query) {
@@ -69,7 +69,7 @@ describe('every list of metrics is that of the table', () => {
     }
   });
 
-  test('numbers of nodes, and which of them are of one execution', () => {
+  test('in the inspector of a node, with those per execution', () => {
     const own = IDS.filter(id => METRICS[id].stored || METRICS[id].device);
     expect(METRIC_IDS).toEqual(own);
     expect(EXECUTION_COSTS).toEqual(
@@ -78,7 +78,7 @@ describe('every list of metrics is that of the table', () => {
   });
 });
 
-test('a derived number is the quotient of sums, unknown where a part is', () => {
+test('a derived metric is the quotient of sums, unknown if a part is unknown', () => {
   const random = new Random(5);
   const parts: StoredMetric[] = ['flops', 'macs', 'read_bytes', 'write_bytes'];
   for (let round = 0; round < 2000; round++) {

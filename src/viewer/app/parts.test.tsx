@@ -53,8 +53,8 @@ function select(entity: number): void {
 const reluOf = (part: number): number =>
   [...tree.nodeOrder].filter(node => tree.model.opType(node) === 'Relu')[part];
 
-describe('the control in the title of a repeat', () => {
-  test('goes from part to part, through all together', async () => {
+describe('the instance control of a repeat', () => {
+  test('steps through the instances and all of them together', async () => {
     await mount(repeatPayload(COUNT));
     expect(alone()).toBe(0);
     await step(1);
@@ -71,7 +71,7 @@ describe('the control in the title of a repeat', () => {
     expect(alone()).toBe(0);
   });
 
-  test('is no hiding by hand', async () => {
+  test('does not count as hiding', async () => {
     await mount(repeatPayload(COUNT));
     expect(alone()).toBe(0);
     expect(screen.queryByText(/hidden/)).toBeNull();
@@ -79,7 +79,7 @@ describe('the control in the title of a repeat', () => {
 });
 
 describe('keys', () => {
-  test('take the selection to the same place in the next part', async () => {
+  test('move the selection to the same node of the next instance', async () => {
     const { root } = await mount(repeatPayload(COUNT));
     select(reluOf(0));
     await press(root, 'PageDown');
@@ -89,7 +89,7 @@ describe('keys', () => {
     expect(surface().selection).toEqual([reluOf(0)]);
   });
 
-  test('leave the picture alone while all parts are shown', async () => {
+  test('keep all instances shown if they are', async () => {
     const { root } = await mount(repeatPayload(COUNT));
     await step(-1);
     select(reluOf(2));
@@ -98,7 +98,7 @@ describe('keys', () => {
     expect(alone()).toBe(-1);
   });
 
-  test('go back to where the reader was', async () => {
+  test('can be undone with Back', async () => {
     const { root } = await mount(repeatPayload(COUNT));
     select(reluOf(0));
     await press(root, 'PageDown');
@@ -109,7 +109,7 @@ describe('keys', () => {
 });
 
 describe('the inspector', () => {
-  test('says which part it is and goes to any other', async () => {
+  test('shows the instance and selects any other', async () => {
     await mount(repeatPayload(COUNT));
     select(reluOf(0));
     await settle();

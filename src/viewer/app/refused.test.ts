@@ -18,7 +18,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('where the page may not copy, it says so to eyes', async () => {
+it('shows a notice if the page cannot copy', async () => {
   const { store, trans } = session();
   vi.stubGlobal('navigator', {
     clipboard: { writeText: () => Promise.reject(new Error('NotAllowed')) }
@@ -28,7 +28,7 @@ it('where the page may not copy, it says so to eyes', async () => {
   expect(store.get().announcement).toBe('');
 });
 
-it('a copy is told to ears alone', async () => {
+it('announces a copy only to screen readers', async () => {
   const { store, trans } = session();
   const writeText = vi.fn(() => Promise.resolve());
   vi.stubGlobal('navigator', { clipboard: { writeText } });
@@ -37,7 +37,7 @@ it('a copy is told to ears alone', async () => {
   expect(store.get()).toMatchObject({ notice: '', announcement: 'Copied.' });
 });
 
-it('in a frame, which does not hear of a refused download, saving tells what else there is', () => {
+it('shows an alternative to downloads inside a frame', () => {
   vi.stubGlobal('URL', {
     createObjectURL: () => 'blob:x',
     revokeObjectURL: () => undefined

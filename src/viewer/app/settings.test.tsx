@@ -45,7 +45,7 @@ async function open(payload: GraphPayload, state?: object) {
 const cards = (): number =>
   surface().scene!.boxKind.filter(kind => kind <= BoxKind.Group).length;
 
-test('open views follow: boxes, heatmap, direction', async () => {
+test('box budget, heatmap and direction apply to open views', async () => {
   const { change, provider } = await open(resnetPayload([3, 3, 3, 3]));
   const before = cards();
   await change({ boxBudget: 6 });
@@ -60,7 +60,7 @@ test('open views follow: boxes, heatmap, direction', async () => {
   expect(provider.loads.length).toBe(1);
 });
 
-test('another wheel makes another surface, in the same place', async () => {
+test('a new wheel setting recreates the surface with the same camera', async () => {
   const { change } = await open(repeatPayload(3));
   const first = surface();
   act(() => first.setCamera({ x: 5, y: 6, k: 2 }));
@@ -71,13 +71,13 @@ test('another wheel makes another surface, in the same place', async () => {
   expect(surface().scene).not.toBeNull();
 });
 
-test('free sizes are analysed again when they are to be assumed or not', async () => {
+test('a change of assumed dimensions starts a new analysis', async () => {
   const { change, provider } = await open(repeatPayload(3));
   await change({ assumeDims: false });
   expect(provider.loads.map(load => load.assume)).toEqual([true, false]);
 });
 
-test('what did not change leaves the choice of the reader alone', async () => {
+test('unchanged settings keep the choices of the user', async () => {
   const { change } = await open(repeatPayload(3), {
     version: 1,
     overlay: 'params',
@@ -88,7 +88,7 @@ test('what did not change leaves the choice of the reader alone', async () => {
   expect(surface().overlay?.text?.(0)).toBe(chosen?.text?.(0));
 });
 
-test('only what differs from the settings is kept for a model', async () => {
+test('only differences from the settings are saved for a model', async () => {
   vi.useFakeTimers();
   try {
     const { change, saved } = await open(repeatPayload(3));

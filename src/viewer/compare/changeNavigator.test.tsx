@@ -127,8 +127,8 @@ async function run(at: IChangesView, action: string): Promise<void> {
   await settle();
 }
 
-describe('where the models were aligned', () => {
-  test('the bar says what they are to each other, and the changes are painted', async () => {
+describe('aligned models', () => {
+  test('show the verdict in the bar and the changes in the graph', async () => {
     const { left, right, link } = await pair();
     expect(bar(left).textContent).toContain('Similar architecture');
     expect(bar(left).textContent).toContain('2 only here');
@@ -151,7 +151,7 @@ describe('where the models were aligned', () => {
     expect(left.handle.isEnabled('next-change')).toBe(false);
   });
 
-  test('one goes from change to change, in both views', async () => {
+  test('step from change to change in both views', async () => {
     const { left, right } = await pair();
     const first = nodesOf(RIGHT);
     const seen: number[][] = [];
@@ -166,7 +166,7 @@ describe('where the models were aligned', () => {
     expect(right.handle.selectedNodes()).toEqual([]);
   });
 
-  test('what is the same can be dimmed, and comes back', async () => {
+  test('dim unchanged nodes on request', async () => {
     const { left, right } = await pair();
     await run(right, 'only-changes');
     expect(left.root.textContent).toContain(
@@ -184,7 +184,7 @@ describe('where the models were aligned', () => {
     expect(right.root.textContent).not.toContain('nodes differ');
   });
 
-  test('the inspector says what changed of a node, or that nothing did', async () => {
+  test('show in the inspector what changed in a node, or that nothing did', async () => {
     const { left } = await pair();
     const inspect = async (node: number): Promise<string> => {
       act(() => left.drawn.callbacks.onSelect?.(node, { additive: false }));
@@ -200,7 +200,7 @@ describe('where the models were aligned', () => {
     );
   });
 
-  test('the table lists blocks that differ; a click goes there', async () => {
+  test('list blocks that differ in the table; a click selects one', async () => {
     const { left } = await pair();
     fireEvent.click(within(left.root).getByRole('tab', { name: 'Changes' }));
     await settle();
@@ -224,8 +224,8 @@ describe('where the models were aligned', () => {
   });
 });
 
-describe('the alignment comes from elsewhere', () => {
-  test('until it is there nothing follows', async () => {
+describe('alignment from the host', () => {
+  test('does not link selections until it arrives', async () => {
     let answer: (found: ComparisonColumns) => void = () => undefined;
     const { left, right } = await pair(
       () => new Promise(resolve => (answer = resolve))
@@ -243,19 +243,22 @@ describe('the alignment comes from elsewhere', () => {
     ['fails', () => Promise.reject(new Error('no server'))],
     ['is of other models', () => Promise.resolve({ ...columns(), left: [0] })],
     ['is not there', () => Promise.resolve(null)]
-  ])('where it %s, names and wires decide', async (_, compare) => {
-    const { left, right } = await pair(compare);
-    expect(bar(left).textContent).toContain('matched');
-    act(() => left.drawn.callbacks.onSelect?.(2, { additive: false }));
-    await settle();
-    expect(right.handle.selectedNodes()).toEqual([2]);
-    expect(left.handle.isEnabled('next-change')).toBe(false);
-    expect(
-      within(left.root).queryByRole('tab', { name: 'Changes' })
-    ).toBeNull();
-  });
+  ])(
+    'is replaced by matching of names and edges if it %s',
+    async (_, compare) => {
+      const { left, right } = await pair(compare);
+      expect(bar(left).textContent).toContain('matched');
+      act(() => left.drawn.callbacks.onSelect?.(2, { additive: false }));
+      await settle();
+      expect(right.handle.selectedNodes()).toEqual([2]);
+      expect(left.handle.isEnabled('next-change')).toBe(false);
+      expect(
+        within(left.root).queryByRole('tab', { name: 'Changes' })
+      ).toBeNull();
+    }
+  );
 
-  test('names decide where the reader wants that', async () => {
+  test('is replaced by names if the user chooses that', async () => {
     const { left, link } = await pair();
     fireEvent.change(within(bar(left)).getByRole('combobox'), {
       target: { value: 'name' }
@@ -267,7 +270,7 @@ describe('the alignment comes from elsewhere', () => {
   });
 });
 
-describe('both as one graph', () => {
+describe('merged graph', () => {
   async function merge(at: IChangesView): Promise<HTMLElement> {
     fireEvent.click(within(bar(at)).getByRole('button', { name: 'Merge' }));
     // The other viewer is laid out in event loop turns of its own.
@@ -278,7 +281,7 @@ describe('both as one graph', () => {
   }
 
   test.each([0, 1])(
-    'asked for in view %i it is the same picture: all of A, marked',
+    'is the same from view %i: all of A, marked',
     async from => {
       const { left, right } = await pair();
       const region = await merge([left, right][from]);
@@ -300,7 +303,7 @@ describe('both as one graph', () => {
     }
   );
 
-  test('what only B has is added, not a ghost; keys go from change to change', async () => {
+  test('adds the nodes of B; keys step from change to change', async () => {
     const given = columns();
     const turned = {
       ...given,
@@ -334,7 +337,7 @@ describe('both as one graph', () => {
     expect(region.textContent).toContain(`3 of ${nodesOf(LEFT)} nodes differ`);
   });
 
-  test('the way back, and the end of the link', async () => {
+  test('closes with Side by side or with the link', async () => {
     const { left, link } = await pair();
     const region = await merge(left);
     fireEvent.click(

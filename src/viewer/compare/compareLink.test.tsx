@@ -89,7 +89,7 @@ const openGroups = ({ drawn: { scene } }: ILinkTestView): number[] =>
     .sort((a, b) => a - b);
 
 describe('selection', () => {
-  test('a node selects its counterpart, either way', async () => {
+  test('of a node selects its counterpart, both ways', async () => {
     const { left, right } = await pair();
     await select(left, 2);
     expect(right.handle.selectedNodes()).toEqual([2]);
@@ -98,7 +98,7 @@ describe('selection', () => {
     expect(left.handle.selectedNodes()).toEqual([1]);
   });
 
-  test('what has no counterpart clears the other side and is said on both', async () => {
+  test('without a counterpart clears the other side and shows a notice on both', async () => {
     const { left, right } = await pair();
     await select(left, 2);
     await select(left, 4);
@@ -111,7 +111,7 @@ describe('selection', () => {
     expect(left.handle.selectedNodes()).toEqual([4]);
   });
 
-  test('of several, those that have one are selected', async () => {
+  test('of several nodes selects those with a counterpart', async () => {
     const { left, right } = await pair();
     await select(left, 0);
     await select(left, 5, true);
@@ -123,7 +123,7 @@ describe('selection', () => {
     expect(right.handle.selectedNodes()).toEqual([0, 2]);
   });
 
-  test('nothing echoes: one selection is one step of history on each side', async () => {
+  test('is one step of history on each side', async () => {
     const { left, right } = await pair();
     await select(left, 0);
     await select(left, 2);
@@ -135,7 +135,7 @@ describe('selection', () => {
     }
   });
 
-  test('tensors and the pointer are carried over', async () => {
+  test('of tensors and hovering are linked', async () => {
     const { left, right } = await pair();
     act(() => left.drawn.callbacks.onHover?.({ kind: 'entity', id: 2 }, 2));
     await settle();
@@ -153,7 +153,7 @@ describe('selection', () => {
     expect(right.drawn.tensors).toEqual([2]);
   });
 
-  test('the bar selects what only one side has', async () => {
+  test('can be set to the nodes of only one side', async () => {
     const { left, right } = await pair();
     expect(bar(left).textContent).toContain('5 of 7 matched');
     expect(bar(right).textContent).toContain('5 of 5 matched');
@@ -167,8 +167,8 @@ describe('selection', () => {
   });
 });
 
-describe('picture', () => {
-  test('blocks open and close together', async () => {
+describe('graph', () => {
+  test('blocks expand and collapse together', async () => {
     const { left, right } = await pair();
     const groupOf = ({ drawn }: ILinkTestView): number =>
       openGroups({ drawn } as ILinkTestView)[0];
@@ -186,7 +186,7 @@ describe('picture', () => {
     expect(openGroups(left)).toEqual([]);
   });
 
-  test('a folded counterpart is revealed', async () => {
+  test('a collapsed counterpart is revealed', async () => {
     const { left, right } = await pair();
     fireEvent.keyDown(right.root, { key: 'E', shiftKey: true, code: '' });
     await settle();
@@ -196,7 +196,7 @@ describe('picture', () => {
     expect(right.drawn.zoomed[right.drawn.zoomed.length - 1]).toBe(2);
   });
 
-  test('heatmap and scale are shared, and one colour is one number', async () => {
+  test('heatmap and scale are shared, and a colour has the same value', async () => {
     const { left, right } = await pair();
     const open = (at: ILinkTestView): void => {
       fireEvent.keyDown(at.root, { key: 'e', code: '' });
@@ -215,7 +215,7 @@ describe('picture', () => {
     expect(right.drawn.overlay).toBeNull();
   });
 
-  test('cameras follow only when they are told to', async () => {
+  test('cameras are linked only on request', async () => {
     const { left, right, onOptions } = await pair();
     const move = (): void => {
       left.drawn.setCamera({ x: left.drawn.camera.x + 10, y: 0, k: 2 });
@@ -239,7 +239,7 @@ describe('picture', () => {
 });
 
 describe('numbers', () => {
-  test('sizes of one name are bound together', async () => {
+  test('dimensions with the same name are set together', async () => {
     const dims = (value: number): GraphPayload['dims'] => [
       {
         name: 'batch',
@@ -260,7 +260,7 @@ describe('numbers', () => {
     expect(left.provider.loads).toHaveLength(1);
   });
 
-  test('sizes that cannot be made equal are told, and asked for once', async () => {
+  test('different dimensions are shown, and requested only once', async () => {
     const fixed = testPayload({
       dims: [
         {
@@ -281,7 +281,7 @@ describe('numbers', () => {
     expect(right.provider.loads).toHaveLength(2);
   });
 
-  test('totals stand under each other with their difference', async () => {
+  test('totals are shown below each other with their difference', async () => {
     const { left, right } = await pair();
     const totals = within(left.root).getByRole('group', { name: 'Totals' });
     expect(totals.textContent).toContain('vs B +100 (+50.0 %)');
@@ -313,7 +313,7 @@ describe('numbers', () => {
     expect(detail).toContain('unknown');
   });
 
-  test('changes', () => {
+  test('relativeChangeText formats changes', () => {
     expect(relativeChangeText(200, 300)).toBe('+50.0 %');
     expect(relativeChangeText(300, 200)).toBe('−33.3 %');
     expect(relativeChangeText(1_000_000, 1_000_001)).toBe('<0.1 %');
@@ -321,8 +321,8 @@ describe('numbers', () => {
   });
 });
 
-describe('the end', () => {
-  test('unlinking leaves both as they are', async () => {
+describe('options and end of the link', () => {
+  test('unlinking does not change the views', async () => {
     const { left, right, onEnd } = await pair();
     await select(left, 2);
     fireEvent.click(
@@ -338,7 +338,7 @@ describe('the end', () => {
     expect(right.root.textContent).not.toContain('vs A');
   });
 
-  test('another way of matching is taken and told', async () => {
+  test('another match mode is applied and reported', async () => {
     const { left, right, onOptions } = await pair();
     fireEvent.change(
       within(bar(left)).getByRole('combobox', { name: 'Match by' }),
@@ -355,13 +355,13 @@ describe('the end', () => {
     expect(bar(left).textContent).toContain('same output name');
   });
 
-  test('a view is not linked with itself', async () => {
+  test('a view cannot be linked with itself', async () => {
     const { left, link } = await pair();
     link.end();
     expect(left.handle.link(left.handle)).toBeNull();
   });
 
-  test('remembered options are read without trust', () => {
+  test('saved options are validated', () => {
     expect(readLinkOptions({ match: 'tag', camera: true })).toEqual({
       match: 'tag',
       camera: true

@@ -77,15 +77,15 @@ const texts = (root: Element): string[] =>
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe('parts of the graph', () => {
-  it('tells what turns letters around, in texts and in tooltips', async () => {
+describe('exported parts of the graph', () => {
+  it('escape bidirectional overrides in texts and tooltips', async () => {
     const root = svg(pictured(await drawn('\u202eevil\u202c'), null));
     const told = root.textContent ?? '';
     expect(told).not.toMatch(/[\u202a-\u202e]/);
     expect(told).toContain('\\u202eevil');
   });
 
-  it('draws the selected boxes, what is inside them, and nothing else', async () => {
+  it('have only the selected boxes and their contents', async () => {
     const drawing = await drawn();
     const { scene } = drawing;
     const relu = svg(pictured(drawing, [scene.boxOf(1)]));
@@ -99,12 +99,12 @@ describe('parts of the graph', () => {
     expect(texts(block).filter(text => text === 'Conv')).toHaveLength(1);
   });
 
-  it('is nothing without a box', async () => {
+  it('are null without a box', async () => {
     expect(selectionOf((await drawn()).scene, [])).toBeNull();
     expect(selectionOf((await drawn()).scene, [-1])).toBeNull();
   });
 
-  it('shows the title of a panel that begins left of the view', async () => {
+  it('show the title of a panel that starts left of the view', async () => {
     const drawing = await drawn();
     const { scene } = drawing;
     const group = scene.boxParent[scene.boxOf(1)];
@@ -125,7 +125,7 @@ describe('parts of the graph', () => {
 });
 
 describe('DOT', () => {
-  it('has every box once, clusters in pairs, and names as text', async () => {
+  it('has every box once, balanced clusters, and names as text', async () => {
     const drawing = await drawn();
     const evil = 'x"]; evil -> b0 [label="\\N\n&lt;';
     drawing.model.payload.ops.forEach(op => (op.type = evil));
@@ -164,11 +164,11 @@ describe('files', () => {
     ['..', 'model.svg'],
     ['', 'model.svg'],
     ['x'.repeat(500), `${'x'.repeat(120)}.svg`]
-  ])('%s has a safe name', (name, safe) => {
+  ])('get a safe name for %s', (name, safe) => {
     expect(fileName(name, '.svg')).toBe(safe);
   });
 
-  it('are offered through a link that goes away', () => {
+  it('are downloaded through a temporary link', () => {
     const clicked: string[] = [];
     vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
       this: HTMLAnchorElement
@@ -184,7 +184,7 @@ describe('files', () => {
   });
 });
 
-it('wraps a caption that is wider than its page', async () => {
+it('a caption wider than its page is wrapped', async () => {
   const picture = pictured(await drawn(), null);
   const narrow = { ...picture, region: { x: 0, y: 0, w: 10, h: 10 } };
   const parts = Array.from({ length: 30 }, (_, i) => `part ${i}`);
@@ -205,7 +205,7 @@ it('wraps a caption that is wider than its page', async () => {
   }
 });
 
-it('names the limit of a picture', () => {
+it('the message of a too large image names the limit', () => {
   const side = Math.sqrt(MAX_PIXELS);
   const page = {
     width: side / 2,

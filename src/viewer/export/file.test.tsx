@@ -39,7 +39,7 @@ async function run(
   return screen.queryByRole('alert')?.textContent ?? '';
 }
 
-test('a page is made and saved under the name of the model', async () => {
+test('a page is created and saved under the name of the model', async () => {
   const file = vi.fn(async () => page);
   expect(await run('export-html', file)).toBe('');
   expect(file.mock.calls[0].slice(0, 1)).toEqual(['html']);
@@ -49,14 +49,14 @@ test('a page is made and saved under the name of the model', async () => {
   expect(data.size).toBe(page.text.length);
 });
 
-test('the heatmap decides what Model Explorer shows; nodes left out are told', async () => {
+test('the Model Explorer file has the metric of the heatmap; omitted nodes are reported', async () => {
   const file = vi.fn(async () => ({ ...page, unnamed: 3 }));
   const told = await run('export-model-explorer', file);
   expect(file.mock.calls[0].slice(0, 2)).toEqual(['model-explorer', 'macs']);
   expect(told).toContain('Unnamed nodes not included in the file: 3');
 });
 
-test('a failure says why, and nothing is saved', async () => {
+test('a failure shows its reason and saves nothing', async () => {
   const problem = localProblem('gone', 'Gone', 'The file is gone.', 'Reload.');
   const told = await run('export-netron', async () => {
     throw new ProblemError(problem);
@@ -65,6 +65,6 @@ test('a failure says why, and nothing is saved', async () => {
   expect(saveFile).not.toHaveBeenCalled();
 });
 
-test('without server or kernel it says who could', async () => {
+test('a hint is shown without server or kernel', async () => {
   expect(await run('export-html')).toContain('Open the model in JupyterLab');
 });

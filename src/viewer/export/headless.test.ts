@@ -39,8 +39,8 @@ const texts = (root: Element): string[] =>
 /** All elements that an SVG file may contain here. */
 const PARTS = new Set('svg title g rect path text clipPath'.split(' '));
 
-describe('a picture without a page', () => {
-  it('holds every visible node, the model and its totals', async () => {
+describe('image without a browser', () => {
+  it('has every visible node, the model and its totals', async () => {
     const { root } = await draw(testPayload({ blocks: 3 }));
     const seen = texts(root);
     expect(seen.filter(text => text === 'Conv')).toHaveLength(3);
@@ -52,7 +52,7 @@ describe('a picture without a page', () => {
     expect(seen.some(text => /Costs known for/.test(text))).toBe(true);
   });
 
-  it('has chips for what only prepares, one box and no wires of theirs', async () => {
+  it('has chips for preparation, without separate boxes and edges', async () => {
     const b = new PayloadBuilder();
     const x = b.input('x');
     const m = b.input('m');
@@ -69,7 +69,7 @@ describe('a picture without a page', () => {
     }
   });
 
-  it('is made of plain parts, with nothing to run or fetch', async () => {
+  it('uses only plain SVG elements, without scripts or links', async () => {
     for (const dark of [false, true]) {
       const { root, text } = await draw(testPayload(), { dark });
       for (const part of [root, ...root.querySelectorAll('*')]) {
@@ -91,7 +91,7 @@ describe('a picture without a page', () => {
     }
   });
 
-  it('has a legend of the heatmap, or none without one', async () => {
+  it('has a legend only with a heatmap', async () => {
     const { root } = await draw(testPayload(), { overlay: 'params' });
     expect(texts(root)).toContain('linear');
     expect(texts(root).some(text => /Param/.test(text))).toBe(true);
@@ -99,7 +99,7 @@ describe('a picture without a page', () => {
     expect(texts(bare.root)).not.toContain('linear');
   });
 
-  it('keeps names text', async () => {
+  it('shows names as text', async () => {
     const payload = testPayload({ name: HOSTILE });
     const odd: GraphPayload = {
       ...payload,
@@ -113,7 +113,7 @@ describe('a picture without a page', () => {
     );
   });
 
-  it('gives every text a width, for fonts that are wider', async () => {
+  it('sets the length of every text, for wider fonts', async () => {
     const { root } = await draw(testPayload());
     for (const text of root.querySelectorAll('text')) {
       if ((text.textContent ?? '').length > 1) {
@@ -132,7 +132,7 @@ describe('a picture without a page', () => {
     expect(at('y') + at('height')).toBeLessThan(h);
   });
 
-  it('opens as many levels as asked, within the limit', async () => {
+  it('expands the requested number of levels, within the limit', async () => {
     const closed = await draw(testPayload({ blocks: 5 }), { depth: 0 });
     const open = await draw(testPayload({ blocks: 5 }));
     expect(texts(closed.root)).not.toContain('Relu');
@@ -143,8 +143,8 @@ describe('a picture without a page', () => {
   });
 });
 
-describe('a picture of two models as one graph', () => {
-  it('has what both have and what one has, signs, a legend of states, no totals', async () => {
+describe('image of a merged graph', () => {
+  it('has shared and one-sided nodes, signs and a legend, but no totals', async () => {
     const [left, right] = [testPayload({ blocks: 3 }), testPayload()];
     const count = right.nodes.name.length;
     const pairs = Array.from({ length: count }, (_, pair) => pair);

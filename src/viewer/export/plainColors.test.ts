@@ -20,12 +20,12 @@ describe('plain colours', () => {
   });
 
   it.each(['', 'url(#x)', 'red;}', 'rgb(a b c)', '#12345', 'rgb(1,2)'])(
-    'nothing else gets through: %s',
+    'reject anything else: %s',
     css => expect(plainColor(css)).toEqual({ color: '#888888', opacity: 1 })
   );
 });
 
-describe('the palette of the style sheet', () => {
+describe('palette of the style sheet', () => {
   it.each([false, true])('has every colour, dark: %s', dark => {
     const palette = sheetPalette(SHEET, dark);
     for (const token of TOKENS) {
@@ -46,7 +46,7 @@ describe('the palette of the style sheet', () => {
     expect(dark.color('--oad-ground')).toBe('#151a21');
   });
 
-  it('is the same from the sheet as a browser writes it, beside a viewer’s own rules', () => {
+  it('is the same from a sheet serialised by a browser, with other rules', () => {
     const sheet = SHEET.replaceAll("'", '"').concat(
       '.oad-GraphHost > .oad-graph { --oad-text-quiet: inherit; }'
     );

@@ -88,7 +88,7 @@ describe('PNG files', () => {
     [5, 3],
     [3, TILE_HEIGHT + 2],
     [TILE_WIDTH + 3, 2]
-  ])('of %i × %i pixels hold every pixel of every tile', async (w, h) => {
+  ])('of %i × %i pixels contain every pixel of every tile', async (w, h) => {
     const png = await decoded(await encodePng(w, h, 96, paint));
     expect([png.width, png.height]).toEqual([w, h]);
     expect(png.names[0]).toBe('IHDR');
@@ -105,7 +105,7 @@ describe('PNG files', () => {
     }
   });
 
-  it('is not written when a tile cannot be painted', async () => {
+  it('are not written if a tile cannot be painted', async () => {
     const fail: PaintTile = () => {
       throw new Error('lost');
     };

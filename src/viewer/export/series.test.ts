@@ -42,7 +42,7 @@ async function drawn(): Promise<IDrawContext> {
   return { scene, model, tree, paint, cards, measure };
 }
 
-it('a pill of several inputs says so to readers and in files', async () => {
+it('grouped inputs are labelled with their number on screen and in files', async () => {
   const drawing = await drawn();
   const { scene, measure } = drawing;
   const pills = [...scene.boxKind.keys()].filter(
