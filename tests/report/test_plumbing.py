@@ -97,10 +97,38 @@ def test_weights_that_the_graph_computes_fold_into_their_layer():
     assert boxes(model(nodes, ["y"], weights)) == [(["MatMul + weights"], ["Mul", "Transpose", "MatMul"])]
 
 
-def test_a_box_of_nothing_else_is_not_made_again():
+def test_weights_fold_in_a_module_of_nothing_else():
     weights = [helper.make_tensor("w", TensorProto.FLOAT, [4, 4], [1.0] * 16)]
     nodes = [("Transpose", ["w"], ["t"], "/fc/Transpose"), ("MatMul", ["x", "t"], ["y"], "/fc/MatMul")]
-    assert boxes(model(nodes, ["y"], weights)) == []
+    found = boxes(model(nodes, ["y"], weights))
+    assert found == [(["fc", "MatMul + weights"], ["Transpose", "MatMul"])]
+
+
+SCALE = helper.make_tensor("w", TensorProto.FLOAT, [4], [1.0] * 4)
+
+
+def test_a_single_node_of_weights_that_one_module_reads_is_a_box():
+    """A normalization of weights, in a module of its own, that all layers read."""
+    nodes = [
+        ("Relu", ["w"], ["n"], None),
+        ("Add", ["x", "n"], ["a"], None),
+        ("Mul", ["a", "n"], ["b"], None),
+        ("Relu", ["b"], ["y"], None),
+    ]
+    proto = model(nodes, ["y"], [SCALE])
+    for node, module in zip(proto.graph.node, ("norm", "layer", "layer", "head"), strict=True):
+        for key, told in (("name_scopes", ["", module, "op"]), ("class_hierarchy", ["Net", module, "op"])):
+            node.metadata_props.add(key=f"pkg.torch.onnx.{key}", value=str(told))
+    assert boxes(proto) == [(["norm", "Weights"], ["Relu"])]
+
+
+def test_a_single_node_of_weights_that_several_read_stays_a_node():
+    nodes = [
+        ("Relu", ["w"], ["n"], None),
+        ("Add", ["x", "n"], ["a"], None),
+        ("Mul", ["a", "n"], ["y"], None),
+    ]
+    assert boxes(model(nodes, ["y"], [SCALE])) == []
 
 
 def test_recorded_modules_keep_their_nodes():

@@ -18,8 +18,8 @@ from py_autodoc.report.box_tree.box_names import FOLD, STRUCTURE, BoxNames
 from py_autodoc.report.box_tree.box_roles import Roles
 from py_autodoc.report.box_tree.mask_boxes import TITLE, mask_boxes
 from py_autodoc.report.box_tree.preparation_nodes import (
-    MANY,
     WEIGHTS,
+    lone,
     move_to_readers,
     preparation_nodes,
     shared,
@@ -138,6 +138,9 @@ class _BoxTreeBuilder:
         for scope, label in enumerate(self.tree.label):
             if label == TITLE and self.tree.origin[scope] == STRUCTURE:
                 self.tree.origin[scope] = PLUMBING
+        made = frozenset(scope for scope, origin in enumerate(self.tree.origin) if origin == PLUMBING)
+        for box in lone(self.model, self.tree, self.plumbing, self._readers, made):
+            self._move(box.nodes, self._add(box.level, box.title, PLUMBING))
         tree = self._parents_first()
         roles = Roles(self.model, titles, self.plumbing)
         BoxNames(self.model, self.types, tree, roles, self._readers, self.position).run()
@@ -193,9 +196,12 @@ class _BoxTreeBuilder:
         move_to_readers(tree, order, self._readers, folds, down_only=True)
 
     def _may_leave(self, node: int) -> bool:
-        about = self.model.nodes[node]
-        is_table = about.op_type == "Gather" and node in self.plumbing.learned
-        return self.plumbing.kind[node] == WEIGHTS and "scope" not in about.origins and not is_table
+        about, found = self.model.nodes[node], self.plumbing
+        return (
+            found.kind[node] == WEIGHTS
+            and "scope" not in about.origins
+            and not found.is_table(self.model, node)
+        )
 
     def _wrap(self) -> None:
         """Box nodes with their own preparation nodes, and preparation nodes with several readers."""
@@ -207,16 +213,12 @@ class _BoxTreeBuilder:
         )
         for wrap in wraps(self.model, tree, found, self._readers, closed):
             scope = wrap.level
-            if not wrap.whole:
-                scope = self._add(wrap.level, wrap.title, PLUMBING)
-                self._move(wrap.nodes, scope)
-            elif tree.origin[scope] == STRUCTURE:
+            if wrap.whole and tree.origin[scope] == STRUCTURE:
                 tree.label[scope], tree.origin[scope] = wrap.title, PLUMBING
-            elif len(wrap.nodes) > MANY:
-                prepare = wrap.nodes[:-1]
-                self._move(prepare, self._add(scope, found.title(prepare).capitalize(), PLUMBING))
-            if tree.origin[scope] == PLUMBING:
-                tree.type[scope] = self.model.nodes[wrap.node].op_type
+            else:
+                scope = self._add(scope, wrap.title, PLUMBING)
+                self._move(wrap.nodes, scope)
+            tree.type[scope] = self.model.nodes[wrap.node].op_type
             self.wrapped.update(wrap.nodes)
         loose = sorted(found.kind.keys() - self.wrapped)
         for one, *parts in shared(tree, found, loose, self._readers, closed):

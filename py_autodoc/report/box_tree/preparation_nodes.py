@@ -20,8 +20,6 @@ Readers = Callable[[int], Iterable[int]]
 SIZES, WEIGHTS = "sizes", "weights"
 _TRUTH_OR_WHOLE = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
 """``TensorProto`` types of integers and booleans."""
-MANY = 4
-"""Preparation nodes of a module's only other node get a box from this count on."""
 _LEAST = 2
 """Minimum nodes of a box for preparation nodes with several readers."""
 
@@ -39,6 +37,10 @@ class PreparationNodes:
     def of(self, kind: str) -> list[int]:
         """Return the nodes of one kind, ascending."""
         return sorted(node for node, own in self.kind.items() if own == kind)
+
+    def is_table(self, model: Model, node: int) -> bool:
+        """Return True for rows of a learned table: an embedding, even if the rows are always the same."""
+        return node in self.learned and model.nodes[node].op_type == "Gather"
 
     def title(self, nodes: Iterable[int]) -> str:
         """Return what the nodes prepare: ``sizes``, ``weights``, ``mask`` or ``constants``."""
@@ -213,6 +215,37 @@ def shared(
             ]
         )
     return [choice for choice in made if choice]
+
+
+def lone(
+    model: Model, tree: ScopeTree, found: PreparationNodes, readers: Readers, closed: frozenset[int]
+) -> list[Wrap]:
+    """Return a box per loose preparation node that serves one box or node; none in the levels ``closed``.
+
+    A module without other nodes counts as the node: a normalization of weights that all layers read.
+    """
+    held = _held(model, tree)
+    made = []
+    for node in found.kind:
+        level = scope = tree.node[node]
+        if scope in closed or found.is_table(model, node):
+            continue
+        while level >= 0 and held[level] == 1:
+            level = tree.parent[level]
+        served = {_entity(tree, reader, level, len(model.nodes)) for reader in readers(node)}
+        if len(served) == 1 and -1 not in served:
+            made.append(Wrap(scope, (node,), found.title([node]).capitalize()))
+    return made
+
+
+def _entity(tree: ScopeTree, node: int, level: int, count: int) -> int:
+    """Return the node, or ``count`` plus the box, of a level that holds a node; -1 if it is elsewhere."""
+    entity, scope = node, tree.node[node]
+    while scope != level:
+        if scope < 0:
+            return -1
+        entity, scope = count + scope, tree.parent[scope]
+    return entity
 
 
 def _owners(model: Model, tree: ScopeTree, found: PreparationNodes, readers: Readers) -> dict[int, int]:

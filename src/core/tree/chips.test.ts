@@ -6,6 +6,7 @@ import { Random } from '../testing/random';
 import { randomPayload } from '../testing/randomPayload';
 import { sceneFaults } from '../testing/sceneFaults';
 import { plainSizer } from '../testing/sizer';
+import { chipText } from './chips';
 import { buildTree } from './groupTree';
 import { createGraphView } from '../view/graphView';
 
@@ -131,6 +132,23 @@ it('computed weights have no edges but count as having one consumer', async () =
   const scene = await view.collapseAll();
   const mm = model.payload.nodes.name.indexOf('mm');
   expect(scene.boxOf(entity('Weights'))).toBe(scene.boxOf(mm));
+});
+
+it('a single node of weights can be a chip, also in a module of its own', async () => {
+  const b = new PayloadBuilder();
+  const x = b.input('x');
+  const w = b.weight('w', [16]);
+  const [n] = b.add('LayerNormalization', [w], {
+    scope: ['norm:LayerNorm', 'Weights::plumbing']
+  });
+  const [y] = b.add('MatMul', [x, n], { scope: LAYER, macs: 8 });
+  b.output(b.add('Add', [y, n], { scope: LAYER })[0]);
+  const { tree, view, entity, group } = viewOf(b.finish());
+  expect(tree.groupLabel).toContain('norm / Weights');
+  const scene = await view.collapseAll();
+  const layer = scene.boxOf(entity('layer'));
+  expect(scene.boxOf(entity('norm / Weights'))).toBe(layer);
+  expect(chipText(tree, group('norm / Weights'))).toBe('weights · 1');
 });
 
 it('a node and its preparation share the box of the node', async () => {

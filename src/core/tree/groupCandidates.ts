@@ -4,6 +4,11 @@ import { indexBy } from '../base/csr';
 import type { IGraphModel } from '../types';
 
 /**
+ * Origin of boxes of nodes that only prepare sizes and weights, with or without the node that reads them.
+ */
+export const PREPARATION_ORIGIN = 'plumbing';
+
+/**
  * Candidate groups before trimming: scopes, then one per control-flow node, then subgraphs without one.
  */
 export interface IRawGroups {
@@ -156,7 +161,8 @@ export function collectGroups(model: IGraphModel): {
 
 /**
  * Decides which groups stay: empty ones are removed, a group whose only child is a group is joined with
- * it (`encoder / layer`), a group whose only child is a node is replaced by the node. Subgraphs stay.
+ * it (`encoder / layer`), a group whose only child is a node is replaced by the node. Subgraphs stay, and
+ * so does a node that only prepares something: it can be a chip.
  * Returns, for every group, the closest group that stays (itself if it does); -1 is the root.
  */
 export function trimGroups(
@@ -180,7 +186,10 @@ export function trimGroups(
       continue;
     }
     let survivor = group;
-    if (children[group] === 1 && raw.body[group] < 0) {
+    const isLonePreparation =
+      onlyGroup[group] < 0 &&
+      model.payload.scopes.origin[group] === PREPARATION_ORIGIN;
+    if (children[group] === 1 && raw.body[group] < 0 && !isLonePreparation) {
       survivor = onlyGroup[group];
       if (survivor >= 0) {
         raw.label[survivor] = `${raw.label[group]} / ${raw.label[survivor]}`;

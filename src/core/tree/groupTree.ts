@@ -3,7 +3,11 @@
 import { chipsByHost } from './chips';
 import { groupBy, IntList } from '../base/csr';
 import type { ICsrRows } from '../base/csr';
-import { collectGroups, trimGroups } from './groupCandidates';
+import {
+  collectGroups,
+  PREPARATION_ORIGIN,
+  trimGroups
+} from './groupCandidates';
 import type { IRawGroups } from './groupCandidates';
 import { METRIC_IDS } from '../model/decodePayload';
 import { inputPillGroups, outputPillGroups } from './pillPlacement';
@@ -15,11 +19,6 @@ import type { IGroupTree } from './treeTypes';
 
 /** Origin of boxes around the instances of a repeat. */
 const REPEAT_ORIGIN = 'repeat';
-
-/**
- * Origin of boxes of nodes that only prepare sizes and weights, with or without the node that reads them.
- */
-const PREPARATION_ORIGIN = 'plumbing';
 
 interface INumbering {
   count: number;
