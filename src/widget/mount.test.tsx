@@ -108,7 +108,7 @@ const NUMBERS = { label: 'ms', unit: '', values: { '1': 3.5 } };
 const legend = (): string =>
   document.querySelector('.oad-Legend')?.textContent ?? '';
 
-test('numbers of Python are shown whenever they come', async () => {
+test('values from Python are shown whenever they arrive', async () => {
   const model = shown();
   await act(async () => look(true));
   // While the model is being read, right after, and once it is drawn.
@@ -121,7 +121,7 @@ test('numbers of Python are shown whenever they come', async () => {
   expect(model.get('overlay')).toEqual({ ...NUMBERS, values: { '1': 4.5 } });
 });
 
-test('how the picture is set goes both ways', async () => {
+test('display settings are synchronised both ways', async () => {
   const model = shown({ direction: 'down' });
   await act(async () => look(true));
   await read(2);
@@ -142,7 +142,7 @@ test('how the picture is set goes both ways', async () => {
   await vi.waitFor(() => expect(model.get('direction')).toBe('down'), 5000);
 });
 
-test('a model that is looked at twice while it is read is drawn once', async () => {
+test('a model shown twice while loading is drawn once', async () => {
   shown();
   await act(async () => look(true));
   const first = reading.get(2)!;
@@ -158,7 +158,7 @@ test('a model that is looked at twice while it is read is drawn once', async () 
   expect(last!.disposed).toBe(false);
 });
 
-test('of two models the later one stays, whichever is read first', async () => {
+test('the later of two models is shown, whichever is loaded first', async () => {
   const model = shown();
   await act(async () => look(true));
   await read(2);
@@ -171,7 +171,7 @@ test('of two models the later one stays, whichever is read first', async () => {
   expect(legend()).toContain('1.0');
 });
 
-test('numbers that come with another model belong to that one', async () => {
+test('values that arrive with another model belong to that model', async () => {
   const model = shown();
   await act(async () => look(true));
   await read(2);
@@ -182,7 +182,7 @@ test('numbers that come with another model belong to that one', async () => {
   expect(model.get('overlay')).toEqual(NUMBERS);
 });
 
-test('a fault of another listener does not make it deaf', async () => {
+test('an error in another listener does not stop updates', async () => {
   const model = shown();
   await act(async () => look(true));
   await read(2);
@@ -198,7 +198,7 @@ test('a fault of another listener does not make it deaf', async () => {
   expect(legend()).toContain('3.5');
 });
 
-test('what Python selects is not told back piece by piece', async () => {
+test('a selection from Python is not sent back', async () => {
   const model = shown();
   await act(async () => look(true));
   await read(2);
@@ -210,7 +210,7 @@ test('what Python selects is not told back piece by piece', async () => {
   expect(model.saved).toBe(0);
 });
 
-test('what is shown again is brought into view again', async () => {
+test('show() brings a node into view again', async () => {
   const model = shown({ selection: [1] });
   await act(async () => look(true));
   await read(2);
@@ -221,7 +221,7 @@ test('what is shown again is brought into view again', async () => {
   expect(zoomed.slice(before)).toEqual([1]);
 });
 
-test('a view that follows another one does not pull it back', async () => {
+test('a view that follows another one does not change it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const settled = async (): Promise<void> => {
     await act(async () => {

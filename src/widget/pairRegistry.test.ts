@@ -38,7 +38,7 @@ test('two widgets of a pair are linked, the left with the right', () => {
   expect(right.partners).toEqual([]);
 });
 
-test('widgets of other pairs, of none, or of odd names stay alone', () => {
+test('widgets of other pairs, of none, or with invalid names are not linked', () => {
   const pairs = new PairRegistry();
   const views = ['', 'a:0', 'b:1', 'c:2', 'a/b:1', null, 7].map(place => {
     const made = view();
@@ -49,7 +49,7 @@ test('widgets of other pairs, of none, or of odd names stay alone', () => {
   expect(views.flatMap(({ partners }) => partners)).toEqual([]);
 });
 
-test('one that goes ends the link; another takes its place', () => {
+test('removing a widget ends the link; another one replaces it', () => {
   const pairs = new PairRegistry();
   const [left, right, again] = [view(), view(), view()];
   pairs.register('p:0', left);
@@ -60,7 +60,7 @@ test('one that goes ends the link; another takes its place', () => {
   expect(left.partners).toEqual([right, again]);
 });
 
-test('a pair shown twice makes two links', () => {
+test('a pair shown twice has two links', () => {
   const pairs = new PairRegistry();
   const [a, b, c, d] = [view(), view(), view(), view()];
   pairs.register('p:0', a);

@@ -7,7 +7,7 @@ import { bytesOf } from './model';
 import { MountPool } from '../viewer/host/mountPool';
 import { isDark } from './theme';
 
-describe('a dimension', () => {
+describe('dimension widget', () => {
   const setUp = async () => {
     const owner = new FakeModel({ dims: { seq: 4 } });
     const model = new FakeModel(
@@ -17,14 +17,14 @@ describe('a dimension', () => {
     return { owner, model, end: await dim.initialize({ model }) };
   };
 
-  it('moves the sizes of its model in the page', async () => {
+  it('sets the dimension of its model in the page', async () => {
     const { owner, model } = await setUp();
     model.set('value', 8);
     expect(owner.get('dims')).toEqual({ seq: 4, batch: 8 });
     expect(owner.saved).toBe(1);
   });
 
-  it('follows them, and ends in no circle', async () => {
+  it('follows the model without a feedback loop', async () => {
     const { owner, model, end } = await setUp();
     owner.set('dims', { batch: 3 });
     expect(model.get('value')).toBe(3);
@@ -42,7 +42,7 @@ describe('a dimension', () => {
     expect(owner.get('dims')).toEqual({ seq: 4 });
   });
 
-  it('is a box for its size', async () => {
+  it('renders an input box', async () => {
     const { model } = await setUp();
     const el = document.createElement('div');
     const end = dim.render({ model, el });
@@ -58,7 +58,7 @@ describe('a dimension', () => {
     expect(el.childElementCount).toBe(0);
   });
 
-  it('does nothing where the page cannot reach its model', async () => {
+  it('does nothing if its model is not reachable', async () => {
     const model = new FakeModel(
       { name: 'batch', value: 1, owner: 'IPY_MODEL_7' },
       null
@@ -71,7 +71,7 @@ describe('a dimension', () => {
 
 const realUrl = URL;
 
-describe('the loader', () => {
+describe('loader', () => {
   afterEach(() => vi.useRealTimers());
 
   const start = async (model: FakeModel): Promise<HTMLElement> => {
@@ -95,7 +95,7 @@ describe('the loader', () => {
     return new FakeModel(traits);
   };
 
-  it('asks the kernel where no other widget can be reached', async () => {
+  it('requests the code from the kernel if no shared widget is reachable', async () => {
     const model = new FakeModel({ _code: 'IPY_MODEL_1' }, null);
     const found = start(model);
     await vi.waitFor(() => expect(model.sent).toHaveLength(1));
@@ -109,7 +109,7 @@ describe('the loader', () => {
     expect((await found).textContent).toBe('drawn asked');
   });
 
-  it('takes the code of the shared widget, one copy a version', async () => {
+  it('uses the code of the shared widget, one copy per version', async () => {
     const code = await packed('shared');
     const traits = { _code: 'IPY_MODEL_1' };
     const first = await start(new FakeModel(traits, { '1': code }));
@@ -119,7 +119,7 @@ describe('the loader', () => {
     expect(second.textContent).toBe('drawn shared');
   });
 
-  it('says so when there is neither the code nor a kernel', async () => {
+  it('shows an error without code and kernel', async () => {
     const model = new FakeModel({ _code: 'IPY_MODEL_1' }, {});
     model.send = () => {
       throw new Error('no comm');
@@ -131,10 +131,10 @@ describe('the loader', () => {
   });
 });
 
-describe('the shelf', () => {
+describe('MountPool', () => {
   const view = (canSuspend = true) => ({ canSuspend, suspend: vi.fn() });
 
-  it('keeps the latest and puts the others to rest', () => {
+  it('keeps the latest and suspends the others', () => {
     const shelf = new MountPool(2);
     const views = [view(), view(), view()];
     views.forEach(one => shelf.activate(one));
@@ -145,7 +145,7 @@ describe('the shelf', () => {
     expect(shelf.size).toBe(2);
   });
 
-  it('leaves alone what is looked at or used', () => {
+  it('does not suspend views that are visible or in use', () => {
     const shelf = new MountPool(1);
     const views = [view(false), view(false), view()];
     views.forEach(one => shelf.activate(one));
@@ -157,7 +157,7 @@ describe('the shelf', () => {
 
 vi.stubGlobal('matchMedia', () => ({ matches: false }));
 
-describe('the theme', () => {
+describe('theme', () => {
   const { body, documentElement: root } = document;
   afterEach(() => {
     for (const element of [body, root]) {
@@ -173,7 +173,7 @@ describe('the theme', () => {
     ['Colab', () => root.setAttribute('theme', 'dark')],
     ['marimo', () => body.classList.add('dark')],
     ['a page', () => root.setAttribute('data-theme', 'dark')]
-  ])('of %s is followed', (_host, set) => {
+  ])('follows %s', (_host, set) => {
     expect(isDark('auto', body)).toBe(false);
     set();
     expect(isDark('auto', body)).toBe(true);
@@ -181,7 +181,7 @@ describe('the theme', () => {
   });
 });
 
-it('bytes come as views and as buffers', () => {
+it('bytes are accepted as views and buffers', () => {
   const bytes = new Uint8Array([1, 2, 3, 4]);
   expect([...bytesOf(new DataView(bytes.buffer, 1, 2))]).toEqual([2, 3]);
   expect([...bytesOf(bytes.buffer)]).toEqual([1, 2, 3, 4]);

@@ -23,7 +23,7 @@ import { encoderPayload, PayloadMaker } from './testing/payload';
 
 onSurface();
 
-describe('what is drawn', () => {
+describe('drawing', () => {
   it('names every box for a screen reader', async () => {
     await show(encoderPayload(2));
     expect(element('Conv').getAttribute('aria-label')).toMatch(
@@ -35,7 +35,7 @@ describe('what is drawn', () => {
     );
   });
 
-  it('tells nodes and blocks by their number, and no tensor', async () => {
+  it('marks nodes and blocks, but not tensors, with their entity', async () => {
     await show(encoderPayload(1));
     const told = (kind: string) =>
       [...host.querySelectorAll(`.oad-${kind}`)].map(box =>
@@ -45,7 +45,7 @@ describe('what is drawn', () => {
     expect(new Set(told('input'))).toEqual(new Set([null]));
   });
 
-  it('draws what is in view and not the rest', async () => {
+  it('draws only the visible part', async () => {
     await show(encoderPayload(60));
     await view.expandAll(Infinity);
     surface.setScene(view.scene, model, tree);
@@ -59,7 +59,7 @@ describe('what is drawn', () => {
     expect(host.querySelector('canvas')!.style.display).toBe('block');
   });
 
-  it('is said to move until it is painted at rest', async () => {
+  it('has the class for motion until painted at rest', async () => {
     await show(encoderPayload(2));
     const frames: FrameRequestCallback[] = [];
     const held = vi
@@ -78,7 +78,7 @@ describe('what is drawn', () => {
     held.mockRestore();
   });
 
-  it('lets no name run or become an element', async () => {
+  it('shows hostile names as text', async () => {
     const m = new PayloadMaker();
     const evil =
       '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
@@ -106,7 +106,7 @@ describe('what is drawn', () => {
     expect('hit' in window).toBe(false);
   });
 
-  it('paints an overlay, zero quiet and unknown grey', async () => {
+  it('paints an overlay, zero muted and unknown grey', async () => {
     await show(encoderPayload(2));
     const values = new Map([
       ['Conv', 0.5],
@@ -134,8 +134,8 @@ describe('what is drawn', () => {
   });
 });
 
-describe('wires that are not like the others', () => {
-  it('have a colour and dashes of their own while an overlay says so', async () => {
+describe('styled edges', () => {
+  it('have the colour and dashes of the overlay', async () => {
     await show(encoderPayload(1));
     const overlay: IOverlay = {
       value: () => 0,
@@ -162,7 +162,7 @@ describe('wires that are not like the others', () => {
 });
 
 describe('pointer', () => {
-  it('selects, adds with Shift and clears on the ground', async () => {
+  it('selects, adds with Shift and clears on the background', async () => {
     await show(encoderPayload(2));
     const conv = Number(element('Conv').getAttribute('data-entity'));
     click(element('Conv'));
@@ -175,7 +175,7 @@ describe('pointer', () => {
     expect(calls.onSelectTensor).toHaveBeenCalledTimes(1);
   });
 
-  it('selects what lies in an area drawn with Shift, and leaves Escape to the host', async () => {
+  it('selects an area with Shift+drag, and leaves Escape to the host', async () => {
     const onSelectArea = vi.fn();
     const onEscape = vi.fn(() => false);
     await show(encoderPayload(2), {
@@ -210,7 +210,7 @@ describe('pointer', () => {
     expect(key.defaultPrevented).toBe(false);
   });
 
-  it('opens a group by double-click, all of it with Alt, at once on the chevron', async () => {
+  it('expands a group on double click, recursively with Alt, on one click at the chevron', async () => {
     await show(encoderPayload(2));
     const card = element('EncoderLayer');
     const entity = Number(card.getAttribute('data-entity'));
@@ -235,7 +235,7 @@ describe('pointer', () => {
     expect(calls.onSelect).not.toHaveBeenCalled();
   });
 
-  it('takes the second click on a chevron for nothing else where what opened came into view', async () => {
+  it('ignores the second click on a chevron after the group expanded', async () => {
     await show(encoderPayload(2));
     const card = element('EncoderLayer');
     const at = pointOf(card, 10);
@@ -272,7 +272,7 @@ describe('pointer', () => {
     expect(calls.onSelect).not.toHaveBeenCalled();
   });
 
-  it('zooms with Ctrl+wheel and leaves a wheel that moves nothing to the page', async () => {
+  it('zooms with Ctrl+wheel and leaves a wheel without effect to the page', async () => {
     await show(encoderPayload(2));
     const wheel = (init: WheelEventInit): WheelEvent => {
       const event = new WheelEvent('wheel', {
@@ -294,7 +294,7 @@ describe('pointer', () => {
 });
 
 describe('keyboard', () => {
-  it('walks along edges with the focus, and Enter opens', async () => {
+  it('moves the focus along edges, and Enter expands', async () => {
     await show(encoderPayload(2));
     click(element('Conv'));
     root().focus();
@@ -318,7 +318,7 @@ describe('keyboard', () => {
     expect(calls.onSelect).toHaveBeenLastCalledWith(null, { additive: false });
   });
 
-  it('goes on from the box that something else gave the focus', async () => {
+  it('continues from a box focused by other means', async () => {
     await show(encoderPayload(2));
     click(element('Conv'));
     element('MaxPool').focus();
@@ -326,7 +326,7 @@ describe('keyboard', () => {
     expect(document.activeElement).toBe(element('Reshape'));
   });
 
-  it('takes only its own keys', async () => {
+  it('handles only its own keys', async () => {
     await show(encoderPayload(2));
     expect(press('f', { ctrlKey: true }).defaultPrevented).toBe(false);
     expect(press('Tab').defaultPrevented).toBe(false);
@@ -349,7 +349,7 @@ describe('keyboard', () => {
     expect(document.activeElement!.getAttribute('aria-label')).toBe(name);
   });
 
-  it('stays with a box that is drawn anew or not at all, and moves no picture', async () => {
+  it('stays on a box that is redrawn or culled, without moving the view', async () => {
     await show(encoderPayload(2));
     root().focus();
     press('Home');
@@ -378,7 +378,7 @@ describe('keyboard', () => {
     expect(away).not.toHaveBeenCalled();
   });
 
-  it('says where it is when there is no element to focus', async () => {
+  it('announces the focused box if it has no element', async () => {
     await show(encoderPayload(60));
     surface.setCamera({ ...surface.camera, k: 0.2 });
     await frame();
@@ -391,7 +391,7 @@ describe('keyboard', () => {
     expect(document.activeElement!.getAttribute('role')).toBe('button');
   });
 
-  it('takes no focus back that went elsewhere', async () => {
+  it('does not take back the focus from elsewhere', async () => {
     await show(encoderPayload(60));
     surface.setCamera({ ...surface.camera, k: 0.2 });
     await frame();
@@ -407,7 +407,7 @@ describe('keyboard', () => {
 });
 
 describe('scenes', () => {
-  it('keeps the opened box still and says that it opened', async () => {
+  it('keeps the expanded box in place and announces it', async () => {
     await show(encoderPayload(4));
     const card = element('EncoderLayer');
     const entity = Number(card.getAttribute('data-entity'));
@@ -431,7 +431,7 @@ describe('scenes', () => {
     );
   });
 
-  it("brings a hidden node's group to the middle", async () => {
+  it('centres the group of a hidden node', async () => {
     await show(encoderPayload(12));
     const node = model.nodeCount - 4;
     surface.zoomTo(node, false);
@@ -442,7 +442,7 @@ describe('scenes', () => {
     expect(surface.camera.k).toBeGreaterThanOrEqual(0.8);
   });
 
-  it('takes an empty model', async () => {
+  it('accepts an empty model', async () => {
     await show(new PayloadMaker().build([]));
     surface.fit();
     press('ArrowRight');

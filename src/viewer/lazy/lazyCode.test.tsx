@@ -20,7 +20,7 @@ async function turn(): Promise<void> {
   });
 }
 
-test('a piece is fetched once, when it is first asked for', async () => {
+test('code is fetched once, on first use', async () => {
   const load = vi.fn(async () => 'code');
   const code = lazyCode(load);
   expect(code.now).toBeNull();
@@ -30,7 +30,7 @@ test('a piece is fetched once, when it is first asked for', async () => {
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-test('a panel waits for its code once; then it is there at once', async () => {
+test('a panel waits for its code only once', async () => {
   const load = vi.fn(async () => Panel);
   const Lazy = lazyComponent(load);
   expect(load).not.toHaveBeenCalled();
@@ -43,7 +43,7 @@ test('a panel waits for its code once; then it is there at once', async () => {
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-test('code that cannot be fetched is said, and fetched again when asked', async () => {
+test('a failed fetch is shown and can be retried', async () => {
   const load = vi
     .fn<() => Promise<typeof Panel>>()
     .mockRejectedValueOnce(new TypeError('Failed to fetch'))
@@ -59,7 +59,7 @@ test('code that cannot be fetched is said, and fetched again when asked', async 
   expect(screen.getByText('panel')).toBeTruthy();
 });
 
-test('everything can be fetched ahead', async () => {
+test('all code can be prefetched', async () => {
   const code = lazyCode(async () => 'ahead');
   await loadAll();
   expect(code.now).toBe('ahead');

@@ -21,7 +21,7 @@ import { rampOf } from './heatmapRamp';
 
 const tree = buildTree(decodePayload(testPayload()));
 
-test('each overlay reads its number; unknown is not a number', () => {
+test('each overlay reads its metric; unknown is NaN', () => {
   expect(OVERLAYS.macs.value(tree, 2)).toBe(2000);
   expect(OVERLAYS.params.value(tree, 0)).toBe(100);
   expect(OVERLAYS.weight_bytes.value(tree, 5)).toBe(800);
@@ -29,7 +29,7 @@ test('each overlay reads its number; unknown is not a number', () => {
   expect(OVERLAY_IDS.every(id => OVERLAYS[id].id === id)).toBe(true);
 });
 
-test('the first one is MACs, or parameters, or none', () => {
+test('the default is MACs, else parameters, else none', () => {
   expect(defaultOverlay(tree)).toBe('macs');
   const payload = testPayload();
   payload.nodes.macs = payload.nodes.macs.map(() => null);
@@ -38,7 +38,7 @@ test('the first one is MACs, or parameters, or none', () => {
   expect(defaultOverlay(buildTree(decodePayload(payload)))).toBeNull();
 });
 
-test('stepping goes through all that have something to show, and none', () => {
+test('cycling includes all overlays with data, and none', () => {
   const steps = (): (string | null)[] => {
     const seen: (string | null)[] = [];
     let id = nextOverlay(null, tree);
@@ -58,7 +58,7 @@ test('stepping goes through all that have something to show, and none', () => {
   expect(isOverlayId('__proto__')).toBe(false);
 });
 
-test('intensity is FLOPs over traffic, of a group the quotient of its sums', () => {
+test('intensity is FLOPs per byte, for a group the quotient of its sums', () => {
   const { nodeCount, metrics } = tree.model;
   for (let entity = 0; entity < nodeCount; entity++) {
     const moved = metrics.read_bytes[entity] + metrics.write_bytes[entity];
@@ -80,7 +80,7 @@ test('intensity is FLOPs over traffic, of a group the quotient of its sums', () 
   }
 });
 
-test('the sum of a group that lacks parts is a lower bound, its quotient unknown', () => {
+test('an incomplete sum of a group is a lower bound, its quotient unknown', () => {
   const payload = testPayload();
   payload.nodes.macs[1] = null;
   payload.nodes.flops[1] = null;
@@ -101,7 +101,7 @@ test('the sum of a group that lacks parts is a lower bound, its quotient unknown
   expect(OVERLAYS.intensity.value(lacking, 0)).toBeGreaterThan(0);
 });
 
-test('numbers of the host: groups add up what is known below them', () => {
+test('values of the host are summed for groups', () => {
   const { nodeCount } = tree.model;
   const values = new Map([
     [0, 1.5],
@@ -140,11 +140,11 @@ test('numbers of the host: groups add up what is known below them', () => {
 describe.each([
   ['light', false],
   ['dark', true]
-])('the ramp on a %s ground', (_name, dark) => {
+])('the ramp on a %s background', (_name, dark) => {
   const { color, textColor } = rampOf(dark);
   const steps = Array.from({ length: 101 }, (_, i) => i / 100);
 
-  test('has a luminance that only rises or only falls', () => {
+  test('has monotonic luminance', () => {
     const direction = dark ? 1 : -1;
     for (let i = 1; i < steps.length; i++) {
       const step = luminance(color(steps[i])) - luminance(color(steps[i - 1]));
@@ -155,14 +155,14 @@ describe.each([
     ).toBeGreaterThan(0.6);
   });
 
-  test('can be read at every step', () => {
+  test('has readable text at every step', () => {
     for (const at of steps) {
       expect(contrast(color(at), textColor(at))).toBeGreaterThan(4.5);
     }
   });
 });
 
-test('a kept range gives a number the same colour in every picture, and says that it is kept', async () => {
+test('a kept range gives values the same colour in every scene', async () => {
   const view = createGraphView(tree, plainSizer(tree.model, tree));
   const closed = await view.collapseAll();
   const before = visibleEntities(closed);

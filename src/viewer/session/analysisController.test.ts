@@ -9,7 +9,7 @@ vi.mock(
   async () => await import('../testing/sizer')
 );
 
-test('what the reader does while the model is analysed again is not undone', async () => {
+test('changes by the user during a new analysis are kept', async () => {
   const provider = new MemoryProvider(testPayload());
   const session = new Session(provider, DEFAULT_SETTINGS, { version: 1 });
   await session.load();

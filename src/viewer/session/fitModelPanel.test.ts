@@ -73,20 +73,20 @@ async function fit(
 
 const SAME = { groups: [1, 2], width: 820 };
 
-describe('the panel of the model beside the first picture', () => {
-  it('opens beside a picture that is small anyway', async () => {
+describe('inspector of the model next to the initial view', () => {
+  it('opens next to a small graph', async () => {
     const view = new FakeView(800, SAME);
     expect(await fit(view, 1200, 1200)).toBe(true);
     expect(view.done).toEqual(['resized']);
   });
 
-  it('opens where the same boxes have room in more rows', async () => {
+  it('opens if the same boxes fit in more rows', async () => {
     const view = new FakeView(1100, SAME);
     expect(await fit(view, 1200, 1200)).toBe(true);
     expect(view.done).toEqual(['opened in 870', 'resized']);
   });
 
-  it('stays closed where fewer boxes would be open, or small ones', async () => {
+  it('stays closed if fewer blocks would be expanded, or boxes would be too small', async () => {
     const fewer = new FakeView(1100, { groups: [1], width: 820 });
     expect(await fit(fewer, 1200, 1200)).toBeNull();
     expect(fewer.done).toEqual(['opened in 870', 'opened in 1200']);
@@ -96,21 +96,21 @@ describe('the panel of the model beside the first picture', () => {
     expect(small.done).toEqual(['opened in 870', 'opened in 1200']);
   });
 
-  it('costs a large picture no second layout', async () => {
+  it('does not lay out a large graph again', async () => {
     const view = new FakeView(1100, SAME);
     view.scene = { ...view.scene, boxCount: 5000 };
     expect(await fit(view, 1200, 1200)).toBeNull();
     expect(view.done).toEqual([]);
   });
 
-  it('lays out nothing again for boxes that were asked for', async () => {
+  it('does not lay out requested blocks again', async () => {
     const view = new FakeView(1100, SAME);
     expect(await fit(view, 1200, 1200, false)).toBeNull();
     expect(view.done).toEqual([]);
     expect(await fit(new FakeView(800, SAME), 1200, 1200, false)).toBe(true);
   });
 
-  it('closes in a wide viewer where the picture is not readable as a whole', async () => {
+  it('closes in a wide viewer if the graph is not entirely readable', async () => {
     const view = new FakeView(2300, SAME);
     expect(await fit(view, 1440, 1110)).toBe(false);
     expect(view.done).toEqual(['resized', 'home']);

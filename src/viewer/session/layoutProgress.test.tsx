@@ -49,7 +49,7 @@ async function wait(): Promise<void> {
 
 const note = () => screen.queryByText('Computing the layout');
 
-test('A long layout is told, and Cancel brings the picture back', async () => {
+test('a long layout shows its progress, and Cancel restores the graph', async () => {
   const { engine, root } = await open();
   const before = surface().scene?.boxEntity;
   engine.hangs = true;
@@ -66,7 +66,7 @@ test('A long layout is told, and Cancel brings the picture back', async () => {
   expect(surface().scene?.boxEntity).toEqual(before);
 });
 
-test('A picture is told of when it is there, not while the first one is laid out', async () => {
+test('the scene version is set after the first layout', async () => {
   const engine = new Engine();
   engine.hangs = true;
   const { root } = await mount(
@@ -84,7 +84,7 @@ test('A picture is told of when it is there, not while the first one is laid out
   expect(host.dataset.sceneVersion).toMatch(/^[1-9]/);
 });
 
-test('Escape stops a picture that turns, and the direction stays what it was', async () => {
+test('Escape stops a change of direction', async () => {
   const { engine, root, handle } = await open('right');
   const before = surface().scene;
   engine.hangs = true;

@@ -27,15 +27,15 @@ function corner(...places: Place[]) {
   );
 }
 
-it('The legend stands at the left where nothing is below it', () => {
+it('the legend is at the left if nothing is below it', () => {
   expect(corner([100, 100, 80, 40])).toBe('left');
   expect(corner([100, 100, 80, 40], [900, 550, 80, 40])).toBe('left');
 });
 
-it('It goes to the right where the last row begins at the left and is short', () => {
+it('the legend is at the right if the last row is short', () => {
   expect(corner([40, 520, 120, 60])).toBe('right');
 });
 
-it('It stays where both corners are taken alike', () => {
+it('the legend stays if both corners are covered equally', () => {
   expect(corner([40, 520, 120, 60], [840, 520, 120, 60])).toBe('left');
 });

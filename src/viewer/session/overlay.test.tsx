@@ -17,7 +17,7 @@ vi.mock(
 
 guardConsole();
 
-test('without a device no time is painted', async () => {
+test('latency is not painted without a device', async () => {
   const { handle } = await mount(withHardware(testPayload(), 'acme-two'));
   act(() => handle.setOverlay('latency'));
   expect(surface().overlay?.text?.(0)).toContain('s');

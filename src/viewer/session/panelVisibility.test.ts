@@ -12,8 +12,8 @@ const NODE = { kind: 'node', id: 0 } as const;
 const GROUP = { kind: 'group', id: 0 } as const;
 const LINKED = {} as IViewerState['linkedView'];
 
-describe('the panel of the model', () => {
-  it('opens by the width until the first picture decides', () => {
+describe('inspector of the model', () => {
+  it('opens by the width until the initial view is laid out', () => {
     expect(isShown('inspector', state(), WIDE)).toBe(true);
     expect(isShown('inspector', state(), WIDE - 1)).toBe(false);
     expect(isShown('inspector', state({ modelPanelFits: true }), 1000)).toBe(
@@ -27,13 +27,13 @@ describe('the panel of the model', () => {
     );
   });
 
-  it('is a matter of the width beside another model', () => {
+  it('depends only on the width next to another model', () => {
     const linked = { linkedView: LINKED, modelPanelFits: true };
     expect(isShown('inspector', state(linked), 1000)).toBe(false);
     expect(isShown('inspector', state(linked), WIDE)).toBe(true);
   });
 
-  it('follows what the user has chosen, and the selection', () => {
+  it('follows the choice of the user, and the selection', () => {
     const { panels } = state();
     const closed = { ...panels, inspector: 'closed' } as const;
     const decided = { panels: closed, modelPanelFits: true };
@@ -50,7 +50,7 @@ describe('the panel of the model', () => {
     );
   });
 
-  it('leaves the outline to the width', () => {
+  it('does not affect the outline', () => {
     expect(isShown('outline', state({ modelPanelFits: true }), 1000)).toBe(
       false
     );
@@ -60,22 +60,22 @@ describe('the panel of the model', () => {
   });
 });
 
-describe('room beside the first picture', () => {
+describe('room for the initial view', () => {
   const pane = { w: 1200, h: 640 };
 
-  it('is what the panel leaves of the pane', () => {
+  it('is the pane without the inspector', () => {
     expect(paneBeside(pane, state(), 1200)).toEqual({ w: 870, h: 640 });
     expect(paneBeside({ ...pane, w: 1129 }, state(), 1129)).toBeNull();
   });
 
-  it('is the pane itself in a wide viewer, where the panel is open', () => {
+  it('is the pane in a wide viewer, where the inspector is open', () => {
     expect(paneBeside({ w: 700, h: 300 }, state(), WIDE)).toEqual({
       w: 700,
       h: 300
     });
   });
 
-  it('is not asked for when something else has decided', () => {
+  it('is not computed if the inspector is already decided', () => {
     const { panels } = state();
     const open = state({ panels: { ...panels, inspector: 'open' } });
     expect(paneBeside(pane, open, 1200)).toBeNull();

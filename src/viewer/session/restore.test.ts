@@ -10,7 +10,7 @@ vi.mock(
   async () => await import('../testing/sizer')
 );
 
-test('a view with other sizes analyses the model under them, one with the same does not', async () => {
+test('a view with other dimensions starts an analysis, one with the same does not', async () => {
   const provider = new MemoryProvider(testPayload());
   const session = new Session(provider, DEFAULT_SETTINGS, { version: 1 });
   await session.load();

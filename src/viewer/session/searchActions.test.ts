@@ -13,7 +13,7 @@ function findEntities(tree: ITree, text: string): number[] {
 
 const tree = buildTree(decodePayload(testPayload()));
 
-test('numbers select nodes; unknown ones satisfy none', () => {
+test('conditions on numbers select nodes; unknown values never match', () => {
   expect(findEntities(tree, 'macs>1500')).toEqual([2]);
   expect(findEntities(tree, 'macs<1500')).toEqual([0, 1, 3]);
   expect(findEntities(tree, 'conv macs<=1000')).toEqual([0]);
@@ -25,7 +25,7 @@ test('words find nodes and blocks', () => {
   expect(findEntities(tree, '   ')).toEqual([]);
 });
 
-describe('a wrong query is told', () => {
+describe('an invalid query shows its error', () => {
   test.each([
     ['colour>3', /Unknown field “colour”.*op, .*macs/],
     ['macs>many', /“many” is not a number/],

@@ -4,7 +4,7 @@ import { DEFAULT_PANELS } from './types';
 
 const NONE = { version: SNAPSHOT_VERSION };
 
-describe('reading a snapshot back', () => {
+describe('readSnapshot', () => {
   test.each([
     null,
     undefined,
@@ -15,11 +15,11 @@ describe('reading a snapshot back', () => {
     { version: 99, overlay: 'macs' },
     { version: 1, overlay: 'nonsense', camera: { x: NaN, y: 0, k: 1 } },
     { version: 1, selection: { kind: 'node', id: -3 }, panels: null }
-  ])('%j holds nothing', value => {
+  ])('reads nothing from %j', value => {
     expect(readSnapshot(value)).toEqual(NONE);
   });
 
-  test('keeps what is sound and drops the rest', () => {
+  test('keeps valid fields and drops the rest', () => {
     const found = readSnapshot({
       version: 1,
       overlay: null,
@@ -44,7 +44,7 @@ describe('reading a snapshot back', () => {
     });
   });
 
-  test('the flag of before becomes a scale; a scale wins', () => {
+  test('converts the former flag to a scale; a scale takes precedence', () => {
     expect(readSnapshot({ version: 1, logScale: true }).scale).toBe('log');
     expect(readSnapshot({ version: 1, logScale: false }).scale).toBe('linear');
     expect(
@@ -53,7 +53,7 @@ describe('reading a snapshot back', () => {
     expect(readSnapshot({ version: 1, scale: 'cubic' })).toEqual(NONE);
   });
 
-  test('stored views keep what is sound', () => {
+  test('keeps valid fields of saved views', () => {
     const view = { x: 1, y: 2, k: 3, open: ['a', 7], overlay: 'macs', z: 1 };
     expect(
       readSnapshot({ version: 1, bookmarks: { 1: view, 2: { x: 1 } } })
@@ -88,13 +88,13 @@ describe('reading a snapshot back', () => {
     [[0.5, 1], false],
     [new Array(30_000).fill(1), false],
     ['01', false]
-  ])('hidden ranges %j are read: %s', (ranges, sound) => {
+  ])('reads hidden ranges %j: %s', (ranges, sound) => {
     const hidden = { of: 'sha256:0', ranges };
     const found = readSnapshot({ version: 1, hidden });
     expect(found).toEqual(sound ? { ...NONE, hidden } : NONE);
   });
 
-  test('a key called __proto__ pollutes nothing', () => {
+  test('ignores a key __proto__', () => {
     const text = '{"version": 1, "bindings": {"__proto__": 5}}';
     const { bindings } = readSnapshot(JSON.parse(text));
     expect(Object.keys(bindings ?? {})).toEqual(['__proto__']);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_TABLE, readTable } from './tableState';
 
-describe('reading a stored table back', () => {
-  test('keeps what is sound', () => {
+describe('readTable', () => {
+  test('keeps valid fields', () => {
     const state = {
       sort: [{ column: 'macs', descending: true }],
       filter: 'op=Conv',
@@ -13,7 +13,7 @@ describe('reading a stored table back', () => {
     expect(readTable(JSON.parse(JSON.stringify(state)))).toEqual(state);
   });
 
-  test('one column, as stored before', () => {
+  test('reads the former format with one column', () => {
     expect(readTable({ sort: 'macs', descending: false })?.sort).toEqual([
       { column: 'macs', descending: false }
     ]);
@@ -23,11 +23,11 @@ describe('reading a stored table back', () => {
   test.each([
     { sort: 7, filter: {}, op: null, grouped: 'yes', columns: 'name' },
     { sort: [null, 3, {}, { column: 5 }], columns: null }
-  ])('%j gets the defaults', value => {
+  ])('gives the defaults for %j', value => {
     expect(readTable(value)).toEqual(DEFAULT_TABLE);
   });
 
-  test.each([null, undefined, 'x', []])('%j is not a table', value => {
+  test.each([null, undefined, 'x', []])('rejects %j', value => {
     expect(readTable(value)).toBeUndefined();
   });
 });

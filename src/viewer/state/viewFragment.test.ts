@@ -26,8 +26,8 @@ async function packed(text: string): Promise<string> {
   return `view=${code.replace(/=+$/, '')}`;
 }
 
-describe('a view in an address', () => {
-  test('comes back as it was, without what is the reader’s own', async () => {
+describe('a view in a URL fragment', () => {
+  test('is restored, without personal state', async () => {
     const { text, whole } = await encodeViewFragment({
       ...VIEW,
       showNames: true,
@@ -39,7 +39,7 @@ describe('a view in an address', () => {
     expect(await decodeViewFragment(`#other&${text}&more`)).toEqual(VIEW);
   });
 
-  test('leaves the open blocks out when they do not fit', async () => {
+  test('omits expanded blocks that do not fit', async () => {
     // Incompressible.
     const open = Array.from({ length: 2000 }, (_, i) =>
       String(Math.sin(i) * 1e17)
@@ -53,7 +53,7 @@ describe('a view in an address', () => {
   });
 
   test.each(['', '#', '#view=', '#view=%%%', '#view=AAAA', '#heading'])(
-    '%j is none',
+    'is not read from %j',
     async fragment => {
       vi.spyOn(console, 'warn').mockImplementation(() => undefined);
       expect(await decodeViewFragment(fragment)).toBeNull();
@@ -61,7 +61,7 @@ describe('a view in an address', () => {
     }
   );
 
-  test('what unpacks to megabytes is none, and what is odd is left out', async () => {
+  test('is not read if it unpacks to megabytes; invalid fields are omitted', async () => {
     const bomb = await packed(`{"version":1,"open":["${'a'.repeat(5e6)}"]}`);
     expect(bomb.length).toBeLessThan(MAX_FRAGMENT_CHARS);
     expect(await decodeViewFragment(`#${bomb}`)).toBeNull();

@@ -13,7 +13,7 @@ import {
 const model = decodePayload(testPayload());
 const order = executionOrder(model);
 
-test('the profile rises to the whole and counts what is unknown', () => {
+test('the profile rises to the total and counts unknown values', () => {
   const { values, total, unknown } = cumulative(model, order, 'macs');
   expect([...values]).toEqual([1 / 3, 1 / 3, 1, 1, 1]);
   expect([total, unknown]).toEqual([3000, 1]);
@@ -22,7 +22,7 @@ test('the profile rises to the whole and counts what is unknown', () => {
   expect(cumulative(nothing, order.slice(0, 3), 'macs').values).toHaveLength(0);
 });
 
-test('operators by number and by weight', () => {
+test('operators are counted and summed', () => {
   expect(
     byOperator(model, order, 'count').map(p => [p.label, p.value])
   ).toEqual([
@@ -41,7 +41,7 @@ test('operators by number and by weight', () => {
 });
 
 describe('parameters by size', () => {
-  test('a thousand is in the bin of thousands', () => {
+  test('put a thousand in the bin of thousands', () => {
     const b = new PayloadBuilder();
     let x = b.input('x');
     for (const params of [1, 9, 0, 1000, 999_999]) {
@@ -59,12 +59,12 @@ describe('parameters by size', () => {
     ]);
   });
 
-  test('a model without parameters has no bins', () => {
+  test('have no bins without parameters', () => {
     expect(paramBins(model, Int32Array.of(1, 3))).toEqual([]);
   });
 });
 
-test('shapes are followed where they are known and carry data', () => {
+test('shapes are included if known and not from shape computations', () => {
   const b = new PayloadBuilder();
   const [y] = b.add('Conv', [b.input('x')], { shape: [1, 64, 8, 8] });
   const [z] = b.add('Reshape', [y], { shape: [1, 'n', 64] });

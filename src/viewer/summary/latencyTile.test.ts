@@ -32,7 +32,7 @@ function whole(payload: GraphPayload): GraphPayload {
   return { ...payload, hardware };
 }
 
-test('a sum that lacks kernels is a lower bound, its band one of the known part', () => {
+test('an incomplete sum is a lower bound, with the likely range of the known part', () => {
   const model = timed(withHardware(testPayload()));
   expect(caption(model)).toContain(
     'Latency on Acme Two, FP32: ≥ 200 µs · 100–400 µs for the known kernels (rough) · fused runtime assumed'
@@ -42,7 +42,7 @@ test('a sum that lacks kernels is a lower bound, its band one of the known part'
   expect(plain(tileOf(all).note)).toBe('100–400 µs · best case 0.78 ns');
 });
 
-test('what is assumed of experts is told where there are some', () => {
+test('assumptions about experts are stated if there are any', () => {
   const payload = withHardware(testPayload());
   const assumed = 'Assumes that tokens are spread evenly over the experts.';
   expect(tileOf(timed(payload)).detail).not.toContain(assumed);
@@ -52,7 +52,7 @@ test('what is assumed of experts is told where there are some', () => {
   expect(tileOf(timed(payload)).detail).toContain(assumed);
 });
 
-test('what does not fit into the memory is told instead of the band', () => {
+test('a model that does not fit into memory shows that instead of the range', () => {
   const payload = withHardware(testPayload());
   payload.metrics.peak_activation_bytes = 2 ** 33;
   const model = timed(payload);
@@ -64,7 +64,7 @@ test('what does not fit into the memory is told instead of the band', () => {
   expect(tileOf(timed(payload)).detail).not.toContain('memory');
 });
 
-test('without a single time there is none, and the reason', () => {
+test('the latency is unknown with a reason if no kernel is known', () => {
   const payload = withHardware(testPayload());
   const { kernels } = payload.hardware!;
   kernels.kind = kernels.kind.map(() => -1);
@@ -74,7 +74,7 @@ test('without a single time there is none, and the reason', () => {
   expect(caption(model)).toContain('Latency on Acme Two, FP32 unknown ·');
 });
 
-test('times are compared with device and precision of each', () => {
+test('times are compared with the device and precision of each', () => {
   const [here, there] = [3, 2].map(blocks => {
     const payload = whole(withHardware(testPayload({ blocks })));
     payload.hardware!.stored = [blocks === 3 ? 'fp16' : 'fp32'];
@@ -93,7 +93,7 @@ test('times are compared with device and precision of each', () => {
   expect(difference(here, partial)).toMatchObject(unknown);
 });
 
-test('a model that cannot run has no latency, whatever is known of its first kernels', () => {
+test('a model that cannot run has no latency, even if some kernels are known', () => {
   const payload = whole(withHardware(testPayload()));
   expect(tileOf(timed(payload)).known).toBe(true);
   const found = timed({

@@ -9,7 +9,7 @@ function values(payload: ReturnType<typeof testPayload>): Map<string, string> {
   );
 }
 
-test('a model that cannot run says so in place of its totals', () => {
+test('a model that cannot run shows that instead of its totals', () => {
   const payload = testPayload();
   payload.runnable = {
     verdict: 'no',
@@ -31,7 +31,7 @@ test('a model that cannot run says so in place of its totals', () => {
   expect(values(payload).get('params')).not.toBe('cannot run');
 });
 
-test('coverage before sizes are known is not a share', () => {
+test('coverage is not a share until dimensions are set', () => {
   const free = testPayload({ dims: [{ ...SYMBOL, value: null }] });
   free.coverage = { ...free.coverage, nodes: 0.003, nodes_known: 1 };
   free.coverage.nodes_total = 300;
@@ -44,7 +44,7 @@ test('coverage before sizes are known is not a share', () => {
   expect(values(whole).get('coverage')).toMatch(/^100/);
 });
 
-test('parameters that cannot be told say which weight is to blame', () => {
+test('unknown parameters name the weight responsible', () => {
   const payload = testPayload();
   payload.metrics.total_params = null;
   payload.metrics.params_reason = 'the weight w cannot have the shape 2×3';

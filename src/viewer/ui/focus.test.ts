@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { activeIn, focusedElement } from './focus';
 
-test('the focus is found in shadow trees within shadow trees', () => {
+test('the focus is found in nested shadow trees', () => {
   const host = document.body.appendChild(document.createElement('div'));
   const inner = host
     .attachShadow({ mode: 'open' })

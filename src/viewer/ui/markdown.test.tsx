@@ -39,11 +39,11 @@ describe('blocks', () => {
     ]);
   });
 
-  test('an open fence runs to the end', () => {
+  test('an unclosed fence runs to the end', () => {
     expect(parseBlocks('```\na\nb')).toEqual([{ kind: 'code', text: 'a\nb' }]);
   });
 
-  test('a long hostile source is cut and read in linear time', () => {
+  test('a long hostile source is truncated and parsed in linear time', () => {
     const source = '**'.repeat(200_000) + '['.repeat(200_000);
     expect(parseBlocks(source)).toHaveLength(1);
     expect(html(source).textContent?.length).toBeLessThan(50_000);
@@ -75,7 +75,7 @@ describe('inline', () => {
   });
 });
 
-test('invisible characters are written out, long texts cut', () => {
+test('invisible characters are escaped, long texts truncated', () => {
   expect(escapeInvisible('a\u202eb\u0000\u200b')).toBe(
     'a\\u202eb\\u0000\\u200b'
   );

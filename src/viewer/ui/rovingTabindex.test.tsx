@@ -26,7 +26,7 @@ const stops = (root: HTMLElement): string[] =>
     .filter(one => one.tabIndex === 0 && !one.matches(':disabled'))
     .map(one => one.textContent || one.tagName);
 
-test('is one stop; arrows go round, a text keeps its own, a menu its own stops', () => {
+test('a toolbar is one tab stop; arrow keys cycle, text boxes and menus keep theirs', () => {
   const { container } = render(<Group />);
   expect(stops(container)).toEqual(['one', 'item']);
   const [one] = container.querySelectorAll('button');
@@ -48,7 +48,7 @@ test('is one stop; arrows go round, a text keeps its own, a menu its own stops',
   expect(document.activeElement).toBe(one);
 });
 
-test('goes on to another control when its own is switched off', async () => {
+test('the tab stop moves to another control when its own is disabled', async () => {
   const { container, rerender } = render(<Group />);
   await act(async () => rerender(<Group off />));
   expect(stops(container)).toEqual(['INPUT', 'item']);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { logPlace, logScale } from './logScale';
 
-test('holds every value, with at least two even marks, over any range', () => {
+test('the scale contains every value and has at least two even marks', () => {
   let seed = 7;
   const random = (): number => {
     seed = (seed * 16807) % 2147483647;
@@ -28,7 +28,7 @@ test('holds every value, with at least two even marks, over any range', () => {
   }
 });
 
-test('what is not positive has no place', () => {
+test('non-positive values have no position', () => {
   expect(logPlace(0, 1, 10)).toBeNaN();
   expect(logPlace(Number.NaN, 1, 10)).toBeNaN();
   expect(logScale([], 4).marks).toEqual([]);

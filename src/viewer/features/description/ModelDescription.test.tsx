@@ -28,7 +28,7 @@ function told(): GraphPayload {
   return payload;
 }
 
-test('the line stands over the graph and is described by its reasons', async () => {
+test('the line is shown above the graph and described by its reasons', async () => {
   await mount(told());
   const line = screen.getByRole('button', { name: IDENTITY.text });
   const id = line.getAttribute('aria-describedby')!;
@@ -38,7 +38,7 @@ test('the line stands over the graph and is described by its reasons', async () 
   expect(why.textContent).toContain('12 parameters in float32');
 });
 
-test('a click opens the panel of the model, with roles and findings', async () => {
+test('a click opens the inspector of the model, with roles and findings', async () => {
   const payload = told();
   payload.risk_signals = [
     {
@@ -64,12 +64,12 @@ test('a click opens the panel of the model, with roles and findings', async () =
   expect(within(panel()).getByText('Opset 7 is old.')).toBeTruthy();
 });
 
-test('without words there is no line', async () => {
+test('there is no line without a description', async () => {
   await mount(testPayload());
   expect(document.querySelector('.oad-Words')).toBeNull();
 });
 
-test('its shapes follow the sizes that are shown', () => {
+test('its shapes follow the current dimensions', () => {
   const payload = told();
   const { tensors, shapes } = payload;
   const grown = tensors.shape.map((at, id) =>
@@ -86,14 +86,14 @@ test('its shapes follow the sizes that are shown', () => {
   expect(descriptionLine(payload, IDENTITY)).toBe(IDENTITY.text);
 });
 
-test('texts of a file are shown as they are', () => {
+test('text from a file is shown as text', () => {
   const payload = told();
   const hostile = { ...IDENTITY, text: 'CNN \u202e(x)', family: '\u202eCNN' };
   expect(descriptionLine(payload, hostile)).toBe('CNN \\u202e(x)');
   expect(reasonsOf(hostile, TRANS)[1].text).toBe('\\u202eCNN');
 });
 
-test('stages are the boxes that the work is spread over, heavy ones opened', () => {
+test('stages are the blocks that share the work; blocks with most of it are expanded', () => {
   const tree = buildTree(decodePayload(resnetPayload()));
   const stages = stagesOf(tree, 'macs');
   expect(stages.length).toBeGreaterThan(2);
@@ -105,7 +105,7 @@ test('stages are the boxes that the work is spread over, heavy ones opened', () 
   expect(sum).toBeLessThan(1.000001);
 });
 
-test('a model without work has no stages', () => {
+test('a model without costs has no stages', () => {
   expect(
     stagesOf(buildTree(decodePayload(emptyPayload('main'))), 'macs')
   ).toEqual([]);

@@ -45,7 +45,7 @@ async function choose(words: string): Promise<void> {
   await settle();
 }
 
-test('a device is found by words, chosen by keyboard, and colours the graph', async () => {
+test('a device is found by name, chosen by keyboard, and colours the graph', async () => {
   const { root, handle } = await mount(withHardware(testPayload()));
   await open();
   const list = screen.getByRole('listbox', { name: 'Devices' });
@@ -88,7 +88,7 @@ test('a device is found by words, chosen by keyboard, and colours the graph', as
   expect(legend.textContent).toContain('Acme Two, FP32');
 });
 
-test('the precision is one of the device; none takes the times away', async () => {
+test('precisions are those of the device; no device removes the times', async () => {
   const { handle } = await mount(
     withHardware(testPayload(), 'acme-two', 'fp16')
   );
@@ -124,7 +124,7 @@ test('the precision is one of the device; none takes the times away', async () =
   expect(within(totals()).queryByText(/^Latency, /)).toBeNull();
 });
 
-test('the runtime decides what runs as one, and is remembered with the device', async () => {
+test('the runtime determines fused kernels, and is saved with the device', async () => {
   const payload = withHardware(testPayload(), 'acme-two', 'fp16');
   const hardware = payload.hardware!;
   const slow = {
@@ -184,7 +184,7 @@ test('the heatmap of times asks for a device first', async () => {
   expect(screen.queryByRole('dialog')).toBeNull();
 });
 
-test('a payload of before has no devices to choose from', async () => {
+test('a payload without hardware data offers no devices', async () => {
   const { hardware: _, ...old } = testPayload();
   const { handle } = await mount(old as ReturnType<typeof testPayload>);
   expect(within(totals()).queryByText(CHOOSE)).toBeNull();
@@ -196,7 +196,7 @@ test('a payload of before has no devices to choose from', async () => {
   expect(handle.getState()).toMatchObject({ overlay: 'macs' });
 });
 
-test('a view brings its device along; one that is not listed is said', async () => {
+test('a snapshot restores its device; an unknown one is reported', async () => {
   const payload = withHardware(testPayload(), 'acme-one');
   const { handle } = await mount(
     payload,
@@ -215,7 +215,7 @@ test('a view brings its device along; one that is not listed is said', async () 
   expect(within(totals()).getByText(CHOOSE)).toBeTruthy();
 });
 
-test('the settings give a new view its device, unless the analysis has one', async () => {
+test('the settings set the device of a new view, unless the analysis has one', async () => {
   const settings = { device: 'zeta-chip', precision: 'int8' };
   const { unmount } = await mount(
     withHardware(testPayload()),
@@ -228,7 +228,7 @@ test('the settings give a new view its device, unless the analysis has one', asy
   expect(within(totals()).getByText('Acme One, FP32')).toBeTruthy();
 });
 
-test('the settings give the runtime, also of a device that is chosen first in the view', async () => {
+test('the settings set the runtime, also of a device chosen later in the view', async () => {
   const payload = withHardware(testPayload());
   const { kernels, model } = payload.hardware!;
   const { overhead_s, overhead_cycles, issue_s, compared } = model;
@@ -268,7 +268,7 @@ test('the settings give the runtime, also of a device that is chosen first in th
   );
 });
 
-test('the table adds the times up; a fused layer says where it runs', async () => {
+test('the table sums the times; a fused layer names its kernel', async () => {
   const { handle } = await mount(withHardware(testPayload(), 'acme-two'));
   act(() => void handle.run('toggle-layers'));
   await settle();
@@ -291,7 +291,7 @@ test('the table adds the times up; a fused layer says where it runs', async () =
   expect(plain(cells(foot)[share].textContent)).toBe('≈ 100 %');
 });
 
-test('the inspector says what bounds a kernel and what runs in it', async () => {
+test('the inspector shows what bounds a kernel and the nodes fused into it', async () => {
   const { handle } = await mount(withHardware(testPayload(), 'acme-two'));
   act(() => handle.selectNodes([1]));
   await settle();
@@ -309,7 +309,7 @@ test('the inspector says what bounds a kernel and what runs in it', async () => 
   expect(plain(sum.textContent)).toContain('Latency200 µs');
 });
 
-test('words find layers by their time', async () => {
+test('queries find layers by their latency', async () => {
   await mount(withHardware(testPayload(), 'acme-two'));
   const search = screen.getByPlaceholderText(/^Search names/);
   fireEvent.change(search, { target: { value: `latency>${START / 2}` } });
@@ -333,7 +333,7 @@ test('linked views are timed on one device', async () => {
   expect(here.querySelector('[title*="totals is incomplete"]')).not.toBeNull();
 });
 
-test('the choice says what a sum leaves out, and what memory it takes', async () => {
+test('the chooser shows the unknown part of the latency and the memory needed', async () => {
   await mount(withHardware(testPayload(), 'acme-two'));
   await act(async () => fireEvent.click(within(totals()).getByText(/^Acme/)));
   const { textContent } = screen.getByRole('dialog', { name: 'Device' });
@@ -343,7 +343,7 @@ test('the choice says what a sum leaves out, and what memory it takes', async ()
   expect(plain(textContent)).toContain('of 8.59 GB of memory.');
 });
 
-test('how things are written', () => {
+test('ranges, memory, rates and names are formatted', () => {
   expect(plain(rangeText(1.2e-3, 2.6e-3))).toBe('1.2–2.6 ms');
   expect(plain(rangeText(4.74e-4, 1.09e-3))).toBe('474 µs–1.09 ms');
   expect(memoryText(24 * 2 ** 30)).toBe('24 GiB');

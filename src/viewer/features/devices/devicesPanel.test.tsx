@@ -64,7 +64,7 @@ const column = (name: string): string[] => {
 };
 
 describe('the table of devices', () => {
-  test('power, price and what a million items cost', async () => {
+  test('shows power, price and the cost of a million items', async () => {
     await open(known(withHardware(testPayload())));
     expect(column('Power')).toEqual(['75 W', '—', '350.5 W']);
     expect(column('$/hour')).toEqual(['0.72', '—', '—']);
@@ -77,7 +77,7 @@ describe('the table of devices', () => {
     expect(column('Power')).toEqual(['75 W', '350.5 W', '—']);
   });
 
-  test('tells all of them at once; what has no peak for the precision comes last', async () => {
+  test('lists all devices; those without a rate for the precision come last', async () => {
     await open(known(withHardware(testPayload())));
     // Two launches of 100 µs on the one, of 200 µs on the other; the chip has no fp32.
     expect(column('Device')).toEqual(['Acme Two', 'Acme One', 'Zeta Chip']);
@@ -92,14 +92,14 @@ describe('the table of devices', () => {
     expect(column('Fits')).toEqual(['fits', 'memory unknown', '']);
   });
 
-  test('a sum that lacks kernels is a lower bound without a range', async () => {
+  test('shows a lower bound without a range if a kernel is unknown', async () => {
     await open(withHardware(testPayload()));
     expect(column('Latency')[0]).toBe('≥ 200 µs');
     expect(column('Likely range')[0]).toBe('—');
     expect(column('Items/s')[0]).toMatch(/^≤ /);
   });
 
-  test('sorts by any column, either way; unknown last', async () => {
+  test('sorts by any column in both directions; unknown last', async () => {
     await open(known(withHardware(testPayload())));
     const sort = (name: string): void => {
       fireEvent.click(within(table()).getByRole('button', { name }));
@@ -114,7 +114,7 @@ describe('the table of devices', () => {
     expect(column('Device')).toEqual(['Acme One', 'Acme Two', 'Zeta Chip']);
   });
 
-  test('a click takes the device in the precision of the table, and its badge stays', async () => {
+  test('a click selects the device in the precision of the table, and its badge stays', async () => {
     const { handle } = await open(known(withHardware(testPayload())));
     await act(async () =>
       fireEvent.change(
@@ -139,7 +139,7 @@ describe('the table of devices', () => {
     expect(within(totals).getByText('fits')).toBeTruthy();
   });
 
-  test('a device that is too small says so, sorts after the others, and can be hidden', async () => {
+  test('marks devices with too little memory, sorts them last, and can hide them', async () => {
     const payload = known(withHardware(testPayload()));
     const devices = {
       ...payload.hardware!.devices,
@@ -157,7 +157,7 @@ describe('the table of devices', () => {
     expect(within(totals).queryByText('fits')).toBeNull();
   });
 
-  test('words filter; the keyboard goes along; the tab remembers', async () => {
+  test('filters by name, moves with arrow keys, and keeps the filter', async () => {
     await open(known(withHardware(testPayload())));
     const filter = screen.getByRole('textbox', { name: 'Filter devices' });
     fireEvent.change(filter, { target: { value: 'acme' } });
@@ -180,7 +180,7 @@ describe('the table of devices', () => {
     expect(screen.getByText('No matching devices.')).toBeTruthy();
   });
 
-  test('without the data of devices it says so', async () => {
+  test('shows that there is no device data', async () => {
     await open({ ...testPayload(), hardware: null });
     expect(screen.getByText('This file has no device data.')).toBeTruthy();
   });

@@ -16,7 +16,7 @@ vi.mock(
 
 guardConsole();
 
-test('the gravest come first, the rest in their order', () => {
+test('the most severe come first, otherwise in their order', () => {
   const make = (severity: string, code: string) => ({
     severity,
     code,
@@ -42,7 +42,7 @@ test('the gravest come first, the rest in their order', () => {
   ]);
 });
 
-test('the tab counts them; a filter narrows; a jump shows the node', async () => {
+test('the tab counts them; a filter limits them; a click shows the node', async () => {
   await mount(testPayload());
   const tab = screen.getByRole('tab', { name: /Diagnostics/ });
   expect(tab.textContent).toBe('Diagnostics2');
@@ -60,7 +60,7 @@ test('the tab counts them; a filter narrows; a jump shows the node', async () =>
   expect(surface().zoomed).toContain(4);
 });
 
-test('a clean file says so', async () => {
+test('an empty list shows that no problems were found', async () => {
   await mount(testPayload({ diagnostics: [] }));
   fireEvent.click(screen.getByRole('tab', { name: 'Diagnostics' }));
   expect(screen.getByText(/no problems found/)).toBeTruthy();

@@ -87,7 +87,7 @@ function analysedThree({ bindings, assume }: ILoadOptions): GraphPayload {
   });
 }
 
-test('changing one size keeps the marks of the others and moves what follows', async () => {
+test('changing one dimension keeps the marks of the others and updates those that depend on it', async () => {
   const { provider } = await mount(testPayload({ dims: THREE }), {
     reload: analysedThree
   });
@@ -114,7 +114,7 @@ test('changing one size keeps the marks of the others and moves what follows', a
   });
 });
 
-test('a size of which no usual one fits the model is asked for', async () => {
+test('a dimension without a typical value has an empty field', async () => {
   await mount(
     testPayload({
       dims: [{ ...SYMBOL, value: null, assumed: false, suggested: null }]
@@ -125,7 +125,7 @@ test('a size of which no usual one fits the model is asked for', async () => {
   expect(screen.getByText('stays a symbol')).toBeTruthy();
 });
 
-test('every number follows a new value, while the view stays', async () => {
+test('a new value updates every number and keeps the view', async () => {
   const { root } = await mount(
     testPayload(),
     { reload: analysed },
@@ -147,7 +147,7 @@ test('every number follows a new value, while the view stays', async () => {
   expect(box().value).toBe('8');
 });
 
-test('reset gives the symbols back', async () => {
+test('reset restores the symbols', async () => {
   const { provider } = await mount(testPayload(), { reload: analysed });
   fireEvent.click(screen.getByTitle(/Some values are assumed/));
   fireEvent.click(screen.getByRole('button', { name: 'Clear values' }));
@@ -157,7 +157,7 @@ test('reset gives the symbols back', async () => {
   expect(box().value).toBe('');
 });
 
-test('what is not a size is refused', async () => {
+test('an invalid size is rejected', async () => {
   const { provider } = await mount(testPayload(), { reload: analysed });
   fireEvent.click(screen.getByTitle(/Some values are assumed/));
   for (const text of ['-3', '1.5', 'abc', '1e3', '99999999999999']) {
@@ -173,7 +173,7 @@ test('what is not a size is refused', async () => {
   expect(parseSize(' 12 ')).toBe(12);
 });
 
-test('a model without symbols says so', async () => {
+test('a model without symbols shows that it has none', async () => {
   await mount(testPayload({ dims: [] }));
   fireEvent.click(screen.getByRole('tab', { name: 'Dimensions' }));
   expect(screen.getByText(/no symbolic dimension/)).toBeTruthy();
@@ -184,7 +184,7 @@ const fixed = fixture.fixed.payload as unknown as GraphPayload;
 /** As from a server: the batch offer is requested separately. */
 const analysedFixed: GraphPayload = { ...fixed, batch: null };
 
-test('a batch that the file has fixed is asked for when the tab opens, and has a slider then', async () => {
+test('a fixed batch size is requested when the tab opens, and gets a slider', async () => {
   const batch = vi.fn(() =>
     Promise.resolve({ offer: fixed.batch, reason: '' })
   );
@@ -209,7 +209,7 @@ test('a batch that the file has fixed is asked for when the tab opens, and has a
   expect(provider.loads).toHaveLength(1);
 });
 
-test('why a batch stays as it is, is said', async () => {
+test('the reason for a fixed batch size is shown', async () => {
   const reason = 'MatMul m: items would meet';
   await mount(analysedFixed, {
     batch: () => Promise.resolve({ offer: null, reason })
@@ -221,7 +221,7 @@ test('why a batch stays as it is, is said', async () => {
   expect(screen.queryByRole('textbox', { name: 'batch' })).toBeNull();
 });
 
-test('a question about the batch that fails leaves the tab as it is', async () => {
+test('a failed request for the batch size does not change the tab', async () => {
   const { root } = await mount(analysedFixed, {
     batch: () => Promise.reject(new Error('the server is gone'))
   });
@@ -231,7 +231,7 @@ test('a question about the batch that fails leaves the tab as it is', async () =
   expect(root.isConnected).toBe(true);
 });
 
-test('a batch that the file has fixed has a slider of its own, and no analysis is asked for it', async () => {
+test('a fixed batch size has a slider that needs no new analysis', async () => {
   const { provider } = await mount(fixed);
   fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
   expect(screen.getByText('not in the file')).toBeTruthy();

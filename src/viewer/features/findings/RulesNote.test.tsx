@@ -31,11 +31,11 @@ const NONE: RuleSettings = {
   read_weights: false
 };
 
-test('rules as they come need no words', async () => {
+test('default rules have no note', async () => {
   expect(await panel(null)).not.toContain('Rules');
 });
 
-test('what was set is listed, and by what', async () => {
+test('changed settings are listed with their source', async () => {
   const text = await panel({
     ...NONE,
     source: 'rules.toml',
@@ -53,7 +53,7 @@ test('what was set is listed, and by what', async () => {
   expect(text).toContain('every weight was read');
 });
 
-test('weights alone', async () => {
+test('only weights were read', async () => {
   const text = await panel({ ...NONE, read_weights: true });
   expect(text).toContain('Default rules; weights were read');
 });

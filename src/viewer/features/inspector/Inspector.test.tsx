@@ -31,7 +31,7 @@ async function select(entity: number): Promise<void> {
 }
 
 describe('a node', () => {
-  test('shows what it is, costs, tensors, attributes and documentation', async () => {
+  test('shows its operator, costs, tensors, attributes and documentation', async () => {
     await mount(testPayload());
     await select(0);
     expect(fact('Operator')).toBe('ai.onnx · Conv');
@@ -52,7 +52,7 @@ describe('a node', () => {
     expect(within(panel()).getByText('filter').tagName).toBe('STRONG');
   });
 
-  test('says which module it is from, how that is known, and all origins', async () => {
+  test('shows its module, the source of that, and all origins', async () => {
     const module = {
       scope: 'net.block.0.conv',
       via: 'fused',
@@ -81,7 +81,7 @@ describe('a node', () => {
     ['param', 'inferred from a parameter it reads'],
     ['context', 'inferred from neighbouring nodes'],
     ['root', 'unknown; assigned to the top-level module']
-  ])('%s is said in words', async (via, words) => {
+  ])('describes the source %s', async (via, words) => {
     const module = { scope: '', via, scopes: [], calls: {}, stack: [] };
     await mount(testPayload(), { details: { 0: convDetails(0, { module }) } });
     await select(0);
@@ -89,7 +89,7 @@ describe('a node', () => {
     expect(fact('Source')).toBe(words);
   });
 
-  test('leads to producer, consumers and the blocks around it', async () => {
+  test('links to its producer, consumers and enclosing blocks', async () => {
     await mount(testPayload());
     await select(2);
     const links = within(panel()).getAllByRole('button', { name: /relu/ });
@@ -103,14 +103,14 @@ describe('a node', () => {
     expect(surface().selection).toEqual([5]);
   });
 
-  test('says why a number is missing', async () => {
+  test('explains a missing number', async () => {
     await mount(testPayload());
     await select(4);
     expect(fact('MACs')).toContain('—');
     expect(fact('MACs')).toContain('no rule for vendor::Mystery');
   });
 
-  test('a failed request is said in place and can be repeated', async () => {
+  test('shows a failed request in place with a way to retry', async () => {
     await mount(testPayload(), { details: {} });
     await select(0);
     const alert = within(panel()).getByRole('alert');
@@ -120,7 +120,7 @@ describe('a node', () => {
     expect(within(panel()).getByRole('alert')).toBeTruthy();
   });
 
-  test('a request for a node that is left is aborted, its answer ignored', async () => {
+  test('aborts the request for a node no longer selected', async () => {
     const signals: AbortSignal[] = [];
     const answers: ((details: NodeDetails) => void)[] = [];
     const provider = new MemoryProvider(testPayload());
@@ -141,7 +141,7 @@ describe('a node', () => {
   });
 });
 
-test('a block sums up what is below it', async () => {
+test('a block shows the sums of its nodes', async () => {
   await mount(testPayload());
   await select(5);
   expect(fact('Nodes')).toBe('4');
@@ -169,7 +169,7 @@ test('a tensor shows its size, producer and consumers', async () => {
   expect(surface().selection).toEqual([0]);
 });
 
-test('with nothing selected it describes the model', async () => {
+test('the model is shown if nothing is selected', async () => {
   await mount(testPayload());
   expect(fact('Producer')).toBe('maker 1');
   expect(fact('Opsets')).toBe('ai.onnx 20');
@@ -178,10 +178,10 @@ test('with nothing selected it describes the model', async () => {
   expect(surface().tensors).toEqual([0]);
 });
 
-describe('hostile names stay inert', () => {
+describe('hostile names', () => {
   const script = '<img src=x onerror="window.pwned=1">';
 
-  test('markup is text everywhere', async () => {
+  test('are text everywhere', async () => {
     const { container, root } = await mount(testPayload({ name: script }), {
       details: {
         0: convDetails(0, {
@@ -217,14 +217,14 @@ describe('hostile names stay inert', () => {
     expect('pwned' in window).toBe(false);
   });
 
-  test('direction overrides are written out', async () => {
+  test('have bidirectional overrides escaped', async () => {
     await mount(testPayload({ name: 'safe\u202egnp.exe' }));
     await select(0);
     expect(panel().textContent).toContain('safe\\u202egnp.exe');
     expect(panel().textContent).not.toContain('\u202e');
   });
 
-  test('__proto__ is a name like any other', async () => {
+  test('can be __proto__', async () => {
     const dim = {
       name: '__proto__',
       value: null,
@@ -250,7 +250,7 @@ describe('hostile names stay inert', () => {
   });
 });
 
-test('metadata of the model: long values folded', async () => {
+test('long values of the metadata are collapsed', async () => {
   const config = `{"architectures":["${'X'.repeat(300)}"]}`;
   const payload = testPayload();
   payload.model.metadata = {

@@ -17,7 +17,7 @@ vi.mock(
 
 guardConsole();
 
-describe('inputs that share a pill', () => {
+describe('grouped inputs', () => {
   /** Three inputs like the first one; `first` is the tensor of the first new one. */
   function withPast(): { payload: GraphPayload; first: number } {
     const payload = testPayload();
@@ -38,7 +38,7 @@ describe('inputs that share a pill', () => {
   const button = (name: string): HTMLElement | null =>
     within(panel()).queryByRole('button', { name });
 
-  test('each lists the others', async () => {
+  test('list each other', async () => {
     const { payload, first } = withPast();
     await mount(payload);
     act(() =>
@@ -61,7 +61,7 @@ describe('inputs that share a pill', () => {
     expect(surface().tensors).toEqual([first, first + 1, first + 2]);
   });
 
-  test('the pill selects them all, sums them up and lets one be picked', async () => {
+  test('are selected together, summed, and can be picked one by one', async () => {
     const { payload, first } = withPast();
     const onSelection = vi.fn();
     const { handle } = await mount(payload, {}, { onSelection });
@@ -90,7 +90,7 @@ describe('inputs that share a pill', () => {
     expect(onSelection).toHaveBeenLastCalledWith([], names);
   });
 
-  test('what is unknown of one is unknown of all', async () => {
+  test('have an unknown sum if one is unknown', async () => {
     const { payload, first } = withPast();
     payload.tensors.dtype[first + 1] = payload.tensors.dtype[first];
     payload.shapes[payload.tensors.shape[first]] = ['batch', 8];

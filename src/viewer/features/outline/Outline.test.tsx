@@ -27,7 +27,7 @@ function labels(): string[] {
     .map(item => item.querySelector('.oad-Outline-label')?.textContent ?? '');
 }
 
-test('rows follow the open groups', () => {
+test('rows follow the expanded groups', () => {
   const model = buildTree(decodePayload(testPayload()));
   expect(outlineRows(model, new Set()).map(row => row.entity)).toEqual([5, 4]);
   const rows = outlineRows(model, new Set([0, 1]));
@@ -38,7 +38,7 @@ test('rows follow the open groups', () => {
   expect(expandAncestors(model, open, 2)).toBe(open);
 });
 
-test('arrow keys open, walk and close the tree; the graph follows', async () => {
+test('arrow keys expand, move and collapse; the graph follows', async () => {
   await mount(testPayload());
   // Initially expanded like the graph.
   expect(labels().slice(0, 3)).toEqual(['net', 'block.0', 'Conv']);
@@ -63,7 +63,7 @@ test('arrow keys open, walk and close the tree; the graph follows', async () => 
   expect(surface().zoomed).toContain(4);
 });
 
-test('what is selected in the graph is shown in the tree', async () => {
+test('the selection in the graph is shown in the tree', async () => {
   await mount(testPayload());
   act(() => surface().callbacks.onSelect?.(2, { additive: false }));
   await settle();
@@ -73,7 +73,7 @@ test('what is selected in the graph is shown in the tree', async () => {
   expect(tree().getAttribute('aria-activedescendant')).toBe(item.id);
 });
 
-test('rows carry the cost that is painted', async () => {
+test('rows show the cost of the heatmap', async () => {
   await mount(testPayload());
   const item = within(tree()).getByText('net').closest('[role=treeitem]');
   expect(item?.textContent).toMatch(/100.%/);

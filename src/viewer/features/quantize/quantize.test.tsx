@@ -77,12 +77,12 @@ const press = async (name: string): Promise<void> => {
   await settle();
 };
 
-test('there is no tab where there is no server', async () => {
+test('there is no tab without a server', async () => {
   await mount(testPayload());
   expect(screen.queryByRole('tab', { name: 'Quantize' })).toBeNull();
 });
 
-test('layers are ranked, those that have to stay float are ticked, and it is quantized so', async () => {
+test('layers are ranked, those that must stay float are ticked, and the model is quantized', async () => {
   const run = vi.fn<Run>(async order => {
     await Promise.resolve();
     return order.kind === 'sensitivity'
@@ -121,7 +121,7 @@ test('layers are ranked, those that have to stay float are ticked, and it is qua
   expect(shown.textContent).toContain('q.onnx: 1 kB');
 });
 
-test('work shows how far it is, goes on while the tab is closed, and can be stopped', async () => {
+test('a run shows its progress, continues while the tab is closed, and can be stopped', async () => {
   const stopped = vi.fn();
   const run: Run = (_, onChange, signal) =>
     new Promise((_resolve, reject) => {
@@ -146,7 +146,7 @@ test('work shows how far it is, goes on while the tab is closed, and can be stop
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('what went wrong is said', async () => {
+test('an error is shown', async () => {
   const run: Run = () =>
     Promise.reject(
       new ProblemError(

@@ -24,7 +24,7 @@ async function open(): Promise<HTMLElement> {
   return screen.getByRole('region', { name: 'Report' });
 }
 
-test('every text stands in its element, in its order, and is text', () => {
+test('every text is in its element, in order, and shown as text', () => {
   const { container } = render(<ReportText document={testReport()} />);
   expect(container.textContent).toBe(
     [
@@ -48,7 +48,7 @@ test('every text stands in its element, in its order, and is text', () => {
   ).toBe('operators');
 });
 
-test('the tab asks once it is opened; titles are reached by their list', async () => {
+test('the report is requested when the tab opens; the contents link to its titles', async () => {
   const sections = vi.fn(async () => testReport());
   const print = vi.fn();
   await mount(testPayload(), { sections, print });
@@ -68,7 +68,7 @@ test('the tab asks once it is opened; titles are reached by their list', async (
   expect(print).toHaveBeenCalledTimes(1);
 });
 
-test('who cannot print has no button; who has no report, no tab', async () => {
+test('there is no button without printing, and no tab without a report', async () => {
   const { unmount } = await mount(testPayload(), {
     sections: async () => testReport()
   });
@@ -79,7 +79,7 @@ test('who cannot print has no button; who has no report, no tab', async () => {
   expect(screen.queryByRole('tab', { name: 'Report' })).toBeNull();
 });
 
-test('a failure is said, and asked again', async () => {
+test('a failure is shown and can be retried', async () => {
   const sections = vi
     .fn(async () => testReport())
     .mockRejectedValueOnce(
@@ -94,7 +94,7 @@ test('a failure is said, and asked again', async () => {
   expect(screen.getByRole('region', { name: 'Report' })).toBeTruthy();
 });
 
-test('says when other sizes are shown than those it is of', async () => {
+test('a note is shown if its dimensions differ from the current ones', async () => {
   const payload = testPayload();
   payload.dims = [{ ...payload.dims[0], ...SYMBOL, value: 4 }];
   const [{ name }] = payload.dims;

@@ -31,8 +31,8 @@ const chart = (): HTMLElement =>
 const said = (): string =>
   (chart().getAttribute('aria-valuetext') ?? '').replace(/\u00a0/g, ' ');
 
-describe('the roofline', () => {
-  test('goes along the kernels by keys, marks and selects their nodes', async () => {
+describe('roofline', () => {
+  test('moves along the kernels with keys, marks and selects their nodes', async () => {
     const payload = withHardware(testPayload(), 'acme-two', 'fp32');
     const { handle } = await mount(payload);
     await open();
@@ -59,7 +59,7 @@ describe('the roofline', () => {
     });
   });
 
-  test('follows what is selected elsewhere', async () => {
+  test('follows the selection', async () => {
     const payload = withHardware(testPayload(), 'acme-two', 'fp32');
     const { handle } = await mount(payload);
     await open();
@@ -73,7 +73,7 @@ describe('the roofline', () => {
     );
   });
 
-  test('asks for a device where there is none', async () => {
+  test('asks for a device if none is chosen', async () => {
     const { handle } = await mount(withHardware(testPayload()));
     await open();
     expect(screen.queryByRole('slider', { name: 'Roofline' })).toBeNull();

@@ -19,7 +19,7 @@ const kernel = (ms: number, ...nodes: number[]): TaskKernel => ({
   conversion_ms: 0
 });
 
-test('a kernel is estimated by all nodes that it does the work of', () => {
+test('the estimate of a kernel covers all of its nodes', () => {
   const some = model([1e-3, 0, NaN, 2e-3]);
   expect(estimateOf(some, kernel(1, 0, 1, 3))).toBeCloseTo(3e-3);
   expect(estimateOf(some, kernel(1, 0, 2))).toBeCloseTo(1e-3);
@@ -30,7 +30,7 @@ test('a kernel is estimated by all nodes that it does the work of', () => {
   expect(estimateOf(model([1e-3], false), kernel(1, 0))).toBeNaN();
 });
 
-test('only kernels with both times are set beside each other', () => {
+test('only kernels with both times are compared', () => {
   const both = withEstimates(model([1e-3, NaN, 4e-3]), [
     ...[kernel(2, 0), kernel(1, 1), kernel(0, 2), kernel(1, 2)]
   ]);

@@ -105,7 +105,7 @@ const cells = (table: HTMLElement) =>
         .map(cell => cell.textContent)
     );
 
-test('files that are dropped are painted, and what belongs to no node is said', async () => {
+test('dropped files colour the graph, and unmatched entries are reported', async () => {
   const profile = vi.fn<Profile>(async () => TIMES);
   const task = vi.fn();
   const { root } = await mount(testPayload(), { profile, task });
@@ -131,7 +131,7 @@ test('files that are dropped are painted, and what belongs to no node is said', 
   expect(profile).toHaveBeenCalledTimes(2);
 });
 
-test('a notebook has no tab for it: a line says what came of it', async () => {
+test('a notebook has no tab and shows the result in a notice', async () => {
   const profile = vi.fn<Profile>(async () => TIMES);
   const { root } = await mount(testPayload(), { profile });
   await drop(root, files('t.json'));
@@ -147,7 +147,7 @@ test('a notebook has no tab for it: a line says what came of it', async () => {
   expect(screen.getByText('It is none. Give one.')).toBeTruthy();
 });
 
-test('where nobody reads profiles, a drop says so and the page stays', async () => {
+test('a drop shows a notice if profiles cannot be read', async () => {
   const { root, handle } = await mount(testPayload());
   expect(await drop(root, files('t.json'))).toBe(true);
   expect(screen.getByText(/^Profiles are read by a server/)).toBeTruthy();
@@ -157,7 +157,7 @@ test('where nobody reads profiles, a drop says so and the page stays', async () 
   expect(screen.getByText(/^Models are run by a server/)).toBeTruthy();
 });
 
-test('a profile is chosen by the keyboard, too', async () => {
+test('a profile can be chosen by keyboard', async () => {
   const profile = vi.fn<Profile>(async () => TIMES);
   const click = vi
     .spyOn(HTMLInputElement.prototype, 'click')

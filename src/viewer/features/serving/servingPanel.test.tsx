@@ -149,7 +149,7 @@ function said(name: string, key: 'Home' | 'End'): string {
 
 const ALL = 'Decode: tokens/s, all sequences';
 
-test('prefill and decode apart, by batch and by context, and what fits', async () => {
+test('prefill and decode are shown by batch and context, with the memory that fits', async () => {
   const asked: IServingChoice[] = [];
   await mount(decoder('acme-two'), {
     serving: choice => {
@@ -205,7 +205,7 @@ test('prefill and decode apart, by batch and by context, and what fits', async (
   expect(text).toContain('Assumed: tokens spread evenly.');
 });
 
-test('another device is asked for; a fault says why', async () => {
+test('another device starts a request; an error shows its reason', async () => {
   const asked: string[] = [];
   const { handle } = await mount(decoder('acme-two'), {
     serving: choice => {
@@ -228,7 +228,7 @@ test('another device is asked for; a fault says why', async () => {
   expect(screen.getByRole('alert').textContent).toContain('the file is gone');
 });
 
-test('without a device one is asked for; a page says what it lacks', async () => {
+test('a device is asked for if none is chosen; a page explains what is missing', async () => {
   const first = await mount(decoder(), {
     serving: () => Promise.resolve(null)
   });

@@ -53,8 +53,8 @@ function said(name: string, count: number): string[] {
   return found;
 }
 
-describe('curves', () => {
-  test('have the numbers of the analyses at those batches, and a click binds one', async () => {
+describe('sweep curves', () => {
+  test('have the numbers of analyses at those batch sizes; a click sets one', async () => {
     const { provider } = await mount(fixed);
     await open();
     const cases = fixture.fixed.cases;
@@ -78,7 +78,7 @@ describe('curves', () => {
     expect(provider.loads).toHaveLength(1);
   });
 
-  test('refuse what is not a size', async () => {
+  test('reject invalid sizes', async () => {
     await mount(fixed);
     await open();
     await setSizes('1, x');
@@ -90,7 +90,7 @@ describe('curves', () => {
     ).toBe('true');
   });
 
-  test('a model of fixed sizes says why', async () => {
+  test('explain why fixed dimensions have none', async () => {
     const reason = 'MatMul m: items would meet';
     await mount(
       { ...fixed, batch: null },
@@ -110,8 +110,8 @@ function analysed({ bindings }: Pick<ILoadOptions, 'bindings'>): GraphPayload {
   return withHardware(payload, 'acme-two');
 }
 
-describe('where only an analysis can tell', () => {
-  test('it is asked for, one size after the other; a size that is refused takes no other away', async () => {
+describe('sweep by analysis', () => {
+  test('requests one size after the other; a failed size does not affect others', async () => {
     const asked: number[] = [];
     const { provider } = await mount(analysed({ bindings: {} }), {
       reload: analysed,
@@ -144,7 +144,7 @@ describe('where only an analysis can tell', () => {
     });
   });
 
-  test('and nobody is there, it says so', async () => {
+  test('shows that it needs a server or kernel', async () => {
     await mount(analysed({ bindings: {} }), { reload: analysed });
     await open();
     expect(
@@ -152,7 +152,7 @@ describe('where only an analysis can tell', () => {
     ).toBeTruthy();
   });
 
-  test('sizes without a value are asked for first', async () => {
+  test('asks for missing dimensions first', async () => {
     await mount(testPayload({ dims: [{ ...SYMBOL, value: null }] }));
     await open();
     const panel = screen.getByRole('tabpanel');

@@ -29,7 +29,7 @@ function names(grid: HTMLElement): string[] {
   );
 }
 
-test('a click on a head sorts, the next one turns round, the third ends it', async () => {
+test('a click on a header sorts, the second reverses, the third ends sorting', async () => {
   const grid = await open();
   const head = within(grid).getByRole('columnheader', { name: 'MACs' });
   const button = within(head).getByRole('button');
@@ -48,7 +48,7 @@ test('a click on a head sorts, the next one turns round, the third ends it', asy
   expect(names(grid)[0]).toBe('conv_0');
 });
 
-test('filters narrow the rows and the totals', async () => {
+test('filters limit the rows and the totals', async () => {
   const grid = await open();
   fireEvent.change(screen.getByRole('textbox', { name: 'Filter layers' }), {
     target: { value: 'conv' }
@@ -65,7 +65,7 @@ test('filters narrow the rows and the totals', async () => {
   expect(screen.getByText('No layer matches the filter.')).toBeTruthy();
 });
 
-test('a row selects the node in the graph, and the graph the row', async () => {
+test('a row selects the node in the graph, and vice versa', async () => {
   const grid = await open();
   fireEvent.click(within(grid).getByText('conv_1'));
   await settle();
@@ -97,7 +97,7 @@ test('arrows, Home, End and page keys move the selection', async () => {
   expect(surface().selection).toEqual([0]);
 });
 
-test('only a window of a long table is in the page', async () => {
+test('a long table renders only the visible rows', async () => {
   const grid = await open(4000);
   expect(grid.getAttribute('aria-rowcount')).toBe('8003');
   expect(names(grid).length).toBeLessThan(60);
@@ -108,7 +108,7 @@ test('only a window of a long table is in the page', async () => {
   expect(Number(first.getAttribute('aria-rowindex'))).toBeGreaterThan(5900);
 });
 
-test('rows tell exact numbers and reasons where the pointer or the selection is', async () => {
+test('hovered and selected rows have exact numbers and reasons as titles', async () => {
   const grid = await open();
   const titles = (row: string): (string | null)[] => {
     const text = within(grid).getByText(row, { selector: 'bdi' });
@@ -129,7 +129,7 @@ test('rows tell exact numbers and reasons where the pointer or the selection is'
   expect(titles('odd').join()).toContain('no rule for vendor::Mystery');
 });
 
-test('copies the rows shown for a spreadsheet', async () => {
+test('copies the visible rows for a spreadsheet', async () => {
   await open();
   const writeText = vi.fn(() => Promise.resolve());
   vi.stubGlobal('navigator', { clipboard: { writeText } });
@@ -141,7 +141,7 @@ test('copies the rows shown for a spreadsheet', async () => {
   );
 });
 
-test('Shift sorts by a further column', async () => {
+test('Shift+click adds a column to the sort', async () => {
   const grid = await open(3);
   const head = (name: string): HTMLElement =>
     within(grid).getByRole('columnheader', { name });
@@ -155,7 +155,7 @@ test('Shift sorts by a further column', async () => {
   expect(names(grid).slice(0, 3)).toEqual(['conv_2', 'conv_1', 'conv_0']);
 });
 
-test('an expression filters; a wrong one says what is wrong', async () => {
+test('an expression filters; an invalid one shows its error', async () => {
   const grid = await open();
   const box = screen.getByRole('textbox', { name: 'Filter layers' });
   fireEvent.change(box, { target: { value: 'op=Conv & macs>1500' } });
@@ -167,7 +167,7 @@ test('an expression filters; a wrong one says what is wrong', async () => {
   expect(screen.getByText(/Unknown field “cost”/)).toBeTruthy();
 });
 
-test('columns are chosen and remembered', async () => {
+test('columns can be chosen and are saved', async () => {
   const { handle } = await mount(testPayload());
   fireEvent.click(screen.getByRole('tab', { name: 'Layers' }));
   await settle();
@@ -182,7 +182,7 @@ test('columns are chosen and remembered', async () => {
   expect(screen.getByRole('columnheader', { name: 'FLOPs' })).toBeTruthy();
 });
 
-test('blocks have sums, open, and select their box in the graph', async () => {
+test('blocks show sums, expand, and select their box in the graph', async () => {
   await open();
   fireEvent.click(screen.getByRole('button', { name: 'By block' }));
   await settle();
@@ -206,7 +206,7 @@ test('blocks have sums, open, and select their box in the graph', async () => {
   expect(names(grid)).toContain('conv_0');
 });
 
-test('Space takes rows into the selection, Enter brings one into view', async () => {
+test('Space adds rows to the selection, Enter shows one in the graph', async () => {
   const grid = await open();
   fireEvent.keyDown(grid, { key: 'ArrowDown' });
   fireEvent.keyDown(grid, { key: 'ArrowDown', ctrlKey: true });

@@ -40,13 +40,13 @@ const by = (column: ColumnId, descending = false): ISortKey => ({
 });
 
 describe('sorting', () => {
-  test('numbers, both ways; unknown ones always last', () => {
+  test('orders numbers both ways, unknown always last', () => {
     const layers = table();
     expect(rows(layers, { sort: [by('macs', true)] })).toEqual([2, 0, 1, 3, 4]);
     expect(rows(layers, { sort: [by('macs')] })).toEqual([1, 3, 0, 2, 4]);
   });
 
-  test('the next column decides where the first leaves rows equal', () => {
+  test('uses the next column for equal rows', () => {
     const layers = table({ blocks: 3 });
     const sort = [by('op'), by('macs', true)];
     expect(rows(layers, { sort })).toEqual([4, 2, 0, 6, 1, 3, 5]);
@@ -55,7 +55,7 @@ describe('sorting', () => {
     ]);
   });
 
-  test('names sort by the numbers in them', () => {
+  test('orders names by the numbers in them', () => {
     const layers = table({ blocks: 12 });
     const names = rows(layers, { sort: [by('name')] })
       .map(node => layers.text('name', node))
@@ -63,29 +63,29 @@ describe('sorting', () => {
     expect(names.indexOf('conv_2')).toBeLessThan(names.indexOf('conv_10'));
   });
 
-  test('intensity is FLOPs over the bytes moved', () => {
+  test('computes intensity as FLOPs per byte moved', () => {
     const layers = table();
     expect(layers.value('intensity', 0, layers.whole)).toBe(2000 / 768);
     expect(layers.value('intensity', 4, layers.whole)).toBeNaN();
     expect(rows(layers, { sort: [by('intensity', true)] })[0]).toBe(2);
   });
 
-  test('an unknown column keeps the order of the graph', () => {
+  test('keeps the order of the graph for an unknown column', () => {
     const sort = [{ column: '__proto__', descending: true }];
     expect(rows(table(), { sort })).toEqual([0, 1, 2, 3, 4]);
   });
 });
 
-describe('what a click on a head asks for', () => {
+describe('sorting after a click on a header', () => {
   const down = by('macs', true);
-  test('the best first, the other way, nothing', () => {
+  test('is descending, ascending, then off', () => {
     expect(nextSort([], 'macs', false)).toEqual([down]);
     expect(nextSort([down], 'macs', false)).toEqual([by('macs')]);
     expect(nextSort([by('macs')], 'macs', false)).toEqual([]);
     expect(nextSort([down], 'name', false)).toEqual([by('name')]);
   });
 
-  test('with Shift after the columns of before', () => {
+  test('follows the current columns with Shift', () => {
     const two = [down, by('name')];
     expect(nextSort([down], 'name', true)).toEqual(two);
     expect(nextSort(two, 'macs', true)).toEqual([by('macs'), by('name')]);
@@ -97,25 +97,25 @@ describe('what a click on a head asks for', () => {
 });
 
 describe('filtering', () => {
-  test('by words, all of which must match', () => {
+  test('matches all words', () => {
     const layers = table();
     expect(rows(layers, { filter: 'block.1' })).toEqual([2, 3]);
     expect(rows(layers, { filter: 'BLOCK.1 conv' })).toEqual([2]);
     expect(rows(layers, { filter: 'nothing' })).toEqual([]);
   });
 
-  test('by conditions', () => {
+  test('matches conditions', () => {
     const layers = table();
     expect(rows(layers, { filter: 'op=Relu | macs>=2000' })).toEqual([1, 2, 3]);
   });
 
-  test('a wrong filter is told and hides nothing', () => {
+  test('reports an invalid filter and hides nothing', () => {
     const view = table().view({ ...DEFAULT_TABLE, filter: 'macs>' }, NONE);
     expect(view.fault?.kind).toBe('no-value');
     expect(view.entities).toHaveLength(5);
   });
 
-  test('by operator type', () => {
+  test('matches operator types', () => {
     const layers = table();
     expect(rows(layers, { op: 'Relu' })).toEqual([1, 3]);
     expect(opTypes(layers)).toEqual([
@@ -126,12 +126,12 @@ describe('filtering', () => {
   });
 });
 
-describe('by block', () => {
+describe('grouping by block', () => {
   // Entities: nodes 0 … 4, then the groups net (5), block.0 (6) and block.1 (7).
   const layers = table();
   const grouped = { grouped: true };
 
-  test('closed blocks stand for their layers, open ones show them', () => {
+  test('shows the layers of expanded blocks only', () => {
     expect(rows(layers, grouped)).toEqual([5, 4]);
     const { entities, depths } = layers.view(
       { ...DEFAULT_TABLE, ...grouped },
@@ -141,7 +141,7 @@ describe('by block', () => {
     expect([...depths]).toEqual([0, 1, 1, 2, 2, 0]);
   });
 
-  test('sums are of the layers that match', () => {
+  test('sums only matching layers', () => {
     const whole = layers.view({ ...DEFAULT_TABLE, ...grouped }, NONE);
     expect(whole.sums.group('macs', 0)).toEqual({ value: 3000, unknown: 0 });
     expect(whole.sums.total('macs')).toEqual({ value: 3000, unknown: 1 });
@@ -154,7 +154,7 @@ describe('by block', () => {
     expect(some.sums.count[0]).toBe(1);
   });
 
-  test('rows sort within their block', () => {
+  test('sorts rows within their block', () => {
     const sort = [by('macs', true)];
     const open = new Set([0, 1, 2]);
     expect(rows(layers, { ...grouped, sort }, open)).toEqual([
@@ -164,7 +164,7 @@ describe('by block', () => {
 });
 
 describe('totals', () => {
-  test('add up what is known and count what is not', () => {
+  test('sum known values and count unknown ones', () => {
     const layers = table();
     expect(layers.whole.layers).toBe(5);
     expect(layers.whole.total('macs')).toEqual({ value: 3000, unknown: 1 });
@@ -172,7 +172,7 @@ describe('totals', () => {
     expect(odd.total('macs').value).toBeNaN();
   });
 
-  test('a quotient of sums that lack parts is unknown', () => {
+  test('have an unknown quotient of incomplete sums', () => {
     const layers = table();
     expect(layers.whole.total('intensity').value).toBeNaN();
     expect(layers.whole.group('intensity', 0).value).toBe(6128 / 2560);
@@ -190,7 +190,7 @@ describe('export', () => {
     columns
   });
 
-  test('CSV has every row with exact numbers, unknown ones empty', () => {
+  test('has every row with exact numbers, unknown ones empty', () => {
     const lines = rowsCsv(shown(table())).trim().split('\r\n');
     expect(lines).toHaveLength(6);
     expect(lines[0]).toBe(USUAL.join(','));
@@ -200,7 +200,7 @@ describe('export', () => {
     expect(lines[5]).toBe('odd,Mystery,,2×8,?,float32,0,0,,,,,,,');
   });
 
-  test('has the columns, rows and order that are shown', () => {
+  test('has the visible columns and rows in order', () => {
     const columns: ColumnId[] = ['name', 'macs'];
     const state = { sort: [by('macs', true)], op: 'Conv' };
     expect(rowsCsv(shown(table(), state, columns))).toBe(
@@ -215,7 +215,7 @@ describe('export', () => {
     ]);
   });
 
-  test('blocks say how many layers their sums lack', () => {
+  test('has the number of layers missing from the sums of blocks', () => {
     const layers = table();
     const columns: ColumnId[] = ['name', 'macs'];
     expect(
@@ -226,7 +226,7 @@ describe('export', () => {
     ]);
   });
 
-  test('times say of which device they are', () => {
+  test('names the device of latencies', () => {
     const model = withLatency(decodePayload(withHardware(testPayload())), {
       device: 'acme-two',
       precision: 'fp16'
@@ -244,14 +244,14 @@ describe('export', () => {
   });
 
   test.each(['=1+2', '+x', '-x', '@SUM(A1)', '\tx', '\r=1'])(
-    'a name like %j is not a formula',
+    'escapes a name like %j',
     name => {
       const cell = rowsCsv(shown(table({ name }))).split('\r\n')[1];
       expect(cell.startsWith(`"'${name}"`)).toBe(true);
     }
   );
 
-  test('quotes and commas are escaped', () => {
+  test('escapes quotes and commas', () => {
     const csv = rowsCsv(shown(table({ name: 'a,"b"\nc' })));
     expect(csv).toContain('"a,""b""\nc"');
   });
@@ -265,7 +265,7 @@ test('fifty thousand rows are sorted by text and number', () => {
   expect(rows(layers, { sort: [by('macs', true)] })[0]).toBe(2 * 24_999);
 }, 60_000);
 
-test('the columns that were chosen and still exist', () => {
+test('only chosen columns that exist are shown', () => {
   expect(shownColumns(COLUMN_IDS, ['flops', 'gone', 'op'])).toEqual([
     'name',
     'op',

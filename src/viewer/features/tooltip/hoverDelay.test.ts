@@ -16,7 +16,7 @@ afterEach(() => vi.useRealTimers());
 
 const wait = (milliseconds: number) => vi.advanceTimersByTime(milliseconds);
 
-test('a tip comes after a rest, the next one at once, and much later after a rest again', () => {
+test('a tooltip is shown after a delay, the next one sooner, and after a pause with the delay again', () => {
   rest.to(3);
   wait(HOVER_MS - 1);
   expect(told).toEqual([]);
@@ -35,7 +35,7 @@ test('a tip comes after a rest, the next one at once, and much later after a res
   expect(told.at(-1)).toBe(3);
 });
 
-test('a pointer that goes on over the box does not rest on it', () => {
+test('a moving pointer restarts the delay', () => {
   rest.to(3);
   for (let turn = 0; turn < 9; turn++) {
     wait(HOVER_MS - 10);
@@ -48,7 +48,7 @@ test('a pointer that goes on over the box does not rest on it', () => {
   expect(told).toEqual([3]);
 });
 
-test('while the picture moves there is none; then the wait begins anew', () => {
+test('a moving graph hides the tooltip and restarts the delay', () => {
   rest.to(3);
   wait(HOVER_MS);
   rest.moved();
@@ -61,7 +61,7 @@ test('while the picture moves there is none; then the wait begins anew', () => {
   expect(told).toEqual([3, -1, 3]);
 });
 
-test('what was dismissed stays away until it is about another box', () => {
+test('a dismissed tooltip stays hidden until another box is hovered', () => {
   rest.to(3);
   wait(HOVER_MS);
   rest.dismiss();
@@ -76,7 +76,7 @@ test('what was dismissed stays away until it is about another box', () => {
   expect(told).toEqual([3, -1, 4]);
 });
 
-test('other boxes forget it', () => {
+test('reset clears the hovered box', () => {
   rest.to(3);
   rest.reset();
   rest.again();
@@ -87,7 +87,7 @@ test('other boxes forget it', () => {
   expect(told).toEqual([3]);
 });
 
-test('a tip that could not be shown is not taken away', () => {
+test('a tooltip that could not be shown is not hidden', () => {
   const asked: number[] = [];
   const none = new HoverDelay(box => {
     asked.push(box);

@@ -62,7 +62,7 @@ function hover(box: number): void {
 const wait = (milliseconds: number): void =>
   act(() => void vi.advanceTimersByTime(milliseconds));
 
-test('after a rest a block tells its instances, shapes, costs and share', async () => {
+test('the tooltip of a block has its instances, shapes, costs and share', async () => {
   const payload = repeatPayload(3);
   const sum = payload.nodes.macs.reduce<number>((a, b) => a + (b ?? 0), 0);
   const metrics = { ...payload.metrics, total_macs: 4 * sum };
@@ -81,7 +81,7 @@ test('after a rest a block tells its instances, shapes, costs and share', async 
   expect(shown()).toBeNull();
 });
 
-test('a click, a key and a moving picture take it away; a wire has none', async () => {
+test('a click, a key and a moving graph hide it; an edge has none', async () => {
   await mounted(repeatPayload(3));
   const box = boxOf('block');
   const ends = [
@@ -104,7 +104,7 @@ test('a click, a key and a moving picture take it away; a wire has none', async 
   expect(shown()).toBeNull();
 });
 
-test('the ring of the keyboard has a tip that describes its box, until a key takes it away', async () => {
+test('the box with keyboard focus has a tooltip until a key hides it', async () => {
   await mounted(repeatPayload(3));
   const { host } = surface();
   host.tabIndex = 0;
@@ -121,7 +121,7 @@ test('the ring of the keyboard has a tip that describes its box, until a key tak
   expect(shown()).toBeNull();
 });
 
-test('what is unknown says why', async () => {
+test('unknown values have a reason', async () => {
   const payload = repeatPayload(3);
   const { nodes } = payload;
   const none = nodes.macs.map(() => null);
@@ -139,7 +139,7 @@ test('what is unknown says why', async () => {
   expect(fact('MACs')).toBe('unknown: no rule for Conv');
 });
 
-test('one pill for several inputs tells how many they are, and who uses them', async () => {
+test('grouped inputs show their number and consumers', async () => {
   await mounted(cachePayload());
   const scene = surface().scene!;
   const pills = [...scene.boxKind.keys()].filter(
@@ -154,7 +154,7 @@ test('one pill for several inputs tells how many they are, and who uses them', a
   expect(texts.join('\n')).toMatch(/Input +ids.*Used by/);
 });
 
-test('names are text', async () => {
+test('names are shown as text', async () => {
   const payload = repeatPayload(3);
   const ops = payload.ops.map(one => ({ ...one, type: '<img src=x>' }));
   const name = payload.nodes.name.map(() => '<b>\u202egpj');

@@ -7,7 +7,7 @@ const GAP = 6;
 const pane = { w: 400, h: 300 };
 const tip = { w: 120, h: 80 };
 
-test('a tip stands below its box, else above, right or left of it, and inside the pane', () => {
+test('a tooltip is below its box, else above, right or left, and inside the pane', () => {
   const at = (x: number, y: number, w: number, h: number) =>
     placeTooltip({ x, y, w, h }, tip, pane);
   expect(at(50, 40, 60, 30)).toEqual({ x: 50, y: 70 + GAP });
@@ -19,42 +19,45 @@ test('a tip stands below its box, else above, right or left of it, and inside th
   expect(at(-20, -20, 500, 400)).toBeNull();
 });
 
-test('that of an open block stands above its title, else below it', () => {
+test('the tooltip of an expanded block is above its title, else below', () => {
   const at = (y: number) =>
     placeTooltip({ x: 50, y, w: 60, h: 30 }, tip, pane, true);
   expect(at(120)).toEqual({ x: 50, y: 120 - GAP - 80 });
   expect(at(40)).toEqual({ x: 50, y: 70 + GAP });
 });
 
-test.each([false, true])('a tip never covers its box (above: %s)', above => {
-  let shown = 0;
-  for (let x = -80; x < 400; x += 37) {
-    for (let y = -80; y < 300; y += 29) {
-      for (const size of [10, 90, 130, 170]) {
-        const found = placeTooltip(
-          { x, y, w: size, h: size },
-          tip,
-          pane,
-          above
-        );
-        if (found) {
-          shown++;
-          const apart =
-            found.x >= x + size ||
-            found.x + tip.w <= Math.max(0, x) ||
-            found.y >= y + size ||
-            found.y + tip.h <= Math.max(0, y);
-          expect(apart).toBe(true);
-          expect(found.x).toBeGreaterThanOrEqual(0);
-          expect(found.y).toBeGreaterThanOrEqual(0);
-          expect(found.x + tip.w).toBeLessThanOrEqual(pane.w);
-          expect(found.y + tip.h).toBeLessThanOrEqual(pane.h);
+test.each([false, true])(
+  'a tooltip never covers its box (above: %s)',
+  above => {
+    let shown = 0;
+    for (let x = -80; x < 400; x += 37) {
+      for (let y = -80; y < 300; y += 29) {
+        for (const size of [10, 90, 130, 170]) {
+          const found = placeTooltip(
+            { x, y, w: size, h: size },
+            tip,
+            pane,
+            above
+          );
+          if (found) {
+            shown++;
+            const apart =
+              found.x >= x + size ||
+              found.x + tip.w <= Math.max(0, x) ||
+              found.y >= y + size ||
+              found.y + tip.h <= Math.max(0, y);
+            expect(apart).toBe(true);
+            expect(found.x).toBeGreaterThanOrEqual(0);
+            expect(found.y).toBeGreaterThanOrEqual(0);
+            expect(found.x + tip.w).toBeLessThanOrEqual(pane.w);
+            expect(found.y + tip.h).toBeLessThanOrEqual(pane.h);
+          }
         }
       }
     }
+    expect(shown).toBeGreaterThan(300);
   }
-  expect(shown).toBeGreaterThan(300);
-});
+);
 
 function sceneOf(kind: BoxKind): IScene {
   return {
@@ -67,7 +70,7 @@ function sceneOf(kind: BoxKind): IScene {
   } as unknown as IScene;
 }
 
-test('a card is told of anywhere on it, an open block on its title, a stub and a port nowhere', () => {
+test('a box has a tooltip anywhere on it, an expanded block on its title, a stub and a port nowhere', () => {
   const camera = { x: 0, y: 0, k: 0.5 };
   const seen = { camera, view: pane };
   const all = { x: 205, y: 160, w: 50, h: 100 };

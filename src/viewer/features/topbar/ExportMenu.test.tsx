@@ -30,7 +30,7 @@ const press = (key: string): void => {
   fireEvent.keyDown(document.activeElement!, { key });
 };
 
-test('opens with the focus inside, walks by arrows, closes on Escape', async () => {
+test('opens with the focus inside, moves with arrow keys, closes on Escape', async () => {
   await mount(testPayload(), { file: vi.fn() });
   expect(screen.queryByRole('menu')).toBeNull();
   fireEvent.click(button());
@@ -64,7 +64,7 @@ test('offers the selection only while there is one', async () => {
   expect(screen.queryByRole('menu')).toBeNull();
 });
 
-test('says why a picture is not made', async () => {
+test('explains why an image cannot be exported', async () => {
   const { handle } = await mount(testPayload());
   act(() => void handle.run('export-png-4'));
   expect(screen.getByRole('alert').textContent).toContain('Too large.');
@@ -72,7 +72,7 @@ test('says why a picture is not made', async () => {
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('a PNG at any scale; what is not a scale is not taken', async () => {
+test('exports PNG at any scale and ignores an invalid one', async () => {
   await mount(testPayload());
   fireEvent.click(button());
   const box = screen.getByRole('spinbutton', { name: 'PNG scale' });
@@ -85,14 +85,14 @@ test('a PNG at any scale; what is not a scale is not taken', async () => {
   expect(screen.queryByRole('menu')).toBeNull();
 });
 
-test('what only a host can make is offered by a host alone', async () => {
+test('offers files that a host writes only with a host', async () => {
   await mount(testPayload());
   fireEvent.click(button());
   expect(screen.queryAllByRole('menuitem')).toHaveLength(7);
   expect(screen.queryByRole('menuitem', { name: /HTML|Netron/ })).toBeNull();
 });
 
-test('pictures are as shown, light or dark, also for the next one', async () => {
+test('exports images as shown, light or dark, and keeps the choice', async () => {
   await mount(testPayload());
   fireEvent.click(button());
   const name = 'Image colours';

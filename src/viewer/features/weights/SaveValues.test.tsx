@@ -96,13 +96,13 @@ test.each([
   ['C:\\w\n.exe', 'C_w_.exe.npy'],
   ['', 'weight-1.npy'],
   ['n'.repeat(5000), `${'n'.repeat(120)}.npy`]
-])('the name %j is a safe name of a file', async (given, safe) => {
+])('the name %j becomes a safe file name', async (given, safe) => {
   await shown(async () => weightFile(), {}, given);
   await press(/as .npy$/);
   expect(vi.mocked(saveFile).mock.calls[0][0]).toBe(safe);
 });
 
-test('a type that numpy lacks is told', async () => {
+test('a type that NumPy lacks is reported', async () => {
   await shown(async () =>
     weightFile({ elem_type: 'bfloat16', converted: true })
   );
@@ -112,7 +112,7 @@ test('a type that numpy lacks is told', async () => {
   );
 });
 
-test('a weight too large is told with the way out, and may be tried again', async () => {
+test('a weight too large is reported with a hint, and can be retried', async () => {
   const problem = localProblem(
     'limit-array-bytes',
     '',
@@ -128,7 +128,7 @@ test('a weight too large is told with the way out, and may be tried again', asyn
   expect(saveFile).not.toHaveBeenCalled();
 });
 
-test('a long reading can be cancelled; nothing is saved then', async () => {
+test('a long read can be cancelled and saves nothing', async () => {
   let finish: (file: WeightFile) => void = () => undefined;
   let given: AbortSignal | null = null;
   await shown((_tensor, signal) => {
@@ -145,14 +145,14 @@ test('a long reading can be cancelled; nothing is saved then', async () => {
   expect(button(/^Save/)).toBeTruthy();
 });
 
-test('a sparse tensor has no such file', async () => {
+test('a sparse tensor has no file', async () => {
   const read = async (): Promise<WeightFile> => weightFile();
   await shown(read, { sparse: true, stored: 2, indices: [0, 1] });
   expect(inspector().textContent).toContain('A sparse tensor cannot be saved');
   expect(screen.queryByRole('button', { name: /^Save .* as/ })).toBeNull();
 });
 
-test('there is no button where nobody makes the file', async () => {
+test('there is no button without a server or kernel', async () => {
   await shown(undefined);
   expect(screen.queryByRole('button', { name: /^Save .* as/ })).toBeNull();
 });

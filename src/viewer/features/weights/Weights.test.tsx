@@ -61,7 +61,7 @@ function fact(label: string): string {
 }
 
 describe('values of a weight', () => {
-  test('are read on demand and shown with their place', async () => {
+  test('are read on request and shown with their index', async () => {
     await shown();
     expect(fact('Range')).toBe('-1.25 to 2');
     expect(fact('Mean')).toBe('0.208333');
@@ -79,7 +79,7 @@ describe('values of a weight', () => {
     expect(within(inspector()).queryByRole('table')).toBeNull();
   });
 
-  test('the histogram is read by keyboard and has a log scale when it helps', async () => {
+  test('have a histogram with keyboard access and a log scale if useful', async () => {
     await shown();
     const chart = within(inspector()).getByRole('slider');
     expect(chart.getAttribute('aria-valuetext')).toContain('3 bars');
@@ -99,13 +99,13 @@ describe('values of a weight', () => {
     expect(heights()[1]).toBe(100);
   });
 
-  test('what no sound weight has is said aloud', async () => {
+  test('include the number of NaN and infinite values', async () => {
     await shown({ nan: 3, inf: 1, min: null, max: null, histogram: null });
     expect(inspector().textContent).toContain('NaN values: 3');
     expect(within(inspector()).queryByRole('slider')).toBeNull();
   });
 
-  test('sparse, boolean, text and very large numbers', async () => {
+  test('can be sparse, boolean, text and very large', async () => {
     const mounted = await shown({
       sparse: true,
       stored: 2,
@@ -157,7 +157,7 @@ describe('values of a weight', () => {
   });
 });
 
-test('a failure is told with its way out and can be tried again', async () => {
+test('a failure is shown with a hint and can be retried', async () => {
   const provider = new MemoryProvider(testPayload());
   let there = false;
   const read = vi.fn(() =>
@@ -185,7 +185,7 @@ test('a failure is told with its way out and can be tried again', async () => {
   expect(read).toHaveBeenCalledTimes(2);
 });
 
-test('a long reading can be cancelled, and ends when something else is looked at', async () => {
+test('a long read can be cancelled, and is aborted by another selection', async () => {
   const signals: AbortSignal[] = [];
   const provider = new MemoryProvider(testPayload());
   Object.assign(provider, {
@@ -206,7 +206,7 @@ test('a long reading can be cancelled, and ends when something else is looked at
   expect(signals[1].aborted).toBe(true);
 });
 
-test('where nobody can read them that is said, once', async () => {
+test('a hint is shown if values cannot be read', async () => {
   await mount(testPayload());
   await selectWeight();
   expect(inspector().textContent).toContain('py_autodoc.read_weights');
@@ -214,7 +214,7 @@ test('where nobody can read them that is said, once', async () => {
   expect(screen.queryByRole('button', { name: /Show values/ })).toBeNull();
 });
 
-test('constants of a node have the button too', async () => {
+test('constants of a node have the button', async () => {
   await mount(testPayload(), { weights: { 1: weightValues(1) } });
   act(() => surface().callbacks.onSelect?.(0, { additive: false }));
   await settle();

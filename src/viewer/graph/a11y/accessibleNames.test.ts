@@ -9,7 +9,7 @@ import { boxDescription } from './accessibleNames';
 import { BoxColors } from '../style/boxColors';
 import { TextMeasure } from '../text/textMeasure';
 
-it('a tensor that many nodes read is looked through once for all its stubs', async () => {
+it('the consumers of a tensor are counted once for all its stubs', async () => {
   const b = new PayloadBuilder();
   let x = b.input('ids');
   const [mask] = b.add('Where', [b.input('attention')], { name: 'mask' });

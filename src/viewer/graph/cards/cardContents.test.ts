@@ -28,7 +28,7 @@ describe('cards', () => {
     ]);
   });
 
-  it('has a short form: without weights, no wider than it may be', () => {
+  it('has a compact form without weights and with a limited width', () => {
     const whole = cards.of(find('Conv'));
     const short = cards.short(find('Conv'));
     expect(short.lines.map(line => line.kind)).toEqual(['cost']);
@@ -42,7 +42,7 @@ describe('cards', () => {
     expect(sizer.node(find('Conv'), true)).toEqual({ w: short.w, h: short.h });
   });
 
-  it('says the setting of a node where there is room for it', () => {
+  it('shows the main attribute of a node if there is room', () => {
     const relu = find('Relu');
     const nodes = { ...model.payload.nodes, settings: { [relu]: '0 … 6' } };
     const told = decodePayload({ ...model.payload, nodes });
@@ -55,13 +55,13 @@ describe('cards', () => {
     expect(entityDescription(told, tree, relu)).toMatch(/^Relu\b.*, 0 … 6/);
   });
 
-  it('keeps elementwise nodes small, a bias included', () => {
+  it('keeps elementwise nodes small, even with a bias', () => {
     expect(cards.of(find('Relu')).lines).toEqual([]);
     expect(cards.of(find('Add')).lines).toEqual([]);
     expect(cards.of(find('Add')).h).toBeLessThan(cards.of(find('Conv')).h);
   });
 
-  it('says class, instance, size and share of a group', () => {
+  it('shows class, instance, size and share of a group', () => {
     const group = tree.groupType.indexOf('EncoderLayer');
     const card = cards.of(model.nodeCount + group);
     expect([card.title, card.instance]).toEqual(['EncoderLayer', 'layer.0']);
@@ -70,7 +70,7 @@ describe('cards', () => {
     expect(card.share).toBeLessThan(0.5);
   });
 
-  it('leaves out what the reader switched off', () => {
+  it('omits details that are switched off', () => {
     const plain = new CardContents(model, tree, {
       weights: false,
       names: true,
@@ -81,7 +81,7 @@ describe('cards', () => {
     ]);
   });
 
-  it('gives sizes that hold the text, within bounds', () => {
+  it('fits the text, within bounds', () => {
     const sizer = createSizer(model, tree);
     const measure = new TextMeasure();
     for (let n = 0; n < model.nodeCount; n++) {
@@ -94,13 +94,13 @@ describe('cards', () => {
     expect(sizer.pill('x'.repeat(4000)).w).toBeLessThan(200);
   });
 
-  it('reads aloud what the card shows', () => {
+  it('has an accessible name with the texts shown', () => {
     expect(entityDescription(model, tree, find('Conv'))).toMatch(
       /^Conv \/model\/patch\/Conv, 116.M MACs, 591.K params$/
     );
   });
 
-  it('neither measures nor shows endless or broken names', () => {
+  it('truncates long names and cleans control characters', () => {
     const m = new PayloadMaker();
     const x = m.input('x', [1]);
     const out = m.node({
@@ -122,7 +122,7 @@ describe('cards', () => {
 });
 
 describe('text', () => {
-  it('keeps both ends of a name that is too long', () => {
+  it('truncates a long name in the middle', () => {
     const measure = new TextMeasure();
     const short = measure.shorten(
       '/encoder/layer.11/attention/MatMul',
@@ -136,7 +136,7 @@ describe('text', () => {
 });
 
 describe('colours', () => {
-  it('maps unknown categories to a known token', () => {
+  it('use a default token for unknown categories', () => {
     expect(categoryColorToken('layer')).toBe('--oad-cat-layer');
     expect(categoryColorToken('url(javascript:alert(1))')).toBe(
       '--oad-cat-other'

@@ -47,8 +47,8 @@ function boxes(kind: BoxKind): number[] {
   return [...scene.boxKind.keys()].filter(b => scene.boxKind[b] === kind);
 }
 
-describe('a picture that flows down', () => {
-  it('draws wires that leave and enter upright', () => {
+describe('top-to-bottom graph', () => {
+  it('draws edges that leave and enter vertically', () => {
     for (let e = 0; e < scene.edgeCount; e++) {
       const path = edgePath(scene, e);
       const numbers = (path.match(/C[^CVM]*/g) ?? []).map(piece =>
@@ -60,7 +60,7 @@ describe('a picture that flows down', () => {
     }
   });
 
-  it('finds a wire under the pointer where its curve runs', () => {
+  it('finds an edge under the pointer along its curve', () => {
     const index = new SpatialIndex(scene);
     let found = 0;
     for (let e = 0; e < scene.edgeCount; e++) {
@@ -78,7 +78,7 @@ describe('a picture that flows down', () => {
     expect(found).toBeGreaterThan(2);
   });
 
-  it('has places for labels at the right of its wires', () => {
+  it('has labels right of its edges', () => {
     const spots = Array.from({ length: scene.edgeCount }, (_, e) =>
       labelAnchor(scene, e)
     );
@@ -86,7 +86,7 @@ describe('a picture that flows down', () => {
     expect(spots.every(spot => spot === null || spot.beside)).toBe(true);
   });
 
-  it('keeps titles clear of the wires that enter through their bar', () => {
+  it('keeps titles clear of edges that enter through the title bar', () => {
     const sizer = createSizer(model, tree);
     const panels = boxes(BoxKind.OpenGroup);
     expect(panels.length).toBeGreaterThan(2);
@@ -97,7 +97,7 @@ describe('a picture that flows down', () => {
     }
   });
 
-  it('is walked with the arrows as it is drawn', () => {
+  it('is navigated with arrow keys in its direction', () => {
     const links = new SceneAdjacency(scene);
     const [input] = boxes(BoxKind.Input);
     const next = links.neighbourIn(input, 'down');
@@ -115,7 +115,7 @@ describe('a picture that flows down', () => {
     }
   });
 
-  it('begins at its top', () => {
+  it('starts at its top', () => {
     const long = { w: 400, h: 20_000 };
     const { x, y, k } = initialCamera(long, VIEW, 'down');
     expect(x).toBe(200);
@@ -123,7 +123,7 @@ describe('a picture that flows down', () => {
   });
 });
 
-describe('turning', () => {
+describe('change of direction', () => {
   function surfaceOf(first: IScene): GraphSurface {
     const host = document.createElement('div');
     document.body.append(host);
@@ -132,7 +132,7 @@ describe('turning', () => {
     return surface;
   }
 
-  it('shows the beginning again while the reader has not looked elsewhere', async () => {
+  it('shows the start again if the user has not moved the view', async () => {
     const across = await view.setDirection('right');
     const surface = surfaceOf(across);
     surface.setScene(await view.setDirection('down'), model, tree, {
@@ -143,7 +143,7 @@ describe('turning', () => {
     surface.dispose();
   });
 
-  it('keeps what stands in the middle where it is', async () => {
+  it('keeps the box in the centre where it is', async () => {
     const across = await view.setDirection('right');
     const surface = surfaceOf(across);
     const node = boxes(BoxKind.Node).length >> 1;
@@ -161,7 +161,7 @@ describe('turning', () => {
     surface.dispose();
   });
 
-  it('brings what is acted on into the middle, or the beginning of what is larger', async () => {
+  it('centres the given box, or shows the start of a larger one', async () => {
     const across = await view.setDirection('right');
     const surface = surfaceOf(across);
     const entity = scene.boxEntity[boxes(BoxKind.Node).at(-1)!];

@@ -49,7 +49,7 @@ const texts = (card: Element): (string | null)[] =>
   [...card.querySelectorAll('text')].map(text => text.textContent);
 
 describe('chips', () => {
-  it('stand on the card of what reads them, which looks like the node that they are for', async () => {
+  it('are on the box of their consumer, which keeps its look', async () => {
     await closed();
     expect(texts(element('Reshape'))).toEqual([
       'sizes, weights · 2',
@@ -62,14 +62,14 @@ describe('chips', () => {
     expect(outlines('Reshape')).toBeLessThan(outlines('Layer'));
   });
 
-  it('are told to a screen reader', async () => {
+  it('are in the accessible name', async () => {
     await closed();
     const said = (name: string) => element(name).getAttribute('aria-label');
     expect(said('Layer')).toMatch(/, prepared by mask · 2$/);
     expect(said('Reshape')).toMatch(/, prepared by sizes, weights · 2$/);
   });
 
-  it('open with a click, and so what they are closed again', async () => {
+  it('expand and collapse with a click', async () => {
     await closed();
     const chip = [...element('Layer').querySelectorAll('text')].find(
       text => text.textContent === 'mask · 2'
@@ -89,7 +89,7 @@ describe('chips', () => {
     expect(host.querySelectorAll('.oad-box').length).toBeGreaterThan(3);
   });
 
-  it('say what and how many, and lie where they are drawn', async () => {
+  it('have a label with a count, and are hit where they are drawn', async () => {
     await closed();
     const of = (label: string) => tree.groupLabel.indexOf(label);
     expect(chipText(tree, of('Mask'))).toBe('mask · 2');

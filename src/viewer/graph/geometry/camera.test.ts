@@ -38,7 +38,7 @@ describe('camera', () => {
     }
   });
 
-  it('sees the whole of a picture that has room, and not of a longer one', () => {
+  it('shows a whole graph that fits, but not a longer one', () => {
     const seen = (w: number): number => {
       const camera = initialCamera({ w, h: 40 }, view);
       return visibleRect(camera, view).x + visibleRect(camera, view).w - w;
@@ -48,12 +48,12 @@ describe('camera', () => {
     expect(seen(room + 1)).toBeLessThan(0);
   });
 
-  it('moves the picture with the hand', () => {
+  it('pans with the pointer', () => {
     const c = panBy({ x: 0, y: 0, k: 2 }, 100, -40);
     expect(c).toEqual({ x: -50, y: 20, k: 2 });
   });
 
-  it('fits a rectangle without enlarging it beyond the limit', () => {
+  it('fits a rectangle up to the zoom limit', () => {
     expect(fitRect({ x: 0, y: 0, w: 100, h: 100 }, view).k).toBe(1);
     const c = fitRect({ x: 0, y: 0, w: 7520, h: 10 }, view);
     expect(c.k).toBeCloseTo(0.1);
@@ -62,14 +62,14 @@ describe('camera', () => {
     expect(r.x + r.w).toBeGreaterThanOrEqual(7520);
   });
 
-  it('shows a small model whole and a long one from its left end, readable', () => {
+  it('shows a small model whole and a long one readable from its left end', () => {
     expect(initialCamera({ w: 700, h: 300 }, view).x).toBe(350);
     const c = initialCamera({ w: 100000, h: 300 }, view);
     expect(c.k).toBeGreaterThanOrEqual(0.5);
     expect(toScreen(c, view, 0, 150)).toEqual({ x: 24, y: 300 });
   });
 
-  it('never loses the scene nor leaves the range of zooms', () => {
+  it('keeps the scene in view and the zoom in range', () => {
     const scene = { w: 1000, h: 400 };
     const far = clampCamera({ x: 1e9, y: -1e9, k: 99 }, scene, view);
     expect(far.k).toBe(4);
@@ -81,7 +81,7 @@ describe('camera', () => {
     expect(minZoom({ w: 1e7, h: 500 }, view)).toBeLessThan(1e-4);
   });
 
-  it('flies straight and ends exactly', () => {
+  it('animates in a straight line and ends exactly', () => {
     const a = { x: 0, y: 0, k: 1 };
     const b = { x: 1000, y: 200, k: 0.25 };
     expect(interpolateCamera(a, b, 1)).toBe(b);
@@ -96,7 +96,7 @@ describe('camera', () => {
     expect(s1.y).toBeCloseTo(s0.y);
   });
 
-  it('holds an anchor still between two scenes', () => {
+  it('keeps an anchor in place between two scenes', () => {
     const c = { x: 300, y: 100, k: 0.8 };
     const next = cameraKeepingPoint(c, { x: 40, y: 60 }, { x: 90, y: 10 });
     expect(toScreen(next, view, 90, 10)).toEqual(toScreen(c, view, 40, 60));

@@ -32,7 +32,7 @@ describe('keys', () => {
     expect(commandOf(event)).toEqual(command);
   });
 
-  it('leaves all other keys to the page', () => {
+  it('ignores all other keys', () => {
     const others = [
       key('f', { ctrlKey: true }),
       key('Backspace'),
@@ -45,7 +45,7 @@ describe('keys', () => {
 });
 
 describe('wheel', () => {
-  it('zooms in and out by the same factor, little for a trackpad, bounded for a mouse', () => {
+  it('zooms in and out by the same factor, less for a trackpad, bounded for a mouse', () => {
     expect(wheelFactor(100) * wheelFactor(-100)).toBeCloseTo(1);
     expect(wheelFactor(-3)).toBeLessThan(1.05);
     expect(wheelFactor(-10000)).toBeLessThan(1.3);
@@ -53,7 +53,7 @@ describe('wheel', () => {
   });
 });
 
-describe('walking', () => {
+describe('keyboard navigation', () => {
   const box = (x: number, y: number, kind = BoxKind.Node) => ({
     kind,
     entity: 0,
@@ -82,19 +82,19 @@ describe('walking', () => {
   );
   const links = new SceneAdjacency(scene);
 
-  it('follows an edge, through ports, to the end nearest in height', () => {
+  it('follows an edge through ports to the nearest end', () => {
     expect(links.neighbourIn(0, 'right')).toBe(2);
     expect(links.neighbourIn(2, 'left')).toBe(0);
     expect(links.neighbourIn(1, 'left')).toBe(0);
   });
 
-  it('goes to the nearest box where there is no edge, and stays at the end', () => {
+  it('goes to the nearest box without an edge, and stays at the end', () => {
     expect(links.neighbourIn(0, 'down')).toBe(3);
     expect(links.neighbourIn(3, 'up')).toBe(0);
     expect(links.neighbourIn(0, 'left')).toBe(-1);
   });
 
-  it('knows a tensor by its edges and its consumers', () => {
+  it('finds the edges and consumers of a tensor', () => {
     expect([...links.edgesOf(7)]).toEqual([0, 1, 2]);
     expect(links.consumers(7)).toEqual([1, 2]);
     expect(links.consumers(99)).toEqual([]);

@@ -62,8 +62,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('fingers', () => {
-  test('one pans', () => {
+describe('touch', () => {
+  test('one finger pans', () => {
     send('pointerdown', 10, 10);
     send('pointermove', 60, 30);
     send('pointermove', 70, 35);
@@ -74,7 +74,7 @@ describe('fingers', () => {
     expect(sink.menu).not.toHaveBeenCalled();
   });
 
-  test('two zoom', () => {
+  test('two fingers zoom', () => {
     send('pointerdown', 100, 100, { id: 1 });
     send('pointerdown', 200, 100, { id: 2 });
     send('pointermove', 300, 100, { id: 2 });
@@ -83,7 +83,7 @@ describe('fingers', () => {
     expect(sink.menu).not.toHaveBeenCalled();
   });
 
-  test('a tap selects, a second one soon after opens; a native double click adds nothing', () => {
+  test('a tap selects, a second one activates; a native double click is ignored', () => {
     tap(50, 50);
     now += 150;
     tap(53, 52);
@@ -102,7 +102,7 @@ describe('fingers', () => {
     expect(sink.doubleClick).toHaveBeenCalledTimes(1);
   });
 
-  test('a long press opens the menu once and is no tap', () => {
+  test('a long press opens the menu once and is not a tap', () => {
     send('pointerdown', 50, 50);
     vi.advanceTimersByTime(600);
     expect(sink.menu).toHaveBeenCalledTimes(1);
@@ -117,7 +117,7 @@ describe('fingers', () => {
     expect(send('touchend', 50, 50).defaultPrevented).toBe(false);
   });
 
-  test('where the browser makes a long press a secondary click, the menu opens once too', () => {
+  test('a long press with a native secondary click opens the menu once', () => {
     send('pointerdown', 50, 50);
     vi.advanceTimersByTime(300);
     send('contextmenu', 50, 50);
@@ -128,10 +128,10 @@ describe('fingers', () => {
   });
 });
 
-describe('the mouse', () => {
+describe('mouse', () => {
   const mouse = { kind: 'mouse' };
 
-  test('with Shift, a drag selects an area and a click is a click', () => {
+  test('Shift+drag selects an area, Shift+click is a click', () => {
     const shift = { ...mouse, shiftKey: true };
     send('pointerdown', 10, 10, shift);
     send('pointermove', 90, 60, shift);
@@ -150,7 +150,7 @@ describe('the mouse', () => {
     expect(sink.click).toHaveBeenCalledTimes(1);
   });
 
-  test('a double click is the browser’s; holding still opens no menu', () => {
+  test('a double click is native; holding the button opens no menu', () => {
     send('pointerdown', 10, 10, mouse);
     vi.advanceTimersByTime(2000);
     send('pointerup', 10, 10, mouse);

@@ -18,7 +18,7 @@ onSurface();
 const labels = (): (string | null)[] =>
   [...host.querySelectorAll('.oad-labels text')].map(one => one.textContent);
 
-it('wires of the same picture have the shapes of the sizes that are shown', async () => {
+it('labels of edges follow the current dimensions', async () => {
   await show(encoderPayload(2));
   const before = labels();
   expect(before.some(text => text?.startsWith('1×'))).toBe(true);

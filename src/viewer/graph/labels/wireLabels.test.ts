@@ -84,9 +84,9 @@ function withShapes(payload: GraphPayload, random: Random): GraphPayload {
   return { ...payload, shapes, tensors: { ...payload.tensors, shape } };
 }
 
-describe('labels of wires', () => {
+describe('edge labels', () => {
   it.each(FLOWS)(
-    'touch nothing in random pictures that flow %s, and none is left out that fits',
+    'overlap nothing in random graphs, and all that fit are shown, flowing %s',
     async flow => {
       let count = 0;
       for (let seed = 0; seed < 25; seed++) {
@@ -100,7 +100,7 @@ describe('labels of wires', () => {
     }
   );
 
-  it.each(FLOWS)('are on the wires of models that flow %s', async flow => {
+  it.each(FLOWS)('are on the edges of models, flowing %s', async flow => {
     for (const payload of [resnetPayload(), bertPayload()]) {
       const drawing = await drawn(payload, flow);
       expect(faultsOf(drawing)).toEqual(NONE);
@@ -114,7 +114,7 @@ describe('labels of wires', () => {
     }
   });
 
-  it('stay where they are while more of the picture comes into view', async () => {
+  it('do not move when more of the graph comes into view', async () => {
     const drawing = await drawn(resnetPayload(), 'right');
     const labels = new WireLabels(drawing, new SpatialIndex(drawing.scene));
     const edges = edgesOf(drawing.scene);
@@ -124,7 +124,7 @@ describe('labels of wires', () => {
     expect(edges.slice(0, 5).map(e => labels.of(e))).toEqual(before);
   });
 
-  it('are found once for a drawing, and anew for other sizes', async () => {
+  it('are cached per drawing and recomputed for other dimensions', async () => {
     const drawing = await drawn(resnetPayload(), 'right');
     const index = new SpatialIndex(drawing.scene);
     const labels = labelsOf(drawing, index);
@@ -135,7 +135,7 @@ describe('labels of wires', () => {
   });
 });
 
-describe('one wire', () => {
+describe('label of one edge', () => {
   let base: IDrawContext;
   beforeAll(async () => {
     base = await drawn(resnetPayload(), 'right');
@@ -173,7 +173,7 @@ describe('one wire', () => {
     return placed({ ...base, scene, model }).shown.get(0) ?? null;
   }
 
-  it('has its shape above its middle', () => {
+  it('is above its middle', () => {
     expect(between(100, [1, 64, 56, 56])).toMatchObject({
       x: 150,
       y: 221,
@@ -181,13 +181,13 @@ describe('one wire', () => {
     });
   });
 
-  it('has it below where something is above', () => {
+  it('is below if something is above', () => {
     const label = between(100, [1, 64, 56, 56], [[105, 0, 90, 22]]);
     expect(label).toMatchObject({ text: '1×64×56×56' });
     expect(label!.y).toBeGreaterThan(230);
   });
 
-  it('has it at the free end', () => {
+  it('is at the free end', () => {
     const label = between(
       200,
       [1, 64, 56, 56],
@@ -200,7 +200,7 @@ describe('one wire', () => {
     expect(label!.y).toBe(221);
   });
 
-  it('has a shorter one where there is less room, then its rank, then none', () => {
+  it('is shorter with less room, then its rank, then omitted', () => {
     expect(between(56, [1, 64, 56, 56])?.text).toBe('64×56×56');
     expect(between(66, ['batch', 64, 56, 56])?.text).toBe('…×64×56×56');
     expect(between(30, [1, 64, 56, 56])?.text).toBe('4-D');
@@ -209,7 +209,7 @@ describe('one wire', () => {
 });
 
 describe('shorter shapes', () => {
-  it('leave out the first size, then all of them', () => {
+  it('omit the first dimension, then all of them', () => {
     expect(shorterShapes([1, 64, 56, 56])).toEqual(['64×56×56', '4-D']);
     expect(shorterShapes(['batch', 'a×b', null])).toEqual(['…×a×b×?', '3-D']);
     expect(shorterShapes([1, 1000])).toEqual(['2-D']);
@@ -219,8 +219,8 @@ describe('shorter shapes', () => {
   });
 });
 
-describe('the nearest gap', () => {
-  it('is where nothing is, as near as can be', () => {
+describe('nearestGap', () => {
+  it('finds the nearest free position', () => {
     const spans = [
       [10, 20],
       [24, 30]
@@ -233,7 +233,7 @@ describe('the nearest gap', () => {
     expect(nearestGap([], 6, 15, 8, 7)).toBeNull();
   });
 
-  it('meets no span in random rows, and none is nearer', () => {
+  it('overlaps no span and is the nearest in random rows', () => {
     for (let seed = 0; seed < 300; seed++) {
       const random = new Random(seed);
       const spans = Array.from({ length: random.int(8) }, () => {

@@ -39,7 +39,7 @@ const pair = (x: number, y: number, kind = BoxKind.Node) =>
   );
 
 describe('edge paths', () => {
-  it('is a line where level and a curve with level ends elsewhere', () => {
+  it('are lines if horizontal, else curves with horizontal ends', () => {
     expect(edgePath(pair(200, 0), 0)).toBe('M100,20H200');
     expect(edgePath(pair(200, 60), 0)).toBe('M100,20C150,20 150,80 200,80');
   });
@@ -60,7 +60,7 @@ describe('edge paths', () => {
   };
 
   it.each(['right', 'down'] as const)(
-    'turns round corners in a lane beside its level, flowing %s',
+    'have rounded corners in a lane, flowing %s',
     direction => {
       const path = edgePath(laneScene(direction), 0);
       expect(path.match(/Q/g)).toHaveLength(4);
@@ -75,7 +75,7 @@ describe('edge paths', () => {
   );
 
   it.each(['right', 'down'] as const)(
-    'is as straight in its lane from afar, flowing %s',
+    'are straight in a lane when zoomed out, flowing %s',
     direction => {
       const scene = laneScene(direction);
       const drawing = {
@@ -106,24 +106,24 @@ describe('edge paths', () => {
     }
   );
 
-  it('swings out to both sides when it goes back', () => {
+  it('loop on both sides for a back edge', () => {
     const d = edgePath(pair(-300, 0), 0);
     const [, c1, c2] = /C([\d.-]+),\S+ ([\d.-]+),/.exec(d)!.map(Number);
     expect(c1).toBeGreaterThan(100);
     expect(c2).toBeLessThan(-300);
   });
 
-  it('marks both ends, but not at a port', () => {
+  it('have marks at both ends, but not at a port', () => {
     expect(portPath(pair(200, 0), 0)).toBe('M100,20h0M200,20h0');
     expect(portPath(pair(200, 0, BoxKind.Port), 0)).toBe('M100,20h0');
   });
 
-  it('gets bolder with the number of tensors, within bounds', () => {
+  it('get wider with the number of tensors, within bounds', () => {
     expect(edgeWidth(1)).toBeLessThan(edgeWidth(4));
     expect(edgeWidth(1e9)).toBeLessThan(4);
   });
 
-  it('gives a label the level part of a wire', () => {
+  it('have a label anchor on the horizontal part', () => {
     expect(labelAnchor(pair(200, 0), 0)).toMatchObject({
       x: 150,
       y: 20,
@@ -148,7 +148,7 @@ describe('levels of detail', () => {
     expect(lodOf(k)).toBe(lod);
   });
 
-  it('redraws only at a change of key, and titles stay near 11 pixels', () => {
+  it('change their key only at a new level, and keep titles near 11 pixels', () => {
     expect(detailKey(0.85)).toBe(detailKey(3));
     expect(detailKey(0.5)).not.toBe(detailKey(0.7));
     for (const k of [0.35, 0.5, 0.7]) {
@@ -161,7 +161,7 @@ describe('levels of detail', () => {
 describe('culling', () => {
   const view = { w: 1000, h: 600 };
 
-  it('covers the view with tiles that stay put over small moves', () => {
+  it('covers the view with tiles that are stable over small moves', () => {
     const camera = { x: 5000, y: 300, k: 1 };
     const a = tileAlignedRect(camera, view);
     expect(a.x).toBeLessThanOrEqual(4500);
@@ -171,7 +171,7 @@ describe('culling', () => {
   });
 });
 
-describe('far pictures', () => {
+describe('zoomed-out graphs', () => {
   const scene = fromBoxes(
     [
       node(0, 0, BoxKind.OpenGroup),
@@ -188,7 +188,7 @@ describe('far pictures', () => {
   );
   const model = { category: () => 'layer' } as never;
 
-  it('keeps every coloured area within one cell and drops panels', () => {
+  it('keep every coloured area within one cell and omit panels', () => {
     const { runs, rects } = aggregateBoxes(
       scene,
       new BoxColors(scene, model, null),
@@ -215,11 +215,11 @@ describe('far pictures', () => {
     expect(covered(50, 220)).toBe(false);
   });
 
-  it('draws one wire for wires between the same cells', () => {
+  it('merge edges between the same cells', () => {
     expect(aggregateEdges(scene, 100, 100).length / 4).toBe(2);
   });
 
-  it('puts a title beside an earlier one or leaves it out', () => {
+  it('place a title next to an earlier one or omit it', () => {
     const taken = [{ x: 10, y: 0, w: 50, h: 13 }];
     expect(findFreeX(taken, 10, 4, 30, 200)).toBe(60);
     expect(findFreeX(taken, 10, 40, 30, 200)).toBe(10);

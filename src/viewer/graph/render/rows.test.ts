@@ -36,8 +36,8 @@ function returning(scene: IScene): number[] {
   );
 }
 
-describe('wires between rows', () => {
-  it('bear an arrowhead each, wires within a row none', () => {
+describe('edges between rows', () => {
+  it('have an arrowhead, edges within a row none', () => {
     const back = returning(rows);
     expect(back.length).toBeGreaterThan(2);
     for (let e = 0; e < rows.edgeCount; e++) {
@@ -48,13 +48,13 @@ describe('wires between rows', () => {
     }
   });
 
-  it('point to the left: the tip comes first along the way', () => {
+  it('point to the left', () => {
     const [ax, ay, tip, y, bx, by] = returnArrowheads(rows, returning(rows)[0]);
     expect(tip).toBeLessThan(Math.min(ax, bx));
     expect([ay + by, ax]).toEqual([2 * y, bx]);
   });
 
-  it('turn round corners, and their shapes stand on the way back', () => {
+  it('have rounded corners, and labels on their returning part', () => {
     const e = returning(rows)[0];
     expect(edgePath(rows, e).match(/Q/g)).toHaveLength(4);
     const spot = labelAnchor(rows, e)!;
@@ -65,7 +65,7 @@ describe('wires between rows', () => {
 });
 
 describe('the camera', () => {
-  it('shows all of a picture in rows that can be read', () => {
+  it('shows all rows if they are readable', () => {
     const camera = autoCamera(rows, PANE, 'home');
     expect(camera.k).toBeGreaterThanOrEqual(0.5);
     const corner = toScreen(camera, PANE, rows.width, rows.height);
@@ -73,7 +73,7 @@ describe('the camera', () => {
     expect(corner.y).toBeLessThanOrEqual(PANE.h);
   });
 
-  it('begins with the first rows of one that is too high, as wide as the pane', () => {
+  it('starts at the first rows, as wide as the pane, if they are too high', () => {
     const scene = { w: 1000, h: 9000 };
     const camera = rowsCamera(scene, PANE);
     expect(camera.k).toBeCloseTo(652 / 1000);
@@ -82,15 +82,15 @@ describe('the camera', () => {
     expect(first.y).toBeCloseTo(24);
   });
 
-  it('begins at the left of one that is too wide as well', () => {
+  it('starts at the left if they are also too wide', () => {
     const camera = rowsCamera({ w: 9000, h: 9000 }, PANE);
     expect(camera.k).toBe(0.5);
     expect(toScreen(camera, PANE, 0, 0).x).toBeCloseTo(24);
   });
 });
 
-describe('the keyboard', () => {
-  it('Home is the first box of the first row, End the last of the last', () => {
+describe('keyboard navigation in rows', () => {
+  it('goes to the first box with Home and to the last with End', () => {
     const links = new SceneAdjacency(rows);
     const first = links.outermostBox(false);
     const last = links.outermostBox(true);
@@ -112,7 +112,7 @@ describe('the keyboard', () => {
     expect(at).toBe(last);
   });
 
-  it('down goes to the row below and up comes back', () => {
+  it('goes to the row below with down and back with up', () => {
     const links = new SceneAdjacency(rows);
     const first = links.outermostBox(false);
     const here = links.neighbourIn(first, 'right');

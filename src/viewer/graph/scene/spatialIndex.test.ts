@@ -34,7 +34,7 @@ function scattered(count: number, seed: number): IScene {
   return fromBoxes(boxes, links, entity => entity);
 }
 
-describe('scene index', () => {
+describe('SpatialIndex', () => {
   const scene = scattered(700, 7);
   const index = new SpatialIndex(scene);
 
@@ -73,7 +73,7 @@ describe('scene index', () => {
     }
   });
 
-  it('picks the innermost box, and of an open group its title only', () => {
+  it('picks the innermost box, and an expanded group only at its title', () => {
     const next = random(23);
     for (let i = 0; i < 300; i++) {
       const [x, y] = [next() * 9000, next() * 3000];
@@ -94,7 +94,7 @@ describe('scene index', () => {
     }
   });
 
-  it('picks the closest wire within reach, along its curve', () => {
+  it('picks the closest edge within reach, along its curve', () => {
     const box = (x: number, y: number) => ({
       kind: BoxKind.Node,
       entity: 0,
@@ -119,7 +119,7 @@ describe('scene index', () => {
     expect(wires.pickEdge(140, 160, 4)).toBe(-1);
   });
 
-  it('takes an empty scene', () => {
+  it('accepts an empty scene', () => {
     const empty = new SpatialIndex({
       ...scene,
       boxCount: 0,

@@ -28,7 +28,7 @@ function over(top: IPlainColor, ground: string): string {
 describe.each([
   ['light', false],
   ['dark', true]
-])('%s', (_, dark) => {
+])('contrast, %s theme', (_, dark) => {
   const palette = sheetPalette(SHEET, dark);
   const ground = plainColor(palette.color('--oad-ground')).color;
   const solid = (token: string, below = ground): string =>
@@ -36,12 +36,12 @@ describe.each([
   const text = (token: string, below: string): number =>
     contrast(solid(token, below), below);
 
-  it.each([...CATEGORIES])('the title of a card of %s', category => {
+  it.each([...CATEGORIES])('of the title of a box of %s', category => {
     const head = solid(`--oad-cat-${category}`);
     expect(text('--oad-on-category', head)).toBeGreaterThanOrEqual(TEXT);
   });
 
-  it('text and quiet text on every ground', () => {
+  it('of text and secondary text on every background', () => {
     // Panels are nested; deeper nesting is rare.
     let panel = ground;
     const grounds = [ground];
@@ -62,7 +62,7 @@ describe.each([
     }
   });
 
-  it('text on every colour of a heatmap', () => {
+  it('of text on every colour of a heatmap', () => {
     const { color, textColor } = rampOf(dark);
     for (let step = 0; step <= 63; step++) {
       const at = step / 63;
@@ -70,7 +70,7 @@ describe.each([
     }
   });
 
-  it('wires, rings and marks against the ground', () => {
+  it('of edges, rings and marks on the background', () => {
     for (const token of ['--oad-edge', '--oad-accent', '--oad-hit']) {
       const seen = contrast(solid(token), ground);
       expect(seen, token).toBeGreaterThanOrEqual(GRAPHICS);

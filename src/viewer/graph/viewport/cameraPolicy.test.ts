@@ -14,14 +14,14 @@ function at(x: number, y: number, w: number, h: number, kind: BoxKind): IScene {
 
 const closed = at(700, 100, 120, 60, BoxKind.Group);
 
-it('what is opened keeps its corner on the screen, and all of it is to be seen where it fits', () => {
+it('an expanded box keeps its corner in place, and is shown entirely if it fits', () => {
   const open = at(680, 140, 500, 300, BoxKind.OpenGroup);
   const held = cameraHoldingAnchor(CAMERA, VIEW, closed, open, 7)!;
   expect(held.camera).toEqual({ x: 480, y: 340, k: 1 });
   expect(held.seen).toEqual({ x: 680, y: 140, w: 500, h: 300 });
 });
 
-it('of what is larger than the view, a side at a time, its title is', () => {
+it('the title of a box larger than the view is shown, per side', () => {
   const wide = at(700, 100, VIEW.w, 300, BoxKind.OpenGroup);
   expect(
     cameraHoldingAnchor(CAMERA, VIEW, closed, wide, 7)!.seen
@@ -36,7 +36,7 @@ it('of what is larger than the view, a side at a time, its title is', () => {
   expect(h).toBeLessThan(40);
 });
 
-it('nothing is held that is not there', () => {
+it('there is no anchor for a missing box', () => {
   expect(cameraHoldingAnchor(CAMERA, VIEW, closed, closed, null)).toBeNull();
   expect(cameraHoldingAnchor(CAMERA, VIEW, closed, closed, 8)).toBeNull();
 });

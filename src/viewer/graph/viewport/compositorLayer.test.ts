@@ -21,8 +21,8 @@ function moved(from: typeof at, to: typeof at, x: number, y: number) {
   };
 }
 
-describe('where a painted picture has to be', () => {
-  it('is where it would be painted, to half a device pixel', () => {
+describe('transform of a painted graph', () => {
+  it('matches a repaint to half a device pixel', () => {
     const to = { x: 431.37, y: 288.91, k: 0.5 };
     const here = moved(at, to, 77, 913);
     const there = toScreen(to, view, 77, 913);
@@ -33,7 +33,7 @@ describe('where a painted picture has to be', () => {
     expect(transform.y * 2).toBe(Math.round(transform.y * 2));
   });
 
-  it('is exact where it is scaled', () => {
+  it('is exact when scaled', () => {
     const to = { x: 380, y: 310, k: 0.6 };
     const here = moved(at, to, 77, 913);
     const there = toScreen(to, view, 77, 913);
@@ -41,7 +41,7 @@ describe('where a painted picture has to be', () => {
     expect(here.y).toBeCloseTo(there.y, 6);
   });
 
-  it('covers the view while its margin lasts', () => {
+  it('covers the view within its margin', () => {
     expect(coversView({ x: 100, y: -100, scale: 1 }, view, 100)).toBe(true);
     expect(coversView({ x: 101, y: 0, scale: 1 }, view, 100)).toBe(false);
     expect(coversView({ x: 0, y: -101, scale: 1 }, view, 100)).toBe(false);
@@ -50,7 +50,7 @@ describe('where a painted picture has to be', () => {
   });
 });
 
-describe('a motion', () => {
+describe('motion', () => {
   let style: CSSStyleDeclaration;
   let transform: CompositorLayer;
   const step = (x: number, k = 0.5, moving = true) =>
@@ -61,13 +61,13 @@ describe('a motion', () => {
     transform = new CompositorLayer(style, 100);
   });
 
-  it('paints a jump as it is', () => {
+  it('paints a single jump without a layer', () => {
     expect(step(400)).toBe(PaintStep.PaintExact);
     expect(style.willChange).toBe('');
     expect(style.transform).toBe('');
   });
 
-  it('moves from the third frame on and paints when the margin is used up', () => {
+  it('transforms from the third frame on and repaints at the end of the margin', () => {
     step(400);
     expect(step(420)).toBe(PaintStep.PaintWithMargin);
     expect(style.willChange).toBe('transform');
@@ -79,7 +79,7 @@ describe('a motion', () => {
     expect(style.transform).toBe('translate(-100px,-100px)');
   });
 
-  it('scales a little and paints before it looks blurred', () => {
+  it('scales slightly and repaints before blurring', () => {
     step(400);
     step(400);
     expect(step(400, 0.6)).toBe(PaintStep.Transformed);
@@ -89,7 +89,7 @@ describe('a motion', () => {
     expect(style.transform).not.toContain('scale');
   });
 
-  it('scales further for a moment where the zoom is fast', () => {
+  it('scales further during a fast zoom', () => {
     step(400);
     step(400);
     expect(step(400, 0.7)).toBe(PaintStep.Transformed);
@@ -97,7 +97,7 @@ describe('a motion', () => {
     expect(step(400, 0.96)).toBe(PaintStep.PaintWithMargin);
   });
 
-  it('has another margin where it zooms', () => {
+  it('has another margin while zooming', () => {
     transform = new CompositorLayer(style, 100, 0);
     step(400);
     step(400);
@@ -109,7 +109,7 @@ describe('a motion', () => {
     expect(step(400, 1.05)).toBe(PaintStep.PaintWithMargin);
   });
 
-  it('ends with a picture painted in place, without a layer', () => {
+  it('ends with a repaint without a layer', () => {
     step(400);
     step(420);
     step(440);
@@ -118,7 +118,7 @@ describe('a motion', () => {
     expect(style.transform).toBe('');
   });
 
-  it('paints what is no longer true', () => {
+  it('repaints after invalidation', () => {
     step(400);
     step(420);
     transform.invalidate();

@@ -59,7 +59,7 @@ const BOTTOM_LEFT: Rect = [50, 500, 80, 40];
 const BOTTOM: Rect = [50, 500, 900, 40];
 const ALL: Rect = [24, 24, 952, 552];
 
-describe('a place over the picture', () => {
+describe('dock over the graph', () => {
   it('is the first corner without a box', () => {
     const at = (rects: readonly Rect[]): string =>
       chooseDock(sightOf(rects), guest(), [], null).corner;
@@ -68,12 +68,12 @@ describe('a place over the picture', () => {
     expect(at([BOTTOM])).toBe('top-left');
   });
 
-  it('is kept while it is free, whatever else became free', () => {
+  it('is kept while it is free', () => {
     const now = { corner: 'top-right', slim: false } as const;
     expect(chooseDock(sightOf([]), guest(), [], now)).toEqual(now);
   });
 
-  it('is a line in the padding where boxes fill the view, or where that is low', () => {
+  it('is a line in the padding if boxes fill the view or the view is low', () => {
     const full = sightOf([ALL]);
     const place = chooseDock(full, guest(), [], null);
     expect(place).toEqual({ corner: 'bottom-left', slim: true });
@@ -83,7 +83,7 @@ describe('a place over the picture', () => {
     ).toEqual({ corner: 'bottom-left', slim: true });
   });
 
-  it('covers as few boxes as it can where none is free', () => {
+  it('covers as few boxes as possible if no corner is free', () => {
     const { corner, slim } = chooseDock(
       sightOf([
         [0, 570, 1000, 30],
@@ -98,7 +98,7 @@ describe('a place over the picture', () => {
     expect({ corner, slim }).toEqual({ corner: 'top-right', slim: true });
   });
 
-  it('may lie on the ground of an open block, not on its title', () => {
+  it('may cover the background of an expanded block, but not its title', () => {
     const ground: Rect = [5, 100, 990, 490];
     const title: Rect = [5, 480, 990, 110];
     const at = (rect: Rect): string =>
@@ -113,7 +113,7 @@ describe('a place over the picture', () => {
   });
 });
 
-describe('wires and what stands on them', () => {
+describe('edges and their labels', () => {
   /** Two boxes at the top and a wire between them that runs along the bottom. */
   const wired = (y: number): IDockView => {
     const dockView = sightOf([
@@ -133,7 +133,7 @@ describe('wires and what stands on them', () => {
     return { ...dockView, scene, index: new SpatialIndex(scene) };
   };
 
-  it('keep a corner free too', () => {
+  it('are kept free', () => {
     expect(chooseDock(wired(590), guest(), [], null).corner).toBe(
       'bottom-left'
     );
@@ -151,7 +151,7 @@ describe('wires and what stands on them', () => {
     expect(chooseDock(dockView, right, [], null).corner).toBe('top-left');
   });
 
-  it('count from where they are drawn', () => {
+  it('count only if they are drawn', () => {
     const label = { x: 60, y: 560, text: '1×8', rect: rect(40, 550, 40, 10) };
     const labels = { in: () => [label] };
     const near = { ...sightOf([]), labels };
@@ -161,8 +161,8 @@ describe('wires and what stands on them', () => {
   });
 });
 
-describe('docks', () => {
-  it('decide when the picture changes, not while it is panned', () => {
+describe('CornerDocks', () => {
+  it('choose corners when the scene changes, not while panning', () => {
     const docks = new CornerDocks();
     const legend = guest();
     docks.add(legend);
@@ -179,7 +179,7 @@ describe('docks', () => {
     });
   });
 
-  it('let nobody stand on another; the lower rank chooses first', () => {
+  it('never overlap; the lower rank chooses first', () => {
     const docks = new CornerDocks();
     const strip = guest(1);
     const legend = guest(0);

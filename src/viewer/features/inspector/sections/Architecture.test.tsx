@@ -111,7 +111,7 @@ async function inspector(payload: GraphPayload): Promise<HTMLElement> {
   return screen.getByRole('complementary', { name: 'Inspector' });
 }
 
-test('verdict, attention, cache and repeats, unknown facts with their reason', async () => {
+test('shows verdict, attention, cache and repeats, and the reasons for unknown facts', async () => {
   const panel = await inspector(decoder());
   const told = facts(panel);
   expect(told.get('Kind')).toBe('Transformer decoder');
@@ -132,7 +132,7 @@ test('verdict, attention, cache and repeats, unknown facts with their reason', a
   expect(surface().selection).toEqual([0, 2]);
 });
 
-test('how it is quantized, and the layers that are not', async () => {
+test('shows the quantization and the layers without it', async () => {
   const panel = await inspector(decoder());
   expect(facts(panel).get('Quantization')).toMatch(
     /^int8 weights, uint8 data \(dynamic\), 3 of 4 layers, 50.*% of the MACs$/
@@ -142,7 +142,7 @@ test('how it is quantized, and the layers that are not', async () => {
   expect(surface().selection).toEqual([1]);
 });
 
-test('a model that is not quantized says so', async () => {
+test('shows that a model is not quantized', async () => {
   const payload = decoder();
   payload.architecture!.quantization = {
     quantized: false,
@@ -157,7 +157,7 @@ test('a model that is not quantized says so', async () => {
   expect(facts(await inspector(payload)).get('Quantization')).toBe('None');
 });
 
-test('what was not recognised is said so, without a confidence', async () => {
+test('shows an unrecognised architecture without a confidence', async () => {
   const payload = testPayload();
   payload.architecture = {
     family: 'unknown',

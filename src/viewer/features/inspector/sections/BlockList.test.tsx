@@ -42,7 +42,7 @@ async function select(entity: number): Promise<void> {
   await settle();
 }
 
-test('a node says which blocks it is part of, what they cost and how they were recognised', async () => {
+test('a node lists its blocks, their costs and how they were recognised', async () => {
   await mount(payload());
   await select(2);
   const list = screen.getByText('Part of').closest('details')!;
@@ -67,7 +67,7 @@ test('a block is selected with all its nodes', async () => {
   expect(screen.getByText('4 boxes')).toBeTruthy();
 });
 
-test('a group lists what was recognised inside it; a model without blocks says nothing', async () => {
+test('a group lists the blocks inside it; a model without blocks has no list', async () => {
   const { unmount } = await mount(payload());
   // Group entities follow the nodes: the repeat, then its first instance.
   await select(payload().nodes.op.length + 1);

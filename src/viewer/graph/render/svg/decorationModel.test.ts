@@ -52,7 +52,7 @@ function cachePayload(): GraphPayload {
 }
 
 describe('marks', () => {
-  it('rings selection and hits, and brightens the wires of a tensor', async () => {
+  it('ring the selection and hits, and highlight the edges of a tensor', async () => {
     await show(encoderPayload(2));
     const conv = Number(element('Conv').getAttribute('data-entity'));
     surface.setSelection([conv]);
@@ -82,7 +82,7 @@ describe('marks', () => {
   });
 });
 
-describe('a stub', () => {
+describe('stub', () => {
   async function showMask(): Promise<void> {
     await show(maskPayload());
     surface.fit(false);
@@ -91,7 +91,7 @@ describe('a stub', () => {
 
   const SAID = 'Tensor Where_0_out0, 1×16, from Where mask, to 12 nodes';
 
-  it('says where its tensor comes from and where it goes', async () => {
+  it('names the producer and consumers of its tensor', async () => {
     await showMask();
     const stubs = host.querySelectorAll('.oad-stub');
     // One at the producer, and one at each reader except the nearest, whose wire is short.
@@ -109,7 +109,7 @@ describe('a stub', () => {
     expect(root().hasAttribute('title')).toBe(false);
   });
 
-  it('lights the other stubs, what makes the tensor and what reads it', async () => {
+  it('highlights the other stubs, the producer and the consumers', async () => {
     await showMask();
     const stubs = [...host.querySelectorAll('.oad-stub')];
     expect(count('oad-ring-consumer')).toBe(0);
@@ -128,7 +128,7 @@ describe('a stub', () => {
     expect(count('oad-ring-selected')).toBe(stubs.length);
   });
 
-  it('selects its tensor by a click; Enter asks for the details', async () => {
+  it('selects its tensor on click; Enter opens the details', async () => {
     await showMask();
     const what = { kind: 'tensor', id: model.outputs[model.outputOffsets[0]] };
     click(host.querySelector('.oad-stub')!, {}, 8);
@@ -142,8 +142,8 @@ describe('a stub', () => {
   });
 });
 
-describe('a pill of several inputs', () => {
-  it('stands for all of them under the pointer and by a click', async () => {
+describe('grouped inputs', () => {
+  it('include all of them on hover and click', async () => {
     await show(cachePayload());
     const past = model.payload.tensors.inputs[1];
     const pill = element('4 inputs');
@@ -164,7 +164,7 @@ describe('a pill of several inputs', () => {
     );
   });
 
-  it('is ringed when one of them is selected, or all', async () => {
+  it('have a ring if one or all of them are selected', async () => {
     await show(cachePayload());
     const inputs = model.payload.tensors.inputs;
     for (const chosen of [inputs.slice(1), [inputs[3]], [inputs[0]]]) {

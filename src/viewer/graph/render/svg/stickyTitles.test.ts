@@ -25,14 +25,14 @@ const scene = fromBoxes(
 );
 const camera = (x: number, k = 1) => ({ x, y: 0, k });
 
-it('moves the title of an open group into view and no further than its end', () => {
+it('the title of an expanded group moves into view, but not beyond its end', () => {
   const shift = (x: number) => titleShift(scene, 0, camera(x), view, EXTENT);
   expect(shift(300)).toBe(0);
   expect(shift(2500)).toBe(2000);
   expect(shift(9000)).toBe(4000 - EXTENT - 9);
 });
 
-describe('titles while the picture moves', () => {
+describe('titles during motion', () => {
   let titles: StickyTitles;
   let element: SVGGElement;
   const go = (x: number, moving = true, changed = false, k = 1): number => {
@@ -47,30 +47,30 @@ describe('titles while the picture moves', () => {
     go(1000);
   });
 
-  it('follow each frame of a motion in which they can be read', () => {
+  it('follow each frame of a slow motion', () => {
     expect([1005, 1010, 1021].map(x => go(x))).toEqual([505, 510, 521]);
     expect(element.getAttribute('transform')).toBe('translate(521,0)');
   });
 
-  it('catch up every few frames of a faster one', () => {
+  it('are updated every few frames of a fast motion', () => {
     const shifts = [1025, 1050, 1075, 1100, 1125].map(x => go(x));
     expect(shifts).toEqual([500, 500, 500, 600, 600]);
   });
 
-  it('measure the speed on the screen', () => {
+  it('depend on the speed on screen', () => {
     expect(go(6000, false, false, 0.1)).toBe(1000);
     expect(go(6100, true, false, 0.1)).toBe(1100);
     expect(go(6300, true, false, 0.1)).toBe(1100);
   });
 
-  it('are in place where the picture is painted anyway, and at rest', () => {
+  it('are in place when the graph is repainted, and at rest', () => {
     expect(go(1050)).toBe(500);
     expect(go(1100, true, true)).toBe(600);
     expect(go(1150)).toBe(600);
     expect(go(1200, false)).toBe(700);
   });
 
-  it('forget what is no longer drawn', () => {
+  it('drop boxes that are no longer drawn', () => {
     titles.drop(0);
     expect(go(2500, false)).toBe(0);
     expect(element.getAttribute('transform')).toBe('translate(500,0)');

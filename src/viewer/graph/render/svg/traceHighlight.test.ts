@@ -5,7 +5,7 @@ import { createSizer } from '../../cards/cardSizer';
 import { GraphSurface } from '../../surface';
 import { encoderPayload } from '../../testing/payload';
 
-it('dims what is not lit, until another scene comes', async () => {
+it('boxes outside the trace are dimmed until the scene changes', async () => {
   const host = document.createElement('div');
   document.body.append(host);
   Object.defineProperty(HTMLElement.prototype, 'clientWidth', { value: 1000 });
