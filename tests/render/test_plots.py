@@ -187,9 +187,12 @@ def test_command(tmp_path):
         "--hardware",
         "l4",
     )
-    for _ in range(2):  # the second replaces the first
-        assert command(RESNET, *args)[0] == 0
-    assert {path.name for path in (tmp_path / "a").iterdir()} == {*FILES, "graph.svg", "graph-dark.svg"}
+    runs = []
+    for model in (DATA / "models/mnist_cntk.onnx", DATA / "models/resnet_tiny.onnx"):
+        assert command(model, *args)[0] == 0
+        runs.append({path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()})
+        assert runs[-1].keys() == {*FILES, "graph.svg", "graph-dark.svg"}
+    assert not runs[0].items() & runs[1].items(), "the second replaces the first"
     text = (tmp_path / "card.md").read_text("utf-8")
     for name in NAMES:
         assert f'src="a/{name}.svg"' in text

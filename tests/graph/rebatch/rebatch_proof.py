@@ -47,6 +47,27 @@ def tensors(graph: onnx.GraphProto) -> Iterator[TensorProto]:
                 yield from tensors(attribute.g)
 
 
+def narrow(model: onnx.ModelProto, by: int = 16) -> onnx.ModelProto:
+    """Divide the widths of a plain convolutional network without weights; its input and classes stay.
+
+    Widths are multiples of ``by``; sizes of windows, groups and the number of classes are not.
+    """
+    for tensor in model.graph.initializer:
+        if tensor.data_type == TensorProto.INT64:
+            sizes = numpy_helper.to_array(tensor)
+            made = np.where(sizes % by == 0, sizes // by, sizes)
+            tensor.CopyFrom(numpy_helper.from_array(made, tensor.name))
+        else:
+            assert not [size for size in tensor.dims if size % by]
+            values = numpy_helper.to_array(tensor)[tuple(slice(size // by) for size in tensor.dims)]
+            tensor.CopyFrom(numpy_helper.from_array(values.copy(), tensor.name))
+    stored = {tensor.name: tensor.dims for tensor in model.graph.initializer}
+    for info in model.graph.input:
+        for dim, size in zip(info.type.tensor_type.shape.dim, stored.get(info.name, ()), strict=False):
+            dim.dim_value = size
+    return model
+
+
 def complete(model: onnx.ModelProto, folder: Path | None = None) -> onnx.ModelProto:
     """Fill in what a stripped file lacks: small random numbers that depend on the tensor's name."""
     filled: set[str] = set()

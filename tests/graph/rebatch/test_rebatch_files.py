@@ -6,7 +6,7 @@ from pathlib import Path
 
 import onnx
 import pytest
-from rebatch_proof import prove
+from rebatch_proof import narrow, prove
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.extract.rebatch import rebatch
@@ -35,6 +35,8 @@ SLOW = (
     "stripped/t5_small_encoder.stripped", "stripped/vit_b16.stripped",
     "stripped/whisper_tiny_encoder.stripped",
 )  # fmt: skip
+WIDE = {"models/light_bvlc_alexnet", "models/light_vgg19"}
+"""Their widths are divided: hundreds of megabytes of weights prove no more."""
 REFUSED = {
     "stripped/clip_b32.stripped": "MatMul",  # every text meets every picture
     "models/trt_loop": "Squeeze",  # each item ends the loop itself
@@ -60,7 +62,8 @@ def test_nine_of_ten_files_with_a_fixed_batch_are_proved():
 
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_items_are_computed_as_alone(name, tmp_path):
-    proof = prove(DATA / f"{name}.onnx", tmp_path)
+    path = DATA / f"{name}.onnx"
+    proof = prove(narrow(onnx.load(path)) if name in WIDE else path, tmp_path)
     assert proof.worst < EXACT
     assert proof.apart > max(10 * proof.worst, LEAST), "items do not differ, so that nothing is proved"
     rewritten = onnx.load(tmp_path / "rebatched.onnx", load_external_data=False)
