@@ -77,8 +77,8 @@ export interface ITree {
    */
   readonly groupMain: Int32Array;
   /**
-   * Preparing groups that are drawn as chips on the card of their only reader, a node or group (entity),
-   * while both are collapsed.
+   * Preparing groups by reader, a node or group (entity): they are drawn as chips on its card while both
+   * are collapsed.
    */
   readonly groupChips: ReadonlyMap<number, readonly number[]>;
   /** Group of each node; -1 is the root. */

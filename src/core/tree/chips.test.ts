@@ -151,6 +151,33 @@ it('a single node of weights can be a chip, also in a module of its own', async 
   expect(chipText(tree, group('norm / Weights'))).toBe('weights · 1');
 });
 
+it('what several boxes read is a chip on the first collapsed one if it has no edges', async () => {
+  const b = new PayloadBuilder();
+  const x = b.input('x');
+  const w = b.weight('w', [16, 16]);
+  const scope = ['position'];
+  const [t] = b.add('Transpose', [w], { scope });
+  const [u] = b.add('Mul', [t, w], { scope });
+  const layer = (input: number, name: string) => {
+    const [y] = b.add('MatMul', [input, u], { scope: [name], macs: 8 });
+    return b.add('Relu', [y], { scope: [name] })[0];
+  };
+  b.output(layer(layer(x, 'one'), 'two'));
+  const { tree, view, entity, group } = viewOf(b.finish());
+  expect([...tree.groupChips]).toEqual([
+    [entity('one'), [group('position')]],
+    [entity('two'), [group('position')]]
+  ]);
+  let scene = await view.collapseAll();
+  expect(scene.boxOf(entity('position'))).toBe(scene.boxOf(entity('one')));
+  scene = await view.expand(group('one'));
+  expect(scene.boxOf(entity('position'))).toBe(scene.boxOf(entity('two')));
+  expect(sceneFaults(scene)).toEqual([]);
+  scene = await view.expand(group('two'));
+  const position = scene.boxOf(entity('position'));
+  expect(scene.boxEntity[position]).toBe(entity('position'));
+});
+
 it('a node and its preparation share the box of the node', async () => {
   const b = new PayloadBuilder();
   const x = b.input('x');

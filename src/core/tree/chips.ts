@@ -1,6 +1,7 @@
 /**
  * Groups that only prepare sizes, masks or weights for one box are drawn as chips on its card while both
- * are collapsed. An expanded one is a box with wires.
+ * are collapsed. An expanded one is a box with wires. What is computed from constants has no wires: with
+ * several readers it is a chip on the first collapsed one.
  */
 
 import { removeHidden } from './hiddenEntities';
@@ -10,6 +11,8 @@ import type { IGroupTree, ILevel } from './treeTypes';
 
 /** Maximum number of chips per card; the others are boxes. */
 const MAX_CHIPS = 2;
+/** Maximum number of nodes of a module that is a chip because it computes from constants only. */
+const MAX_CONSTANT_NODES = 64;
 
 /** The child of a level (-1 = root) that contains the node; -1 if it lies elsewhere. */
 function childOf(
@@ -32,39 +35,50 @@ function childOf(
 
 /**
  * Groups that can be chips, by the only node or group of their level that reads all their outputs,
- * directly or through other such groups.
+ * directly or through other such groups; by every reader if they compute from constants only (`alone`).
  */
 export function chipsByHost(
-  tree: Omit<IGroupTree, 'groupChips'>
+  tree: Omit<IGroupTree, 'groupChips'>,
+  alone: Uint8Array
 ): ReadonlyMap<number, readonly number[]> {
   const { model, groupIsPreparation, groupMain, groupParent, nodeOrder } = tree;
   const { consumerOffsets, consumers } = model;
-  const hosts = new Map<number, number>();
+  const hosts = new Map<number, readonly number[]>();
   const chips = new Map<number, number[]>();
   // Readers come later.
   for (let group = tree.groupCount - 1; group >= 0; group--) {
-    if (!groupIsPreparation[group] || groupMain[group] >= 0) {
+    const nodes = nodeOrder.subarray(
+      tree.groupStart[group],
+      tree.groupEnd[group]
+    );
+    const isConstant =
+      (groupIsPreparation[group] > 0 || nodes.length <= MAX_CONSTANT_NODES) &&
+      nodes.every(node => alone[node]);
+    if (!isConstant && (!groupIsPreparation[group] || groupMain[group] >= 0)) {
       continue;
     }
     const own = model.nodeCount + group;
     const found = new Set<number>();
-    for (let i = tree.groupStart[group]; i < tree.groupEnd[group]; i++) {
-      const end = model.outputOffsets[nodeOrder[i] + 1];
-      for (let k = model.outputOffsets[nodeOrder[i]]; k < end; k++) {
+    for (const node of nodes) {
+      const end = model.outputOffsets[node + 1];
+      for (let k = model.outputOffsets[node]; k < end; k++) {
         const tensor = model.outputs[k];
         const last = tensor < 0 ? 0 : consumerOffsets[tensor + 1];
         for (let c = tensor < 0 ? 0 : consumerOffsets[tensor]; c < last; c++) {
           const child = childOf(tree, groupParent[group], consumers[c]);
-          found.add(hosts.get(child) ?? child);
+          (hosts.get(child) ?? [child]).forEach(host => found.add(host));
         }
       }
     }
     found.delete(own);
-    const [host] = found;
-    const list = chips.get(host) ?? [];
-    if (found.size === 1 && host >= 0 && list.length < MAX_CHIPS) {
-      hosts.set(own, host);
-      chips.set(host, [group, ...list]);
+    const free = [...found].filter(
+      host => host >= 0 && (chips.get(host)?.length ?? 0) < MAX_CHIPS
+    );
+    if (free.length > 0 && (isConstant || found.size === 1)) {
+      hosts.set(own, free);
+      for (const host of free) {
+        chips.set(host, [group, ...(chips.get(host) ?? [])]);
+      }
     }
   }
   return chips;
@@ -87,8 +101,9 @@ export function withChips(
   for (const entity of children) {
     for (const group of groupChips.get(entity) ?? []) {
       const chip = model.nodeCount + group;
-      if (isClosed(entity) && isClosed(chip)) {
-        folded.set(itemOf.get(chip)!, itemOf.get(entity)!);
+      const item = itemOf.get(chip)!;
+      if (isClosed(entity) && isClosed(chip) && !folded.has(item)) {
+        folded.set(item, itemOf.get(entity)!);
       }
     }
   }

@@ -12,7 +12,12 @@ import type { IRawGroups } from './groupCandidates';
 import { METRIC_IDS } from '../model/decodePayload';
 import { inputPillGroups, outputPillGroups } from './pillPlacement';
 import { findSeries } from './tensorSeries';
-import { collectReads, orderByFirstUse, computeReadRange } from './nodeReads';
+import {
+  collectReads,
+  computesAlone,
+  computeReadRange,
+  orderByFirstUse
+} from './nodeReads';
 import { sumColumns } from '../model/metricSums';
 import type { IGraphModel, MetricId } from '../types';
 import type { IGroupTree } from './treeTypes';
@@ -207,7 +212,8 @@ export function buildTree(model: IGraphModel): IGroupTree {
   );
   const { sums, unknown } = aggregate(model, numbering);
   const groupBody = rawOf.map(group => raw.body[group]);
-  const reads = collectReads(model, nodeParent);
+  const alone = computesAlone(model);
+  const reads = collectReads(model, nodeParent, alone);
   const series = findSeries(model, reads, {
     nodePosition,
     nodeParent,
@@ -271,5 +277,5 @@ export function buildTree(model: IGraphModel): IGroupTree {
       return labels.reverse();
     }
   };
-  return { ...tree, groupChips: chipsByHost(tree) };
+  return { ...tree, groupChips: chipsByHost(tree, alone) };
 }

@@ -31,7 +31,8 @@ function interfaceTensors(model: IGraphModel): number[] {
 }
 
 /** Marks nodes that compute from constants only. */
-function computesAlone(model: IGraphModel, isDrawn: Uint8Array): Uint8Array {
+export function computesAlone(model: IGraphModel): Uint8Array {
+  const isDrawn = drawnTensors(model);
   const { nodeCount, inputs, inputOffsets, tensorProducer } = model;
   const alone = new Uint8Array(nodeCount);
   const isMade = (tensor: number) =>
@@ -51,11 +52,11 @@ function computesAlone(model: IGraphModel, isDrawn: Uint8Array): Uint8Array {
  */
 export function collectReads(
   model: IGraphModel,
-  nodeParent: Int32Array
+  nodeParent: Int32Array,
+  alone: Uint8Array
 ): ICsrRows {
   const { graphs } = model.payload;
   const isDrawn = drawnTensors(model);
-  const alone = computesAlone(model, isDrawn);
   const last = new Int32Array(model.tensorCount).fill(-1);
   const readers = new IntList();
   const tensors = new IntList();
@@ -127,7 +128,7 @@ export function computeReadRange(
 export function orderByFirstUse(model: IGraphModel): Int32Array {
   const { nodeCount, outputs, outputOffsets } = model;
   const { consumers, consumerOffsets } = model;
-  const alone = computesAlone(model, drawnTensors(model));
+  const alone = computesAlone(model);
   const when = Int32Array.from({ length: nodeCount }, (_, node) => node);
   for (let node = nodeCount - 1; node >= 0; node--) {
     if (!alone[node]) {

@@ -16,7 +16,6 @@ import type { GraphSurface } from '../graph/surface';
 import { visibleEntities } from '../overlays/computeOverlay';
 import type { IStore } from '../state/store';
 import type { IDocument, IViewerState } from '../state/types';
-import { freerCorner } from './legendCorner';
 import { fitModelPanel } from './fitModelPanel';
 import { SurfaceHost } from './surfaceHost';
 import { entityOf, sameList } from './entityNames';
@@ -111,7 +110,6 @@ export class GraphController {
     if (camera && this._view) {
       this.surface?.setCamera(camera, false);
     }
-    this.placeLegend();
   }
 
   detach(): void {
@@ -186,7 +184,6 @@ export class GraphController {
     }
     this._draw({ keepCamera: false });
     this._surfaceHost.setCameraWhenReady(how.camera ?? null);
-    this.placeLegend();
   }
 
   /** Updates the numbers of the current document, at once if no box has to move; the camera stays. */
@@ -289,17 +286,6 @@ export class GraphController {
     return this._document && entityOf(this._document.model, selection);
   }
 
-  /** Places the legend where it covers least of a newly shown graph. */
-  placeLegend(): void {
-    const { camera } = this;
-    if (this._view && camera) {
-      const pane = this._surfaceHost.pane();
-      this._surfaceHost.placeLegend(
-        freerCorner(this._view.scene, camera, pane)
-      );
-    }
-  }
-
   private _openInitialIn(view: IGraphView, pane: IPane): Promise<IScene> {
     const { boxBudget } = this._surfaceHost.settings;
     return view.openInitialIn(boxBudget, this._store.get().direction, pane);
@@ -363,12 +349,11 @@ export class GraphController {
       // Rows are chosen so that the whole graph is readable.
       const readable =
         state.direction === 'auto' || state.direction === 'wrapped';
-      const turned = this.transition(
+      this._directionApplied = this.transition(
         view => this._flow(view),
         anchor,
         readable
       );
-      this._directionApplied = turned.then(() => this.placeLegend());
     }
   }
 

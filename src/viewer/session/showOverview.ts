@@ -10,6 +10,5 @@ export async function showOverview(session: ISession): Promise<void> {
   store.set({ trace: null, brush: null });
   await graph.transition(view => graph.openInitial(view));
   graph.surface?.home();
-  graph.placeLegend();
   graph.rescale();
 }

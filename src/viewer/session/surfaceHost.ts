@@ -10,7 +10,6 @@ import type {
 } from '../graph/surfaceApi';
 import { CornerDocks } from '../graph/viewport/cornerDocks';
 import { GraphSurface } from '../graph/surface';
-import type { LegendCorner } from './legendCorner';
 
 /** Size assumed for a pane that is not on the screen yet. */
 const DEFAULT_PANE: IPane = { w: 900, h: 600 };
@@ -117,13 +116,6 @@ export class SurfaceHost {
       setTimeout(done, MOUNT_TIMEOUT_MS);
       requestAnimationFrame(() => setTimeout(done));
     });
-  }
-
-  /** Sets the legend's corner; the style sheet places it there. */
-  placeLegend(corner: LegendCorner): void {
-    if (this._host) {
-      this._host.dataset.legend = corner;
-    }
   }
 
   /** Exposes the scene's version to tests and benchmarks. */

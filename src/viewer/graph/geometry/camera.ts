@@ -208,6 +208,16 @@ export function intersects(a: IRect, b: IRect): boolean {
   );
 }
 
+/** True if `inner` lies within `outer`. */
+export function contains(outer: IRect, inner: IRect): boolean {
+  return (
+    inner.x >= outer.x &&
+    inner.y >= outer.y &&
+    inner.x + inner.w <= outer.x + outer.w &&
+    inner.y + inner.h <= outer.y + outer.h
+  );
+}
+
 export function sameCamera(a: ICamera, b: ICamera): boolean {
   return a.x === b.x && a.y === b.y && a.k === b.k;
 }

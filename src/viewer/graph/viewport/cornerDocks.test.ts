@@ -5,6 +5,7 @@ import {
   coveredWeight,
   CornerDocks,
   type IDockedItem,
+  type IDockPlace,
   type IDockView,
   chooseDock
 } from './cornerDocks';
@@ -66,6 +67,20 @@ describe('dock over the graph', () => {
     expect(at([])).toBe('bottom-left');
     expect(at([BOTTOM_LEFT])).toBe('bottom-right');
     expect(at([BOTTOM])).toBe('top-left');
+  });
+
+  it('prefers a corner without a border of an open group, and keeps full size over one', () => {
+    const open = (...rects: readonly Rect[]): IDockPlace =>
+      chooseDock(
+        sightOf(rects, undefined, BoxKind.OpenGroup),
+        guest(),
+        [],
+        null
+      );
+    expect(open([100, 100, 500, 460]).corner).toBe('bottom-right');
+    expect(open([-50, -50, 2000, 2000]).corner).toBe('bottom-left');
+    const everywhere = open([-50, 20, 1100, 560]);
+    expect(everywhere).toEqual({ corner: 'bottom-left', slim: false });
   });
 
   it('is kept while it is free', () => {

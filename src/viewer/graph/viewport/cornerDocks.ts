@@ -5,6 +5,7 @@
 import { BoxKind, type IScene } from '../../../core/types';
 import {
   boxRect,
+  contains,
   type ICameraView,
   intersects,
   type IRect,
@@ -66,9 +67,12 @@ export function cornerRect(
   };
 }
 
+/** Weight of an open group's border: less than anything else, so that full size is kept over it. */
+const BORDER_WEIGHT = 0.01;
+
 /**
- * How much a screen rectangle covers: boxes (of an open group, its title bar), wires and labels. Boxes
- * count most.
+ * How much a screen rectangle covers: boxes (of an open group, its title bar or border), wires and
+ * labels. Boxes count most.
  */
 export function coveredWeight(
   { scene, index, camera, view, labels }: IDockView,
@@ -77,16 +81,21 @@ export function coveredWeight(
   const all = visibleRect(camera, view);
   const { k } = camera;
   const r = { x: all.x + x / k, y: all.y + y / k, w: w / k, h: h / k };
-  const boxes = index.boxesIn(r).filter(box => {
+  let boxes = 0;
+  for (const box of index.boxesIn(r)) {
     const rect = boxRect(scene, box);
-    return (
+    if (
       scene.boxKind[box] !== BoxKind.OpenGroup ||
       intersects(r, { ...rect, h: Math.min(rect.h, TITLE_BAR) })
-    );
-  });
+    ) {
+      boxes++;
+    } else if (!contains(rect, r)) {
+      boxes += BORDER_WEIGHT;
+    }
+  }
   const wires = index.edgesIn(r).filter(edge => crosses(scene, edge, r));
   const texts = k >= LABELS_FROM ? (labels?.in(r).length ?? 0) : 0;
-  return 3 * boxes.length + texts + wires.length;
+  return 3 * boxes + texts + wires.length;
 }
 
 /** The position of an item; `now` is kept if no other is better. */
@@ -108,10 +117,12 @@ export function chooseDock(
   };
   const away = item.isAway?.(dockView) ?? false;
   if (away || (view.w >= MIN_VIEW.w && view.h >= MIN_VIEW.h)) {
-    const most = away ? Number.MAX_VALUE : 0;
-    const whole = corners.find(corner => cost(corner, false) <= most);
-    if (whole) {
-      return { corner: whole, slim: false };
+    const limits = away ? [Number.MAX_VALUE] : [0, 0.5];
+    for (const most of limits) {
+      const whole = corners.find(corner => cost(corner, false) <= most);
+      if (whole) {
+        return { corner: whole, slim: false };
+      }
     }
   }
   const costs = corners.map(corner => cost(corner, true));
