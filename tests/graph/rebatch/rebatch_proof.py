@@ -47,25 +47,29 @@ def tensors(graph: onnx.GraphProto) -> Iterator[TensorProto]:
                 yield from tensors(attribute.g)
 
 
-def narrow(model: onnx.ModelProto, by: int = 16) -> onnx.ModelProto:
-    """Divide the widths of a plain convolutional network without weights; its input and classes stay.
-
-    Widths are multiples of ``by``; sizes of windows, groups and the number of classes are not.
-    """
+def narrow(model: onnx.ModelProto, sizes: Mapping[int, int]) -> onnx.ModelProto:
+    """Replace inner widths: dimensions of weights that a file lacks, and numbers that name them."""
     for tensor in model.graph.initializer:
-        if tensor.data_type == TensorProto.INT64:
-            sizes = numpy_helper.to_array(tensor)
-            made = np.where(sizes % by == 0, sizes // by, sizes)
-            tensor.CopyFrom(numpy_helper.from_array(made, tensor.name))
-        else:
-            assert not [size for size in tensor.dims if size % by]
-            values = numpy_helper.to_array(tensor)[tuple(slice(size // by) for size in tensor.dims)]
-            tensor.CopyFrom(numpy_helper.from_array(values.copy(), tensor.name))
-    stored = {tensor.name: tensor.dims for tensor in model.graph.initializer}
-    for info in model.graph.input:
-        for dim, size in zip(info.type.tensor_type.shape.dim, stored.get(info.name, ()), strict=False):
-            dim.dim_value = size
+        made = [sizes.get(size, size) for size in tensor.dims]
+        if tensor.data_type == TensorProto.INT64 and not _lacking(tensor):
+            numbers = numpy_helper.to_array(tensor)
+            values = np.vectorize(lambda number: sizes.get(number, number), otypes=[np.int64])(numbers)
+            tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
+        elif list(tensor.dims) != made:
+            if not _lacking(tensor):
+                values = numpy_helper.to_array(tensor)[tuple(map(slice, made))].copy()
+                tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
+            tensor.dims[:] = made
+    del model.graph.value_info[:]
+    for info in (*model.graph.input, *model.graph.output):
+        for dim in info.type.tensor_type.shape.dim:
+            if dim.dim_value in sizes:
+                dim.dim_value = sizes[dim.dim_value]
     return model
+
+
+def _lacking(tensor: TensorProto) -> bool:
+    return not tensor.raw_data and not any(len(getattr(tensor, field)) for field in _FIELDS)
 
 
 def complete(model: onnx.ModelProto, folder: Path | None = None) -> onnx.ModelProto:
@@ -80,7 +84,7 @@ def complete(model: onnx.ModelProto, folder: Path | None = None) -> onnx.ModelPr
                 tensor.data_location = TensorProto.DEFAULT
                 del tensor.external_data[:]
                 continue
-        elif not count or tensor.raw_data or any(len(getattr(tensor, f)) for f in _FIELDS):
+        elif not count or not _lacking(tensor):
             continue
         _fill(tensor, count)
         filled.add(tensor.name)
