@@ -68,9 +68,9 @@ async def measure_model(queue: JobQueue, path: Path) -> None:
     slowest = max([(await watched(queue.body(job.id, "node", node)))[1] for node in range(0, 50, 5)])
     report, report_s, report_stall = await watched(queue.body(job.id, "report"))
     record = queue._store.get(job.id, 0)
-    queue._dismiss(record)
+    queue._stop_worker(record)
     _, revived, _ = await watched(queue.body(job.id, "node", 5))
-    queue._dismiss(record)
+    queue._stop_worker(record)
     print(
         f"{path.name}: request to picture {seconds:.2f} s, payload {body.raw_size / 1e6:.2f} MB"
         f" (gzip {body.size / 1e6:.2f}), {stall};"

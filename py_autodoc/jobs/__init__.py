@@ -1,1 +1,1 @@
-"""Analyses in child processes: isolated, bounded, cancellable, cached."""
+"""Run analyses in child processes: isolated, limited, cancellable and cached."""

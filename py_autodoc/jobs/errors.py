@@ -1,4 +1,4 @@
-"""Errors of jobs rather than of the library; see ``py_autodoc.errors`` for the hierarchy."""
+"""Errors of jobs. See ``py_autodoc.errors`` for the base classes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from py_autodoc.report.schema import Problem
 
 
 class UnknownJob(PathError):
-    """No job has this id, or its result was dropped from the cache."""
+    """There is no job with this id, or its result was removed from the cache."""
 
     def __init__(self) -> None:
-        super().__init__("unknown-job", "The server has no analysis with this id.", "Start it again.")
+        super().__init__(
+            "unknown-job", "The server has no analysis with this id.", "Start the analysis again."
+        )
 
 
 class UnknownNode(PathError):
@@ -21,12 +23,12 @@ class UnknownNode(PathError):
 
 
 class JobStopped(AutodocError):
-    """The requester has gone. Never shown to users."""
+    """The request was cancelled. Never shown to users."""
 
     http_status = 499
 
     def __init__(self) -> None:
-        super().__init__("stopped", "Nobody waits for this any longer.")
+        super().__init__("stopped", "The request was cancelled.")
 
 
 class JobNotDone(AutodocError):
@@ -39,13 +41,13 @@ class JobNotDone(AutodocError):
 
 
 class FileChanged(AutodocError):
-    """The file is no longer the one that was analysed."""
+    """The file has changed since it was analysed."""
 
     http_status = 409
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            "file-changed", f"{name} changed on disk since it was analysed.", "Reload the model."
+            "file-changed", f"{name} has changed on disk since it was analysed.", "Reload the model."
         )
 
 
@@ -58,13 +60,13 @@ class QueueFull(ServiceError):
     def __init__(self, waiting: int) -> None:
         super().__init__(
             "queue-full",
-            f"{waiting} analyses are waiting already.",
+            f"{waiting} analyses are already waiting.",
             f"Try again in {self.retry_after_s} seconds.",
         )
 
 
 class JobFailed(AutodocError):
-    """The job ended with this problem."""
+    """The job failed with this problem."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.code, problem.detail, problem.hint)
@@ -73,13 +75,20 @@ class JobFailed(AutodocError):
 
 
 CRASHES = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS", "SIGTRAP"})
-"""Signals that indicate a crash of the process itself."""
+"""Signals of a process that crashed, as opposed to one that was killed."""
+
+
+_REPORT_MODEL = "Other analyses are not affected. Please report the model."
 
 
 class WorkerGone(AnalysisError):
-    """The child exited without a response.
+    """The child process ended without a response.
 
-    ``by_model`` if its own computation was the cause, ``lost`` if its parent process ended.
+    Args:
+        message: what happened.
+        hint: what to do about it.
+        by_model: the analysis itself is the cause.
+        lost: the exit status is unknown, because the process that started the child has ended, too.
     """
 
     def __init__(self, message: str, hint: str, *, by_model: bool = False, lost: bool = False) -> None:
@@ -88,34 +97,34 @@ class WorkerGone(AnalysisError):
         self.lost = lost
 
     @classmethod
-    def dismissed(cls) -> WorkerGone:
-        """The server ended it."""
-        return cls("The server has ended the process that holds this analysis.", "Try again.")
+    def stopped_by_server(cls) -> WorkerGone:
+        """The server stopped the child."""
+        return cls("The server stopped the process of this analysis.", "Try again.")
 
     @classmethod
-    def silent(cls, lost: bool) -> WorkerGone:
-        """It exited by itself, or for an unknown reason."""
-        message = "The process that holds this analysis ended without an answer."
-        return cls(message, "Try again; if it happens each time, please report it.", lost=lost)
+    def no_response(cls, lost: bool) -> WorkerGone:
+        """The child exited by itself, or for an unknown reason."""
+        message = "The process of this analysis ended without a response."
+        return cls(message, "Try again. If it happens again, please report it.", lost=lost)
 
     @classmethod
-    def babbling(cls) -> WorkerGone:
-        """It sent an invalid message."""
-        message = "The process that holds this analysis sent an invalid response and was stopped."
-        return cls(message, "Nothing else was harmed. Please report the model.", by_model=True)
+    def invalid_response(cls) -> WorkerGone:
+        """The child sent an invalid message."""
+        message = "The process of this analysis sent an invalid response and was stopped."
+        return cls(message, _REPORT_MODEL, by_model=True)
 
     @classmethod
-    def by_signal(cls, name: str) -> WorkerGone:
-        """A signal ended it: a crash, or from outside."""
+    def killed_by(cls, name: str) -> WorkerGone:
+        """A signal ended the child: it crashed, or another process killed it."""
         if name in CRASHES:
-            message = f"A library crashed while it worked on this model ({name})."
-            return cls(message, "Nothing else was harmed. Please report the model.", by_model=True)
-        message = f"The process that holds this analysis was ended from outside ({name})."
-        return cls(message, "The machine may be short of memory. Try again.")
+            message = f"A library crashed during the analysis of this model ({name})."
+            return cls(message, _REPORT_MODEL, by_model=True)
+        message = f"The process of this analysis was killed ({name})."
+        return cls(message, "The machine may have run out of memory. Try again.")
 
 
 def out_of_memory(limit_bytes: int) -> LimitError:
-    """The child reached its memory limit."""
+    """Return the error for a child that reached its memory limit."""
     return LimitError(
         "memory_bytes",
         limit_bytes,
@@ -126,7 +135,7 @@ def out_of_memory(limit_bytes: int) -> LimitError:
 
 
 def out_of_time(limit_s: float) -> LimitError:
-    """The child ran longer than allowed."""
+    """Return the error for a child that exceeded its time limit."""
     return LimitError(
         "seconds",
         int(limit_s),

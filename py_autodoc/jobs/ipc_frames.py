@@ -1,9 +1,9 @@
-"""What server and child say to each other: framed messages over one byte stream.
+"""The protocol between the server and its child processes: frames on a byte stream.
 
-A frame is one byte of kind, a big-endian uint32 length and that many bytes. An answer begins with
-``BEGIN`` and the number of its request. Bodies (payload, report, details) cross as many ``CHUNK`` frames of
-at most ``CHUNK_BYTES``, so that the server never copies or decodes anything large. The child is not
-trusted: lengths are bounded and every control frame is decoded into its type.
+A frame has one byte for its kind, its length as big-endian uint32, and a payload of this length. A response
+starts with ``BEGIN`` and the number of its request. Bodies (payload, report, details) are sent as ``CHUNK``
+frames of at most ``CHUNK_BYTES`` and end with ``END``, so that the server never copies or decodes large data.
+The server does not trust the child: lengths are limited, and every control frame is decoded into its type.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from py_autodoc.limits import Limits
 
 HEADER = struct.Struct("!cI")
 NUMBER = struct.Struct("!I")
-"""Of a request."""
+"""Number of a request."""
 CHUNK_BYTES = 1 << 18
 MAX_REQUEST_BYTES = 1 << 22
-"""Longest frame to a child: what a client may send (1 MiB), written another way."""
+"""Maximum length of a frame to a child. A client may send 1 MiB, which can grow when encoded again."""
 
 # server → child
 ANALYSE = b"A"
 RENDER = b"R"
 STOP = b"X"
-"""Nobody waits for the request of this number; it is answered all the same, mostly by a problem."""
+"""Cancel the request with this number. The child still responds to it, usually with a problem."""
 # child → server
 PROGRESS = b"P"
 SUMMARY = b"S"
 BEGIN = b"B"
-"""The answer to the request of this number follows, in one piece."""
+"""The response to the request with this number follows, not interleaved with others."""
 CHUNK = b"C"
 END = b"E"
 PROBLEM = b"F"
@@ -42,7 +42,7 @@ LOG = b"L"
 
 
 class AnalysisSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What to analyse, how, and within which limits."""
+    """A file to analyse, with options and limits."""
 
     path: str
     stamp: Stamp
@@ -50,15 +50,15 @@ class AnalysisSpec(msgspec.Struct, frozen=True, kw_only=True):
     input_shapes: dict[str, list[int]] = {}
     assume: bool = False
     thresholds: dict[str, Any] | None = None
-    """What a threshold file holds, not checked."""
+    """Content of a threshold file; not validated."""
     thresholds_file: Companion | None = None
-    """A threshold file by its path, instead of ``thresholds``."""
+    """Path and state of a threshold file, instead of ``thresholds``."""
     read_weights: bool = False
     limits: Limits
 
 
 class JobProgress(msgspec.Struct, frozen=True, array_like=True):
-    """How far the analysis is."""
+    """Progress of the analysis."""
 
     phase: str
     done: int
@@ -66,102 +66,106 @@ class JobProgress(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """The analysis is there; bodies can be asked for."""
+    """The analysis is complete; bodies can be requested."""
 
     identity: str
     companions: list[Companion]
 
 
 class BodyRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Ask for a body: what a ``WorkerSession`` of the child makes, by its name."""
+    """Request for a body. The comments name the kinds that use a field."""
 
-    what: str
+    kind: str
+    """Name of the method of ``WorkerSession``: ``graph``, ``report``, ``node`` …"""
     number: int = 0
-    """Which answer is which; the sender of the request counts."""
+    """Identifies the response; assigned by the sender."""
     node: int = -1
+    """``node``: id of the node."""
     tensor: int = -1
-    """Of ``weights``: a tensor's id, or -1 and a name."""
+    """``weights``: id of the tensor, or -1 to use ``name``."""
     name: str = ""
+    """``weights``: name of the tensor."""
     graph: str | None = None
-    """The body that has it; None where its name tells enough."""
+    """``weights``: the subgraph that contains the tensor; None if its name is unique."""
     format: str = ""
-    """Of ``file``; of ``weights``: ``npy`` for all values, empty for what the viewer shows of them."""
+    """``file``: format of the file. ``weights``: ``npy`` for all values, empty for a summary."""
     metric: str = ""
-    """Of ``file``: the number that it shows."""
+    """``file``: metric that the file shows."""
     ranges: list[tuple[int, int]] = []
-    """Of ``extract``: first and last ids of nodes that follow each other."""
+    """``extract``: first and last id of each range of nodes."""
     device: str = ""
-    """Of ``serving``: the id of a packaged profile."""
+    """``serving``: id of a packaged device."""
     precision: str = ""
+    """``serving``: precision; empty for the default."""
     runtime: str = ""
+    """``serving``: runtime; empty for the default."""
     other: AnalysisSpec | None = None
-    """Of ``comparison``: the model to align with."""
+    """``comparison``: the model to align with."""
 
     @property
     def bulky(self) -> bool:
-        """True where the answer is mostly weights: it does not shrink, and it is not kept."""
-        return self.what == "extract" or (self.what == "weights" and bool(self.format))
+        """True if the response consists mostly of weights: it is neither compressed nor cached."""
+        return self.kind == "extract" or (self.kind == "weights" and bool(self.format))
 
 
-SLOW = frozenset({"weights", "extract"})
-"""Requests that read weights. Between two pieces the child answers others."""
+INTERRUPTIBLE = frozenset({"weights", "extract"})
+"""Kinds of requests that read weights piece by piece. The child handles others in between."""
 
 
-def ranges_of(ids: Iterable[int]) -> list[tuple[int, int]]:
-    """Ids as ranges, ascending; each once."""
-    found: list[tuple[int, int]] = []
-    for one in sorted(set(ids)):
-        if found and found[-1][1] == one - 1:
-            found[-1] = (found[-1][0], one)
+def to_ranges(ids: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the distinct ids as ascending ranges (first, last)."""
+    ranges: list[tuple[int, int]] = []
+    for number in sorted(set(ids)):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1] = (ranges[-1][0], number)
         else:
-            found.append((one, one))
-    return found
+            ranges.append((number, number))
+    return ranges
 
 
 class JobEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """The body is complete.
-
-    ``size`` counts the bytes that were sent, ``raw_size`` those before ``gzip``; ``digest`` identifies
-    the content.
-    """
+    """The body is complete."""
 
     size: int
+    """Bytes sent."""
     raw_size: int
+    """Bytes before compression."""
     gzip: bool
     digest: str
+    """Hash of the uncompressed content."""
 
 
 class BrokenStream(Exception):
-    """The other side closed the stream or does not speak this protocol."""
+    """The stream was closed, or a message violates the protocol."""
 
 
 def pack(kind: bytes, payload: bytes = b"") -> bytes:
-    """One frame."""
+    """Return a frame."""
     return HEADER.pack(kind, len(payload)) + payload
 
 
 def encode(kind: bytes, message: msgspec.Struct) -> bytes:
-    """One frame that carries a message."""
+    """Return a frame with a message as JSON."""
     return pack(kind, msgspec.json.encode(message))
 
 
-def unpack_header(header: bytes, most: int = CHUNK_BYTES) -> tuple[bytes, int]:
-    """Kind and length. Raises ``BrokenStream`` when the length is not one the other side would send."""
+def unpack_header(header: bytes, max_length: int = CHUNK_BYTES) -> tuple[bytes, int]:
+    """Return the kind and length of a frame. Raises: BrokenStream: the length exceeds ``max_length``."""
     kind, length = HEADER.unpack(header)
-    if length > most:
+    if length > max_length:
         raise BrokenStream
     return kind, length
 
 
 def chunks(body: bytes) -> Iterator[memoryview]:
-    """``body`` in pieces that fit a frame."""
+    """Split a body into chunks that fit into a frame, without copying it."""
     view = memoryview(body)
     for start in range(0, len(view), CHUNK_BYTES):
         yield view[start : start + CHUNK_BYTES]
 
 
 def read_exactly(descriptor: int, size: int) -> bytes:
-    """``size`` bytes from a blocking descriptor. Raises ``BrokenStream`` at its end."""
+    """Read ``size`` bytes from a blocking descriptor. Raises: BrokenStream: the stream ended."""
     parts: list[bytes] = []
     while size:
         part = os.read(descriptor, size)
@@ -173,13 +177,13 @@ def read_exactly(descriptor: int, size: int) -> bytes:
 
 
 def read_frame(descriptor: int) -> tuple[bytes, bytes]:
-    """The next request from a blocking descriptor: kind and payload."""
+    """Read the kind and payload of the next request from a blocking descriptor. Raises: BrokenStream."""
     kind, length = unpack_header(read_exactly(descriptor, HEADER.size), MAX_REQUEST_BYTES)
     return kind, read_exactly(descriptor, length)
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:
-    """All of ``data`` to a blocking descriptor."""
+    """Write all data to a blocking descriptor."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

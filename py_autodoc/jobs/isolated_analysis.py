@@ -1,6 +1,6 @@
-"""One analysis in one child, seen from the server: ask, follow, time out, kill.
+"""The server's side of one analysis in a child process: requests, progress, timeouts, errors.
 
-Bodies stay encoded bytes in pieces: the event loop never decodes, joins or copies one.
+Bodies remain encoded and in pieces: the event loop never decodes, joins or copies them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from py_autodoc.jobs.ipc_frames import AnalysisSpec, BodyRequest, JobProgress, S
 from py_autodoc.jobs.launch import Child, Launcher
 from py_autodoc.report.schema import Problem
 
-Take = Callable[[bytes], Awaitable[None]]
+ChunkReceiver = Callable[[bytes], Awaitable[None]]
+"""Receives the pieces of a body as they arrive."""
 log = logging.getLogger("py_autodoc.jobs")
 
 MAX_BODY_BYTES = 1 << 29
 MAX_LOGS = 16
-"""Log messages taken from one child; one more and it is up to no good."""
+"""Maximum number of log messages from one child; one that sends more is killed."""
 STOP_GRACE_S = 3.0
-"""How long a child may take to stop what nobody waits for."""
+"""Seconds in which a child must end a cancelled request."""
 _GZIP_FORMAT = 31
+"""``wbits`` of zlib for a gzip header."""
 _BROKEN = (ipc_frames.BrokenStream, asyncio.IncompleteReadError, msgspec.MsgspecError, OSError)
 _PROGRESS = msgspec.json.Decoder(JobProgress)
 _SUMMARY = msgspec.json.Decoder(Summary)
@@ -40,61 +42,61 @@ _PROBLEM = msgspec.json.Decoder(Problem)
 
 @dataclass(frozen=True, slots=True)
 class EncodedBody:
-    """An encoded answer in pieces of at most 256 KiB, compressed when that pays.
-
-    ``size`` counts the bytes kept, ``raw_size`` those of the JSON; ``digest`` identifies the content.
-    """
+    """An encoded response in pieces of at most 256 KiB, possibly compressed."""
 
     pieces: tuple[bytes, ...]
     size: int
+    """Bytes of all pieces."""
     raw_size: int
+    """Bytes of the uncompressed JSON."""
     gzip: bool
     digest: str
+    """Hash of the uncompressed content."""
 
     def unpacked(self) -> Iterator[bytes]:
-        """The JSON, in pieces that cost less than a millisecond each."""
+        """Yield the uncompressed JSON, in pieces that take less than a millisecond each."""
         if not self.gzip:
             yield from self.pieces
             return
         unpacker = zlib.decompressobj(wbits=_GZIP_FORMAT)
-        left = self.raw_size
+        remaining = self.raw_size
         for piece in self.pieces:
-            while piece and left > 0:
-                out = unpacker.decompress(piece, min(left, ipc_frames.CHUNK_BYTES))
+            while piece and remaining > 0:
+                out = unpacker.decompress(piece, min(remaining, ipc_frames.CHUNK_BYTES))
                 piece = unpacker.unconsumed_tail
-                left -= len(out)
+                remaining -= len(out)
                 if out:
                     yield out
 
 
-class _Answer:
-    """What a request waits for."""
+class _PendingBody:
+    """A response that is being received."""
 
-    def __init__(self, take: Take | None) -> None:
-        self.take = take
+    def __init__(self, receiver: ChunkReceiver | None) -> None:
+        self.receiver = receiver
         self.pieces: list[bytes] = []
         self.size = 0
         self.done: asyncio.Future[EncodedBody] = asyncio.get_running_loop().create_future()
 
     async def add(self, payload: bytes) -> None:
-        """Another piece of the body. What ``take`` raises is the answer; the rest is dropped then."""
+        """Add a piece. If the receiver raises an exception, the request fails and the rest is ignored."""
         self.size += len(payload)
         if self.size > MAX_BODY_BYTES:
             raise ipc_frames.BrokenStream
         if self.done.done():
             return
-        if self.take is None:
+        if self.receiver is None:
             self.pieces.append(payload)
             return
         try:
-            await self.take(payload)
+            await self.receiver(payload)
         except ipc_frames.BrokenStream:
             raise
-        except Exception as error:  # noqa: BLE001 - passed on to the one who gave ``take``
+        except Exception as error:  # noqa: BLE001 - raised by the request
             self.fail(error)
 
     def end(self, end: ipc_frames.JobEnd) -> None:
-        """The body is complete."""
+        """Complete the body. Raises: BrokenStream: its size is wrong."""
         if end.size != self.size:
             raise ipc_frames.BrokenStream
         if not self.done.done():
@@ -103,51 +105,51 @@ class _Answer:
             )
 
     def fail(self, error: BaseException) -> None:
-        """There will be no body."""
+        """End the request with an error."""
         if not self.done.done():
             self.done.set_exception(error)
 
 
 class IsolatedAnalysis:
-    """A child that analyses ``spec`` and then answers questions about it.
+    """A child process that analyses ``spec`` and then responds to requests.
 
-    One question at a time, and one more while weights are read: the child answers it between two pieces.
-    Whatever goes wrong between the two processes (an error inside the child is not that) kills the child.
+    Requests run one at a time. One further request can run while weights are read: the child handles it
+    between two pieces. Every violation of the protocol kills the child; errors that it reports do not.
     """
 
     def __init__(self, child: Child, spec: AnalysisSpec) -> None:
         self._child = child
         self._spec = spec
-        self._quick = asyncio.Lock()
-        self._slow = asyncio.Lock()
-        self._numbers = itertools.count(1)
-        self._answers: dict[int, _Answer] = {}
-        self._listening: asyncio.Task[None] | None = None
-        self._logs = 0
+        self._interactive_lock = asyncio.Lock()
+        self._weights_lock = asyncio.Lock()
+        self._request_numbers = itertools.count(1)
+        self._pending: dict[int, _PendingBody] = {}
+        self._listener: asyncio.Task[None] | None = None
+        self._log_count = 0
         self._killed = False
 
     @classmethod
     async def start(cls, launcher: Launcher, spec: AnalysisSpec) -> IsolatedAnalysis:
-        """A new child that has not begun yet."""
+        """Start a child. It waits for ``analyse``."""
         return cls(await launcher.start(), spec)
 
     @property
     def alive(self) -> bool:
-        """True while it can be asked."""
+        """True while the child can receive requests."""
         return self._child.alive and not self._killed
 
     def kill(self) -> None:
-        """Ends it now."""
+        """Kill the child."""
         self._killed = True
         self._child.kill()
 
     async def analyse(self, on_progress: Callable[[JobProgress], None]) -> Summary:
-        """Runs the analysis.
+        """Run the analysis.
 
         Raises:
             JobFailed: the child reported a problem.
-            WorkerGone: it ended.
-            AutodocError: it ran over a limit.
+            WorkerGone: the child ended.
+            LimitError: the analysis took too long.
         """
         seconds = self._spec.limits.seconds
         try:
@@ -158,91 +160,95 @@ class IsolatedAnalysis:
             self.kill()
             raise out_of_time(seconds) from None
         except _BROKEN as error:
-            raise await self._ended(error) from None
+            raise await self._exit_error(error) from None
         except BaseException:
-            # Cancelled in the middle of a frame: the stream cannot be used any more.
+            # Cancelled in the middle of a frame: the stream can no longer be used.
             self.kill()
             raise
 
-    async def render(self, request: BodyRequest, take: Take | None = None) -> EncodedBody:
-        """A body of the finished analysis; its pieces go to ``take`` instead when that is given.
+    async def render(self, request: BodyRequest, receiver: ChunkReceiver | None = None) -> EncodedBody:
+        """Request a body of the finished analysis.
 
-        Raises like ``analyse``, and what ``take`` raises.
+        Cancelling this call cancels the request in the child, which is killed only if it does not react in
+        time.
 
-        Cancelled, it asks the child to stop, and kills it only when it does not: the analysis is worth
-        keeping.
+        Args:
+            request: the body to request.
+            receiver: called with each piece; the returned body then has no pieces.
+
+        Raises: JobFailed, WorkerGone, LimitError as ``analyse``, and exceptions of the receiver.
         """
-        async with self._slow if request.what in ipc_frames.SLOW else self._quick:
-            return await self._asked(request, take)
+        async with self._weights_lock if request.kind in ipc_frames.INTERRUPTIBLE else self._interactive_lock:
+            return await self._request(request, receiver)
 
-    async def _asked(self, request: BodyRequest, take: Take | None) -> EncodedBody:
+    async def _request(self, request: BodyRequest, receiver: ChunkReceiver | None) -> EncodedBody:
         if not self.alive:
-            raise await self._ended()
-        if self._listening is None:
-            self._listening = asyncio.get_running_loop().create_task(self._listen())
-        number = next(self._numbers)
-        answer = self._answers[number] = _Answer(take)
+            raise await self._exit_error()
+        if self._listener is None:
+            self._listener = asyncio.get_running_loop().create_task(self._listen())
+        number = next(self._request_numbers)
+        pending = self._pending[number] = _PendingBody(receiver)
         seconds = self._spec.limits.seconds
         try:
             self._child.write(
                 ipc_frames.encode(ipc_frames.RENDER, msgspec.structs.replace(request, number=number))
             )
-            return await asyncio.wait_for(asyncio.shield(answer.done), seconds)
+            return await asyncio.wait_for(asyncio.shield(pending.done), seconds)
         except asyncio.TimeoutError:
             self.kill()
             raise out_of_time(seconds) from None
         except asyncio.CancelledError:
-            await self._stop(number, answer)
+            await self._cancel(number, pending)
             raise
         finally:
-            # Nobody looks at what comes now.
-            answer.done.cancel()
+            # The rest of the response is ignored.
+            pending.done.cancel()
 
-    async def _stop(self, number: int, answer: _Answer) -> None:
-        """Waits a little for the end of an answer that nobody needs; past that the child is killed."""
-        if self.alive and not answer.done.done():
+    async def _cancel(self, number: int, pending: _PendingBody) -> None:
+        """Cancel a request; kill the child if it does not end the response in time."""
+        if self.alive and not pending.done.done():
             self._child.write(ipc_frames.pack(ipc_frames.STOP, ipc_frames.NUMBER.pack(number)))
         try:
-            await asyncio.wait_for(asyncio.shield(answer.done), STOP_GRACE_S)
+            await asyncio.wait_for(asyncio.shield(pending.done), STOP_GRACE_S)
         except asyncio.TimeoutError:
             self.kill()
-        except Exception as error:  # noqa: BLE001 - nobody waits for this answer
-            log.debug("stopped: %s", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - the request was cancelled
+            log.debug("cancelled: %s", type(error).__name__)
 
     async def _listen(self) -> None:
-        """Gives the answers to those who wait for them, until the child ends."""
-        cause: AutodocError = WorkerGone.dismissed()
+        """Receive responses until the child ends; then fail all pending requests."""
+        cause: AutodocError = WorkerGone.stopped_by_server()
         try:
             while True:
-                await self._hear()
+                await self._receive_response()
         except _BROKEN as error:
-            cause = await self._ended(error)
+            cause = await self._exit_error(error)
         finally:
             self.kill()
-            for answer in self._answers.values():
-                answer.fail(cause)
+            for pending in self._pending.values():
+                pending.fail(cause)
 
-    async def _hear(self) -> None:
-        """One answer."""
+    async def _receive_response(self) -> None:
+        """Receive one response. Raises: BrokenStream."""
         kind, payload = await self._receive()
         if kind != ipc_frames.BEGIN or len(payload) != ipc_frames.NUMBER.size:
             raise ipc_frames.BrokenStream
         (number,) = ipc_frames.NUMBER.unpack(payload)
-        answer = self._answers.get(number)
-        if answer is None:
+        pending = self._pending.get(number)
+        if pending is None:
             raise ipc_frames.BrokenStream
         while True:
             kind, payload = await self._receive()
             if kind == ipc_frames.CHUNK:
-                await answer.add(payload)
+                await pending.add(payload)
                 continue
             if kind == ipc_frames.END:
-                answer.end(_END.decode(payload))
+                pending.end(_END.decode(payload))
             elif kind == ipc_frames.PROBLEM:
-                answer.fail(JobFailed(_PROBLEM.decode(payload)))
+                pending.fail(JobFailed(_PROBLEM.decode(payload)))
             else:
                 raise ipc_frames.BrokenStream
-            del self._answers[number]
+            del self._pending[number]
             return
 
     async def _analyse(self, on_progress: Callable[[JobProgress], None]) -> Summary:
@@ -251,7 +257,7 @@ class IsolatedAnalysis:
             kind, payload = await self._receive()
             if kind == ipc_frames.PROGRESS:
                 on_progress(_PROGRESS.decode(payload))
-                # A child that floods us must not keep the loop to itself.
+                # A child that sends many messages must not block the event loop.
                 await asyncio.sleep(0)
             elif kind == ipc_frames.SUMMARY:
                 return _SUMMARY.decode(payload)
@@ -261,35 +267,35 @@ class IsolatedAnalysis:
                 raise ipc_frames.BrokenStream
 
     async def _receive(self) -> tuple[bytes, bytes]:
-        """The next frame; log lines are logged."""
+        """Return the next frame that is not a log message; those are logged."""
         while True:
             header = await self._child.reader.readexactly(ipc_frames.HEADER.size)
             kind, length = ipc_frames.unpack_header(header)
             payload = await self._child.reader.readexactly(length)
             if kind != ipc_frames.LOG:
                 return kind, payload
-            self._logs += 1
-            if self._logs > MAX_LOGS:
+            self._log_count += 1
+            if self._log_count > MAX_LOGS:
                 raise ipc_frames.BrokenStream
-            # Escaped: a traceback may quote names from the model, control characters included.
+            # A traceback can quote names from the model with control characters: escape them.
             for line in payload.decode("utf-8", "replace").splitlines():
                 log.error("worker: %s", line.encode("unicode_escape").decode("ascii"))
 
-    async def _ended(self, error: Exception | None = None) -> AutodocError:
-        """Why the stream broke: whether we ended the child, somebody else did, or the model."""
+    async def _exit_error(self, error: Exception | None = None) -> AutodocError:
+        """Return the error for a broken stream: the server, another process or the model ended the child."""
         if self._killed:
-            return WorkerGone.dismissed()
+            return WorkerGone.stopped_by_server()
         if isinstance(error, (ipc_frames.BrokenStream, msgspec.MsgspecError)):
             self.kill()
-            return WorkerGone.babbling()
+            return WorkerGone.invalid_response()
         status = await self._child.exit_status()
         self.kill()
         if status is None or status >= 0:
-            return WorkerGone.silent(lost=status is None)
+            return WorkerGone.no_response(lost=status is None)
         if status == -getattr(signal, "SIGXCPU", 0):
             return out_of_time(self._spec.limits.seconds)
         try:
             name = signal.Signals(-status).name
         except ValueError:
             name = f"signal {-status}"
-        return WorkerGone.by_signal(name)
+        return WorkerGone.killed_by(name)

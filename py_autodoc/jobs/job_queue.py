@@ -1,4 +1,4 @@
-"""Jobs: one for each content and set of options, a few at a time, results kept for a while."""
+"""The queue of analyses: one job per content and options, limited concurrency, cached results."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import msgspec
 from py_autodoc.errors import AnalysisError, AutodocError, LimitError, OptionError
 from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, QueueFull, WorkerGone
 from py_autodoc.jobs.file_stamps import unchanged
-from py_autodoc.jobs.ipc_frames import AnalysisSpec, BodyRequest, JobProgress, ranges_of
-from py_autodoc.jobs.isolated_analysis import EncodedBody, IsolatedAnalysis, Take
+from py_autodoc.jobs.ipc_frames import AnalysisSpec, BodyRequest, JobProgress, to_ranges
+from py_autodoc.jobs.isolated_analysis import ChunkReceiver, EncodedBody, IsolatedAnalysis
 from py_autodoc.jobs.job_record import DONE, JobRecord
 from py_autodoc.jobs.job_store import JobStore
 from py_autodoc.jobs.launch import Launcher
@@ -26,15 +26,16 @@ from py_autodoc.report.schema import Job
 log = logging.getLogger("py_autodoc.jobs")
 
 SWEEP_S = 15.0
+"""Seconds between two removals of idle jobs and children."""
 MAX_RANGES = 10_000
-"""They must fit one frame."""
+"""Maximum number of ranges of nodes in a request: it must fit into one frame."""
 _FEWER = "Select fewer nodes, or use `onnx-autodoc extract`."
 NOT_RUN = AnalysisError("internal-error", "The analysis could not be run.", "See the server's log.")
 
 
 @dataclass(frozen=True, slots=True)
 class QueueSettings:
-    """How much a queue may use. Units: seconds, bytes, counts."""
+    """Limits of a queue, in seconds, bytes and counts."""
 
     limits: Limits = SERVER
     max_running: int = field(default_factory=lambda: min(2, os.cpu_count() or 1))
@@ -43,17 +44,20 @@ class QueueSettings:
     cache_seconds: float = 3600.0
     max_records: int = 256
     cached_weights: int = 256
-    """Constants whose values are kept; some 10 KiB each."""
+    """Maximum number of constants whose values are cached, with about 10 KiB each."""
     idle_workers: int = 3
-    """Children kept after their analysis to answer questions about nodes; 140 MB each at 50,000 nodes."""
+    """Children kept after their analysis for requests about nodes; 140 MB each at 50,000 nodes."""
     max_workers: int = 16
-    """Children at the same time, whatever they do. A dismissed one that is asked again waits for a place."""
+    """Maximum number of children. Requests that need another child wait until one ends or is idle."""
     worker_idle_seconds: float = 1800.0
     launcher_idle_seconds: float = 3600.0
 
 
 class JobQueue:
-    """Single-flight, bounded, cancellable. All methods run on the event loop and never block it."""
+    """A queue of analyses. Its methods run on the event loop and never block it.
+
+    Equal requests share one job, which is cancelled when all of them are withdrawn.
+    """
 
     def __init__(self, launcher: Launcher, settings: QueueSettings | None = None, version: str = "") -> None:
         self._launcher = launcher
@@ -67,92 +71,100 @@ class JobQueue:
         self._sweeper: asyncio.TimerHandle | None = None
         self._used_at = time.monotonic()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._freed = asyncio.Event()
-        """Set, and replaced, whenever a child was dismissed or became idle."""
-        self._reviving: set[str] = set()
-        """Jobs whose child is being started again."""
+        self._worker_freed = asyncio.Event()
+        """Set, and replaced by a new event, when a child was stopped or became idle."""
+        self._restarting: set[str] = set()
+        """Ids of jobs whose child is being restarted."""
         self._closed = False
 
     # ------------------------------------------------------------ requests
 
     async def submit(self, spec: AnalysisSpec) -> Job:
-        """The job for ``spec``: one that runs or is done, else a new one. Raises: QueueFull, LimitError."""
+        """Return the job for ``spec``: one that is running or done, else a new one.
+
+        Raises: QueueFull, or LimitError: too many dimensions are given.
+        """
         sizes = max(len(spec.bindings), len(spec.input_shapes), *map(len, spec.input_shapes.values()), 0)
         if sizes > MAX_SIZES:
-            message = f"{sizes:,} sizes are given, and at most {MAX_SIZES:,} are taken."
-            raise LimitError("sizes", sizes, MAX_SIZES, message, "Use names that the model has.")
+            message = f"{sizes:,} dimensions are given; the maximum is {MAX_SIZES:,}."
+            raise LimitError("sizes", sizes, MAX_SIZES, message, "Pass only names that the model has.")
         now = self._now()
         key = self._key(spec)
         record = self._store.find(key, now)
         if record is not None and record.state == DONE and record.companions:
             loop = asyncio.get_running_loop()
             same = await loop.run_in_executor(None, unchanged, spec.path, spec.stamp, record.companions)
-            # Somebody else may have started the renewed analysis meanwhile.
+            # Another request may have started a new analysis in the meantime.
             newer = self._store.find(key, now)
             record = record if same else (newer if newer is not record else None)
         if record is not None:
             record.requesters += 1
             return record.job()
-        waiting = sum(not other.over for other in self._store.records) - self.settings.max_running
+        waiting = sum(not other.ended for other in self._store.records) - self.settings.max_running
         if waiting >= self.settings.max_pending:
             raise QueueFull(waiting)
         record = JobRecord(key, spec)
         self._store.add(record, now)
         record.task = asyncio.get_running_loop().create_task(self._run(record))
-        self._keep(record.task)
+        self._hold_task(record.task)
         return record.job()
 
     def job(self, job_id: str) -> Job:
-        """State of a job. Raises ``UnknownJob``."""
+        """Return the state of a job. Raises: UnknownJob."""
         return self._store.get(job_id, self._now()).job()
 
-    def knows(self, job_id: str) -> bool:
-        """True when ``job`` would find it."""
+    def has_job(self, job_id: str) -> bool:
+        """Return whether there is a job with this id."""
         return job_id in self._store
 
     def watch(self, job_id: str) -> AsyncIterator[Job]:
-        """States of a job, the present one first. Raises ``UnknownJob``."""
+        """Yield the current and all further states of a job. Raises: UnknownJob."""
         return self._store.get(job_id, self._now()).watch()
 
     def withdraw(self, job_id: str) -> None:
-        """One requester loses interest; with the last one the job is cancelled and its child killed."""
+        """Withdraw one request. With the last one, the job is cancelled and its child killed.
+
+        Raises: UnknownJob.
+        """
         record = self._store.get(job_id, self._now())
         record.requesters -= 1
-        if record.requesters <= 0 and not record.over and record.task is not None:
+        if record.requesters <= 0 and not record.ended and record.task is not None:
             record.cancel()
             record.task.cancel()
 
-    async def body(self, job_id: str, what: str, node: int = -1) -> EncodedBody:
-        """``graph``, ``report``, ``sections``, ``batch`` or ``node`` of a finished job.
+    async def body(self, job_id: str, kind: str, node: int = -1) -> EncodedBody:
+        """Return the ``graph``, ``report``, ``sections``, ``batch`` or ``node`` of a finished job.
 
         Raises:
-            UnknownJob: or its result was dropped.
-            JobNotDone: too early, or cancelled.
-            JobFailed: with the problem of the job.
-            FileChanged: the answer needs the analysis again and the file is another one now.
+            UnknownJob: there is no such job, or its result was removed.
+            JobNotDone: the job is not done, or was cancelled.
+            JobFailed: the job failed, with its problem.
+            FileChanged: the analysis must be repeated, but the file has changed.
+            WorkerGone: the child ended twice.
         """
         record = self._finished(job_id)
-        if what in record.bodies:
-            return record.bodies[what]
-        body = await self._ask(record, BodyRequest(what=what, node=node))
-        if what != "node":
-            record.bodies[what] = body
+        if kind in record.bodies:
+            return record.bodies[kind]
+        body = await self._request_body(record, BodyRequest(kind=kind, node=node))
+        if kind != "node":
+            record.bodies[kind] = body
             self._trim()
         return body
 
     async def weights(self, job_id: str, request: BodyRequest) -> EncodedBody:
-        """Values of one constant of a finished job; known ones as long as the files are what they were.
+        """Return values of one constant, from the cache if the files have not changed.
 
-        All values (a ``format``) are read each time: what is kept of a constant is small.
+        Only summaries are cached; all values (``format="npy"``) are read each time. Cancelling this call
+        stops the reading.
 
-        Cancelled, it stops the reading. Raises like ``body``, and the problems of reading.
+        Raises: as ``body``; JobFailed also if the constant cannot be read.
         """
         record = self._finished(job_id)
         key = (record.spec.path, record.spec.stamp, request.tensor, request.name, request.graph)
-        # One after the other: who asks for the same finds it done.
-        async with record.reading:
+        # One request at a time: the next one for the same constant finds it in the cache.
+        async with record.weights_lock:
             if request.bulky:
-                return await self._ask(record, request)
+                return await self._request_body(record, request)
             known = self._weights.get(key, record.companions)
             loop = asyncio.get_running_loop()
             spec = record.spec
@@ -160,46 +172,57 @@ class JobQueue:
                 None, unchanged, spec.path, spec.stamp, record.companions
             ):
                 return known
-            body = await self._ask(record, request)
+            body = await self._request_body(record, request)
             self._weights.put(key, record.companions, body)
             return body
 
     async def file(self, job_id: str, format: str, metric: str = "") -> EncodedBody:
-        """A finished job's model as a file to keep. Raises like ``body``; OptionError for unknown formats."""
-        return await self._ask(self._finished(job_id), BodyRequest(what="file", format=format, metric=metric))
+        """Return the graph, model card or other document of a finished job as a file.
+
+        Raises: as ``body``; JobFailed also for an unknown format.
+        """
+        return await self._request_body(
+            self._finished(job_id), BodyRequest(kind="file", format=format, metric=metric)
+        )
 
     async def serving(self, job_id: str, device: str, precision: str = "", runtime: str = "") -> EncodedBody:
-        """Text generation with a finished job's model on a device. Raises like ``body``, and OptionError."""
-        request = BodyRequest(what="serving", device=device, precision=precision, runtime=runtime)
-        return await self._ask(self._finished(job_id), request)
+        """Return estimates of text generation on a device.
+
+        Raises: as ``body``; JobFailed also for an unknown device, precision or runtime.
+        """
+        request = BodyRequest(kind="serving", device=device, precision=precision, runtime=runtime)
+        return await self._request_body(self._finished(job_id), request)
 
     async def comparison(self, job_id: str, other: str) -> EncodedBody:
-        """How the model of a finished job and that of another correspond. Raises like ``body``.
+        """Return the alignment of the models of two jobs.
 
-        The other need not be finished: the child of the first analyses it itself.
+        Only the first job must be done: its child also analyses the other model. Raises: as ``body``.
         """
-        beside = self._store.get(other, self._now())
-        if beside.problem is not None or (beside.over and beside.state != DONE):
+        other_record = self._store.get(other, self._now())
+        if other_record.problem is not None or (other_record.ended and other_record.state != DONE):
             self._finished(other)
-        return await self._ask(self._finished(job_id), BodyRequest(what="comparison", other=beside.spec))
+        return await self._request_body(
+            self._finished(job_id), BodyRequest(kind="comparison", other=other_record.spec)
+        )
 
-    async def extract(self, job_id: str, path: str, nodes: Iterable[int], take: Take) -> None:
-        """Some nodes of a finished job's model as a model: a line of JSON, then its bytes, to ``take``.
+    async def extract(self, job_id: str, path: str, nodes: Iterable[int], receiver: ChunkReceiver) -> None:
+        """Extract nodes of a finished job as a model; ``receiver`` gets a line of JSON, then its bytes.
 
-        Raises like ``body``; OptionError when the job is of another file than ``path``; LimitError when too
-        many nodes are asked for; and what ``take`` raises.
+        Raises: as ``body`` and the receiver; OptionError: the job is for another file than ``path``;
+            LimitError: the nodes form too many ranges.
         """
         record = self._finished(job_id)
         if record.spec.path != path:
             raise OptionError("other-file", "This analysis belongs to a different file.", "Reload the model.")
-        request = BodyRequest(what="extract", ranges=ranges_of(nodes))
+        request = BodyRequest(kind="extract", ranges=to_ranges(nodes))
         if len(request.ranges) > MAX_RANGES:
             size = len(request.ranges)
-            raise LimitError("extract_nodes", size, MAX_RANGES, f"{size:,} separate runs of nodes.", _FEWER)
-        await self._ask(record, request, take)
+            message = f"The selection has {size:,} separate ranges of nodes."
+            raise LimitError("extract_nodes", size, MAX_RANGES, message, _FEWER)
+        await self._request_body(record, request, receiver)
 
     def data_files(self, job_id: str) -> list[str]:
-        """Paths of the files that the weights of a finished job's model are in. Raises like ``body``."""
+        """Return the paths of the external data of a finished job's model. Raises: as ``body``."""
         record = self._finished(job_id)
         folder = os.path.dirname(record.spec.path)
         return [os.path.join(folder, companion.name) for companion in record.companions]
@@ -212,40 +235,45 @@ class JobQueue:
             raise JobNotDone(record.state)
         return record
 
-    async def _ask(self, record: JobRecord, request: BodyRequest, take: Take | None = None) -> EncodedBody:
-        """The answer of the record's child, which is kept for as long; asked once more when it is gone."""
-        taken = False
+    async def _request_body(
+        self, record: JobRecord, request: BodyRequest, receiver: ChunkReceiver | None = None
+    ) -> EncodedBody:
+        """Return a response of the job's child. If the child ends, try once more with a new one.
 
-        async def taking(piece: bytes) -> None:
-            nonlocal taken
-            taken = True
-            assert take is not None
-            await take(piece)
+        The child is not stopped during the request.
+        """
+        forwarded = False
 
-        record.asking += 1
+        async def forward(piece: bytes) -> None:
+            nonlocal forwarded
+            forwarded = True
+            assert receiver is not None
+            await receiver(piece)
+
+        record.active_requests += 1
         try:
             try:
                 worker = await self._worker_of(record)
-                return await worker.render(request, taking if take else None)
+                return await worker.render(request, forward if receiver else None)
             except WorkerGone:
-                # What has been passed on cannot be taken back.
-                if taken or self._closed:
+                # Pieces that were passed on cannot be withdrawn.
+                if forwarded or self._closed:
                     raise
             worker = await self._worker_of(record)
-            return await worker.render(request, take)
+            return await worker.render(request, receiver)
         finally:
-            record.asking -= 1
+            record.active_requests -= 1
             record.worker_used_at = self._now()
             self._trim()
-            self._wake()
+            self._signal_worker_freed()
 
     async def warm(self) -> None:
-        """Prepares for a quick first job."""
+        """Prepare the launcher, so that the first job starts quickly."""
         await self._launcher.warm()
         self._schedule_sweep()
 
     async def close(self) -> None:
-        """Ends all children."""
+        """Cancel all jobs and stop all children."""
         self._closed = True
         if self._sweeper is not None:
             self._sweeper.cancel()
@@ -254,7 +282,7 @@ class JobQueue:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for record in self._store.records:
-            self._dismiss(record)
+            self._stop_worker(record)
         await self._launcher.close()
 
     # ------------------------------------------------------------ running
@@ -270,27 +298,27 @@ class JobQueue:
                         raise
                     worker = await self._analyse(record, record.progress)
                 record.progress(JobProgress("picture", 0, 0))
-                record.bodies["graph"] = await worker.render(BodyRequest(what="graph"))
+                record.bodies["graph"] = await worker.render(BodyRequest(kind="graph"))
             record.finish()
         except asyncio.CancelledError:
-            if not record.over:
+            if not record.ended:
                 record.cancel()
         except AutodocError as error:
             record.fail(error)
         except Exception:
-            # A fault of ours (or no process to be had): the job must not hang in the state running.
+            # A bug, or no process could be started: the job must not remain in the state running.
             log.exception("a job could not be run")
             record.fail(NOT_RUN)
         finally:
             if record.state != DONE:
-                self._dismiss(record)
+                self._stop_worker(record)
             self._trim()
             self._schedule_sweep()
 
     async def _analyse(
         self, record: JobRecord, on_progress: Callable[[JobProgress], None]
     ) -> IsolatedAnalysis:
-        """A child that has analysed the record's file. The caller holds a slot."""
+        """Analyse the file of a job in a new child and return the child. The caller holds a slot."""
         worker = await IsolatedAnalysis.start(self._launcher, record.spec)
         record.worker = worker
         summary = await worker.analyse(on_progress)
@@ -300,36 +328,39 @@ class JobQueue:
         return worker
 
     async def _worker_of(self, record: JobRecord) -> IsolatedAnalysis:
-        """The child that has the record's analysis; a new one when it was dismissed or died."""
-        async with record.reviving:
+        """Return the child with the analysis of a job; a new one if it was stopped or has ended.
+
+        Raises: FileChanged, and the errors of ``IsolatedAnalysis.analyse``.
+        """
+        async with record.worker_lock:
             if record.worker is not None and record.worker.alive:
                 return record.worker
-            self._dismiss(record)
+            self._stop_worker(record)
             loop = asyncio.get_running_loop()
             spec = record.spec
             if not await loop.run_in_executor(None, unchanged, spec.path, spec.stamp, record.companions):
                 raise FileChanged(os.path.basename(spec.path))
-            await self._place(record)
+            await self._wait_for_worker_slot(record)
             try:
                 async with self._slots:
                     worker = await self._analyse(record, _ignore)
             finally:
-                self._reviving.discard(record.id)
+                self._restarting.discard(record.id)
             self._schedule_sweep()
             return worker
 
-    async def _place(self, record: JobRecord) -> None:
-        """Waits until the record may have a child again: all that may live may be busy."""
+    async def _wait_for_worker_slot(self, record: JobRecord) -> None:
+        """Wait until another child may be started, and stop an idle one if necessary."""
         while True:
-            living = {other.id for other in self._store.records if other.worker is not None}
-            if len(living | self._reviving) < self.settings.max_workers:
-                self._reviving.add(record.id)
+            active = {other.id for other in self._store.records if other.worker is not None}
+            if len(active | self._restarting) < self.settings.max_workers:
+                self._restarting.add(record.id)
                 return
             idle = self._idle()
             if idle:
-                self._dismiss(idle[-1])
+                self._stop_worker(idle[-1])
             else:
-                await self._freed.wait()
+                await self._worker_freed.wait()
 
     # ------------------------------------------------------------ housekeeping
 
@@ -352,30 +383,30 @@ class JobQueue:
 
     def _trim(self) -> None:
         for record in self._store.trim(time.monotonic()):
-            self._dismiss(record)
+            self._stop_worker(record)
         oldest = time.monotonic() - self.settings.worker_idle_seconds
-        for place, record in enumerate(self._idle()):
-            if place >= self.settings.idle_workers or record.worker_used_at < oldest:
-                self._dismiss(record)
+        for rank, record in enumerate(self._idle()):
+            if rank >= self.settings.idle_workers or record.worker_used_at < oldest:
+                self._stop_worker(record)
 
     def _idle(self) -> list[JobRecord]:
-        """Those whose child waits for questions, most recently used first."""
+        """Return the jobs with an idle child, most recently used first."""
         idle = [
             record
             for record in self._store.records
-            if record.worker is not None and record.over and not record.asking
+            if record.worker is not None and record.ended and not record.active_requests
         ]
         return sorted(idle, key=lambda record: record.worker_used_at, reverse=True)
 
-    def _dismiss(self, record: JobRecord) -> None:
+    def _stop_worker(self, record: JobRecord) -> None:
         worker, record.worker = record.worker, None
         if worker is not None:
             worker.kill()
-            self._wake()
+            self._signal_worker_freed()
 
-    def _wake(self) -> None:
-        """A place may be free."""
-        freed, self._freed = self._freed, asyncio.Event()
+    def _signal_worker_freed(self) -> None:
+        """Wake the requests that wait for a child."""
+        freed, self._worker_freed = self._worker_freed, asyncio.Event()
         freed.set()
 
     def _schedule_sweep(self) -> None:
@@ -386,15 +417,15 @@ class JobQueue:
         self._sweeper = None
         self._trim()
         if time.monotonic() - self._used_at > self.settings.launcher_idle_seconds:
-            self._keep(asyncio.get_running_loop().create_task(self._launcher.rest()))
+            self._hold_task(asyncio.get_running_loop().create_task(self._launcher.release()))
         else:
             self._schedule_sweep()
 
-    def _keep(self, task: asyncio.Task[None]) -> None:
-        # The loop holds tasks weakly.
+    def _hold_task(self, task: asyncio.Task[None]) -> None:
+        # The event loop only holds weak references to tasks.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
 def _ignore(_: JobProgress) -> None:
-    """Nobody follows the progress of a repeated analysis."""
+    """The progress of a repeated analysis is not reported."""

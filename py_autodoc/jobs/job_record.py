@@ -1,4 +1,4 @@
-"""State of one job and whoever follows it."""
+"""State of one job, and notification of its changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MESSAGE_INTERVAL_S = 0.1
 
 @dataclass(eq=False)
 class JobRecord:
-    """A job. Only the queue changes it, through the methods below."""
+    """A job. Only ``JobQueue`` changes its state, with the methods below."""
 
     key: tuple[object, ...]
     spec: AnalysisSpec
@@ -36,34 +36,37 @@ class JobRecord:
     problem: Problem | None = None
     companions: list[Companion] = field(default_factory=list)
     bodies: dict[str, EncodedBody] = field(default_factory=dict)
-    """``graph`` and, once somebody asked for it, ``report``."""
+    """Encoded results by kind: ``graph`` and all others that were requested, except those of single nodes."""
     requesters: int = 1
-    """How many POSTs wait for it; it is cancelled when the last of them withdraws."""
+    """Number of clients that submitted it. It is cancelled when the last one withdraws."""
     task: asyncio.Task[None] | None = None
     worker: IsolatedAnalysis | None = None
-    """The child that still has the analysis."""
-    reviving: asyncio.Lock = field(default_factory=asyncio.Lock)
-    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """The child that holds the analysis."""
+    worker_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a stopped child is replaced."""
+    weights_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while values of a constant are read."""
-    asking: int = 0
-    """Requests under way that need the child. It is not idle before the last of them has ended."""
+    active_requests: int = 0
+    """Number of requests that currently use the child. It is idle if there are none."""
     used_at: float = 0.0
+    """Time of the last access, by ``time.monotonic``."""
     worker_used_at: float = 0.0
+    """Time of the last request to the child, by ``time.monotonic``."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _finished: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
-    def over(self) -> bool:
-        """True in a terminal state."""
+    def ended(self) -> bool:
+        """True if the job is done, failed or cancelled."""
         return self.state in TERMINAL
 
     @property
     def bytes(self) -> int:
-        """What its bodies occupy."""
+        """Bytes of all encoded bodies."""
         return sum(body.size for body in self.bodies.values())
 
     def job(self) -> Job:
-        """The wire form of the present state."""
+        """Return the wire form of the current state."""
         return Job(
             id=self.id,
             state=self.state,
@@ -76,31 +79,31 @@ class JobRecord:
         )
 
     def begin(self) -> None:
-        """A child is being started."""
+        """Change to running: a child is being started."""
         self.state = RUNNING
-        self._move("starting")
+        self._set_phase("starting")
 
     def progress(self, progress: JobProgress) -> None:
-        """The child got further."""
-        self._move(progress.phase, progress.done, progress.total)
+        """Set the phase and progress that the child reported."""
+        self._set_phase(progress.phase, progress.done, progress.total)
 
-    def _move(self, phase: str, done: int = 0, total: int = 0) -> None:
+    def _set_phase(self, phase: str, done: int = 0, total: int = 0) -> None:
         self.phase, self.done, self.total = phase, done, total
         self._notify()
 
     def finish(self) -> None:
-        """The graph is there."""
+        """Change to done: the graph is available."""
         self.state = DONE
-        self._move(DONE, 1, 1)
+        self._set_phase(DONE, 1, 1)
 
     def fail(self, error: AutodocError) -> None:
-        """There will be no result."""
+        """Change to failed, with the problem for an error."""
         self.state = FAILED
         self.problem = problem_of(error, self.spec.path)
         self._notify()
 
     def cancel(self) -> None:
-        """Nobody wants the result any more."""
+        """Change to cancelled."""
         self.state = CANCELLED
         self._notify()
 
@@ -108,11 +111,11 @@ class JobRecord:
         self.seq += 1
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
-        if self.over:
+        if self.ended:
             self._finished.set()
 
     async def watch(self) -> AsyncIterator[Job]:
-        """The present state at once, then each change, at most ten a second; ends after the last state."""
+        """Yield the current state, then changes, at most ten per second, up to the final state."""
         while True:
             changed = self._changed
             job = self.job()
@@ -120,6 +123,6 @@ class JobRecord:
             if job.state in TERMINAL:
                 return
             await changed.wait()
-            # The end is told without delay, what happens before it in steps.
+            # The final state is not delayed; the changes before it are combined.
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._finished.wait(), MESSAGE_INTERVAL_S)

@@ -1,4 +1,4 @@
-"""Jobs by id and by content; finished ones are dropped, least recently used first."""
+"""Jobs by id and by content. Finished jobs are removed, least recently used first."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from py_autodoc.jobs.job_record import DONE, JobRecord
 
 
 class JobStore:
-    """Bounded memory of jobs.
+    """Jobs with limits on their number, size and age.
 
-    Units: ``max_bytes`` counts the bytes of encoded bodies; the newest finished job stays even when
-    it alone is larger, or nobody could ever read it.
+    The most recently used finished job is kept even if it alone exceeds ``max_bytes``: otherwise its result
+    could never be read.
+
+    Args:
+        max_bytes: maximum bytes of all encoded bodies.
+        max_records: maximum number of finished jobs.
+        idle_s: seconds without use after which a finished job is removed.
     """
 
     def __init__(self, max_bytes: int, max_records: int, idle_s: float) -> None:
@@ -32,13 +37,13 @@ class JobStore:
         return list(self._by_id.values())
 
     def add(self, record: JobRecord, now: float) -> None:
-        """Remembers a new job; it is the one found for its key from now on."""
+        """Add a new job. It replaces an earlier job with the same key."""
         record.used_at = now
         self._by_id[record.id] = record
         self._by_key[record.key] = record
 
     def get(self, job_id: str, now: float) -> JobRecord:
-        """The job. Raises ``UnknownJob``."""
+        """Return the job. Raises: UnknownJob."""
         record = self._by_id.get(job_id)
         if record is None:
             raise UnknownJob
@@ -46,34 +51,34 @@ class JobStore:
         return record
 
     def find(self, key: tuple[object, ...], now: float) -> JobRecord | None:
-        """The latest job for this content and these options, unless it failed or was cancelled."""
+        """Return the latest job with this key; None if it failed or was cancelled, or if there is none."""
         record = self._by_key.get(key)
-        if record is None or (record.over and record.state != DONE):
+        if record is None or (record.ended and record.state != DONE):
             return None
         self._touch(record, now)
         return record
 
     def trim(self, now: float) -> list[JobRecord]:
-        """Drops what is too much or too old and returns it. Jobs that are not over, or in use, stay."""
-        dropped: list[JobRecord] = []
-        finished = [record for record in self._by_id.values() if record.over]
+        """Remove and return jobs beyond the limits. Jobs that are running or in use are kept."""
+        removed: list[JobRecord] = []
+        finished = [record for record in self._by_id.values() if record.ended]
         count = len(finished)
         size = sum(record.bytes for record in finished)
         for record in finished:
             stale = now - record.used_at > self._idle_s
-            too_much = record is not finished[-1] and (size > self._max_bytes or count > self._max_records)
-            if (stale or too_much) and not record.asking:
-                self._drop(record)
-                dropped.append(record)
+            excess = record is not finished[-1] and (size > self._max_bytes or count > self._max_records)
+            if (stale or excess) and not record.active_requests:
+                self._remove(record)
+                removed.append(record)
                 count -= 1
                 size -= record.bytes
-        return dropped
+        return removed
 
     def _touch(self, record: JobRecord, now: float) -> None:
         record.used_at = now
         self._by_id.move_to_end(record.id)
 
-    def _drop(self, record: JobRecord) -> None:
+    def _remove(self, record: JobRecord) -> None:
         del self._by_id[record.id]
         if self._by_key.get(record.key) is record:
             del self._by_key[record.key]

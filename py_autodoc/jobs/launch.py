@@ -1,4 +1,4 @@
-"""Starting children: by fork from a zygote, or as processes of their own where there is no fork."""
+"""Start child processes: forked from a zygote, or as new interpreters on platforms without fork."""
 
 from __future__ import annotations
 
@@ -16,12 +16,21 @@ from py_autodoc import children
 from py_autodoc.jobs import zygote
 
 ENGINE = "py_autodoc.jobs.model_session:open_session"
+"""The function that a child calls to analyse a model, as ``module:function``."""
 READ_BYTES = 1 << 18
 EXIT_GRACE_S = 5.0
+"""Seconds to wait for the exit of a process."""
 
 
 class Child:
-    """A running child: a stream from it, a way to write to it, and its end."""
+    """A running child process.
+
+    Args:
+        reader: the stream of its frames.
+        write: sends bytes to it.
+        stop: kills it.
+        exited: its exit status (negative: signal); None if unknown.
+    """
 
     def __init__(
         self,
@@ -37,71 +46,76 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """False once its end is known."""
+        """False after the child has ended."""
         return not self._exited.done()
 
     def kill(self) -> None:
-        """Ends it now, with everything it started. Harmless when it is gone already."""
+        """Kill the child and all processes that it started. Does nothing after it has ended."""
         self._stop()
 
     async def exit_status(self) -> int | None:
-        """How it ended (negative: signal); None when nobody can tell."""
+        """Wait for the exit status (negative: signal); None if it is unknown."""
         with contextlib.suppress(asyncio.TimeoutError):
             return await asyncio.wait_for(asyncio.shield(self._exited), EXIT_GRACE_S)
         return None
 
 
 class Launcher(Protocol):
-    """Starts children."""
+    """Starts child processes."""
 
     async def warm(self) -> None:
-        """Makes the next start quick."""
+        """Prepare for a quick start of the next child."""
 
     async def start(self) -> Child:
-        """A child that waits for its first frame."""
+        """Start a child. It waits for its first frame."""
 
-    async def rest(self) -> None:
-        """Gives memory back; the next start is slower. Only while no child is alive."""
+    async def release(self) -> None:
+        """Free memory if no child is alive; the next start is slower."""
 
     async def close(self) -> None:
-        """Ends everything."""
+        """Stop all processes."""
 
 
 def default_launcher(engine: str = ENGINE, search: Sequence[str] = ()) -> Launcher:
-    """The best launcher of this platform. ``engine`` is ``module:function``, found on ``search`` too."""
+    """Return the fastest launcher that the platform supports.
+
+    Args:
+        engine: called by each child, as ``module:function``.
+        search: further folders to import it from.
+    """
     if hasattr(os, "fork") and hasattr(socket, "recv_fds"):
         return ForkLauncher(engine, search)
     return SpawnLauncher(engine, search)
 
 
 class ForkLauncher:
-    """Children forked from a zygote that is started when first needed, and again should it die."""
+    """Forks children from a zygote, which is started on first use and restarted if it dies."""
 
     def __init__(self, engine: str = ENGINE, search: Sequence[str] = ()) -> None:
         self._engine = engine
         self._search = search
         self._opening: asyncio.Task[_ZygoteLink] | None = None
-        """Under way or done; shared by all who need the zygote."""
+        """The start of the zygote, pending or done; shared by all requests."""
         self._ids = itertools.count(1)
 
     async def warm(self) -> None:
-        """Starts the zygote and waits until it has imported everything."""
+        """Start the zygote and wait until its imports are done."""
         link = await self._link()
         await asyncio.shield(link.ready)
 
     async def start(self) -> Child:
-        """Forks a child."""
+        """Fork a child."""
         link = await self._link()
-        ours, theirs = socket.socketpair()
-        with theirs:
-            ours.setblocking(False)
+        parent_end, child_end = socket.socketpair()
+        with child_end:
+            parent_end.setblocking(False)
             child = next(self._ids)
-            exited = link.fork(child, theirs)
+            exited = link.fork(child, child_end)
         try:
-            reader, writer = await asyncio.open_connection(sock=ours, limit=READ_BYTES)
+            reader, writer = await asyncio.open_connection(sock=parent_end, limit=READ_BYTES)
         except BaseException:
             link.kill(child)
-            ours.close()
+            parent_end.close()
             raise
 
         def stop() -> None:
@@ -112,19 +126,19 @@ class ForkLauncher:
 
     @property
     def zygote(self) -> _ZygoteLink | None:
-        """The running zygote, if there is one."""
+        """The running zygote; None if there is none."""
         task = self._opening
         if task is None or not task.done() or task.cancelled() or task.exception() is not None:
             return None
         return task.result() if task.result().alive else None
 
-    async def rest(self) -> None:
-        """Ends the zygote unless it has children."""
+    async def release(self) -> None:
+        """Stop the zygote unless it has children."""
         if self.zygote is not None and not self.zygote.exits:
             await self.close()
 
     async def close(self) -> None:
-        """Ends the zygote and its children."""
+        """Stop the zygote and its children."""
         opening, self._opening = self._opening, None
         if opening is None:
             return
@@ -136,16 +150,16 @@ class ForkLauncher:
     async def _link(self) -> _ZygoteLink:
         if self._opening is None or (self._opening.done() and self.zygote is None):
             self._opening = asyncio.get_running_loop().create_task(self._open())
-        # Shielded: who starts the zygote may be cancelled, while others wait for it or will need it.
+        # Shielded: the request that starts the zygote can be cancelled while others wait for it.
         return await asyncio.shield(self._opening)
 
     async def _open(self) -> _ZygoteLink:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            # Starting a process takes milliseconds: not on the event loop.
+        parent_end, child_end = socket.socketpair()
+        with child_end:
+            # Starting a process takes milliseconds: keep it off the event loop.
             loop = asyncio.get_running_loop()
-            process = await loop.run_in_executor(None, self._popen, theirs.fileno())
-        return _ZygoteLink(ours, process)
+            process = await loop.run_in_executor(None, self._popen, child_end.fileno())
+        return _ZygoteLink(parent_end, process)
 
     def _popen(self, control: int) -> subprocess.Popen[bytes]:
         code = f"from py_autodoc.jobs.zygote import main; main({control}, {self._engine!r})"
@@ -156,7 +170,7 @@ class ForkLauncher:
 
 
 class _ZygoteLink:
-    """The server's end of the control socket."""
+    """The server's end of the control socket of a zygote."""
 
     def __init__(self, control: socket.socket, process: subprocess.Popen[bytes]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -167,29 +181,29 @@ class _ZygoteLink:
         self.ready: asyncio.Future[None] = self._loop.create_future()
         self.alive = True
         control.setblocking(False)
-        self._loop.add_reader(control.fileno(), self._hear)
+        self._loop.add_reader(control.fileno(), self._on_readable)
 
     def fork(self, child: int, channel: socket.socket) -> asyncio.Future[int | None]:
-        """Orders a child; the future tells how it ended."""
+        """Request a child that uses ``channel``; return the future of its exit status."""
         exited: asyncio.Future[int | None] = self._loop.create_future()
         self.exits[child] = exited
         try:
-            socket.send_fds(self._control, [zygote.ORDER.pack(zygote.FORK, child)], [channel.fileno()])
+            socket.send_fds(self._control, [zygote.COMMAND.pack(zygote.FORK, child)], [channel.fileno()])
         except OSError:
             self.close()
-            # Hung up before: then it is not among those that were told just now.
+            # If the link was closed before, ``close`` did not resolve this future.
             if not exited.done():
                 exited.set_result(None)
         return exited
 
     def kill(self, child: int) -> None:
-        """Orders the end of a child that is not known to have ended."""
+        """Request that a child is killed. Does nothing if it has ended."""
         if self.alive and child in self.exits:
             with contextlib.suppress(OSError):
-                self._control.send(zygote.ORDER.pack(zygote.KILL, child))
+                self._control.send(zygote.COMMAND.pack(zygote.KILL, child))
 
     def close(self) -> None:
-        """Hangs up: the zygote kills its children and ends."""
+        """Close the socket; the zygote then kills its children and exits."""
         if not self.alive:
             return
         self.alive = False
@@ -202,7 +216,7 @@ class _ZygoteLink:
         if not self.ready.done():
             self.ready.set_result(None)
 
-    def _hear(self) -> None:
+    def _on_readable(self) -> None:
         try:
             data = self._control.recv(4096)
         except BlockingIOError:
@@ -214,28 +228,28 @@ class _ZygoteLink:
             self._loop.run_in_executor(None, _reap, self.process)
             return
         self._buffer += data
-        while len(self._buffer) >= zygote.NEWS.size:
-            what, child, status = zygote.NEWS.unpack_from(self._buffer)
-            self._buffer = self._buffer[zygote.NEWS.size :]
-            if what == zygote.READY and not self.ready.done():
+        while len(self._buffer) >= zygote.EVENT.size:
+            kind, child, status = zygote.EVENT.unpack_from(self._buffer)
+            self._buffer = self._buffer[zygote.EVENT.size :]
+            if kind == zygote.READY and not self.ready.done():
                 self.ready.set_result(None)
-            exited = self.exits.pop(child, None) if what == zygote.EXITED else None
+            exited = self.exits.pop(child, None) if kind == zygote.EXITED else None
             if exited is not None and not exited.done():
                 exited.set_result(status)
 
 
 class SpawnLauncher:
-    """One interpreter a child: no fork needed, a second of imports each."""
+    """Starts an interpreter per child. It does not need fork, but imports take a second each time."""
 
     def __init__(self, engine: str = ENGINE, search: Sequence[str] = ()) -> None:
         self._command = children.command(f"from py_autodoc.jobs.worker import main; main({engine!r})", search)
         self._running: set[subprocess.Popen[bytes]] = set()
 
     async def warm(self) -> None:
-        """Nothing can be prepared."""
+        """Do nothing: a new interpreter cannot be prepared."""
 
     async def start(self) -> Child:
-        """Starts an interpreter; a thread carries what it says to the event loop."""
+        """Start an interpreter, and a thread that passes its output to the event loop."""
         loop = asyncio.get_running_loop()
         process = await loop.run_in_executor(None, self._popen)
         self._running.add(process)
@@ -243,22 +257,22 @@ class SpawnLauncher:
         exited: asyncio.Future[int | None] = loop.create_future()
         pump = threading.Thread(target=self._pump, args=(process, loop, reader, exited), daemon=True)
         pump.start()
-        source = process.stdin
-        assert source is not None
+        stdin = process.stdin
+        assert stdin is not None
 
         def write(data: bytes) -> None:
-            # Requests are small, so this does not block.
+            # Requests are small: writing does not block.
             with contextlib.suppress(OSError, ValueError):
-                source.write(data)
-                source.flush()
+                stdin.write(data)
+                stdin.flush()
 
         return Child(reader, write, process.kill, exited)
 
-    async def rest(self) -> None:
-        """Nothing is kept between children."""
+    async def release(self) -> None:
+        """Do nothing: no process outlives its child."""
 
     async def close(self) -> None:
-        """Ends all children."""
+        """Kill all children."""
         for process in list(self._running):
             process.kill()
 
@@ -275,7 +289,7 @@ class SpawnLauncher:
         exited: asyncio.Future[int | None],
     ) -> None:
         assert process.stdout is not None
-        # The loop may be closed while a child ends: then nobody waits for it.
+        # If the loop is closed while a child ends, its output is not needed.
         with contextlib.suppress(RuntimeError):
             while data := os.read(process.stdout.fileno(), READ_BYTES):
                 loop.call_soon_threadsafe(reader.feed_data, data)

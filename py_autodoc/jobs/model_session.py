@@ -1,4 +1,4 @@
-"""The real engine of a child: one analysed model, answering with encoded wire structs."""
+"""The engine of a child: one analysed model, with responses as encoded JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from py_autodoc.findings.registry import rules
 from py_autodoc.findings.thresholds import RuleOptions, settings
 from py_autodoc.graph.building.operator_docs import op_doc
 from py_autodoc.jobs.errors import FileChanged, UnknownNode
-from py_autodoc.jobs.file_stamps import Companion, stamp_beside, stamp_of
+from py_autodoc.jobs.file_stamps import Companion, companion_stamp, stamp_of
 from py_autodoc.jobs.ipc_frames import AnalysisSpec, BodyRequest
 from py_autodoc.jobs.worker import ProgressCall
 from py_autodoc.report.builders.batch_section import batch_answer
@@ -37,14 +37,17 @@ _IMPORTED_LATE = (
     "py_autodoc.compare.align",
     "py_autodoc.compare.columns",
 )
+"""Modules that are imported on first use, and before the first fork."""
 MAX_COMPANIONS = 128
+"""Maximum number of external files whose changes are detected."""
 MAX_EXTRACT_BYTES = 448 << 20
-"""Weights of a sub-model that is sent to the server, below ``MAX_BODY_BYTES`` with all the rest."""
+"""Maximum bytes of weights in an extracted model, so that the response stays below ``MAX_BODY_BYTES``."""
 MAX_NAME = 1024
+"""Maximum length of the name of such a file."""
 
 
 class ModelSession:
-    """Holds the analysis, so that a node's details cost milliseconds."""
+    """An analysis that is kept in memory, so that the details of a node take milliseconds."""
 
     def __init__(self, analysis: Analysis, spec: AnalysisSpec, companions: list[Companion]) -> None:
         self._analysis = analysis
@@ -55,26 +58,26 @@ class ModelSession:
         self._serving: ServingGrid | None = None
 
     def graph(self) -> bytes:
-        """The viewer's payload as JSON."""
+        """Return the payload of the viewer."""
         return self._encoder.encode(build_payload(self._analysis))
 
     def report(self) -> bytes:
-        """The whole report as JSON."""
+        """Return the report."""
         return self._encoder.encode(build_report(self._analysis))
 
     def sections(self) -> bytes:
-        """The report as a document, as JSON."""
+        """Return the report as sections of a document."""
         from py_autodoc.report.sections.section_document import document
         from py_autodoc.report.sections.section_model import SectionContext
 
         return self._encoder.encode(document(SectionContext(build_report(self._analysis))))
 
     def batch(self) -> bytes:
-        """Whether the batch can be another, as JSON."""
+        """Return whether the batch size can be changed."""
         return self._encoder.encode(batch_answer(self._analysis))
 
     def node(self, node: int) -> bytes:
-        """One node's details as JSON."""
+        """Return the details of a node. Raises: UnknownNode."""
         analysis = self._analysis
         if not 0 <= node < len(analysis.model.nodes):
             raise UnknownNode(str(node))
@@ -82,32 +85,34 @@ class ModelSession:
         return self._encoder.encode(details)
 
     def weights(self, request: BodyRequest, check: Callable[[], None]) -> bytes:
-        """What is shown of one constant, or all its values, as JSON. Raises: FileChanged, InputError."""
+        """Return a summary of a constant, or all values. Raises: FileChanged, InputError."""
         analysis = self._analysis
-        self._same_files(-1)
+        self._check_files(-1)
         number = request.tensor
         if number < 0:
             number = constant_id(analysis.model, request.name, request.graph)
-        self._same_files(number)
+        self._check_files(number)
         read = weight_file if request.format == NPY else weight_values
         values = read(analysis.loaded, analysis.model, self._spec.path, number, check)
-        self._same_files(number)
+        self._check_files(number)
         return self._encoder.encode(values)
 
     def file(self, request: BodyRequest) -> bytes:
-        """A file as JSON. Raises: OptionError, RequirementError."""
+        """Return a document or image as a file. Raises: OptionError, RequirementError."""
         from py_autodoc.render.files import saved_file
 
         return self._encoder.encode(saved_file(self._analysis, request.format, request.metric))
 
     def comparison(self, request: BodyRequest) -> bytes:
-        """The alignment with ``request.other``, as JSON. Raises: FileChanged, InputError, AnalysisError."""
+        """Return the alignment with ``request.other``. Raises: FileChanged, InputError, AnalysisError."""
         from py_autodoc.compare.align import align
         from py_autodoc.compare.columns import comparison_columns
 
         spec = request.other
         if spec is None:
-            raise OptionError("no-other-model", "A comparison needs another model.", "Give its job.")
+            raise OptionError(
+                "no-other-model", "A comparison needs another model.", "Pass the id of its job."
+            )
         if spec == self._spec:
             other = self._analysis
         else:
@@ -124,7 +129,7 @@ class ModelSession:
         return self._encoder.encode(comparison_columns(align(self._analysis, other)))
 
     def serving(self, request: BodyRequest) -> bytes:
-        """Text generation on a device, as JSON. Raises: OptionError."""
+        """Return estimates of text generation on a device. Raises: OptionError."""
         from py_autodoc.llm.serving import ServingGrid, packaged
 
         chosen = packaged(request.device, request.precision, request.runtime)
@@ -133,38 +138,44 @@ class ModelSession:
         return self._encoder.encode(self._serving.on(chosen))
 
     def extract(self, request: BodyRequest, check: Callable[[], None]) -> bytes:
-        """The nodes as a model of their own. Raises: FileChanged, InputError, AnalysisError."""
+        """Return a line of JSON about the extracted nodes, then the model with these nodes.
+
+        Raises: UnknownNode, FileChanged, InputError, AnalysisError.
+        """
         from py_autodoc.extract import extract_bytes
 
-        self._same_files(-1)
-        # Ids are checked before they are listed: a range may be of any length.
+        self._check_files(-1)
+        # Check the ids before the ranges are expanded: these can have any length.
         count = len(self._analysis.model.nodes)
         for first, last in request.ranges:
             if first < 0 or last >= count:
                 raise UnknownNode(str(first if first < 0 else last))
-        nodes = [one for first, last in request.ranges for one in range(first, last + 1)]
-        found, data = extract_bytes(
+        nodes = [number for first, last in request.ranges for number in range(first, last + 1)]
+        result, data = extract_bytes(
             self._spec.path, nodes, most=MAX_EXTRACT_BYTES, limits=self._spec.limits, check=check
         )
-        self._same_files(-1)
-        return self._encoder.encode(summarise_extraction(found, len(data))) + b"\n" + data
+        self._check_files(-1)
+        return self._encoder.encode(summarise_extraction(result, len(data))) + b"\n" + data
 
-    def _same_files(self, number: int) -> None:
-        """Refuses files that are others than when the model was analysed; a missing one may have come."""
+    def _check_files(self, number: int) -> None:
+        """Check that the model and the data of tensor ``number`` have not changed since the analysis.
+
+        A file that was missing then may exist now. Raises: FileChanged.
+        """
         path = self._spec.path
         if stamp_of(path) != self._spec.stamp:
             raise FileChanged(os.path.basename(path))
         tensors = self._analysis.model.tensors
-        place = tensors[number].storage if 0 <= number < len(tensors) else None
+        storage = tensors[number].storage if 0 <= number < len(tensors) else None
         for companion in self.companions:
-            if place and companion.name == place.location and companion.stamp is not None:
-                now = stamp_beside(os.path.dirname(path), companion.name)
+            if storage and companion.name == storage.location and companion.stamp is not None:
+                now = companion_stamp(os.path.dirname(path), companion.name)
                 if now is not None and now != companion.stamp:
                     raise FileChanged(os.path.basename(companion.name))
 
 
 def prepare() -> None:
-    """Does once, before the first fork, what every job would do again: imports, schemas, profiles."""
+    """Do work that all jobs share once, before the first fork: imports, operator schemas, device profiles."""
     for name in _IMPORTED_LATE:
         import_module(name)
     rules()
@@ -173,8 +184,11 @@ def prepare() -> None:
 
 
 def open_session(spec: AnalysisSpec, progress: ProgressCall) -> ModelSession:
-    """Analyses ``spec.path``. Raises ``FileChanged`` when the file is not (or no longer) the one meant."""
-    chosen = _settings(spec)
+    """Analyse a file.
+
+    Raises: FileChanged: its stamp is not ``spec.stamp``; and the errors of ``run_analysis`` and ``settings``.
+    """
+    chosen = _rule_settings(spec)
     options = Options(
         bindings=spec.bindings,
         input_shapes=spec.input_shapes,
@@ -189,15 +203,18 @@ def open_session(spec: AnalysisSpec, progress: ProgressCall) -> ModelSession:
     folder = os.path.dirname(spec.path)
     external = analysis.model.file.external_files
     names = [name for name in external if len(name) <= MAX_NAME][:MAX_COMPANIONS]
-    companions = [Companion(name, stamp_beside(folder, name)) for name in names]
+    companions = [Companion(name, companion_stamp(folder, name)) for name in names]
     return ModelSession(analysis, spec, companions)
 
 
-def _settings(spec: AnalysisSpec) -> RuleOptions | None:
-    """The settings of the rules, checked before the model is looked at. Raises: OptionError, PathError."""
+def _rule_settings(spec: AnalysisSpec) -> RuleOptions | None:
+    """Return the rule settings, validated before the model is read.
+
+    Raises: OptionError, PathError, FileChanged.
+    """
     if spec.thresholds_file is None:
         return None if spec.thresholds is None else settings(spec.thresholds)
-    found = settings(spec.thresholds_file.name)
+    result = settings(spec.thresholds_file.name)
     if stamp_of(spec.thresholds_file.name) != spec.thresholds_file.stamp:
         raise FileChanged(os.path.basename(spec.thresholds_file.name))
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""Errors as ``Problem`` values, without a trace of where the server keeps its files."""
+"""Convert errors to ``Problem`` structs that do not reveal the folders of the server."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from py_autodoc.report.schema import Problem
 
 TYPE_PREFIX = "urn:onnx-autodoc:problem:"
 MAX_TEXT = 2_000
-"""Characters of a message that are worth showing; names in a model may have millions."""
+"""Maximum characters of a message. Names in a model can have millions."""
 
-# Most specific first: the first class that fits names the problem.
+# Most specific first: the first matching class determines the title.
 _TITLES: tuple[tuple[type[AutodocError], str], ...] = (
     (UnknownJob, "Unknown analysis"),
     (UnknownNode, "Unknown node"),
@@ -32,17 +32,17 @@ _TITLES: tuple[tuple[type[AutodocError], str], ...] = (
     (QueueFull, "Too busy"),
     (NotAModel, "Not an ONNX model"),
     (CorruptModel, "Damaged model"),
-    (ExternalDataError, "External data out of reach"),
+    (ExternalDataError, "External data not accessible"),
     (PathError, "File not found"),
     (OptionError, "Invalid option"),
-    (LimitError, "Over a limit"),
+    (LimitError, "Limit exceeded"),
     (RequirementError, "Not available here"),
     (ServiceError, "Service failed"),
 )
 
 
 def title_of(error: AutodocError) -> str:
-    """Short name of the kind of problem."""
+    """Return the title for the kind of error."""
     for kind, title in _TITLES:
         if isinstance(error, kind):
             return title
@@ -50,43 +50,43 @@ def title_of(error: AutodocError) -> str:
 
 
 def problem_of(error: AutodocError, path: str | None = None) -> Problem:
-    """The wire form of ``error``; where ``path`` occurs in the texts, only its base name is left."""
+    """Return the wire form of an error; in its texts, ``path`` is reduced to the file name."""
     if isinstance(error, JobFailed):
         return error.problem
     return Problem(
         type=TYPE_PREFIX + error.code,
         title=title_of(error),
         status=error.http_status,
-        detail=without_path(error.message, path),
+        detail=hide_path(error.message, path),
         code=error.code,
-        hint=without_path(error.hint, path),
+        hint=hide_path(error.hint, path),
     )
 
 
-def unexpected() -> Problem:
-    """What a client is told of a fault of ours: nothing that helps an attacker."""
+def internal_problem() -> Problem:
+    """Return the problem for an unexpected exception, without details that could help an attacker."""
     return Problem(
         type=TYPE_PREFIX + "internal-error",
         title="Internal error",
         status=500,
-        detail="The analysis failed because of a fault in ONNX Autodoc.",
+        detail="The analysis failed because of an error in ONNX Autodoc.",
         code="internal-error",
-        hint="The server's log has the details; please report it.",
+        hint="Please report it. The server's log has the details.",
     )
 
 
-def without_path(text: str, path: str | None) -> str:
-    """``text`` with absolute forms of ``path`` and of its folder reduced to what the user knows."""
+def hide_path(text: str, path: str | None) -> str:
+    """Reduce absolute forms of ``path`` to its file name, remove its folder, and truncate the text."""
     if path is None:
-        return clipped(text)
+        return truncate(text)
     for form in {path, os.path.realpath(path)}:
         text = text.replace(form, Path(form).name)
         folder = os.path.dirname(form)
         if len(folder) > 1:
             text = text.replace(folder + os.sep, "").replace(folder, ".")
-    return clipped(text)
+    return truncate(text)
 
 
-def clipped(text: str) -> str:
-    """``text`` in a length for people."""
+def truncate(text: str) -> str:
+    """Return at most ``MAX_TEXT`` characters."""
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"

@@ -1,4 +1,4 @@
-"""A small cache of encoded answers, least recently used first out."""
+"""A least-recently-used cache of encoded responses."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from py_autodoc.jobs.isolated_analysis import EncodedBody
 
 
 class ResponseCache:
-    """Bodies by key, each good for the companions it was made with."""
+    """Bodies by key. A body is valid for the companions that it was computed with."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._bodies: OrderedDict[Hashable, tuple[list[Companion], EncodedBody]] = OrderedDict()
 
     def get(self, key: Hashable, companions: list[Companion]) -> EncodedBody | None:
-        """The body, unless the files beside the model were others when it was made."""
+        """Return the body; None if there is none, or if it was computed with other companions."""
         found = self._bodies.get(key)
         if found is None or found[0] != companions:
             return None
@@ -25,7 +25,7 @@ class ResponseCache:
         return found[1]
 
     def put(self, key: Hashable, companions: list[Companion], body: EncodedBody) -> None:
-        """Keeps a body; drops the one that was used least recently."""
+        """Store a body and remove the least recently used ones beyond the capacity."""
         self._bodies[key] = (companions, body)
         self._bodies.move_to_end(key)
         while len(self._bodies) > self._capacity:

@@ -1,8 +1,8 @@
-"""The child's side of a job: analyse one model, then answer questions about it until told to end.
+"""The child's side of a job: analyse one model, then respond to requests until the stream ends.
 
-The same loop serves a forked child (``zygote``) and, where there is no fork, a process of its own
-(``main``). A thread reads requests, so that the end of the stream ends the process at once, whatever
-the main thread computes.
+The same loop runs in a forked child (``zygote``) and, on platforms without fork, in a new interpreter
+(``main``). A thread reads the requests, so that the process exits as soon as the stream ends, whatever the
+main thread computes.
 """
 
 from __future__ import annotations
@@ -29,83 +29,85 @@ from py_autodoc.jobs import ipc_frames
 from py_autodoc.jobs.errors import JobStopped, out_of_memory
 from py_autodoc.jobs.file_stamps import Companion
 from py_autodoc.jobs.ipc_frames import AnalysisSpec
-from py_autodoc.jobs.problems import problem_of, unexpected
+from py_autodoc.jobs.problems import internal_problem, problem_of
 
 ProgressCall = Callable[[str, int, int], None]
 PROGRESS_INTERVAL_S = 0.1
 LOG_BYTES = 1 << 14
+"""Maximum bytes of a traceback that is sent to the server."""
 GZIP_FROM_BYTES = 1 << 14
+"""Minimum bytes of a body that is compressed."""
 GZIP_LEVEL = 1
-"""A payload shrinks to a seventh at 110 MB/s: 1–2 % of an analysis, and much saved through a tunnel."""
+"""Level 1 reduces a payload to a seventh at 110 MB/s, which takes 1–2 % of the time of an analysis."""
 _READER_STACK_BYTES = 1 << 18
 T = TypeVar("T")
 TOO_DEEP = AnalysisError("too-deep", "The model is nested too deeply.", "Simplify its subgraphs and types.")
 
 
 class WorkerSession(Protocol):
-    """An analysed model that answers with encoded JSON."""
+    """An analysed model. Its methods return encoded JSON."""
 
     identity: str
     companions: list[Companion]
 
     def graph(self) -> bytes:
-        """The viewer's payload."""
+        """Return the payload of the viewer."""
 
     def report(self) -> bytes:
-        """The whole report."""
+        """Return the report."""
 
     def sections(self) -> bytes:
-        """The report as a document."""
+        """Return the report as sections of a document."""
 
     def batch(self) -> bytes:
-        """Whether its batch can be another."""
+        """Return whether the batch size can be changed."""
 
     def node(self, node: int) -> bytes:
-        """Details of one node."""
+        """Return the details of a node."""
 
     def weights(self, request: ipc_frames.BodyRequest, check: Callable[[], None]) -> bytes:
-        """Values of one constant. ``check`` is called from time to time; what it raises ends the reading."""
+        """Return values of a constant. ``check`` is called between pieces and can raise to stop reading."""
 
     def file(self, request: ipc_frames.BodyRequest) -> bytes:
-        """A file for the reader to keep."""
+        """Return a document or image as a file."""
 
     def comparison(self, request: ipc_frames.BodyRequest) -> bytes:
-        """How this model and another one correspond."""
+        """Return the alignment with another model."""
 
     def serving(self, request: ipc_frames.BodyRequest) -> bytes:
-        """Text generation on a device."""
+        """Return estimates of text generation on a device."""
 
     def extract(self, request: ipc_frames.BodyRequest, check: Callable[[], None]) -> bytes:
-        """What was cut out in a line of JSON, then the sub-model itself. ``check`` as in ``weights``."""
+        """Return a line of JSON about the extracted nodes, then the model; ``check`` as for ``weights``."""
 
 
 Engine = Callable[[AnalysisSpec, ProgressCall], WorkerSession]
 
 
 def find_engine(name: str) -> Engine:
-    """The engine named ``module:function``."""
+    """Import the engine named ``module:function``."""
     module, _, function = name.partition(":")
     engine: Engine = getattr(import_module(module), function)
     return engine
 
 
 class Worker:
-    """One child: reads from ``source``, writes to ``sink`` (blocking descriptors)."""
+    """The main loop of a child: reads from ``source`` and writes to ``sink``, both blocking descriptors."""
 
     def __init__(self, engine: Engine, source: int, sink: int) -> None:
         self._engine = engine
         self._source = source
         self._sink = sink
         self._requests: queue.SimpleQueue[ipc_frames.BodyRequest] = queue.SimpleQueue()
-        self._slow: collections.deque[ipc_frames.BodyRequest] = collections.deque()
-        """Those that came while weights were read and wait for their end."""
-        self._stopped: set[int] = set()
-        """Requests nobody waits for; written by the thread that reads."""
+        self._deferred: collections.deque[ipc_frames.BodyRequest] = collections.deque()
+        """Requests to read weights that arrived while others were read."""
+        self._cancelled: set[int] = set()
+        """Numbers of cancelled requests; added by the thread that reads."""
         self._last_progress = 0.0
         self._last_phase = ""
 
     def serve(self) -> None:
-        """Analyses what the first frame asks for, then answers requests for ever."""
+        """Run the analysis in the first frame, then respond to requests until the process exits."""
         kind, payload = ipc_frames.read_frame(self._source)
         if kind != ipc_frames.ANALYSE:
             raise ipc_frames.BrokenStream
@@ -114,16 +116,18 @@ class Worker:
         process_limits.limit_process(limits.memory_bytes, limits.seconds)
         threading.stack_size(_READER_STACK_BYTES)
         threading.Thread(target=self._read_requests, daemon=True).start()
-        session = self._guarded(spec, lambda: self._engine(spec, self._progress))
+        session = self._run_guarded(spec, lambda: self._engine(spec, self._progress))
         if session is None:
             return
         summary = ipc_frames.Summary(identity=session.identity, companions=session.companions)
         self._send(ipc_frames.encode(ipc_frames.SUMMARY, summary))
         while True:
-            request = self._slow.popleft() if self._slow else self._requests.get()
-            self._answer(spec, session, request, partial(self._between, spec, session, request.number))
+            request = self._deferred.popleft() if self._deferred else self._requests.get()
+            self._respond(
+                spec, session, request, partial(self._handle_pending, spec, session, request.number)
+            )
 
-    def _answer(
+    def _respond(
         self,
         spec: AnalysisSpec,
         session: WorkerSession,
@@ -131,27 +135,27 @@ class Worker:
         check: Callable[[], None],
     ) -> None:
         process_limits.renew_cpu(spec.limits.seconds)
-        body = self._guarded(spec, partial(render, session, request, check), request.number)
-        self._stopped.discard(request.number)
+        body = self._run_guarded(spec, partial(render, session, request, check), request.number)
+        self._cancelled.discard(request.number)
         if body is not None:
             self._send(ipc_frames.pack(ipc_frames.BEGIN, ipc_frames.NUMBER.pack(request.number)))
-            # Weights do not shrink.
-            self._send_body(body, packed=not request.bulky)
+            # Weights are hardly compressible.
+            self._send_body(body, compressible=not request.bulky)
 
-    def _between(self, spec: AnalysisSpec, session: WorkerSession, number: int) -> None:
-        """Called while weights are read for the request ``number``: who asks for little does not wait.
+    def _handle_pending(self, spec: AnalysisSpec, session: WorkerSession, number: int) -> None:
+        """Respond to short requests while weights are read for the request ``number``.
 
-        Raises: JobStopped.
+        Raises: JobStopped: this request was cancelled.
         """
-        while number not in self._stopped:
+        while number not in self._cancelled:
             try:
                 request = self._requests.get_nowait()
             except queue.Empty:
                 return
-            if request.what in ipc_frames.SLOW:
-                self._slow.append(request)
+            if request.kind in ipc_frames.INTERRUPTIBLE:
+                self._deferred.append(request)
             else:
-                self._answer(spec, session, request, _nothing)
+                self._respond(spec, session, request, _no_check)
         raise JobStopped
 
     def _read_requests(self) -> None:
@@ -159,17 +163,17 @@ class Worker:
             while True:
                 kind, payload = ipc_frames.read_frame(self._source)
                 if kind == ipc_frames.STOP:
-                    self._stopped.add(ipc_frames.NUMBER.unpack(payload)[0])
+                    self._cancelled.add(ipc_frames.NUMBER.unpack(payload)[0])
                     continue
                 if kind != ipc_frames.RENDER:
                     break
                 self._requests.put(msgspec.json.decode(payload, type=ipc_frames.BodyRequest))
         finally:
-            # The server is gone or has no more use for this process; nothing is worth cleaning up.
+            # The server has ended or no longer needs this process; there is nothing to clean up.
             os._exit(0)
 
-    def _guarded(self, spec: AnalysisSpec, work: Callable[[], T], number: int | None = None) -> T | None:
-        """The result of ``work``, or None after its problem was sent, as the answer to ``number``."""
+    def _run_guarded(self, spec: AnalysisSpec, work: Callable[[], T], number: int | None = None) -> T | None:
+        """Return the result of ``work``; None if it failed and the problem of request ``number`` was sent."""
         try:
             return work()
         except AutodocError as error:
@@ -178,9 +182,9 @@ class Worker:
             problem = problem_of(out_of_memory(spec.limits.memory_bytes))
         except RecursionError:
             problem = problem_of(TOO_DEEP)
-        except Exception:  # noqa: BLE001 - the process boundary: whatever it is, the server must hear of it
+        except Exception:  # noqa: BLE001 - the process boundary: the server must get a response
             self._send(ipc_frames.pack(ipc_frames.LOG, traceback.format_exc().encode()[-LOG_BYTES:]))
-            problem = unexpected()
+            problem = internal_problem()
         if number is not None:
             self._send(ipc_frames.pack(ipc_frames.BEGIN, ipc_frames.NUMBER.pack(number)))
         self._send(ipc_frames.encode(ipc_frames.PROBLEM, problem))
@@ -193,14 +197,14 @@ class Worker:
         self._last_phase, self._last_progress = phase, now
         self._send(ipc_frames.encode(ipc_frames.PROGRESS, ipc_frames.JobProgress(phase, done, total)))
 
-    def _send_body(self, body: bytes, packed: bool) -> None:
-        pays = packed and len(body) >= GZIP_FROM_BYTES
-        sent = gzip.compress(body, GZIP_LEVEL, mtime=0) if pays else body
+    def _send_body(self, body: bytes, compressible: bool) -> None:
+        compress = compressible and len(body) >= GZIP_FROM_BYTES
+        sent = gzip.compress(body, GZIP_LEVEL, mtime=0) if compress else body
         for chunk in ipc_frames.chunks(sent):
             self._send(ipc_frames.HEADER.pack(ipc_frames.CHUNK, len(chunk)))
             self._send(chunk)
         digest = hashlib.sha256(body).hexdigest()[:32]
-        end = ipc_frames.JobEnd(size=len(sent), raw_size=len(body), gzip=pays, digest=digest)
+        end = ipc_frames.JobEnd(size=len(sent), raw_size=len(body), gzip=compress, digest=digest)
         self._send(ipc_frames.encode(ipc_frames.END, end))
 
     def _send(self, data: bytes | memoryview) -> None:
@@ -208,40 +212,40 @@ class Worker:
 
 
 def render(session: WorkerSession, request: ipc_frames.BodyRequest, check: Callable[[], None]) -> bytes:
-    """The body that was asked for."""
-    if request.what == "graph":
+    """Return the requested body."""
+    if request.kind == "graph":
         return session.graph()
-    if request.what == "report":
+    if request.kind == "report":
         return session.report()
-    if request.what == "sections":
+    if request.kind == "sections":
         return session.sections()
-    if request.what == "batch":
+    if request.kind == "batch":
         return session.batch()
-    if request.what == "weights":
+    if request.kind == "weights":
         return session.weights(request, check)
-    if request.what == "file":
+    if request.kind == "file":
         return session.file(request)
-    if request.what == "comparison":
+    if request.kind == "comparison":
         return session.comparison(request)
-    if request.what == "serving":
+    if request.kind == "serving":
         return session.serving(request)
-    if request.what == "extract":
+    if request.kind == "extract":
         return session.extract(request, check)
     return session.node(request.node)
 
 
-def _nothing() -> None:
-    """Small answers are not interrupted."""
+def _no_check() -> None:
+    """Do nothing: short requests are not interrupted."""
 
 
 def run(engine: Engine, source: int, sink: int) -> None:
-    """Serves until the stream ends; a stream that breaks is the normal end."""
+    """Serve requests until the stream ends, which is not an error."""
     with contextlib.suppress(ipc_frames.BrokenStream, OSError):
         Worker(engine, source, sink).serve()
 
 
 def main(engine: str) -> None:
-    """A process of its own, over standard input and output (platforms without fork)."""
+    """Run a child over standard input and output, for platforms without fork."""
     source, sink = os.dup(0), os.dup(1)
     process_limits.silence()
     run(find_engine(engine), source, sink)

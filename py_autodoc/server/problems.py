@@ -11,7 +11,7 @@ from tornado import web
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.jobs.errors import QueueFull
-from py_autodoc.jobs.problems import TYPE_PREFIX, problem_of, unexpected
+from py_autodoc.jobs.problems import TYPE_PREFIX, problem_of, internal_problem
 from py_autodoc.report.schema import Problem
 
 CONTENT_TYPE = "application/problem+json"
@@ -37,7 +37,7 @@ def problem_for(error: BaseException | None, status: int) -> Problem:
             code=f"http-{status}",
             hint=_HTTP_HINTS.get(status, ""),
         )
-    return unexpected()
+    return internal_problem()
 
 
 class ProblemMixin:

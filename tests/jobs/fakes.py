@@ -13,7 +13,7 @@ from collections.abc import Callable
 from py_autodoc.errors import NotAModel
 from py_autodoc.jobs import ipc_frames
 from py_autodoc.jobs.errors import UnknownNode
-from py_autodoc.jobs.file_stamps import Companion, stamp_beside
+from py_autodoc.jobs.file_stamps import Companion, companion_stamp
 from py_autodoc.jobs.ipc_frames import AnalysisSpec
 from py_autodoc.jobs.worker import ProgressCall
 
@@ -88,7 +88,9 @@ def open_session(spec: AnalysisSpec, progress: ProgressCall) -> FakeSession:
         progress(f"step {step}", step, 3)
     act(text, spec)
     folder = os.path.dirname(spec.path)
-    companions = [Companion("weights.bin", stamp_beside(folder, "weights.bin"))] if "external" in text else []
+    companions = (
+        [Companion("weights.bin", companion_stamp(folder, "weights.bin"))] if "external" in text else []
+    )
     return FakeSession(text, companions)
 
 

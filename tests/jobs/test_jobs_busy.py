@@ -38,15 +38,15 @@ def record_of(queue: JobQueue, job_id: str) -> JobRecord:
 
 def gated(gate: Path) -> BodyRequest:
     """Weights that are read until the gate is there."""
-    return BodyRequest(what="weights", name=f"until {gate}")
+    return BodyRequest(kind="weights", name=f"until {gate}")
 
 
 async def reading(queue: JobQueue, job_id: str, gate: Path) -> asyncio.Task[EncodedBody]:
     """A reading of weights that has begun."""
     task = asyncio.ensure_future(queue.weights(job_id, gated(gate)))
-    await until(lambda: record_of(queue, job_id).asking == 1)
+    await until(lambda: record_of(queue, job_id).active_requests == 1)
     worker = record_of(queue, job_id).worker
-    await until(lambda: worker is None or bool(worker._answers))
+    await until(lambda: worker is None or bool(worker._pending))
     return task
 
 
@@ -70,10 +70,10 @@ async def test_a_result_in_use_is_not_dropped(tmp_path: Path) -> None:
         job = await outcome(queue, make_spec(tmp_path, "ok"))
         answer = await reading(queue, job.id, tmp_path / "gate")
         await outcome(queue, make_spec(tmp_path, "ok", "other.onnx"))
-        assert queue.knows(job.id)
+        assert queue.has_job(job.id)
         (tmp_path / "gate").touch()
         assert read(await answer)["pid"]
-        assert not queue.knows(job.id)
+        assert not queue.has_job(job.id)
 
 
 @coroutine
@@ -81,7 +81,7 @@ async def test_a_child_that_analyses_again_is_not_taken_for_idle(tmp_path: Path)
     (tmp_path / "go").touch()
     async with a_queue(idle_workers=1) as queue:
         job = await outcome(queue, make_spec(tmp_path, "wait go"))
-        queue._dismiss(record_of(queue, job.id))
+        queue._stop_worker(record_of(queue, job.id))
         (tmp_path / "go").unlink()
         answer = asyncio.ensure_future(queue.body(job.id, "node", 1))
         await until(lambda: record_of(queue, job.id).worker is not None)
@@ -112,7 +112,7 @@ async def test_what_a_killed_child_leaves_is_asked_again_once(tmp_path: Path) ->
         await until(lambda: asked_other(queue, job.id, worker))
         third = read(await queue.body(job.id, "node", 1))["pid"]
         os.kill(third, signal.SIGKILL)
-        with pytest.raises(WorkerGone, match=r"ended from outside \(SIGKILL\)") as gone:
+        with pytest.raises(WorkerGone, match=r"was killed \(SIGKILL\)") as gone:
             await again
         assert not gone.value.by_model
 
@@ -120,7 +120,7 @@ async def test_what_a_killed_child_leaves_is_asked_again_once(tmp_path: Path) ->
 def asked_other(queue: JobQueue, job_id: str, before: object) -> bool:
     """True when a child other than ``before`` has been asked something."""
     worker = record_of(queue, job_id).worker
-    return worker is not None and worker is not before and bool(worker._answers)
+    return worker is not None and worker is not before and bool(worker._pending)
 
 
 @coroutine
@@ -132,7 +132,7 @@ async def test_only_a_crash_is_laid_on_the_model(tmp_path: Path) -> None:
         assert gone.value.by_model
         answer = await reading(queue, job.id, tmp_path / "gate")
         await queue.close()
-        with pytest.raises(WorkerGone, match="The server has ended the process"):
+        with pytest.raises(WorkerGone, match="The server stopped the process"):
             await answer
 
 
@@ -259,7 +259,7 @@ async def test_many_clients_of_real_children(tmp_path: Path) -> None:
                     assert read(await queue.body(job.id, "node", dice.randrange(3)))["type"] == "MatMul"
                 elif what == "weights":
                     name = f"w{dice.randrange(3)}"
-                    body = read(await queue.weights(job.id, BodyRequest(what="weights", name=name)))
+                    body = read(await queue.weights(job.id, BodyRequest(kind="weights", name=name)))
                     assert body["name"] == name
                 elif what == "extract":
                     pieces: list[bytes] = []

@@ -51,7 +51,7 @@ async def test_a_file_that_changes_under_the_analysis_is_no_result(tmp_path: Pat
     async with a_queue() as queue:
         job = await outcome(queue, make_spec(tmp_path, "ok", "m.onnx"))
         record = queue._store.get(job.id, 0)
-        queue._dismiss(record)
+        queue._stop_worker(record)
         os.utime(tmp_path / "m.onnx", ns=(1, 1))
         with pytest.raises(FileChanged):
             await queue.body(job.id, "node", 1)
@@ -139,7 +139,7 @@ async def test_a_rested_launcher_starts_again(tmp_path: Path) -> None:
         assert (await outcome(queue, make_spec(tmp_path, "ok"))).state == DONE
         await until(lambda: launcher.zygote is not None and not launcher.zygote.exits)
         process = launcher.zygote.process
-        await launcher.rest()
+        await launcher.release()
         assert launcher.zygote is None
         assert process.returncode == 0
         assert (await outcome(queue, make_spec(tmp_path, "again"))).state == DONE
@@ -173,8 +173,8 @@ async def test_results_are_dropped_by_size_least_recently_used_first(tmp_path: P
         jobs = [await outcome(queue, make_spec(tmp_path, "large 1000", f"{name}.onnx")) for name in "ab"]
         await queue.body(jobs[0].id, "graph")
         await outcome(queue, make_spec(tmp_path, "large 1000", "c.onnx"))
-        assert queue.knows(jobs[0].id)
-        assert not queue.knows(jobs[1].id)
+        assert queue.has_job(jobs[0].id)
+        assert not queue.has_job(jobs[1].id)
         with pytest.raises(UnknownJob):
             await queue.body(jobs[1].id, "graph")
         huge = await outcome(queue, make_spec(tmp_path, "large 15000", "d.onnx"))

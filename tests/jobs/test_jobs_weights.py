@@ -18,7 +18,7 @@ from py_autodoc.jobs.response_cache import ResponseCache
 
 
 def ask(tensor: int = -1, name: str = "") -> BodyRequest:
-    return BodyRequest(what="weights", tensor=tensor, name=name)
+    return BodyRequest(kind="weights", tensor=tensor, name=name)
 
 
 async def read(queue: JobQueue, job_id: str, request: BodyRequest) -> dict[str, Any]:
@@ -38,7 +38,7 @@ async def test_they_are_read_once(tmp_path: Path) -> None:
     async with a_queue() as queue:
         job = await outcome(queue, make_spec(tmp_path, "ok"))
         first = await read(queue, job.id, ask(3))
-        queue._dismiss(queue._store.records[0])
+        queue._stop_worker(queue._store.records[0])
         assert await read(queue, job.id, ask(3)) == first
         assert queue._store.records[0].worker is None
         assert (await read(queue, job.id, ask(name="w")))["name"] == "w"
@@ -51,7 +51,7 @@ async def test_another_file_beside_the_model_is_read_again(tmp_path: Path) -> No
         first = await read(queue, job.id, ask(3))
         assert await read(queue, job.id, ask(3)) == first
         (tmp_path / "weights.bin").write_text("came later")
-        queue._dismiss(queue._store.records[0])
+        queue._stop_worker(queue._store.records[0])
         with pytest.raises(FileChanged):
             await read(queue, job.id, ask(3))
 
@@ -62,7 +62,7 @@ async def test_whoever_goes_away_stops_the_reading_and_not_the_child(tmp_path: P
         job = await outcome(queue, make_spec(tmp_path, "ok"))
         before = await read(queue, job.id, ask(1))
         reading = asyncio.ensure_future(queue.weights(job.id, ask(name="slow")))
-        await until(lambda: worker(queue)._slow.locked())
+        await until(lambda: worker(queue)._weights_lock.locked())
         waiting = asyncio.ensure_future(queue.weights(job.id, ask(2)))
         await asyncio.sleep(0.05)
         reading.cancel()
@@ -81,7 +81,7 @@ async def test_a_child_that_does_not_listen_is_killed(
         job = await outcome(queue, make_spec(tmp_path, "ok"))
         before = await read(queue, job.id, ask(1))
         reading = asyncio.ensure_future(queue.weights(job.id, ask(name="deaf")))
-        await until(lambda: worker(queue)._slow.locked())
+        await until(lambda: worker(queue)._weights_lock.locked())
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reading

@@ -191,7 +191,7 @@ async def test_a_method_that_is_not_offered(client: Any) -> None:
 async def test_a_node_after_the_answer_came_from_the_cache(client: Any, autodoc: Any) -> None:
     first = await client.run(client.file("m.onnx"))
     for record in autodoc.jobs._store.records:
-        autodoc.jobs._dismiss(record)
+        autodoc.jobs._stop_worker(record)
     again = await client.start("m.onnx")
     assert (again.status, again.json["id"]) == (200, first["id"])
     assert (await client.ask("GET", "jobs", first["id"], "nodes", "3")).json["id"] == 3
@@ -200,7 +200,7 @@ async def test_a_node_after_the_answer_came_from_the_cache(client: Any, autodoc:
 async def test_a_node_of_a_file_that_is_another_now(client: Any, autodoc: Any) -> None:
     job = await client.run(client.file("m.onnx"))
     for record in autodoc.jobs._store.records:
-        autodoc.jobs._dismiss(record)
+        autodoc.jobs._stop_worker(record)
     client.file("m.onnx", "changed")
     assert_problem(await client.ask("GET", "jobs", job["id"], "nodes", "3"), 409, "file-changed")
 

@@ -204,7 +204,7 @@ async def test_a_client_that_leaves_stops_the_reading(client: Any, autodoc: Any)
     pid_before = record.worker
     with pytest.raises(Exception, match=r"[Tt]imeout|599"):
         await client.ask("GET", "jobs", job["id"], "weights", params={"name": "huge"}, request_timeout=1)
-    await until(lambda: not record.reading.locked())
+    await until(lambda: not record.weights_lock.locked())
     assert (await asyncio.wait_for(weights(client, job, name="weight"), 30)).status == 200
     assert record.worker is pid_before
 

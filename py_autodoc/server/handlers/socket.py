@@ -44,7 +44,7 @@ class JobSocket(ProblemMixin, ExtensionHandlerMixin, WebSocketMixin, WebSocketHa
 
     async def _follow(self, job_id: str) -> None:
         jobs = cast("Services", self.extensionapp).jobs
-        if not jobs.knows(job_id):
+        if not jobs.has_job(job_id):
             self.close(UNKNOWN_JOB, "unknown-job")
             return
         with contextlib.suppress(WebSocketClosedError):

@@ -57,13 +57,13 @@ class WeightsHandler(Handler):
         if name is not None:
             if len(name) > MAX_NAME or (graph is not None and len(graph) > MAX_NAME):
                 raise OptionError("bad-request", f"A name of more than {MAX_NAME:,} characters.")
-            return BodyRequest(what="weights", name=name, graph=graph)
+            return BodyRequest(kind="weights", name=name, graph=graph)
         assert tensor is not None
         if not (tensor.isascii() and tensor.isdigit() and len(tensor) <= MAX_ID_DIGITS):
             raise OptionError(
                 "bad-request", f"{tensor[:20]!r} is not a tensor id.", "Ids are numbers from 0 up."
             )
-        return BodyRequest(what="weights", tensor=int(tensor))
+        return BodyRequest(kind="weights", tensor=int(tensor))
 
 
 class WeightFileHandler(WeightsHandler):
