@@ -75,7 +75,7 @@ def by_outputs(model: ir.Model, names: Iterable[str]) -> Selection:
             raise _unknown("tensor that a node makes", name, [key for key in makers if key])
         chosen.append(makers[name])
     if not chosen:
-        raise OptionError("nothing-selected", "No node is selected.", "Select what to extract.")
+        raise OptionError("nothing-selected", "No node is selected.", "Select the nodes to extract.")
     return _selection(model, chosen, f"{len(set(chosen)):,} nodes", None)
 
 
@@ -93,7 +93,7 @@ def by_ids(model: ir.Model, ids: Iterable[int]) -> Selection:
             graphs.extend(bodies(node))
     wanted = set(ids)
     if not wanted:
-        raise OptionError("nothing-selected", "No node is selected.", "Select what to extract.")
+        raise OptionError("nothing-selected", "No node is selected.", "Select the nodes to extract.")
     wrong = next((one for one in wanted if not 0 <= one < len(nodes)), None)
     if wrong is not None:
         last = f"Ids are numbers from 0 to {len(nodes) - 1:,}."

@@ -1,1 +1,1 @@
-"""The Jupyter server extension: a thin shell around ``py_autodoc.jobs``."""
+"""The Jupyter server extension: an HTTP API for ``py_autodoc.jobs`` and ``py_autodoc.tasks``."""

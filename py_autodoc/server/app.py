@@ -1,4 +1,4 @@
-"""The extension: configuration, start and end."""
+"""The server extension: configuration, start and stop."""
 
 from __future__ import annotations
 
@@ -17,50 +17,63 @@ from py_autodoc.tasks.manager import TaskManager
 from py_autodoc.tasks.uploads import Uploads
 
 MIN_MEMORY_BYTES = 1 << 29
+"""Minimum address space that a child process needs."""
 
 
 class AutodocApp(ExtensionApp):
-    """ONNX Autodoc under ``/autodoc/api``."""
+    """The extension, with its API under ``/autodoc/api``."""
 
     name = "py_autodoc"
     extension_url = "/lab"
     load_other_extensions = True
 
     max_running = Integer(
-        min(2, os.cpu_count() or 1), min=1, help="Analyses that run at the same time, each in a process."
+        min(2, os.cpu_count() or 1),
+        min=1,
+        help="Maximum number of analyses that run at the same time, each in its own process.",
     ).tag(config=True)
-    max_pending = Integer(32, min=0, help="Analyses that may wait; more are refused with 429.").tag(
+    max_pending = Integer(
+        32, min=0, help="Maximum number of waiting analyses. Further requests get the status 429."
+    ).tag(config=True)
+    memory_bytes = Integer(
+        SERVER.memory_bytes, min=MIN_MEMORY_BYTES, help="Maximum address space of an analysis, in bytes."
+    ).tag(config=True)
+    seconds = Float(SERVER.seconds, min=1, help="Maximum time of an analysis, in seconds.").tag(config=True)
+    max_nodes = Integer(
+        SERVER.nodes,
+        min=1,
+        help="Maximum number of nodes of a model, with its local functions expanded.",
+    ).tag(config=True)
+    cache_bytes = Integer(256 << 20, min=0, help="Maximum memory for cached results, in bytes.").tag(
         config=True
     )
-    memory_bytes = Integer(
-        SERVER.memory_bytes, min=MIN_MEMORY_BYTES, help="Address space one analysis may use, in bytes."
-    ).tag(config=True)
-    seconds = Float(SERVER.seconds, min=1, help="Time one analysis may take, in seconds.").tag(config=True)
-    max_nodes = Integer(
-        SERVER.nodes, min=1, help="Nodes a model may have, local functions expanded, before it is refused."
-    ).tag(config=True)
-    cache_bytes = Integer(256 << 20, min=0, help="Memory for finished results, in bytes.").tag(config=True)
     idle_workers = Integer(
-        3, min=0, help="Processes kept after their analysis to answer questions about nodes at once."
+        3,
+        min=0,
+        help="Maximum number of idle processes, which are kept to respond to requests about nodes quickly.",
     ).tag(config=True)
     max_workers = Integer(
-        16, min=1, help="Processes at the same time, whatever they do; questions to more of them wait."
+        16, min=1, help="Maximum number of processes. Requests that need another process wait."
     ).tag(config=True)
-    worker_idle_seconds = Float(1800.0, min=0, help="How long such a process is kept, in seconds.").tag(
-        config=True
-    )
+    worker_idle_seconds = Float(
+        1800.0, min=0, help="Time after which an idle process is stopped, in seconds."
+    ).tag(config=True)
     allow_outside_links = Bool(
-        True, help="Open models through symbolic links that lead out of the server's root, as Jupyter does."
+        True, help="Follow symbolic links out of the root folder of the server, as Jupyter does."
     ).tag(config=True)
     task_memory_bytes = Integer(
-        8 << 30, min=MIN_MEMORY_BYTES, help="Address space a task that runs a model may use, in bytes."
+        8 << 30,
+        min=MIN_MEMORY_BYTES,
+        help="Maximum address space of a task (one that runs or quantizes a model), in bytes.",
     ).tag(config=True)
-    task_seconds = Float(1800.0, min=1, help="Time such a task may take, in seconds.").tag(config=True)
-    preload = Bool(
-        True, help="Import the analysis code in the background soon after the server started."
-    ).tag(config=True)
+    task_seconds = Float(1800.0, min=1, help="Maximum time of a task, in seconds.").tag(config=True)
+    preload = Bool(True, help="Import the analysis code in the background after the server has started.").tag(
+        config=True
+    )
     preload_delay_seconds = Float(
-        2.0, min=0, help="When to do so, in seconds after the start: JupyterLab's own start goes first."
+        2.0,
+        min=0,
+        help="Delay of this import after the start, in seconds, so that it does not slow down JupyterLab.",
     ).tag(config=True)
 
     jobs: JobQueue
@@ -68,7 +81,7 @@ class AutodocApp(ExtensionApp):
     uploads: Uploads
 
     def initialize_settings(self) -> None:
-        """Creates the queue; no process is started yet."""
+        """Create the queues. No process is started yet."""
         limits = replace(
             SERVER,
             nodes=self.max_nodes,
@@ -92,11 +105,11 @@ class AutodocApp(ExtensionApp):
             self.serverapp.io_loop.call_later(self.preload_delay_seconds, self._warm)
 
     def initialize_handlers(self) -> None:
-        """Binds the table of routes."""
+        """Register the routes."""
         self.handlers.extend(tornado_rules())
 
     async def stop_extension(self) -> None:
-        """Ends all child processes."""
+        """Stop all child processes and remove uploaded files."""
         await self.tasks.close()
         self.uploads.close()
         await self.jobs.close()

@@ -1,4 +1,4 @@
-"""Permission to call a method, asked of Jupyter's authorizer."""
+"""Check permissions with the authorizer of Jupyter Server."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def authorized(action: str, resource: str) -> Callable[[F], F]:
-    """Jupyter's decorator with both arguments required.
+    """Return Jupyter's ``authorized`` decorator. Both arguments are required.
 
-    Left out, the first handler that uses a shared method would decide the resource for all of them.
+    Without a resource, the first handler that uses an inherited method would determine it for all of them.
     """
     return cast(Callable[[F], F], decorator.authorized(action, resource))

@@ -1,4 +1,4 @@
-"""What all handlers share."""
+"""The base class of all handlers."""
 
 from __future__ import annotations
 
@@ -25,69 +25,73 @@ JSON = "application/json"
 T = TypeVar("T")
 
 
-def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of a request. Raises: OptionError for a key that stands twice: one value would be lost."""
-    found: dict[str, Any] = {}
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs. Raises: OptionError: a key occurs twice."""
+    result: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in result:
             raise OptionError("bad-request", f"{key!r:.80} occurs twice in the request.", "Pass it once.")
-        found[key] = value
-    return found
+        result[key] = value
+    return result
 
 
 class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
-    """Base of the JSON handlers. Each method of each handler names its own permissions."""
+    """Base class of the JSON handlers. Every method of a handler declares its own permission."""
 
     _etag: str | None = None
 
     @property
     def services(self) -> Services:
-        """The extension."""
+        """The queues and settings of the extension."""
         return cast("Services", self.extensionapp)
 
     @property
     def jobs(self) -> JobQueue:
-        """The queue."""
+        """The queue of analyses."""
         return self.services.jobs
 
     def set_default_headers(self) -> None:
-        """Nothing we answer may be kept by anybody: it tells what is in a user's model."""
+        """Forbid caching: all responses contain information about the user's models."""
         super().set_default_headers()
         self.set_header("Cache-Control", "no-store")
 
     def compute_etag(self) -> str | None:
-        """Only bodies have one; tornado's own would hash what we send."""
+        """Return the digest of a body. Tornado would hash the whole response instead."""
         return self._etag
 
-    def read(self, kind: type[T]) -> T:
-        """The request's body. Raises ``OptionError`` with the place of the fault, ``LimitError``."""
+    def read_body(self, kind: type[T]) -> T:
+        """Decode the JSON of the request.
+
+        Raises: OptionError, which names the path of the invalid value; LimitError: the request is too large.
+        """
         size = len(self.request.body)
         if size > MAX_REQUEST_BYTES:
-            raise LimitError("request_bytes", size, MAX_REQUEST_BYTES, f"The request has {size:,} bytes.")
+            message = f"The request has {size:,} bytes; the maximum is {MAX_REQUEST_BYTES:,}."
+            raise LimitError("request_bytes", size, MAX_REQUEST_BYTES, message)
         try:
             check_json(self.request.body, REQUEST)
-            found = msgspec.json.decode(self.request.body, type=kind)
-            json.loads(self.request.body, object_pairs_hook=_single)
-            return found
+            result = msgspec.json.decode(self.request.body, type=kind)
+            json.loads(self.request.body, object_pairs_hook=_unique_keys)
+            return result
         except TooMuch as fault:
             message = f"The request {fault}."
             raise LimitError("request", size, REQUEST.values, message) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise OptionError("bad-request", f"The request cannot be read: {error}.") from error
+            raise OptionError("bad-request", f"The request is invalid: {error}.") from error
 
-    async def file(self, path: str) -> ServedFile:
-        """The file a client means. Raises like ``paths.resolve``."""
+    async def resolve(self, path: str) -> ServedFile:
+        """Return the file at a path of the contents API. Raises: as ``paths.resolve``."""
         return await resolve(self.contents_manager, path, self.services.allow_outside_links)
 
     def reply(self, value: msgspec.Struct, status: int = 200) -> None:
-        """Answers with a small struct."""
+        """Send a small struct as JSON."""
         self.set_status(status)
         self.finish(msgspec.json.encode(value))
 
     async def send(self, body: EncodedBody) -> None:
-        """Answers with a large body, piece by piece, as fast as the client takes it."""
-        packed = body.gzip and self._takes_gzip()
-        self._etag = f'"{body.digest}-gzip"' if packed else f'"{body.digest}"'
+        """Send a large body piece by piece, at the speed of the client."""
+        compressed = body.gzip and self._accepts_gzip()
+        self._etag = f'"{body.digest}-gzip"' if compressed else f'"{body.digest}"'
         self.set_header("Vary", "Accept-Encoding")
         self.set_etag_header()
         if self.check_etag_header():
@@ -95,16 +99,16 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
             self.finish()
             return
         self.set_header("Content-Type", JSON)
-        self.set_header("Content-Length", str(body.size if packed else body.raw_size))
-        if packed:
+        self.set_header("Content-Length", str(body.size if compressed else body.raw_size))
+        if compressed:
             self.set_header("Content-Encoding", "gzip")
         with contextlib.suppress(StreamClosedError):
-            for piece in body.pieces if packed else body.unpacked():
+            for piece in body.pieces if compressed else body.unpacked():
                 self.write(piece)
                 await self.flush()
             self.finish()
 
-    def _takes_gzip(self) -> bool:
+    def _accepts_gzip(self) -> bool:
         for item in self.request.headers.get("Accept-Encoding", "").split(","):
             name, _, quality = item.replace(" ", "").lower().partition(";")
             if name == "gzip":

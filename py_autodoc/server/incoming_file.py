@@ -1,4 +1,4 @@
-"""A file that arrives in pieces and takes its place beside a model when it is complete."""
+"""Write a file next to a model piece by piece, and make it visible when it is complete."""
 
 from __future__ import annotations
 
@@ -17,16 +17,21 @@ from py_autodoc.report.schema import ExtractRequest
 
 T = TypeVar("T")
 MAX_NAME = 200
+"""Maximum length of a file name."""
 
 
 class IncomingFile:
-    """A temporary file in the folder of ``model``. All work on it is done in a thread."""
+    """A temporary file in the folder of a model. All file operations run in a thread.
+
+    Args:
+        model: path of the model.
+        request: the selection, and the name of the file; without a name, one is chosen.
+        data: paths of the external data of the model, which must not be overwritten.
+
+    Raises: OptionError: the name is invalid.
+    """
 
     def __init__(self, model: str, request: ExtractRequest, data: Iterable[str] = ()) -> None:
-        """Check what is asked for. ``data`` are the files that the model's weights are in.
-
-        Raises: OptionError, OutputError.
-        """
         self._folder = Path(model).parent
         self._model = Path(model).name
         self._request = request
@@ -38,52 +43,55 @@ class IncomingFile:
         self._file: BinaryIO | None = None
 
     async def open(self) -> None:
-        """Begin. Raises: OutputError: the folder cannot be written, or the name is taken."""
-        await self._threaded(self._open)
+        """Create the temporary file. Raises: OutputError: no write permission, or the name exists."""
+        await self._run_in_thread(self._open)
 
     async def write(self, data: bytes | memoryview) -> None:
-        """The next piece. Raises: OutputError."""
+        """Append data. Raises: OutputError."""
         assert self._file is not None
-        await self._threaded(self._file.write, data)
+        await self._run_in_thread(self._file.write, data)
 
     async def finish(self) -> str:
-        """Put the file in its place; its name. Raises: OutputError."""
-        return await self._threaded(self._finish)
+        """Rename the temporary file and return its final name. Raises: OutputError."""
+        return await self._run_in_thread(self._finish)
 
     async def discard(self) -> None:
-        """Leave nothing behind; after ``finish`` there is nothing to do."""
+        """Remove the temporary file. Does nothing after ``finish``."""
         await asyncio.get_running_loop().run_in_executor(None, self._discard)
 
-    async def _threaded(self, work: Callable[..., T], *args: Any) -> T:
+    async def _run_in_thread(self, work: Callable[..., T], *args: Any) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(None, work, *args)
         except OSError as fault:
             name = self._request.name or part_name(self._model, self._request.part)
-            message = f"{name} could not be written beside the model: {fault.strerror or 'no reason given'}."
-            raise OutputError("output-failed", message, "Is there space, and may you write there?") from fault
+            reason = fault.strerror or "unknown error"
+            message = f"{name} could not be written to the folder of the model: {reason}."
+            raise OutputError(
+                "output-failed", message, "Check the free space and the permissions of the folder."
+            ) from fault
 
     def _open(self) -> None:
         if self._request.name:
-            self._place()
+            self._check_target()
         self._file, self._temporary = self._stack.enter_context(temporary.file(self._folder))
 
-    def _place(self) -> OutputPlace:
-        """The place of the name that was asked for. Raises: OutputError."""
+    def _check_target(self) -> OutputPlace:
+        """Return the target for the requested name. Raises: OutputError: it must not be written."""
         name = self._request.name
         try:
-            there = places([OutputRequest(self._folder / name, "onnx")], self._inputs, force=True)[0]
+            target = places([OutputRequest(self._folder / name, "onnx")], self._inputs, force=True)[0]
         except OutputError as fault:
             raise RefusedName(fault.code, fault.message, fault.hint) from None
         if not self._request.overwrite and os.path.lexists(self._folder / name):
-            raise _taken(name)
-        return there
+            raise _name_exists(name)
+        return target
 
     def _finish(self) -> str:
         assert self._file is not None
         self._file.close()
         name = self._request.name
         if name and self._request.overwrite:
-            self._place().take(self._temporary)
+            self._check_target().take(self._temporary)
             return name
         if not name:
             target = reserve_file(self._folder, part_name(self._model, self._request.part))
@@ -92,7 +100,7 @@ class IncomingFile:
             try:
                 target.open("xb").close()
             except FileExistsError:
-                raise _taken(name) from None
+                raise _name_exists(name) from None
         try:
             os.replace(self._temporary, target)
         except OSError:
@@ -106,19 +114,21 @@ class IncomingFile:
 
 
 class RefusedName(OutputError):
-    """The name cannot be used: it is a fault of the request, not of the server."""
+    """The requested name cannot be used. This is an error of the client, not of the server."""
 
     http_status = 409
 
 
-def _taken(name: str) -> OutputError:
+def _name_exists(name: str) -> OutputError:
     return RefusedName(
-        "output-exists", f"{name} exists.", "Choose another name, or ask for it to be replaced."
+        "output-exists", f"{name} already exists.", "Choose another name, or overwrite the file."
     )
 
 
 def check_name(name: str) -> None:
-    """A plain name in the model's folder. Raises: OptionError."""
-    plain = name.isprintable() and not set(name) & set('/\\:*?"<>|') and not name.startswith(".")
-    if not plain or len(name) > MAX_NAME or not name.lower().endswith(SUFFIX) or name == SUFFIX:
-        raise OptionError("bad-name", f"{name[:60]!r} is not a file name.", f"A name that ends in {SUFFIX}.")
+    """Check that a name is a portable file name with the extension ``.onnx``. Raises: OptionError."""
+    valid = name.isprintable() and not set(name) & set('/\\:*?"<>|') and not name.startswith(".")
+    if not valid or len(name) > MAX_NAME or not name.lower().endswith(SUFFIX) or name == SUFFIX:
+        raise OptionError(
+            "bad-name", f"{name[:60]!r} is not a valid file name.", f"Use a name that ends in {SUFFIX}."
+        )

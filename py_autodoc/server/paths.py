@@ -1,4 +1,4 @@
-"""From the path a client names to a file that may be analysed."""
+"""Resolve the path in a request to a file that may be analysed."""
 
 from __future__ import annotations
 
@@ -20,24 +20,31 @@ MAX_PATH = 4096
 
 @dataclass(frozen=True, slots=True)
 class ServedFile:
-    """A regular file under the server's root. ``path`` is what the client said, ``os_path`` stays here."""
+    """A regular file under the root folder of the server."""
 
     path: str
+    """Path of the contents API, as in the request."""
     os_path: str
+    """Absolute path; never sent to a client."""
     stamp: Stamp
 
     @property
     def is_model(self) -> bool:
-        """True when the name says that it is an ONNX model."""
+        """True if the name has the extension of an ONNX model."""
         return self.path.lower().endswith(SUFFIX)
 
 
 async def resolve(contents_manager: Any, path: str, allow_outside_links: bool) -> ServedFile:
-    """The file at the contents API path ``path``.
+    """Return the file at a path of the contents API.
+
+    Args:
+        contents_manager: the contents manager of Jupyter Server.
+        path: path relative to the root folder of the server.
+        allow_outside_links: follow symbolic links out of the root folder.
 
     Raises:
-        RequirementError: the server's contents are not files.
-        PathError: hidden, outside the root, missing, or not a readable regular file.
+        RequirementError: the server does not store its contents as files.
+        PathError: the file is hidden, outside the root folder, missing, or not a readable regular file.
     """
     if not hasattr(contents_manager, "_get_os_path"):
         raise RequirementError(
@@ -47,30 +54,30 @@ async def resolve(contents_manager: Any, path: str, allow_outside_links: bool) -
         )
     path = path.strip("/")
     if not path or len(path) > MAX_PATH or "\0" in path:
-        raise _missing(path)
+        raise _not_found(path)
     try:
         hidden = not contents_manager.allow_hidden and await ensure_async(contents_manager.is_hidden(path))
         os_path = os.path.abspath(contents_manager._get_os_path(path))
     except (web.HTTPError, OSError, ValueError) as error:
-        # Outside the root, or no possible name. Not told apart from missing.
-        raise _missing(path) from error
+        # Outside the root folder, or an impossible name: reported like a missing file.
+        raise _not_found(path) from error
     if hidden:
-        raise _missing(path)
+        raise _not_found(path)
     root = os.path.abspath(contents_manager.root_dir)
-    # A dead network mount must not stop the event loop.
+    # A network mount that does not respond must not block the event loop.
     loop = asyncio.get_running_loop()
     stamp = await loop.run_in_executor(None, _inspect, path, os_path, None if allow_outside_links else root)
     return ServedFile(path, os_path, stamp)
 
 
 def require_model(file: ServedFile) -> None:
-    """Refuses what is not called ``.onnx``. Raises ``InputError``."""
+    """Check that the file has the extension ``.onnx``. Raises: InputError."""
     name = os.path.basename(file.path)
     if name.lower().endswith(".ort"):
         raise InputError(
             "ort-format",
-            f"{name} is in ONNX Runtime's own format, which lacks information that the analysis needs.",
-            "Open the .onnx file it was made from.",
+            f"{name} is in the ORT format of ONNX Runtime, which lacks information that the analysis needs.",
+            "Open the .onnx file that it was created from.",
         )
     if not file.is_model:
         raise InputError(
@@ -81,19 +88,19 @@ def require_model(file: ServedFile) -> None:
 
 
 def _inspect(path: str, os_path: str, root: str | None) -> Stamp:
-    """Blocking part: the stamp of a regular, readable file (below ``root`` when links are followed)."""
+    """Return the stamp of a readable, regular file. Blocks. Links must not leave ``root``, if given."""
     try:
-        if root is not None and not _within(os.path.realpath(os_path), os.path.realpath(root)):
-            raise _missing(path)
-        # Looked at before it is opened: opening a pipe or a device can do things.
+        if root is not None and not _is_inside(os.path.realpath(os_path), os.path.realpath(root)):
+            raise _not_found(path)
+        # Check before opening: opening a pipe or a device can have side effects.
         _require_regular(path, os.stat(os_path))
         descriptor = os.open(
             os_path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
         )
     except PermissionError as error:
-        raise PathError("no-permission", f"{_name(path)} may not be read by this server.") from error
+        raise PathError("no-permission", f"The server has no permission to read {_name(path)}.") from error
     except (OSError, ValueError) as error:
-        raise _missing(path) from error
+        raise _not_found(path) from error
     try:
         info = os.fstat(descriptor)
         _require_regular(path, info)
@@ -104,12 +111,12 @@ def _inspect(path: str, os_path: str, root: str | None) -> Stamp:
 
 def _require_regular(path: str, info: os.stat_result) -> None:
     if stat.S_ISDIR(info.st_mode):
-        raise PathError("not-a-file", f"{_name(path)} is a folder.", "Open a file in it.")
+        raise PathError("not-a-file", f"{_name(path)} is a folder.", "Open a file in this folder.")
     if not stat.S_ISREG(info.st_mode):
         raise PathError("not-regular", f"{_name(path)} is not a regular file.", "Copy its content to a file.")
 
 
-def _within(path: str, root: str) -> bool:
+def _is_inside(path: str, root: str) -> bool:
     return path == root or path.startswith(os.path.join(root, ""))
 
 
@@ -117,7 +124,7 @@ def _name(path: str) -> str:
     return path.rsplit("/", 1)[-1]
 
 
-def _missing(path: str) -> PathError:
+def _not_found(path: str) -> PathError:
     return PathError(
-        "file-not-found", f"There is no file {_name(path)[:200]} here.", "Refresh the file list."
+        "file-not-found", f"The file {_name(path)[:200]} does not exist.", "Refresh the file list."
     )

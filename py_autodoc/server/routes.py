@@ -1,7 +1,7 @@
-"""The table of routes. It feeds tornado, and the audit that every method asks for permission.
+"""The table of routes: the handler and the permission of each operation.
 
-What goes over the wire (paths, request and answer types) is ``py_autodoc.report.openapi_spec.operations``,
-from which the OpenAPI document is made; here each operation gets its handler and its permission.
+Paths, request and response types are in ``py_autodoc.report.openapi_spec.operations``, from which the OpenAPI
+document is generated. Tests use the table to check that every method requires a permission.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PREFIX = "/autodoc/api"
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One method of one path: ``action`` on ``resource`` is what the authorizer is asked."""
+    """A method of a path. The authorizer must allow ``action`` on ``resource``."""
 
     operation: Operation
     handler: type[Any]
@@ -29,7 +29,7 @@ class Route:
 
     @property
     def pattern(self) -> str:
-        """What tornado matches below the base URL."""
+        """Regular expression of the path below the base URL."""
         return PREFIX + re.sub(r"\{\w+\}", r"([^/]+)", self.operation.path)
 
 
@@ -60,5 +60,5 @@ ROUTES: tuple[Route, ...] = tuple(Route(operation, *_BINDINGS[operation.id]) for
 
 
 def tornado_rules(routes: Sequence[Route] = ROUTES) -> list[tuple[str, type[Any]]]:
-    """Pattern and handler, each pattern once."""
+    """Return pairs of pattern and handler for tornado, with each pattern once."""
     return list({route.pattern: route.handler for route in routes}.items())

@@ -1,4 +1,4 @@
-"""The part of the extension that its handlers use."""
+"""The interface of the extension for its handlers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py_autodoc.tasks.uploads import Uploads
 
 
 class Services(Protocol):
-    """Queues and settings that the handlers share; ``AutodocApp`` provides them."""
+    """Queues and settings of ``AutodocApp`` that the handlers use."""
 
     jobs: JobQueue
     tasks: TaskManager

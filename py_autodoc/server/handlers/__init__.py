@@ -1,1 +1,1 @@
-"""Handlers, one module a resource. They neither catch nor compute: they name permissions and pass on."""
+"""Request handlers, one module per resource. They only check permissions and call the queues."""

@@ -1,7 +1,7 @@
-"""Parts of a model as models of their own, written beside it.
+"""Extract nodes of a model to a new file next to it.
 
-The child that holds the analysis may write no file: it cuts out the part and sends it, and the server
-writes it piece by piece, in a thread.
+The child process with the analysis must not write files. It sends the extracted model to the server, which
+writes it piece by piece in a thread.
 """
 
 from __future__ import annotations
@@ -18,42 +18,42 @@ from py_autodoc.server.incoming_file import IncomingFile
 from py_autodoc.server.paths import require_model
 
 RESOURCE = "contents"
-"""Whoever may save files may do this, and nobody else."""
-_FACTS = msgspec.json.Decoder(Extracted)
+"""The same permission as for saving files."""
+_SUMMARY = msgspec.json.Decoder(Extracted)
 
 
 class ExtractHandler(Handler):
-    """Parts of an analysed model."""
+    """Extracts nodes of an analysed model."""
 
     @web.authenticated
     @authorized("write", RESOURCE)
     async def post(self, job_id: str) -> None:
-        """Writes the nodes as a model; answers with where it is and what goes in and out."""
-        request = self.read(ExtractRequest)
+        """Write the selected nodes as a model; respond with its path, inputs and outputs."""
+        request = self.read_body(ExtractRequest)
         if not request.nodes:
-            raise OptionError("nothing-selected", "No node is selected.", "Select what to extract.")
-        file = await self.file(request.path)
+            raise OptionError("nothing-selected", "No node is selected.", "Select the nodes to extract.")
+        file = await self.resolve(request.path)
         require_model(file)
-        arriving = IncomingFile(file.os_path, request, self.jobs.data_files(job_id))
-        facts: list[Extracted] = []
+        output = IncomingFile(file.os_path, request, self.jobs.data_files(job_id))
+        summaries: list[Extracted] = []
 
-        async def take(piece: bytes) -> None:
+        async def receive(piece: bytes) -> None:
             data = memoryview(piece)
-            if not facts:
-                # The line of facts is shorter than a piece, except from a child that is up to no good.
+            if not summaries:
+                # The first line always fits into one piece; anything else violates the protocol.
                 line, end, _ = piece.partition(b"\n")
                 if not end:
                     raise BrokenStream
-                facts.append(_FACTS.decode(line))
+                summaries.append(_SUMMARY.decode(line))
                 data = data[len(line) + 1 :]
-            await arriving.write(data)
+            await output.write(data)
 
         try:
-            await arriving.open()
-            await self.jobs.extract(job_id, file.os_path, request.nodes, take)
-            name = await arriving.finish()
+            await output.open()
+            await self.jobs.extract(job_id, file.os_path, request.nodes, receive)
+            name = await output.finish()
         finally:
-            await arriving.discard()
+            await output.discard()
         folder = file.path.rpartition("/")[0]
         path = f"{folder}/{name}" if folder else name
-        self.reply(msgspec.structs.replace(facts[0], path=path), 201)
+        self.reply(msgspec.structs.replace(summaries[0], path=path), 201)

@@ -1,4 +1,4 @@
-"""A cheap look at a file, to notice that it changed."""
+"""State of a file, to detect changes without reading it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ RESOURCE = "autodoc:files"
 
 
 class FilesHandler(Handler):
-    """Files under the server's root."""
+    """Files under the root folder of the server."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self) -> None:
-        """Size and time of one file."""
-        file = await self.file(self.get_query_argument("path"))
+        """Send the size and modification time of a file."""
+        file = await self.resolve(self.get_query_argument("path"))
         self.reply(
             FileStamp(
                 path=file.path,

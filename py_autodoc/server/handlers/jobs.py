@@ -1,4 +1,4 @@
-"""Start, look at and cancel analyses."""
+"""Start, query and cancel analyses."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ RESOURCE = "autodoc:jobs"
 
 
 class JobsHandler(Handler):
-    """All jobs."""
+    """The collection of jobs."""
 
     @web.authenticated
     @authorized("execute", RESOURCE)
     async def post(self) -> None:
-        """Starts an analysis, or finds the one of the same file and options."""
-        request = self.read(JobRequest)
-        file = await self.file(request.path)
+        """Start an analysis, or find that of the same file and options; send its state."""
+        request = self.read_body(JobRequest)
+        file = await self.resolve(request.path)
         require_model(file)
         thresholds, thresholds_file = request.thresholds, None
         if isinstance(thresholds, str):
-            settings = await self.file(thresholds)
+            settings = await self.resolve(thresholds)
             thresholds, thresholds_file = None, Companion(settings.os_path, settings.stamp)
         spec = AnalysisSpec(
             path=file.os_path,
@@ -46,18 +46,18 @@ class JobsHandler(Handler):
 
 
 class JobHandler(Handler):
-    """One job."""
+    """A job."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self, job_id: str) -> None:
-        """Its state."""
+        """Send its state."""
         self.reply(self.jobs.job(job_id))
 
     @web.authenticated
     @authorized("execute", RESOURCE)
     async def delete(self, job_id: str) -> None:
-        """Withdraws one request for it; cancels it when that was the last."""
+        """Withdraw one request. The last one cancels the job."""
         self.jobs.withdraw(job_id)
         self.set_status(204)
         self.finish()

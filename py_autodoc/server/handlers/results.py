@@ -1,4 +1,4 @@
-"""What a finished analysis found."""
+"""Results of finished analyses."""
 
 from __future__ import annotations
 
@@ -13,83 +13,83 @@ MAX_NODE_DIGITS = 9
 
 
 class GraphHandler(Handler):
-    """The viewer's payload."""
+    """The payload of the viewer."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self, job_id: str) -> None:
-        """What the viewer draws."""
+        """Send the payload."""
         await self.send(await self.jobs.body(job_id, "graph"))
 
 
 class ReportHandler(Handler):
-    """The full report."""
+    """The report."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self, job_id: str) -> None:
-        """Built when first asked for."""
+        """Send the report, which is built on the first request."""
         await self.send(await self.jobs.body(job_id, "report"))
 
 
 class SectionsHandler(Handler):
-    """The report as a document."""
+    """The report as sections of a document."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self, job_id: str) -> None:
-        """Written when first asked for."""
+        """Send the sections, which are built on the first request."""
         await self.send(await self.jobs.body(job_id, "sections"))
 
 
 class BatchHandler(Handler):
-    """Other batches for a model that has one fixed."""
+    """Whether the fixed batch size of a model can be changed."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self, job_id: str) -> None:
-        """Followed through the graph when it is first asked for."""
+        """Send the result, which is computed on the first request."""
         await self.send(await self.jobs.body(job_id, "batch"))
 
 
 class ServingHandler(Handler):
-    """Text generation on a device."""
+    """Estimates of text generation on a device."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self, job_id: str) -> None:
-        """Planned by the child of the job."""
+        """Send the estimates, which the child of the job computes."""
         device, *rest = (self.get_query_argument(name, "") for name in ("device", "precision", "runtime"))
         await self.send(await self.jobs.serving(job_id, device, *rest))
 
 
 class ComparisonHandler(Handler):
-    """This model beside another analysed one."""
+    """The alignment with another analysed model."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self, job_id: str) -> None:
-        """Aligned by the child of the job, which analyses the other model once more."""
+        """Send the alignment. The child of the job analyses the other model again."""
         await self.send(await self.jobs.comparison(job_id, self.get_query_argument("other")))
 
 
 class NodeHandler(Handler):
-    """Details of one node."""
+    """Details of a node."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self, job_id: str, node_id: str) -> None:
-        """What the inspector shows."""
+        """Send the details for the inspector."""
         if not (node_id.isascii() and node_id.isdigit() and len(node_id) <= MAX_NODE_DIGITS):
             raise UnknownNode(node_id)
         await self.send(await self.jobs.body(job_id, "node", int(node_id)))
 
 
 class FileHandler(Handler):
-    """The model as a file to keep."""
+    """Documents and images of a model."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self, job_id: str, format: str) -> None:
-        """Made when it is asked for."""
+        """Send the document in a format, with an optional metric as its overlay."""
         await self.send(await self.jobs.file(job_id, format, self.get_query_argument("metric", "")))

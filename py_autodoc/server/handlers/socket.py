@@ -21,26 +21,26 @@ from py_autodoc.server.services import Services
 
 NORMAL = 1000
 UNKNOWN_JOB = 4404
-"""Close code for an unknown job: a browser hides the status of a refused handshake from scripts."""
+"""Close code for an unknown job: scripts in a browser cannot see the status of a rejected handshake."""
 
 
 class JobSocket(ProblemMixin, ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
-    """Sends the job's state at once and on each change, and closes after the last. Listens to nothing."""
+    """Sends the state of a job at once and after each change, then closes. Ignores all messages."""
 
-    _following: asyncio.Task[None] | None = None
+    _watcher: asyncio.Task[None] | None = None
 
     @ws_authenticated
     async def get(self, job_id: str) -> None:
-        """Opens the socket. ``authorized`` cannot be used: it does not know of the upgrade."""
+        """Open the socket. ``authorized`` cannot be used, because it does not support the upgrade."""
         allowed = await ensure_async(self.authorizer.is_authorized(self, self.current_user, "read", RESOURCE))
         if not allowed:
             raise web.HTTPError(403)
         await super().get(job_id)
 
     def open(self, job_id: str, *args: Any, **kwargs: Any) -> None:
-        """Begins to follow the job."""
+        """Start to send the states of the job."""
         super().open(job_id, *args, **kwargs)
-        self._following = asyncio.get_running_loop().create_task(self._follow(job_id))
+        self._watcher = asyncio.get_running_loop().create_task(self._follow(job_id))
 
     async def _follow(self, job_id: str) -> None:
         jobs = cast("Services", self.extensionapp).jobs
@@ -53,10 +53,10 @@ class JobSocket(ProblemMixin, ExtensionHandlerMixin, WebSocketMixin, WebSocketHa
             self.close(NORMAL, job.state)
 
     def on_message(self, message: str | bytes) -> None:
-        """Clients have nothing to say here."""
+        """Ignore messages of the client."""
 
     def on_close(self) -> None:
-        """The client left, or we did."""
+        """Stop sending states after either side has closed the socket."""
         super().on_close()
-        if self._following is not None:
-            self._following.cancel()
+        if self._watcher is not None:
+            self._watcher.cancel()

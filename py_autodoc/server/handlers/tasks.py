@@ -1,4 +1,4 @@
-"""Start, look at and stop tasks: what runs a model, or writes one."""
+"""Start, query and stop tasks, which run or quantize a model."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from py_autodoc.tasks.kinds import TaskFiles
 from py_autodoc.tasks.manager import TooManyTasks
 
 RESOURCE = "contents"
-"""Whoever may save files may do this: a task writes beside the model, or runs what is in it."""
-_PROFILES = 3
-"""Paths that are looked up; more than two are refused by the task."""
+"""The same permission as for saving files: a task runs the model, or writes a file next to it."""
+_MAX_PROFILES = 3
+"""Number of paths that are resolved. The task rejects more than two."""
 
 
 class UploadsHandler(Handler):
-    """Files for tasks that lie on the client's machine."""
+    """Files from the client's machine for tasks."""
 
     @web.authenticated
     @authorized("write", RESOURCE)
     async def post(self) -> None:
-        """Keeps one; answers with its id."""
+        """Store a file and send its id."""
         content = self.request.body
         name = self.get_query_argument("name", "")
         loop = asyncio.get_running_loop()
@@ -38,58 +38,59 @@ class UploadsHandler(Handler):
 
 
 class TasksHandler(Handler):
-    """All tasks."""
+    """The collection of tasks."""
 
     @web.authenticated
     @authorized("write", RESOURCE)
     async def post(self) -> None:
-        """Starts one; answers with its state."""
-        request = self.read(TaskRequest)
-        file = await self.file(request.path)
+        """Start a task and send its state."""
+        request = self.read_body(TaskRequest)
+        file = await self.resolve(request.path)
         require_model(file)
-        data = (await self.file(request.data)).os_path if request.data else None
+        data = (await self.resolve(request.data)).os_path if request.data else None
         out = ""
         if request.kind == "quantize":
             if not request.out:
                 raise OptionError(
-                    "bad-name", "The quantized model needs a name.", "A name that ends in .onnx."
+                    "bad-name", "The quantized model needs a file name.", "Use a name that ends in .onnx."
                 )
             check_name(request.out)
             out = str(Path(file.os_path).parent / request.out)
         against = ""
         if request.kind == "verify":
             if not request.against:
-                raise OptionError("no-reference", "There is nothing to verify against.", "Name a reference.")
-            against = (await self.file(request.against)).os_path
-        profiles, sent = [(await self.file(one)).os_path for one in request.profiles[:_PROFILES]], []
+                raise OptionError("no-reference", "The verification needs a reference.", "Pass a reference.")
+            against = (await self.resolve(request.against)).os_path
+        profiles = [(await self.resolve(path)).os_path for path in request.profiles[:_MAX_PROFILES]]
+        uploads = []
         if request.kind == "profile":
-            sent = self.services.uploads.take(request.uploads)
+            uploads = self.services.uploads.take(request.uploads)
         files = TaskFiles(
-            model=file.os_path, data=data, out=out, against=against, profiles=[*profiles, *sent]
+            model=file.os_path, data=data, out=out, against=against, profiles=[*profiles, *uploads]
         )
         order = Order(request=request, files=files, memory_bytes=self.services.task_memory_bytes)
         try:
-            task = self.services.tasks.start(order, lambda: self.services.uploads.release(sent))
+            task = self.services.tasks.start(order, lambda: self.services.uploads.release(uploads))
         except TooManyTasks:
-            self.services.uploads.release(sent)
+            self.services.uploads.release(uploads)
             raise
         self.set_header("Location", f"{self.request.path.rstrip('/')}/{task.id}")
         self.reply(task, 202)
 
 
 class TaskHandler(Handler):
-    """One task."""
+    """A task."""
 
     @web.authenticated
     @authorized("read", RESOURCE)
     async def get(self, task_id: str) -> None:
-        """Its state, and its result when it is done."""
+        """Send its state, and its result when it is done."""
         self.reply(self.services.tasks.get(task_id))
 
     @web.authenticated
     @authorized("write", RESOURCE)
     async def delete(self, task_id: str) -> None:
-        """Stops it."""
+        """Stop it."""
         self.services.tasks.cancel(task_id)
         self.set_status(204)
         self.finish()
