@@ -143,6 +143,13 @@ def test_truth_values_are_a_mask_whoever_reads_them(tmp_path):
     assert masks(run_analysis(path, Options())) == [([TITLE], ["Unsqueeze", "Greater", "Not", "Not"])]
 
 
+def test_an_einsum_of_one_input_only_transposes_a_mask(tmp_path):
+    """XLNet's mask has the queries first, and each layer turns it round."""
+    made = _Attention(2)
+    mask = made.node("Einsum", plain(made), equation="bij->bij")
+    assert len(masks(run_analysis(made.finish(tmp_path / "a.onnx", mask), Options()))) == 1
+
+
 def test_a_few_nodes_stay_as_they_are(tmp_path):
     made = _Attention(2)
     analysis = run_analysis(made.finish(tmp_path / "a.onnx", made.node("Unsqueeze", "m", "axis")), Options())

@@ -92,7 +92,9 @@ def _is_truth(model: Model, types: TypeTable, node: int) -> bool:
 
 def _makes_masks(model: Model, node: Node) -> bool:
     """Return False for layers, whose results can also act as masks (learned biases, gates)."""
-    if node.op_type in PRODUCTS or node.op_type in CONVS or node.subgraphs:
+    # An Einsum of one input only transposes or sums it.
+    is_layer = node.op_type in PRODUCTS and len(node.inputs) > 1
+    if is_layer or node.op_type in CONVS or node.subgraphs:
         return False
     first = node.inputs[0] if node.inputs else -1
     return not (
