@@ -24,7 +24,7 @@ MAX_CONFIG = 1 << 26
 """Maximum bytes of the model's configuration."""
 MAX_MEMBERS = 10_000
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-_PIECE = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def _legacy(top: RawGroup, name: str, size: int) -> Archive:
     config = top.attribute("model_config")
     if config is None:
         only = top.attribute("layer_names") is not None or top.group("layers") is not None
-        what = "contains only weights" if only else "is HDF5, but has no model_config of Keras"
-        raise broken(name, f"{what}.", "Save the whole model: model.save(path).")
+        problem = "contains only weights" if only else "is HDF5, but has no model_config of Keras"
+        raise broken(name, f"{problem}.", "Save the whole model: model.save(path).")
     weights = top.group("model_weights")
     if weights is None:
         raise broken(name, "has no model_weights.", "Save the whole model: model.save(path).")
@@ -100,18 +100,18 @@ def _zipped(file: IO[bytes], name: str, size: int) -> Iterator[Archive]:
         version = str(_parsed(_text(archive, members["metadata.json"], name), name).get("keras_version", ""))
     info = members["model.weights.h5"]
     with tempfile.TemporaryFile() as unpacked:
-        for piece in _pieces(archive, info, name, most_weights(size)):
-            unpacked.write(piece)
+        for chunk in _chunks(archive, info, name, most_weights(size)):
+            unpacked.write(chunk)
         unpacked.seek(0)
         with hdf_reader.opened(unpacked, name, info.file_size) as weights:
             yield Archive(name, ZIPPED, version, config, size, weights)
 
 
 def _text(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> str:
-    return b"".join(_pieces(archive, info, name, MAX_CONFIG)).decode("utf-8", "backslashreplace")
+    return b"".join(_chunks(archive, info, name, MAX_CONFIG)).decode("utf-8", "backslashreplace")
 
 
-def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, limit: int) -> Iterator[bytes]:
+def _chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, limit: int) -> Iterator[bytes]:
     """Yield a member in chunks, at most as many bytes as it declares and at most ``limit``."""
     if info.file_size > limit:
         raise too_large(name, "structure_bytes", info.file_size, limit, f"bytes of {info.filename}")
@@ -119,23 +119,23 @@ def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, limit: i
         raise broken(name, f"{info.filename} unpacks to more than it can have been packed from.")
     done = 0
     with reading(name), archive.open(info) as member:
-        while piece := member.read(_PIECE):
-            done += len(piece)
+        while chunk := member.read(_CHUNK_BYTES):
+            done += len(chunk)
             if done > info.file_size:
                 raise broken(name, f"{info.filename} is longer than the archive says.")
-            yield piece
+            yield chunk
 
 
 def _parsed(content: str, name: str) -> dict[str, Any]:
     if len(content) > MAX_CONFIG:
         raise too_large(name, "structure_bytes", len(content), MAX_CONFIG, "characters of its description")
     try:
-        found = parse_json(content, DESCRIPTION)
+        parsed = parse_json(content, DESCRIPTION)
     except TooMuch as fault:
         message = f"{name}: its description {fault}."
         raise LimitError("description", len(content), DESCRIPTION.values, message) from None
     except ValueError as fault:
         raise broken(name, f"its description is not JSON: {fault}.") from fault
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise broken(name, "its description is not a JSON object.")
-    return found
+    return parsed

@@ -12,7 +12,7 @@ from py_autodoc.errors import AnalysisError
 from py_autodoc.keras.builder import Builder
 from py_autodoc.keras.model_runner import ModelRunner
 from py_autodoc.keras.spec import Ref
-from py_autodoc.keras.tensor import KerasTensor, straight
+from py_autodoc.keras.tensor import KerasTensor, identity_order
 from py_autodoc.tags import Frame, ModuleInfo, Namer, Tags, assign
 from py_autodoc.tags.paths import parent
 from py_autodoc.version import NAME, version
@@ -80,26 +80,26 @@ def assemble(
 def output_names(outputs: Sequence[Ref], inputs: Collection[str]) -> list[str]:
     """Return the names of a model's outputs: those of their layers, numbered if a layer has several."""
     several = Counter(ref.layer for ref in outputs)
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     used: Counter[str] = Counter()
     for ref in outputs:
         name = base = f"{ref.layer}_{ref.output}" if several[ref.layer] > 1 else ref.layer
-        while name in found or name in inputs:
+        while name in names or name in inputs:
             used[base] += 1
             name = f"{base}_out{used[base]}"
-        found[name] = None
-    return list(found)
+        names[name] = None
+    return list(names)
 
 
 def _outputs(
     builder: Builder, outputs: Sequence[tuple[Ref, KerasTensor]], names: Sequence[str]
 ) -> list[ir.Value]:
     """Return the outputs in Keras's axis order and under Keras's names."""
-    found: dict[ir.Value, None] = {}
+    values: dict[ir.Value, None] = {}
     for (_, tensor), name in zip(outputs, names, strict=True):
         with builder.under(tensor.maker or (Frame("", 0),)):
-            value = builder.turned(tensor, straight(tensor.rank))
-            if value.producer() is None or value in found:
+            value = builder.transposed(tensor, identity_order(tensor.rank))
+            if value.producer() is None or value in values:
                 value = builder.op("Identity", value)
         value.name = name
         value.type = ir.TensorType(tensor.kind)
@@ -107,16 +107,16 @@ def _outputs(
             value.shape = ir.Shape(
                 ["batch" if at == 0 and one is None else one for at, one in enumerate(tensor.shape)]
             )
-        found[value] = None
-    return list(found)
+        values[value] = None
+    return list(values)
 
 
 def _drop_unused(builder: Builder, outputs: Collection[ir.Value]) -> None:
     """Remove nodes whose outputs are not used, such as masks."""
     kept: list[ir.Node] = []
-    wanted = set(outputs)
+    used = set(outputs)
     for node in reversed(builder.nodes):
-        if any(value in wanted or value.uses() for value in node.outputs):
+        if any(value in used or value.uses() for value in node.outputs):
             kept.append(node)
             continue
         for at in range(len(node.inputs)):
@@ -149,15 +149,15 @@ def module_infos(runner: ModelRunner) -> dict[str, ModuleInfo]:
             children.setdefault(parent(path), {})[path.rpartition(".")[2]] = kind
     for path, name in runner.builder.owned:
         own.setdefault(path, []).append(name)
-    found: dict[str, ModuleInfo] = {}
+    infos: dict[str, ModuleInfo] = {}
     for path in sorted(runner.modules, key=lambda one: -one.count(".") if one else 1):
         names = list(dict.fromkeys(own.get(path, ())))
         below = [
             f"{name}.{one}"
             for name in children.get(path, {})
-            for one in found[f"{path}.{name}" if path else name].parameters
+            for one in infos[f"{path}.{name}" if path else name].parameters
         ]
-        found[path] = ModuleInfo(
+        infos[path] = ModuleInfo(
             runner.modules[path], children.get(path, {}), (), (*names, *below), tuple(names), ()
         )
-    return {path: found[path] for path in runner.modules}
+    return {path: infos[path] for path in runner.modules}

@@ -30,9 +30,9 @@ class Builder:
         self.owned: list[tuple[str, str]] = []
         """(path of a layer, name of a weight that it reads)."""
         self._names: Counter[str] = Counter()
-        self._taken: set[str] = set()
+        self._used_names: set[str] = set()
         self._constants: dict[tuple[Any, ...], ir.Value] = {}
-        self._turned: dict[tuple[ir.Value, Order], ir.Value] = {}
+        self._transposed: dict[tuple[ir.Value, Order], ir.Value] = {}
 
     # -- names ---------------------------------------------------------------------------------------
 
@@ -41,14 +41,14 @@ class Builder:
         while True:
             number = self._names[base]
             self._names[base] += 1
-            found = f"{base}_{number}" if number else base
-            if found not in self._taken:
-                self._taken.add(found)
-                return found
+            candidate = f"{base}_{number}" if number else base
+            if candidate not in self._used_names:
+                self._used_names.add(candidate)
+                return candidate
 
     def reserve(self, names: Iterable[str]) -> None:
         """Reserve names for the outputs of the model."""
-        self._taken.update(names)
+        self._used_names.update(names)
 
     @property
     def prefix(self) -> str:
@@ -70,13 +70,13 @@ class Builder:
         """Return a constant of the graph; small equal constants are stored once."""
         data = np.asarray(array, dtype=kind)
         key = (data.dtype.str, data.shape, data.tobytes()) if data.size <= _SMALL else None
-        found = self._constants.get(key) if key is not None else None
-        if found is None:
+        value = self._constants.get(key) if key is not None else None
+        if value is None:
             base = name if key is not None else f"{self.prefix}/{name}".lstrip("/")
-            found = self._initializer(data, base)
+            value = self._initializer(data, base)
             if key is not None:
-                self._constants[key] = found
-        return found
+                self._constants[key] = value
+        return value
 
     def weight(self, array: npt.NDArray[Any], name: str) -> ir.Value:
         """Return a weight of the layer under its name."""
@@ -105,34 +105,34 @@ class Builder:
     ) -> tuple[ir.Value, ...]:
         """Create a node with several outputs."""
         name = self.name(f"{self.prefix}/{kind}".lstrip("/"))
-        made = ir.node(kind, list(inputs), attributes, num_outputs=outputs, name=name)
-        for number, value in enumerate(made.outputs):
+        node = ir.node(kind, list(inputs), attributes, num_outputs=outputs, name=name)
+        for number, value in enumerate(node.outputs):
             value.name = self.name(f"{name}_out{number or ''}")
-        self.nodes.append(made)
-        self.frames[made] = self.at
-        return tuple(made.outputs)
+        self.nodes.append(node)
+        self.frames[node] = self.at
+        return tuple(node.outputs)
 
     @contextmanager
     def body(self) -> Iterator[list[ir.Node]]:
         """Collect nodes created in the ``with`` block for a subgraph; constants stay in the main graph."""
         outer, self.nodes = self.nodes, []
-        turned, self._turned = self._turned, {}
+        transposed, self._transposed = self._transposed, {}
         try:
             yield self.nodes
         finally:
-            self.nodes, self._turned = outer, turned
+            self.nodes, self._transposed = outer, transposed
 
     # -- tensors -------------------------------------------------------------------------------------
 
-    def turned(self, tensor: KerasTensor, order: Order) -> ir.Value:
+    def transposed(self, tensor: KerasTensor, order: Order) -> ir.Value:
         """Return a tensor's value with its axes in ``order``; transpose it only if stored otherwise."""
         if tensor.order == order:
             return tensor.value
         key = (tensor.value, tuple(tensor.order.index(axis) for axis in order))
-        found = self._turned.get(key)
-        if found is None:
-            found = self._turned[key] = self.op("Transpose", tensor.value, perm=key[1])
-        return found
+        value = self._transposed.get(key)
+        if value is None:
+            value = self._transposed[key] = self.op("Transpose", tensor.value, perm=key[1])
+        return value
 
     def tensor(
         self, value: ir.Value, shape: Shape, order: Order | None = None, kind: ir.DataType = ir.DataType.FLOAT

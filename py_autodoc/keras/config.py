@@ -29,19 +29,19 @@ class _ConfigParser:
             raise too_large(self.file, "depth", depth, LIBRARY.depth, "models inside models")
         if isinstance(config, list):  # Before 2.2, a Sequential was the list of its layers.
             config = {"layers": config}
-        listed = config.get("layers") if isinstance(config, dict) else None
-        if not isinstance(listed, list) or not listed:
+        layer_configs = config.get("layers") if isinstance(config, dict) else None
+        if not isinstance(layer_configs, list) or not layer_configs:
             raise broken(
                 self.file,
                 f"its model {_name(config) or kind} has no layers in it, as of a class of its own.",
                 "Only Sequential and functional models say what they do.",
             )
         if kind == "Sequential":
-            return self.sequential(config, listed, depth, shape)
+            return self.sequential(config, layer_configs, depth, shape)
         layers: dict[str, LayerSpec] = {}
-        for one in listed:
+        for one in layer_configs:
             self.add(layers, self.layer(one, depth))
-        for one in listed:
+        for one in layer_configs:
             spec = layers[_name(one)]
             nodes = one.get("inbound_nodes")
             spec.calls = [self.call(node, layers) for node in (nodes if isinstance(nodes, list) else [])]
@@ -51,13 +51,15 @@ class _ConfigParser:
         if inputs is None or outputs is None:
             raise broken(self.file, f"its model {_name(config)} does not declare its inputs and outputs.")
         own = str(config.get("name") or kind)
-        found = ModelSpec(own, kind, layers, self.ends(inputs), self.ends(outputs))
-        _count_own_call(found)
-        return found
+        model = ModelSpec(own, kind, layers, self.ends(inputs), self.ends(outputs))
+        _count_own_call(model)
+        return model
 
-    def sequential(self, config: dict[str, Any], listed: list[Any], depth: int, shape: Any) -> ModelSpec:
+    def sequential(
+        self, config: dict[str, Any], layer_configs: list[Any], depth: int, shape: Any
+    ) -> ModelSpec:
         layers: dict[str, LayerSpec] = {}
-        specs = [self.layer(one, depth) for one in listed]
+        specs = [self.layer(one, depth) for one in layer_configs]
         own = str(config.get("name") or "Sequential")
         if specs[0].kind != "InputLayer":
             known = self.first_shape(specs[0]) or config.get("build_input_shape") or shape
@@ -88,22 +90,22 @@ class _ConfigParser:
             raise too_large(self.file, "nodes", self.count, LIBRARY.nodes, "layers")
         layers[spec.name] = spec
 
-    def layer(self, given: Any, depth: int) -> LayerSpec:
+    def layer(self, entry: Any, depth: int) -> LayerSpec:
         if depth > LIBRARY.depth:
             raise too_large(self.file, "depth", depth, LIBRARY.depth, "layers inside layers")
-        config = given.get("config") if isinstance(given, dict) else None
-        kind = given.get("class_name") if isinstance(given, dict) else None
-        name = _name(given)
+        config = entry.get("config") if isinstance(entry, dict) else None
+        kind = entry.get("class_name") if isinstance(entry, dict) else None
+        name = _name(entry)
         if not isinstance(kind, str) or not name:
             raise broken(self.file, "one of its layers has no class or no name.")
         if kind in MODELS:
-            build = given.get("build_config")
+            build = entry.get("build_config")
             shape = build.get("input_shape") if isinstance(build, dict) else None
             inner = self.model(kind, config, depth + 1, shape)
-            return LayerSpec(name, kind, {}, model=inner, custom=_custom(given))
+            return LayerSpec(name, kind, {}, model=inner, custom=_custom(entry))
         if not isinstance(config, dict):
             raise broken(self.file, f"its layer {name} has no settings.")
-        spec = LayerSpec(name, _kind(given, kind, config), config, custom=_custom(given))
+        spec = LayerSpec(name, _kind(entry, kind, config), config, custom=_custom(entry))
         for key in WRAPPED.get(kind, ()):
             if config.get(key) is not None:
                 spec.parts[key] = self.layer(config[key], depth + 1)
@@ -138,18 +140,18 @@ class _ConfigParser:
                 return one[2]
             return self.ref(one)
 
-        found: Any
+        arguments: Any
         if isinstance(node, dict):
-            found = {key: entry(one) for key, one in node.items()}
+            arguments = {key: entry(one) for key, one in node.items()}
         elif isinstance(node, list) and node and isinstance(node[0], str):
-            found = entry(node)
+            arguments = entry(node)
         elif isinstance(node, list) and node:
             several = [entry(one) for one in node]
-            found = several if len(several) > 1 else several[0]
+            arguments = several if len(several) > 1 else several[0]
         else:
             raise broken(self.file, "a call of a layer cannot be read.")
         named = {key: self.older_value(one, layers, 0) for key, one in kwargs.items()}
-        return Arguments((found,), named)
+        return Arguments((arguments,), named)
 
     def older_value(self, value: Any, layers: dict[str, LayerSpec], depth: int) -> Any:
         self.bounded(depth)
@@ -204,10 +206,10 @@ def parse(config: dict[str, Any], file: str) -> ModelSpec:
     """
     kind = config.get("class_name")
     if not isinstance(kind, str) or kind not in MODELS or _custom(config):
-        shown = kind if isinstance(kind, str) else "nothing"
+        description = kind if isinstance(kind, str) else "nothing"
         raise broken(
             file,
-            f"its model is of the class {shown}, which needs custom code to run.",
+            f"its model is of the class {description}, which needs custom code to run.",
             "Sequential and functional models are read.",
         )
     build = config.get("build_config")
@@ -219,8 +221,8 @@ def _count_own_call(model: ModelSpec) -> None:
     """Add the call of a nested model that Keras 2 counts but does not write to the file."""
     used: dict[str, int] = {}
     calls = [call for spec in model.layers.values() for call in spec.calls]
-    given = [[list(call.args), call.kwargs] for call in calls]
-    for ref in refs([given, model.outputs]):
+    nodes = [[list(call.args), call.kwargs] for call in calls]
+    for ref in refs([nodes, model.outputs]):
         used[ref.layer] = max(used.get(ref.layer, 0), ref.call)
     for name, last in used.items():
         spec = model.layers.get(name)
@@ -243,30 +245,32 @@ def input_shape(spec: LayerSpec) -> Any:
     return spec.config.get("batch_shape") or spec.config.get("batch_input_shape")
 
 
-def _name(given: Any) -> str:
-    if not isinstance(given, dict):
+def _name(entry: Any) -> str:
+    if not isinstance(entry, dict):
         return ""
-    config = given.get("config")
-    own = given.get("name") or (config.get("name") if isinstance(config, dict) else None)
+    config = entry.get("config")
+    own = entry.get("name") or (config.get("name") if isinstance(config, dict) else None)
     return own if isinstance(own, str) else ""
 
 
-def _custom(given: dict[str, Any]) -> bool:
+def _custom(config: dict[str, Any]) -> bool:
     """True if the class is not part of Keras, whatever its name."""
-    module, registered = given.get("module"), given.get("registered_name")
+    module, registered = config.get("module"), config.get("registered_name")
     if isinstance(registered, str) and ">" in registered and not registered.startswith("keras>"):
         return True
     return isinstance(module, str) and module.partition(".")[0] not in _PACKAGES
 
 
-def _kind(given: dict[str, Any], kind: str, config: dict[str, Any]) -> str:
+def _kind(entry: dict[str, Any], kind: str, config: dict[str, Any]) -> str:
     """Return the kind of an entry; an operation shares its class name with a layer but is not trainable."""
-    module = given.get("module")
+    module = entry.get("module")
     if isinstance(module, str):
         return f"ops.{kind}" if module.startswith("keras.src.ops") else kind
     # Some layers omit ``trainable`` but not their dtype; masking operations do the opposite.
-    plain = "trainable" not in config and config.get("dtype") in (None, "bool")
-    plain = plain and "batch_input_shape" not in config
+    unconfigured = "trainable" not in config and config.get("dtype") in (None, "bool")
+    unconfigured = unconfigured and "batch_input_shape" not in config
     return (
-        f"ops.{kind}" if plain and kind not in ("InputLayer", *MODELS) and "inbound_nodes" in given else kind
+        f"ops.{kind}"
+        if unconfigured and kind not in ("InputLayer", *MODELS) and "inbound_nodes" in entry
+        else kind
     )

@@ -14,17 +14,17 @@ FALLBACK = (
     "Keras itself can run it: pip install keras torch, then `onnx-autodoc export FILE OUT.onnx "
     "--exporter dynamo`."
 )
-_SHOWN = 12
+_MAX_LISTED = 12
 
 
-def broken(name: str, what: str, hint: str = "") -> InputError:
+def broken(name: str, problem: str, hint: str = "") -> InputError:
     """Return the error for a file that is damaged, or not a Keras model."""
-    return InputError("keras-file", f"{name}: {what}", hint)
+    return InputError("keras-file", f"{name}: {problem}", hint)
 
 
-def too_large(name: str, which: str, value: int, limit: int, what: str) -> LimitError:
+def too_large(name: str, which: str, value: int, limit: int, quantity: str) -> LimitError:
     """Return the error for content, or a declared size, above a limit."""
-    return LimitError(which, value, limit, f"{name}: {what}: {value:,}, and at most {limit:,} is read.")
+    return LimitError(which, value, limit, f"{name}: {quantity}: {value:,}, and at most {limit:,} is read.")
 
 
 class Unsupported(Exception):
@@ -34,12 +34,12 @@ class Unsupported(Exception):
         super().__init__(f"{label} {why}".strip())
 
 
-def unsupported(name: str, found: Sequence[str]) -> InputError:
+def unsupported(name: str, problems: Sequence[str]) -> InputError:
     """Return the error that lists all unsupported layers of a file in one line."""
-    shown = ", ".join(found[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    listed = ", ".join(problems[:_MAX_LISTED])
+    more = f" and {len(problems) - _MAX_LISTED} more" if len(problems) > _MAX_LISTED else ""
     return InputError(
-        "keras-unsupported", f"{name}: cannot be read directly because of {shown}{more}.", FALLBACK
+        "keras-unsupported", f"{name}: cannot be read directly because of {listed}{more}.", FALLBACK
     )
 
 

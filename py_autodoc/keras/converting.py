@@ -68,14 +68,14 @@ def convert(
         OutputError: the result cannot be written; no partial file is left.
         RequirementError: h5py is missing.
     """
-    wanted = _checked(opset, input_shapes, metadata)
+    options = _checked(opset, input_shapes, metadata)
     model_files.targets(out, data=bool(external_data), sidecar=sidecar, inputs=[path], force=force)
     clock = StageTimer(progress)
     clock("load", 0.0)
     with opened(path) as archive:
         model, weights = _read(archive)
         clock("export", 0.3)
-        builder = Builder(wanted)
+        builder = Builder(options)
         runner = ModelRunner(builder, weights, archive.name, _major(archive), input_shapes or {})
         names = output_names(refs(model.outputs), {ref.layer for ref in refs(model.inputs)})
         builder.reserve(names)
@@ -88,20 +88,30 @@ def convert(
             )
         source = _source(archive, model, weights)
     clock("tag", 0.6)
-    made, tags = assemble(runner, outputs, names, model.name)
-    write_tags(made, tags)
-    made.metadata_props.update({"keras.version": source["keras"], **(metadata or {})})
+    model_proto, tags = assemble(runner, outputs, names, model.name)
+    write_tags(model_proto, tags)
+    model_proto.metadata_props.update({"keras.version": source["keras"], **(metadata or {})})
     clock("save", 0.8)
     target = Path(out)
-    model_files.save(made, target, external_data, inputs=[path], force=force)
+    model_files.save(model_proto, target, external_data, inputs=[path], force=force)
     clock("sidecar", 0.95)
-    content = sidecar_of(made, tags, module_infos(runner), tags.called | {*runner.modules}, file=target.name)
-    beside = sidecar_path(target) if sidecar else None
-    if beside is not None:
-        write_sidecar(beside, content, force=force)
+    content = sidecar_of(
+        model_proto, tags, module_infos(runner), tags.called | {*runner.modules}, file=target.name
+    )
+    sidecar_file = sidecar_path(target) if sidecar else None
+    if sidecar_file is not None:
+        write_sidecar(sidecar_file, content, force=force)
     clock("done", 1.0)
     return ConvertResult(
-        target, EXPORTER, tags, content, beside, made, clock.seconds, _warnings(model), source=source
+        target,
+        EXPORTER,
+        tags,
+        content,
+        sidecar_file,
+        model_proto,
+        clock.seconds,
+        _warnings(model),
+        source=source,
     )
 
 
@@ -129,9 +139,9 @@ def _read(archive: Archive) -> tuple[ModelSpec, ModelWeights]:
             "Load it in Keras 2 and save it again.",
         )
     model = parse(archive.config, archive.name)
-    found = find_unsupported(model)
-    if found:
-        raise unsupported(archive.name, found)
+    problems = find_unsupported(model)
+    if problems:
+        raise unsupported(archive.name, problems)
     return model, find(archive, model)
 
 

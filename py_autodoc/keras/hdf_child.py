@@ -56,14 +56,14 @@ def serve(file: IO[bytes], requests: IO[bytes], answers: IO[bytes], name: str, s
     service = _Service(name)
     try:
         for line in requests:
-            what, path, last = json.loads(line)
+            operation, path, last = json.loads(line)
             try:
                 if service.top is None:
                     with reading(name):
                         service.top = WeightGroup(h5py.File(file, "r"), name, size)
-                for data in service.answers(what, tuple(path), last):
+                for data in service.answers(operation, tuple(path), last):
                     send(PIECE, data)
-                send(ANSWER, json.dumps(service.said).encode())
+                send(ANSWER, json.dumps(service.answer).encode())
             except LimitError as fault:
                 send(LIMIT, json.dumps([fault.which, fault.value, fault.limit, fault.message]).encode())
             except InputError as fault:
@@ -83,34 +83,36 @@ class _Service:
 
     def __init__(self, name: str) -> None:
         self.top: WeightGroup | None = None
-        self.said: Any = None
+        self.answer: Any = None
         self._name = name
-        self._group: Callable[[tuple[str, ...]], WeightGroup | None] = lru_cache(_KNOWN_GROUPS)(self._found)
+        self._group: Callable[[tuple[str, ...]], WeightGroup | None] = lru_cache(_KNOWN_GROUPS)(
+            self._find_group
+        )
 
-    def answers(self, what: str, path: tuple[str, ...], name: str) -> Iterator[Any]:
+    def answers(self, operation: str, path: tuple[str, ...], name: str) -> Iterator[Any]:
         """Set ``said``; for the values of a weight, yield them in pieces."""
-        self.said = None
+        self.answer = None
         group = self._group(path)
         if group is None:
             return
-        if what == "names":
-            self.said = group.names()
-        elif what == "group":
-            self.said = self._group((*path, name)) is not None
-        elif what == "attribute":
-            self.said = group.attribute(name)
-        elif what == "texts":
-            self.said = group.texts(name)
-        elif what == "dataset":
+        if operation == "names":
+            self.answer = group.names()
+        elif operation == "group":
+            self.answer = self._group((*path, name)) is not None
+        elif operation == "attribute":
+            self.answer = group.attribute(name)
+        elif operation == "texts":
+            self.answer = group.texts(name)
+        elif operation == "dataset":
             stored = group.dataset(name)
-            self.said = None if stored is None else [stored.shape, stored.nbytes, stored.type]
-        elif what == "read":
+            self.answer = None if stored is None else [stored.shape, stored.nbytes, stored.type]
+        elif operation == "read":
             stored = group.dataset(name)
             if stored is not None:
                 for part in stored.parts(PIECE_BYTES):
                     yield np.ascontiguousarray(part).reshape(-1).view(np.uint8)
 
-    def _found(self, path: tuple[str, ...]) -> WeightGroup | None:
+    def _find_group(self, path: tuple[str, ...]) -> WeightGroup | None:
         if not path:
             return self.top
         above = self._group(path[:-1])

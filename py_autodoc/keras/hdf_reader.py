@@ -26,7 +26,7 @@ from py_autodoc import children
 from py_autodoc.errors import AnalysisError, InputError, LimitError
 from py_autodoc.keras import hdf_child as child
 from py_autodoc.keras.conversion_errors import broken
-from py_autodoc.keras.safe_hdf5 import MAX_ATTRIBUTE, h5py_missing, most_weights, plain
+from py_autodoc.keras.safe_hdf5 import MAX_ATTRIBUTE, h5py_missing, is_numeric, most_weights
 
 _MEMORY, _SECONDS = 2 << 30, 4.0
 """Limits without the part that grows with the file: address space (mostly mapped libraries), CPU seconds."""
@@ -83,23 +83,27 @@ class RawGroup:
             InputError: it is not stored in this file, or needs a plug-in.
             LimitError: it declares more data than the file can hold.
         """
-        found = self.reader.ask("dataset", self.path, name)
-        if found is None:
+        answer = self.reader.ask("dataset", self.path, name)
+        if answer is None:
             return None
-        shape, nbytes, kind = tuple(int(size) for size in found[0]), int(found[1]), np.dtype(str(found[2]))
-        if not plain(kind) or any(size < 0 for size in shape) or nbytes != math.prod(shape) * kind.itemsize:
+        shape, nbytes, kind = tuple(int(size) for size in answer[0]), int(answer[1]), np.dtype(str(answer[2]))
+        if (
+            not is_numeric(kind)
+            or any(size < 0 for size in shape)
+            or nbytes != math.prod(shape) * kind.itemsize
+        ):
             raise broken(self.reader.name, f"{name} has no plausible size.")
         return RawDataset(self.reader, self.path, name, shape, nbytes, kind)
 
     def attribute(self, name: str) -> str | None:
         """Return an attribute as text; None if there is none. Raises: InputError, LimitError."""
-        found = self.reader.ask("attribute", self.path, name)
-        return None if found is None else str(found)
+        value = self.reader.ask("attribute", self.path, name)
+        return None if value is None else str(value)
 
     def texts(self, name: str) -> list[str] | None:
         """Return an attribute with a list of names; None if there is none. Raises: InputError, LimitError."""
-        found = self.reader.ask("texts", self.path, name)
-        return None if found is None else [str(one) for one in found]
+        texts = self.reader.ask("texts", self.path, name)
+        return None if texts is None else [str(one) for one in texts]
 
 
 class HdfReader:
@@ -118,12 +122,12 @@ class HdfReader:
         """
         self._up = False
 
-    def ask(self, what: str, path: tuple[str, ...], name: str = "") -> Any:
+    def ask(self, operation: str, path: tuple[str, ...], name: str = "") -> Any:
         """Return an answer. Raises: InputError, LimitError, RequirementError, AnalysisError."""
-        self._request(what, path, name)
+        self._request(operation, path, name)
         kind, length = self._frame()
         if kind != child.ANSWER:
-            raise self._gone()
+            raise self._exited()
         return json.loads(self._bytes(length))
 
     def fill(self, values: memoryview, path: tuple[str, ...], name: str) -> None:
@@ -142,14 +146,14 @@ class HdfReader:
         if done != len(values):
             raise broken(self.name, f"{name} has fewer values than it says.")
 
-    def _request(self, what: str, path: tuple[str, ...], name: str) -> None:
+    def _request(self, operation: str, path: tuple[str, ...], name: str) -> None:
         if not self._up:
             kind, _ = self._frame()
             if kind == child.MISSING:
                 raise h5py_missing()
             self._up = True
         with contextlib.suppress(OSError):  # The reason for a broken pipe is found when the answer is read.
-            self._requests.write(json.dumps([what, path, name]).encode() + b"\n")
+            self._requests.write(json.dumps([operation, path, name]).encode() + b"\n")
             self._requests.flush()
 
     def _frame(self) -> tuple[bytes, int]:
@@ -157,7 +161,7 @@ class HdfReader:
         kind, length = child.FRAME.unpack(self._bytes(child.FRAME.size))
         # Text from the file becomes at most six times as long in JSON.
         if length > (child.PIECE_BYTES if kind == child.READY else 8 * MAX_ATTRIBUTE):
-            raise self._gone()
+            raise self._exited()
         if kind == child.BROKEN:
             message, hint = json.loads(self._bytes(length))
             raise InputError("keras-file", str(message), str(hint))
@@ -167,8 +171,8 @@ class HdfReader:
         if kind == child.MEMORY:
             raise self._out_of("memory_bytes", "memory")
         if kind == child.FAULT:
-            what = f"because of an internal error ({json.loads(self._bytes(length))})"
-            raise AnalysisError("hdf5-reader", f"{self.name}: reading HDF5 failed {what}.")
+            reason = f"because of an internal error ({json.loads(self._bytes(length))})"
+            raise AnalysisError("hdf5-reader", f"{self.name}: reading HDF5 failed {reason}.")
         return kind, length
 
     def _bytes(self, length: int) -> bytes:
@@ -181,10 +185,10 @@ class HdfReader:
         while done < len(view):
             got = self._answers.readinto(view[done:])  # type: ignore[attr-defined]
             if not got:
-                raise self._gone()
+                raise self._exited()
             done += got
 
-    def _gone(self) -> Exception:
+    def _exited(self) -> Exception:
         """Return the error for a process that ended or sent an invalid answer."""
         status = self.end(EXIT_S)
         if not self._up:
@@ -196,8 +200,10 @@ class HdfReader:
         how = f" ({signal.Signals(-status).name})" if status is not None and status < 0 else ""
         return broken(self.name, f"is damaged: the HDF5 library failed while it read the file{how}.")
 
-    def _out_of(self, which: str, what: str) -> LimitError:
-        return LimitError(which, 0, 0, f"{self.name}: reading it takes more {what} than its size justifies.")
+    def _out_of(self, which: str, resource: str) -> LimitError:
+        return LimitError(
+            which, 0, 0, f"{self.name}: reading it takes more {resource} than its size justifies."
+        )
 
 
 def need_h5py() -> None:
@@ -264,8 +270,8 @@ def in_thread(file: IO[bytes], name: str, size: int) -> HdfReader:
     requests, answers = os.fdopen(asking, "wb"), os.fdopen(answering, "rb")
 
     def work() -> None:
-        with os.fdopen(source, "rb") as asked, os.fdopen(sink, "wb") as said:
-            child.serve(file, asked, said, name, size)
+        with os.fdopen(source, "rb") as requests, os.fdopen(sink, "wb") as answers:
+            child.serve(file, requests, answers, name, size)
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()

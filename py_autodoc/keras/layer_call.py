@@ -13,7 +13,7 @@ from py_autodoc.keras.builder import Builder
 from py_autodoc.keras.conversion_errors import Unsupported, broken
 from py_autodoc.keras.settings import LayerSettings
 from py_autodoc.keras.spec import LayerSpec, leaves
-from py_autodoc.keras.tensor import KerasTensor, Mask, Order, Shape, straight
+from py_autodoc.keras.tensor import KerasTensor, Mask, Order, Shape, identity_order
 from py_autodoc.keras.weights import ModelWeights
 
 LayerValue = Any
@@ -66,10 +66,12 @@ class LayerCall:
 
     def tensor(self) -> KerasTensor:
         """Return the only tensor argument as a float."""
-        found = self.tensors()
-        if len(found) != 1:
-            raise broken(self.file, f"{self.spec.label} is called with {len(found)} tensors, and takes one.")
-        return found[0]
+        tensors = self.tensors()
+        if len(tensors) != 1:
+            raise broken(
+                self.file, f"{self.spec.label} is called with {len(tensors)} tensors, and takes one."
+            )
+        return tensors[0]
 
     def floating(self) -> KerasTensor:
         """Return the only tensor argument as float32."""
@@ -81,22 +83,22 @@ class LayerCall:
 
     def mask_of(self, tensor: KerasTensor) -> KerasTensor | None:
         """Return the mask of the layer's input: the given one, or the one attached to the tensor."""
-        given = self.kwargs.get("mask")
-        if not isinstance(given, KerasTensor):
-            given = tensor.mask.tensor() if tensor.mask is not None else None
-        return self.straight(given) if given is not None else None
+        mask = self.kwargs.get("mask")
+        if not isinstance(mask, KerasTensor):
+            mask = tensor.mask.tensor() if tensor.mask is not None else None
+        return self.in_shape_order(mask) if mask is not None else None
 
-    def straight(self, tensor: KerasTensor) -> KerasTensor:
+    def in_shape_order(self, tensor: KerasTensor) -> KerasTensor:
         """Return the tensor stored in the axis order of its shape."""
-        order = straight(tensor.rank)
-        return replace(tensor, value=self.builder.turned(tensor, order), order=order)
+        order = identity_order(tensor.rank)
+        return replace(tensor, value=self.builder.transposed(tensor, order), order=order)
 
     def rank(self, tensor: KerasTensor, *allowed: int) -> None:
         """Raise an InputError if the layer does not accept the rank of the tensor."""
         if tensor.rank not in allowed:
-            wanted = " or ".join(map(str, allowed))
+            expected = " or ".join(map(str, allowed))
             raise broken(
-                self.file, f"{self.spec.label} is called with {tensor.rank} axes, and takes {wanted}."
+                self.file, f"{self.spec.label} is called with {tensor.rank} axes, and takes {expected}."
             )
 
     def known(self, tensor: KerasTensor, axis: int) -> int:
@@ -114,11 +116,11 @@ class LayerCall:
         """Return a weight of the layer, which must have this shape."""
         return self.weights.take(self.path, name, shape)
 
-    def made(
+    def new_tensor(
         self, value: ir.Value, shape: Shape, order: Order | None = None, kind: ir.DataType = ir.DataType.FLOAT
     ) -> KerasTensor:
         """Return a tensor created by this layer, without a mask."""
-        return self.builder.tensor(value, shape, order or straight(len(shape)), kind)
+        return self.builder.tensor(value, shape, order or identity_order(len(shape)), kind)
 
     def like(self, tensor: KerasTensor, value: ir.Value) -> KerasTensor:
         """Return a tensor with the same shape, order and mask."""
@@ -129,11 +131,11 @@ class LayerCall:
         """Return a mask whose nodes belong to this layer and are created on first use."""
         builder, frames = self.builder, self.builder.at
 
-        def made() -> KerasTensor:
+        def make_in_layer() -> KerasTensor:
             with builder.under(frames):
                 return make()
 
-        return Mask(made)
+        return Mask(make_in_layer)
 
     def refuse(self, why: str) -> Unsupported:
         """Return the error for a form of the layer that is not converted."""

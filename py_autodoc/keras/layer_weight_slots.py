@@ -50,8 +50,8 @@ def _always(*names: str) -> SlotFunction:
 
 
 def _normalization(spec: LayerSpec) -> list[tuple[str, bool]]:
-    given = spec.config.get("mean") is not None
-    return [] if given else [("mean", False), ("variance", False), ("count", False)]
+    has_mean = spec.config.get("mean") is not None
+    return [] if has_mean else [("mean", False), ("variance", False), ("count", False)]
 
 
 def _attention(spec: LayerSpec) -> list[tuple[str, bool]]:
@@ -111,8 +111,8 @@ def slots(spec: LayerSpec, path: tuple[str, ...], frozen: bool = False) -> Itera
         own = OWN.get(spec.kind)
         for weight, trainable in own(spec) if own is not None and not spec.custom else ():
             yield Slot(path, weight, trainable and not frozen)
-        for key, held in spec.parts.items():
-            yield from slots(held, (*path, *attribute(spec, key).split("/")), frozen)
+        for key, inner in spec.parts.items():
+            yield from slots(inner, (*path, *attribute(spec, key).split("/")), frozen)
 
 
 def attribute(spec: LayerSpec, key: str) -> str:

@@ -56,26 +56,26 @@ class ModelRunner:
         """Run the whole model and return its outputs in order."""
         self.modules[""] = f"keras.{model.kind}"
         with self.builder.under((self._frame(""),)):
-            given = {ref.layer: self._input(model.layers[ref.layer]) for ref in self._entries(model)}
-            made = self._model(model, (), given)
-        return [(ref, made[ref]) for ref in refs(model.outputs)]
+            inputs = {ref.layer: self._input(model.layers[ref.layer]) for ref in self._entries(model)}
+            outputs = self._model(model, (), inputs)
+        return [(ref, outputs[ref]) for ref in refs(model.outputs)]
 
     def _entries(self, model: ModelSpec) -> list[Ref]:
-        found = refs(model.inputs)
-        for ref in found:
+        entries = refs(model.inputs)
+        for ref in entries:
             spec = model.layers.get(ref.layer)
             if spec is None or spec.kind != "InputLayer":
                 raise broken(
                     self.file,
                     f"its model {model.name} takes its input from {ref.layer}, which is not a layer.",
                 )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(entries))
 
     def _model(
-        self, model: ModelSpec, path: tuple[str, ...], given: Mapping[str, KerasTensor]
+        self, model: ModelSpec, path: tuple[str, ...], inputs: Mapping[str, KerasTensor]
     ) -> dict[Ref, KerasTensor]:
         """Run every call that the outputs need, once its inputs are available."""
-        made: dict[Ref, KerasTensor] = {}
+        tensors: dict[Ref, KerasTensor] = {}
         needed = self._needed(model)
         missing = {node: {(ref.layer, ref.call) for ref in _refs_of(model, node)} for node in needed}
         waiting: dict[_Node, list[_Node]] = {}
@@ -87,7 +87,7 @@ class ModelRunner:
         while ready:
             node = ready.popleft()
             done += 1
-            self._node(model, path, node, given, made)
+            self._node(model, path, node, inputs, tensors)
             for after in waiting.get(node, ()):
                 missing[after].discard(node)
                 if not missing[after]:
@@ -95,9 +95,9 @@ class ModelRunner:
         if done < len(needed):
             raise broken(self.file, f"the layers of its model {model.name} form a cycle.")
         for ref in refs(model.outputs):
-            if ref not in made:
+            if ref not in tensors:
                 raise broken(self.file, f"its model {model.name} has no tensor {ref.output} of {ref.layer}.")
-        return made
+        return tensors
 
     def _needed(self, model: ModelSpec) -> list[_Node]:
         """Return the calls that outputs depend on, in the order of the file."""
@@ -126,35 +126,35 @@ class ModelRunner:
         model: ModelSpec,
         path: tuple[str, ...],
         node: _Node,
-        given: Mapping[str, KerasTensor],
-        made: dict[Ref, KerasTensor],
+        inputs: Mapping[str, KerasTensor],
+        tensors: dict[Ref, KerasTensor],
     ) -> None:
         name, at = node
         spec = model.layers[name]
         if spec.kind == "InputLayer":
-            if name not in given:
+            if name not in inputs:
                 raise broken(self.file, f"its model {model.name} has an input {name} that is not connected.")
             self.modules[self._below(spec.name)] = _package(spec)
-            made[Ref(name, at, 0)] = given[name]
+            tensors[Ref(name, at, 0)] = inputs[name]
             return
         arguments = spec.calls[at]
-        args = tuple(self._values(one, made) for one in arguments.args)
-        kwargs = {key: self._values(one, made) for key, one in arguments.kwargs.items()}
+        args = tuple(self._values(one, tensors) for one in arguments.args)
+        kwargs = {key: self._values(one, tensors) for key, one in arguments.kwargs.items()}
         with self._entered(spec, (*path, name), args, kwargs) as call:
-            found = self.run(call)
-        for number, tensor in enumerate(one for one in leaves(found) if isinstance(one, KerasTensor)):
-            made[Ref(name, at, number)] = tensor
+            result = self.run(call)
+        for number, tensor in enumerate(one for one in leaves(result) if isinstance(one, KerasTensor)):
+            tensors[Ref(name, at, number)] = tensor
 
-    def _values(self, value: Any, made: Mapping[Ref, KerasTensor]) -> Any:
+    def _values(self, value: Any, tensors: Mapping[Ref, KerasTensor]) -> Any:
         """Return the arguments with references replaced by tensors; nesting was limited when parsed."""
         if isinstance(value, Ref):
-            if value not in made:
+            if value not in tensors:
                 raise broken(self.file, f"{value.layer} gives back no tensor {value.output}, which is used.")
-            return made[value]
+            return tensors[value]
         if isinstance(value, list):
-            return [self._values(one, made) for one in value]
+            return [self._values(one, tensors) for one in value]
         if isinstance(value, dict) and "class_name" not in value:
-            return {key: self._values(one, made) for key, one in value.items()}
+            return {key: self._values(one, tensors) for key, one in value.items()}
         return value
 
     # -- one layer -------------------------------------------------------------------------------------
@@ -171,14 +171,14 @@ class ModelRunner:
     def _inner(self, call: LayerCall, model: ModelSpec) -> LayerValue:
         """Convert a model that is used as a layer."""
         entries = self._entries(model)
-        given = call.args[0] if len(call.args) == 1 else list(call.args)
-        if isinstance(given, dict) and not isinstance(model.inputs, dict):
-            found = [given.get(ref.layer) for ref in entries]
-        elif isinstance(given, dict) and isinstance(model.inputs, dict):
-            found = [given.get(key) for key in sorted(model.inputs)]
+        argument = call.args[0] if len(call.args) == 1 else list(call.args)
+        if isinstance(argument, dict) and not isinstance(model.inputs, dict):
+            values = [argument.get(ref.layer) for ref in entries]
+        elif isinstance(argument, dict) and isinstance(model.inputs, dict):
+            values = [argument.get(key) for key in sorted(model.inputs)]
         else:
-            found = list(leaves(given))
-        tensors = [one for one in found if isinstance(one, KerasTensor)]
+            values = list(leaves(argument))
+        tensors = [one for one in values if isinstance(one, KerasTensor)]
         if len(tensors) != len(entries):
             raise broken(
                 self.file,
@@ -187,12 +187,12 @@ class ModelRunner:
         mask = call.kwargs.get("mask")
         if isinstance(mask, KerasTensor) and len(tensors) == 1:
             tensors = [tensors[0].masked(Mask(lambda: mask, mask))]
-        fed = {
+        inputs = {
             ref.layer: self._fitted(model.layers[ref.layer], tensor)
             for ref, tensor in zip(entries, tensors, strict=True)
         }
-        made = self._model(model, call.path, fed)
-        return [made[ref] for ref in refs(model.outputs)]
+        outputs = self._model(model, call.path, inputs)
+        return [outputs[ref] for ref in refs(model.outputs)]
 
     def _fitted(self, entry: LayerSpec, tensor: KerasTensor) -> KerasTensor:
         """Cast a tensor to the type of a nested model's input. Raises: InputError for another rank."""
@@ -223,9 +223,9 @@ class ModelRunner:
         args: tuple[LayerValue, ...],
         kwargs: Mapping[str, LayerValue],
     ) -> Iterator[LayerCall]:
-        place = self._below(spec.name)
-        self.modules[place] = _package(spec)
-        with self.builder.under((*self.builder.at, self._frame(place))):
+        directory = self._below(spec.name)
+        self.modules[directory] = _package(spec)
+        with self.builder.under((*self.builder.at, self._frame(directory))):
             yield LayerCall(spec, path, args, kwargs, self.builder, self.weights, self.file, self.major, self)
 
     def _below(self, name: str) -> str:
@@ -254,28 +254,29 @@ class ModelRunner:
         return replace(self.builder.tensor(value, shape, kind=KINDS[kind]), maker=())
 
     def _shape(self, spec: LayerSpec) -> Shape:
-        given = input_shape(spec)
-        if not isinstance(given, list) or not given:
+        declared = input_shape(spec)
+        if not isinstance(declared, list) or not declared:
             raise broken(
                 self.file,
                 "it was saved without the shape of its input.",
                 "Call the model once, then save it.",
             )
-        good = all(one is None or (isinstance(one, int) and 0 < one < MAX_SIZE) for one in given)
-        if not good or len(given) > 8:
-            raise broken(self.file, f"{spec.label} has the shape {given!r:.60}.")
-        wanted = self.shapes.pop(spec.name, None) or self.shapes.pop("", None)
-        if wanted is None:
-            return tuple(given)
-        fits = len(wanted) == len(given) and all(
-            size > 0 and known in (None, size) for size, known in zip(wanted, given, strict=False)
+        good = all(one is None or (isinstance(one, int) and 0 < one < MAX_SIZE) for one in declared)
+        if not good or len(declared) > 8:
+            raise broken(self.file, f"{spec.label} has the shape {declared!r:.60}.")
+        requested = self.shapes.pop(spec.name, None) or self.shapes.pop("", None)
+        if requested is None:
+            return tuple(declared)
+        fits = len(requested) == len(declared) and all(
+            size > 0 and known in (None, size) for size, known in zip(requested, declared, strict=False)
         )
         if not fits:
-            told = "×".join("?" if one is None else str(one) for one in given)
+            shape_text = "×".join("?" if one is None else str(one) for one in declared)
             raise broken(
-                self.file, f"the input {spec.name} has the shape {told}, not {'×'.join(map(str, wanted))}."
+                self.file,
+                f"the input {spec.name} has the shape {shape_text}, not {'×'.join(map(str, requested))}.",
             )
-        return tuple(wanted)
+        return tuple(requested)
 
 
 def _refs_of(model: ModelSpec, node: _Node) -> list[Ref]:

@@ -92,11 +92,9 @@ class WeightGroup:
 
     def group(self, name: str) -> WeightGroup | None:
         """Return the group of this name; None if there is none."""
-        found = self._get(name)
+        item = self._get(name)
         return (
-            None
-            if found is None or not hasattr(found, "keys")
-            else WeightGroup(found, self._file, self._size)
+            None if item is None or not hasattr(item, "keys") else WeightGroup(item, self._file, self._size)
         )
 
     def dataset(self, name: str) -> StoredWeight | None:
@@ -110,16 +108,16 @@ class WeightGroup:
         *above, last = name.split("/")
         for part in above:
             at = at.group(part) if at is not None else None
-        found = at._get(last) if at is not None else None
+        item = at._get(last) if at is not None else None
         # A named type has a dtype, too.
-        if not isinstance(found, need_h5py().Dataset):
+        if not isinstance(item, need_h5py().Dataset):
             return None
-        return self._checked(found, name)
+        return self._checked(item, name)
 
     def attribute(self, name: str) -> str | None:
         """Return an attribute as text; None if there is none. Raises: InputError, LimitError."""
-        found = self._attribute(name)
-        return None if found is None else text(found)
+        value = self._attribute(name)
+        return None if value is None else text(value)
 
     def _attribute(self, name: str) -> Any:
         with reading(self._file):
@@ -133,19 +131,19 @@ class WeightGroup:
 
     def texts(self, name: str) -> list[str] | None:
         """Return an attribute with a list of names, joined if Keras split a long one."""
-        found = self._attribute(name)
-        parts = [found] if found is not None else list(self._pieces(name))
+        value = self._attribute(name)
+        parts = [value] if value is not None else list(self._attribute_chunks(name))
         if not parts:
             return None
         with reading(self._file):
             return [text(one) for part in parts for one in np.asarray(part).reshape(-1).tolist()]
 
-    def _pieces(self, name: str) -> Iterator[Any]:
+    def _attribute_chunks(self, name: str) -> Iterator[Any]:
         for number in range(MAX_MEMBERS):
-            piece = self._attribute(f"{name}{number}")
-            if piece is None:
+            chunk = self._attribute(f"{name}{number}")
+            if chunk is None:
                 return
-            yield piece
+            yield chunk
 
     def _get(self, name: str) -> Any:
         h5py = need_h5py()
@@ -161,27 +159,27 @@ class WeightGroup:
                 )
             return self._group[name]
 
-    def _checked(self, found: Any, name: str) -> StoredWeight:
+    def _checked(self, dataset: Any, name: str) -> StoredWeight:
         with reading(self._file):
-            creation = found.id.get_create_plist()
-            if creation.get_external_count() or found.is_virtual:
+            creation = dataset.id.get_create_plist()
+            if creation.get_external_count() or dataset.is_virtual:
                 raise broken(self._file, f"the values of {name} are in another file, which is not read.")
             filters = {int(creation.get_filter(at)[0]) for at in range(creation.get_nfilters())}
             if filters - FILTERS:
                 raise broken(self._file, f"{name} is packed in a way that needs a plug-in of HDF5.")
-            kind, shape = found.dtype, tuple(int(size) for size in found.shape or ())
-            if found.shape is None or not plain(kind):
+            kind, shape = dataset.dtype, tuple(int(size) for size in dataset.shape or ())
+            if dataset.shape is None or not is_numeric(kind):
                 raise broken(self._file, f"{name} is not numeric.")
             nbytes = int(np.prod([float(size) for size in shape]) * kind.itemsize)
-            held = int(found.id.get_storage_size())
-            if nbytes > max(held, 1) * (RATIO if filters else 1):
+            stored_bytes = int(dataset.id.get_storage_size())
+            if nbytes > max(stored_bytes, 1) * (RATIO if filters else 1):
                 raise too_large(
-                    self._file, "structure_bytes", nbytes, held, f"bytes that {name} claims to have"
+                    self._file, "structure_bytes", nbytes, stored_bytes, f"bytes that {name} claims to have"
                 )
-            return StoredWeight(found, self._file, shape, nbytes, kind.str)
+            return StoredWeight(dataset, self._file, shape, nbytes, kind.str)
 
 
-def plain(kind: Any) -> bool:
+def is_numeric(kind: Any) -> bool:
     """True for numeric types of numpy."""
     return kind.kind in "fiub" and kind.itemsize <= 8
 

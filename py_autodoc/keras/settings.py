@@ -21,76 +21,76 @@ class LayerSettings:
 
     def flag(self, key: str, default: bool = False) -> bool:
         """Return a boolean; 0 and 1 are accepted."""
-        found = self.values.get(key)
-        if found is None:
+        value = self.values.get(key)
+        if value is None:
             return default
-        if found in (0, 1):
-            return bool(found)
+        if value in (0, 1):
+            return bool(value)
         raise self.wrong(key, "a switch")
 
     def text(self, key: str, choices: Sequence[str], default: str) -> str:
         """Return a word from ``choices``."""
-        found = self.values.get(key)
-        if found is None:
+        value = self.values.get(key)
+        if value is None:
             return default
-        if isinstance(found, str) and found in choices:
-            return found
-        if isinstance(found, str):
-            raise Unsupported(self._label, f"with {key}={found[:40]!r}")
+        if isinstance(value, str) and value in choices:
+            return value
+        if isinstance(value, str):
+            raise Unsupported(self._label, f"with {key}={value[:40]!r}")
         raise self.wrong(key, "a word")
 
-    def whole(self, key: str, default: int | None = None, low: int = 1) -> int:
+    def integer(self, key: str, default: int | None = None, low: int = 1) -> int:
         """Return an integer of at least ``low``."""
-        found = self.values.get(key, default)
-        if isinstance(found, list) and len(found) == 1:
-            found = found[0]
-        if isinstance(found, bool) or not isinstance(found, int) or not low <= found < MAX_SIZE:
+        value = self.values.get(key, default)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value < MAX_SIZE:
             raise self.wrong(key, f"a whole number from {low}")
-        return found
+        return value
 
-    def wholes(self, key: str, count: int, default: int | None = None, low: int = 1) -> tuple[int, ...]:
+    def integers(self, key: str, count: int, default: int | None = None, low: int = 1) -> tuple[int, ...]:
         """Return ``count`` integers; a single one stands for all."""
-        found = self.values.get(key)
-        found = default if found is None else found
-        if isinstance(found, int):
-            found = [found] * count
-        return self.listed(found, key, count, low)
+        value = self.values.get(key)
+        value = default if value is None else value
+        if isinstance(value, int):
+            value = [value] * count
+        return self.int_tuple(value, key, count, low)
 
-    def listed(self, found: Any, key: str, count: int, low: int) -> tuple[int, ...]:
+    def int_tuple(self, value: Any, key: str, count: int, low: int) -> tuple[int, ...]:
         """Return a list of integers."""
-        good = isinstance(found, (list, tuple)) and len(found) == count
+        good = isinstance(value, (list, tuple)) and len(value) == count
         if not good or not all(
-            isinstance(one, int) and not isinstance(one, bool) and low <= one < MAX_SIZE for one in found
+            isinstance(one, int) and not isinstance(one, bool) and low <= one < MAX_SIZE for one in value
         ):
             raise self.wrong(key, f"{count} whole numbers from {low}")
-        return tuple(found)
+        return tuple(value)
 
     def axes(self, key: str, rank: int, default: Any = -1) -> tuple[int, ...]:
         """Return one or several axes, counted from the front, in the given order."""
-        found = self.values.get(key, default)
-        found = [found] if isinstance(found, int) else found
-        if not isinstance(found, (list, tuple)) or not found:
+        value = self.values.get(key, default)
+        value = [value] if isinstance(value, int) else value
+        if not isinstance(value, (list, tuple)) or not value:
             raise self.wrong(key, "axes")
-        if not all(isinstance(one, int) and -rank <= one < rank for one in found):
+        if not all(isinstance(one, int) and -rank <= one < rank for one in value):
             raise self.wrong(key, f"axes of a tensor of {rank}")
-        return tuple(one % rank for one in found)
+        return tuple(one % rank for one in value)
 
     def axis(self, key: str, rank: int) -> int:
         """Return one axis, counted from the front."""
-        found = self.axes(key, rank)
-        if len(found) != 1:
+        axes = self.axes(key, rank)
+        if len(axes) != 1:
             raise self.wrong(key, "one axis")
-        return found[0]
+        return axes[0]
 
     def number(self, key: str, default: float | None = None) -> float:
         """Return a number; Keras also writes ``{"class_name": "__numpy__", …}`` or a list of one."""
-        found = self.values.get(key)
-        found = default if found is None else plain(found)
-        if isinstance(found, list) and len(found) == 1:
-            found = found[0]
-        if isinstance(found, bool) or not isinstance(found, (int, float)):
+        value = self.values.get(key)
+        value = default if value is None else unwrapped(value)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.wrong(key, "a number")
-        return float(found)
+        return float(value)
 
     def channels_first(self) -> bool:
         """True if ``data_format`` puts channels before the spatial axes."""
@@ -98,15 +98,15 @@ class LayerSettings:
 
     def wrong(self, key: str, needed: str) -> Exception:
         """Return the error for an invalid setting."""
-        shown = repr(self.values.get(key))
-        return broken(self._file, f"{self._label}: {key} is {shown[:60]}, it needs {needed}.")
+        value = repr(self.values.get(key))
+        return broken(self._file, f"{self._label}: {key} is {value[:60]}, it needs {needed}.")
 
     def refuse(self, why: str) -> Unsupported:
         """Return the error for a setting without an ONNX equivalent."""
         return Unsupported(self._label, why)
 
 
-def plain(value: Any) -> Any:
+def unwrapped(value: Any) -> Any:
     """Return the values of an array in JSON."""
     if isinstance(value, dict) and isinstance(value.get("config"), dict) and "value" in value["config"]:
         return value["config"]["value"]

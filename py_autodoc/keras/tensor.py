@@ -25,13 +25,13 @@ class Mask:
     """Steps of a sequence that are not masked; computed on first use."""
 
     make: Callable[[], KerasTensor]
-    made: KerasTensor | None = None
+    computed: KerasTensor | None = None
 
     def tensor(self) -> KerasTensor:
         """Return a boolean tensor of shape (batch, steps)."""
-        if self.made is None:
-            self.made = self.make()
-        return self.made
+        if self.computed is None:
+            self.computed = self.make()
+        return self.computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class KerasTensor:
         return len(self.shape)
 
     @property
-    def straight(self) -> bool:
+    def is_in_shape_order(self) -> bool:
         """True if it is stored in the order of its shape."""
         return self.order == tuple(range(self.rank))
 
     @property
-    def lying(self) -> Shape:
+    def stored_shape(self) -> Shape:
         """Shape of the stored value."""
         return tuple(self.shape[axis] for axis in self.order)
 
@@ -73,8 +73,8 @@ class KerasTensor:
 
     def same_memory(self, order: Order) -> bool:
         """True if its data already is in that order, because only axes of size 1 move."""
-        sized = [axis for axis in self.order if self.shape[axis] != 1]
-        return sized == [axis for axis in order if self.shape[axis] != 1]
+        wide_axes = [axis for axis in self.order if self.shape[axis] != 1]
+        return wide_axes == [axis for axis in order if self.shape[axis] != 1]
 
 
 def channels_first(rank: int) -> Order:
@@ -82,7 +82,7 @@ def channels_first(rank: int) -> Order:
     return (0, rank - 1, *range(1, rank - 1)) if rank > 1 else (0,)
 
 
-def straight(rank: int) -> Order:
+def identity_order(rank: int) -> Order:
     """Return the order in which axes are stored as in the shape."""
     return tuple(range(rank))
 

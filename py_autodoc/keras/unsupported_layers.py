@@ -14,18 +14,18 @@ _INPUT = "InputLayer"
 
 def find_unsupported(model: ModelSpec) -> list[str]:
     """Return the layers that cannot be converted, by name and class with the reason. Not recursive."""
-    found: list[str] = []
+    problems: list[str] = []
     pending: list[LayerSpec] = [*model.layers.values()][::-1]
     while pending:
         spec = pending.pop()
         reason = _reason(spec)
         if reason is not None:
-            found.append(f"{spec.label}{reason}")
+            problems.append(f"{spec.label}{reason}")
             continue
         inner = list(spec.parts.values())
         inner += list(spec.model.layers.values()) if spec.model is not None else []
         pending += inner[::-1]
-    return found
+    return problems
 
 
 def _reason(spec: LayerSpec) -> str | None:
@@ -34,10 +34,10 @@ def _reason(spec: LayerSpec) -> str | None:
     if spec.model is None and spec.kind not in CONVERTERS and spec.kind not in (*PARTS, _INPUT):
         return ", which is Python code" if spec.kind == "Lambda" else ""
     for key in ("activation", "recurrent_activation"):
-        given = spec.config.get(key)
-        if not known(given):
-            shown = given.get("config") if isinstance(given, dict) else given
-            return f" with the activation {str(shown)[:40]!r}"
+        value = spec.config.get(key)
+        if not known(value):
+            name = value.get("config") if isinstance(value, dict) else value
+            return f" with the activation {str(name)[:40]!r}"
     if _quantized(spec.config):
         return " with quantized weights"
     return None
@@ -53,7 +53,7 @@ def _quantized(config: dict[str, Any]) -> bool:
 
 def rounded(model: ModelSpec) -> set[str]:
     """Return the types other than float32 in which layers compute. Not recursive."""
-    found: set[str] = set()
+    labels: set[str] = set()
     pending = list(model.layers.values())
     while pending:
         spec = pending.pop()
@@ -63,5 +63,5 @@ def rounded(model: ModelSpec) -> set[str]:
         name = policy.get("config", {}) if isinstance(policy, dict) else policy
         name = name.get("name") if isinstance(name, dict) else name
         if spec.kind != _INPUT and isinstance(name, str) and "float" in name and name != "float32":
-            found.add(name.removeprefix("mixed_"))
-    return found
+            labels.add(name.removeprefix("mixed_"))
+    return labels

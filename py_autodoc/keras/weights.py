@@ -23,8 +23,8 @@ _CONTAINERS = ("layers", "_layer_checkpoint_dependencies")
 class ModelWeights:
     """All weights of a file by layer and name."""
 
-    def __init__(self, found: Mapping[Key, RawDataset], file: str) -> None:
-        self._found = found
+    def __init__(self, datasets: Mapping[Key, RawDataset], file: str) -> None:
+        self._datasets = datasets
         self._file = file
 
     def shape(self, path: tuple[str, ...], name: str) -> tuple[int, ...]:
@@ -47,20 +47,20 @@ class ModelWeights:
         return stored.read().astype(np.float32, copy=False)
 
     def _stored(self, path: tuple[str, ...], name: str) -> RawDataset:
-        found = self._found.get((path, name))
-        if found is None:
+        dataset = self._datasets.get((path, name))
+        if dataset is None:
             raise broken(self._file, f"{'/'.join(path)}: the file has no {name} for it.")
-        return found
+        return dataset
 
     @property
     def parameters(self) -> int:
         """Number of elements in all weights."""
-        return sum(int(np.prod(one.shape, dtype=np.int64)) for one in self._found.values())
+        return sum(int(np.prod(one.shape, dtype=np.int64)) for one in self._datasets.values())
 
     @property
     def kinds(self) -> list[str]:
         """Element types in the file."""
-        return sorted({one.kind for one in self._found.values()})
+        return sorted({one.kind for one in self._datasets.values()})
 
 
 def find(archive: Archive, model: ModelSpec) -> ModelWeights:
@@ -70,47 +70,47 @@ def find(archive: Archive, model: ModelSpec) -> ModelWeights:
         InputError: a weight is missing, or a layer has other weights than its class.
         LimitError: their total size exceeds the limit.
     """
-    found = _legacy(archive, model) if archive.form == LEGACY else _numbered(archive, model)
-    total = sum(stored.nbytes for stored in found.values())
-    most = most_weights(archive.size)
-    if total > most:
-        raise too_large(archive.name, "memory_bytes", total, most, "bytes of weights")
-    return ModelWeights(found, archive.name)
+    datasets = _legacy(archive, model) if archive.form == LEGACY else _numbered(archive, model)
+    total = sum(stored.nbytes for stored in datasets.values())
+    max_weights = most_weights(archive.size)
+    if total > max_weights:
+        raise too_large(archive.name, "memory_bytes", total, max_weights, "bytes of weights")
+    return ModelWeights(datasets, archive.name)
 
 
 def _legacy(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
     """Find the weights in ``.h5``: one flat list per layer, trainable weights first."""
-    listed = archive.weights.texts("layer_names")
-    if listed is None:
+    layer_names = archive.weights.texts("layer_names")
+    if layer_names is None:
         raise broken(archive.name, "its model_weights do not list their layers.")
-    known, found = set(listed), {}
+    known, datasets = set(layer_names), {}
     for spec in model.layers.values():
-        wanted = list(slots(spec, (spec.name,)))
-        if not wanted:
+        expected = list(slots(spec, (spec.name,)))
+        if not expected:
             continue
         group = archive.weights.group(spec.name) if spec.name in known else None
         names = group.texts("weight_names") if group is not None else None
         if group is None or not names:
             raise broken(archive.name, f"{spec.label}: the file has no weights for it.")
-        order = _order(wanted, names)
+        order = _order(expected, names)
         if order is None:
             raise broken(
                 archive.name,
-                f"{spec.label}: the file has the weights {_listed(names)}, its layer needs "
-                f"{_listed([slot.name for slot in wanted])}.",
+                f"{spec.label}: the file has the weights {_names_text(names)}, its layer needs "
+                f"{_names_text([slot.name for slot in expected])}.",
             )
         for slot, name in zip(order, names, strict=True):
             stored = group.dataset(name)
             if stored is None:
                 raise broken(archive.name, f"{spec.label}: the file lists {name} and does not have it.")
-            found[slot.path, slot.name] = stored
-    return found
+            datasets[slot.path, slot.name] = stored
+    return datasets
 
 
-def _order(wanted: list[Slot], names: list[str]) -> list[Slot] | None:
+def _order(expected: list[Slot], names: list[str]) -> list[Slot] | None:
     """Return the slots in the order of the file's list; None if the weights differ."""
-    first = [slot for slot in wanted if slot.trainable] + [slot for slot in wanted if not slot.trainable]
-    for order in (first, wanted):
+    first = [slot for slot in expected if slot.trainable] + [slot for slot in expected if not slot.trainable]
+    for order in (first, expected):
         if len(order) == len(names) and all(map(_same, order, names)):
             return order
     return None
@@ -126,13 +126,13 @@ def _sizes(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape)) or "a number"
 
 
-def _listed(names: list[str]) -> str:
+def _names_text(names: list[str]) -> str:
     return ", ".join(names[:8]) + (" …" if len(names) > 8 else "") or "none"
 
 
 def _numbered(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
     """Find the weights in ``.keras``: one group per layer with numbered weights."""
-    found: dict[Key, RawDataset] = {}
+    datasets: dict[Key, RawDataset] = {}
     groups = _Groups(archive.weights, model)
     for spec in model.layers.values():
         by_layer: dict[tuple[str, ...], list[Slot]] = {}
@@ -144,8 +144,8 @@ def _numbered(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
                 stored = group.dataset(f"vars/{number}") if group is not None else None
                 if stored is None:
                     raise broken(archive.name, f"{'/'.join(path)}: the file has no {slot.name} for it.")
-                found[slot.path, slot.name] = stored
-    return found
+                datasets[slot.path, slot.name] = stored
+    return datasets
 
 
 class _Groups:
@@ -186,9 +186,9 @@ class _Groups:
             above = self.at((*path, "cells"))
             named = _group_names(above, cells)
             for number, cell in enumerate(cells):
-                found = above.group(named[cell.name]) if above is not None and cell.name in named else None
-                place = (*path, "cells", str(number))
-                self._known[place] = found
+                group = above.group(named[cell.name]) if above is not None and cell.name in named else None
+                cell_path = (*path, "cells", str(number))
+                self._known[cell_path] = group
 
 
 def _attribute(group: RawGroup, name: str) -> RawGroup | None:
@@ -200,21 +200,21 @@ def _group_names(container: RawGroup | None, layers: Iterable[LayerSpec]) -> dic
     """Return layer → group: by the stored name, else by counting classes as Keras does."""
     if container is None:
         return {}
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name in container.names():
         group = container.group(name)
         own = group.group("vars") if group is not None else None
         kept = own.attribute("name") if own is not None else None
         if kept is not None:
-            found[kept] = name
-    named = bool(found)
+            names[kept] = name
+    named = bool(names)
     counted: dict[str, int] = {}
     for spec in layers:
         base = snake_case(spec.kind)
         number = counted[base] = counted.get(base, -1) + 1
         if not named:
-            found[spec.name] = f"{base}_{number}" if number else base
-    return found
+            names[spec.name] = f"{base}_{number}" if number else base
+    return names
 
 
 def snake_case(kind: str) -> str:

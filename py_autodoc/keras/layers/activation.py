@@ -73,8 +73,8 @@ def _squareplus(call: LayerCall, x: KerasTensor) -> ir.Value:
 def _sparse_plus(call: LayerCall, x: KerasTensor) -> ir.Value:
     """0 up to −1, (x + 1)²/4 up to 1, x above."""
     op = call.builder.op
-    near = op("Clip", x.value, number(call, -1.0), number(call, 1.0))
-    shifted = op("Add", near, number(call, 1.0))
+    clipped = op("Clip", x.value, number(call, -1.0), number(call, 1.0))
+    shifted = op("Add", clipped, number(call, 1.0))
     curved = op("Mul", op("Mul", shifted, shifted), number(call, 0.25))
     return op("Add", curved, op("Relu", op("Sub", x.value, number(call, 1.0))))
 
@@ -87,15 +87,15 @@ def _sparsemax(call: LayerCall, x: KerasTensor) -> ir.Value:
     """
     op, constant, axis = call.builder.op, call.builder.constant, x.at(-1)
     size = call.known(x, -1)
-    along = [size if at == axis else 1 for at in range(x.rank)]
-    ranks = constant(np.arange(1, size + 1, dtype=np.float32).reshape(along))
+    rank_shape = [size if at == axis else 1 for at in range(x.rank)]
+    ranks = constant(np.arange(1, size + 1, dtype=np.float32).reshape(rank_shape))
     axes = constant(np.array([axis], np.int64))
     ordered, _ = call.builder.ops("TopK", (x.value, constant(np.array([size], np.int64))), 2, axis=axis)
     summed = op("CumSum", ordered, constant(np.int64(axis)))
     over = op("Div", op("Sub", summed, number(call, 1.0)), ranks)
-    held = op("Cast", op("Greater", ordered, over), to=ir.DataType.FLOAT.value)
-    count = op("ReduceSum", held, axes, keepdims=1)
-    total = op("ReduceSum", op("Mul", summed, held), axes, keepdims=1)
+    in_support = op("Cast", op("Greater", ordered, over), to=ir.DataType.FLOAT.value)
+    count = op("ReduceSum", in_support, axes, keepdims=1)
+    total = op("ReduceSum", op("Mul", summed, in_support), axes, keepdims=1)
     threshold = op("Div", op("Sub", total, number(call, 1.0)), count)
     return op("Relu", op("Sub", x.value, threshold))
 
@@ -135,50 +135,50 @@ FORMULAS: dict[str, Formula] = {
 }
 
 
-def formula_name(given: Any) -> str | None:
+def formula_name(value: Any) -> str | None:
     """Return the name of an activation in a layer's settings; None if it is not a function of Keras."""
-    if given is None:
+    if value is None:
         return "linear"
-    if isinstance(given, dict):
-        module, inner = given.get("module"), given.get("config")
+    if isinstance(value, dict):
+        module, inner = value.get("module"), value.get("config")
         if isinstance(module, str) and module.partition(".")[0] != "keras":
             return None
-        given = inner if isinstance(inner, str) else inner.get("name") if isinstance(inner, dict) else None
-    return given if isinstance(given, str) and given in FORMULAS else None
+        value = inner if isinstance(inner, str) else inner.get("name") if isinstance(inner, dict) else None
+    return value if isinstance(value, str) and value in FORMULAS else None
 
 
-def as_layer(given: Any) -> LayerSpec | None:
+def as_layer(value: Any) -> LayerSpec | None:
     """Return an activation given as a layer; None unless it is a layer without weights."""
     if (
-        isinstance(given, dict)
-        and given.get("class_name") in _LAYERS
-        and isinstance(given.get("config"), dict)
+        isinstance(value, dict)
+        and value.get("class_name") in _LAYERS
+        and isinstance(value.get("config"), dict)
     ):
-        return LayerSpec(str(given["config"].get("name", "activation")), given["class_name"], given["config"])
+        return LayerSpec(str(value["config"].get("name", "activation")), value["class_name"], value["config"])
     return None
 
 
-def known(given: Any) -> bool:
+def known(value: Any) -> bool:
     """True if an activation can be converted."""
-    return formula_name(given) is not None or as_layer(given) is not None
+    return formula_name(value) is not None or as_layer(value) is not None
 
 
 def activate(call: LayerCall, x: KerasTensor, key: str = "activation") -> KerasTensor:
     """Apply the activation named in the layer's settings. Raises: Unsupported."""
-    given = call.spec.config.get(key)
-    own = as_layer(given)
+    value = call.spec.config.get(key)
+    own = as_layer(value)
     if own is not None:
         return CONVERTERS[own.kind](replace(call, spec=own, args=(x,), kwargs={}))  # type: ignore[no-any-return]
-    name = formula_name(given)
+    name = formula_name(value)
     if name is None:
-        raise call.refuse(f"with the activation {str(given)[:60]!r}")
+        raise call.refuse(f"with the activation {str(value)[:60]!r}")
     if name == "linear":
         return x
-    found = call.like(x, FORMULAS[name](call, x))
+    result = call.like(x, FORMULAS[name](call, x))
     if name == "glu":
         half = None if x.shape[-1] is None else x.shape[-1] // 2
-        return replace(found, shape=(*x.shape[:-1], half))
-    return found
+        return replace(result, shape=(*x.shape[:-1], half))
+    return result
 
 
 @layer("Activation")
@@ -193,20 +193,20 @@ def relu(call: LayerCall) -> KerasTensor:
     x, op = call.floating(), call.builder.op
     slope = call.settings.number("negative_slope", 0.0)
     threshold = call.settings.number("threshold", 0.0)
-    most = call.settings.values.get("max_value")
-    high = None if most is None else number(call, call.settings.number("max_value"))
+    max_value = call.settings.values.get("max_value")
+    high = None if max_value is None else number(call, call.settings.number("max_value"))
     if slope and high is None and not threshold:
         return call.like(x, op("LeakyRelu", x.value, alpha=slope))
     if threshold:
         above = op("Cast", op("Greater", x.value, number(call, threshold)), to=ir.DataType.FLOAT.value)
-        found = op("Mul", x.value, above)
-        found = found if high is None else op("Clip", found, number(call, 0.0), high)
+        result = op("Mul", x.value, above)
+        result = result if high is None else op("Clip", result, number(call, 0.0), high)
     else:
-        found = op("Relu", x.value) if high is None else op("Clip", x.value, number(call, 0.0), high)
+        result = op("Relu", x.value) if high is None else op("Clip", x.value, number(call, 0.0), high)
     if slope:
         under = op("Relu", op("Sub", number(call, threshold), x.value))
-        found = op("Sub", found, op("Mul", under, number(call, slope)))
-    return call.like(x, found)
+        result = op("Sub", result, op("Mul", under, number(call, slope)))
+    return call.like(x, result)
 
 
 @layer("LeakyReLU")
@@ -251,11 +251,11 @@ def softmax(call: LayerCall) -> KerasTensor:
     if mask is not None:
         if mask.rank != x.rank:
             raise call.refuse("with a mask of another shape than its input")
-        held = call.builder.cast(mask, ir.DataType.FLOAT)
-        out = op("Sub", number(call, 1.0), call.builder.turned(held, x.order))
+        kept = call.builder.cast(mask, ir.DataType.FLOAT)
+        out = op("Sub", number(call, 1.0), call.builder.transposed(kept, x.order))
         x = call.like(x, op("Add", x.value, op("Mul", out, number(call, -1e9))))
     if len(axes) == 1:
         return call.like(x, op("Softmax", x.value, axis=x.at(axes[0])))
-    lying = call.builder.constant(np.array(sorted(map(x.at, axes)), np.int64))
-    total = op("ReduceLogSumExp", x.value, lying, keepdims=1)
+    positions = call.builder.constant(np.array(sorted(map(x.at, axes)), np.int64))
+    total = op("ReduceLogSumExp", x.value, positions, keepdims=1)
     return call.like(x, op("Exp", op("Sub", x.value, total)))

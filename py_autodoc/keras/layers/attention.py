@@ -9,19 +9,19 @@ from py_autodoc.keras.conversion_errors import broken
 from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layer_weight_slots import NAMES_OF_ATTENTION
 from py_autodoc.keras.layers.activation import number
-from py_autodoc.keras.layers.shape import whole
+from py_autodoc.keras.layers.shape import int_constant
 from py_autodoc.keras.spec import LayerSpec, leaves
 from py_autodoc.keras.tensor import KerasTensor
 
-_NEVER = -0.7 * float(np.finfo(np.float32).max)
+_MASKED_SCORE = -0.7 * float(np.finfo(np.float32).max)
 """Keras's score for masked keys."""
 
 
 def _and(call: LayerCall, masks: list[ir.Value]) -> ir.Value | None:
-    found = masks[0] if masks else None
+    result = masks[0] if masks else None
     for one in masks[1:]:
-        found = call.builder.op("And", found, one)
-    return found
+        result = call.builder.op("And", result, one)
+    return result
 
 
 def _causal(call: LayerCall, rows: KerasTensor, columns: KerasTensor) -> ir.Value:
@@ -33,9 +33,11 @@ def _causal(call: LayerCall, rows: KerasTensor, columns: KerasTensor) -> ir.Valu
 
     def steps(x: KerasTensor, axis: int) -> ir.Value:
         one = builder.constant(np.int64(1))
-        count = op("Squeeze", op("Shape", call.straight(x).value, start=1, end=2), whole(call, [0]))
-        found = op("Range", builder.constant(np.int64(0)), count, one)
-        return op("Unsqueeze", found, whole(call, [0, axis]))
+        count = op(
+            "Squeeze", op("Shape", call.in_shape_order(x).value, start=1, end=2), int_constant(call, [0])
+        )
+        positions = op("Range", builder.constant(np.int64(0)), count, one)
+        return op("Unsqueeze", positions, int_constant(call, [0, axis]))
 
     return op("GreaterOrEqual", steps(rows, 2), steps(columns, 1))
 
@@ -44,7 +46,7 @@ def _wide(call: LayerCall, mask: KerasTensor | None, axis: int) -> list[ir.Value
     """Return a mask of steps as a mask of queries (``axis`` 2) or of keys (1)."""
     if mask is None:
         return []
-    return [call.builder.op("Unsqueeze", call.straight(mask).value, whole(call, [axis]))]
+    return [call.builder.op("Unsqueeze", call.in_shape_order(mask).value, int_constant(call, [axis]))]
 
 
 @layer("MultiHeadAttention")
@@ -63,9 +65,9 @@ def multi_head(call: LayerCall) -> list[KerasTensor] | KerasTensor:
         call.rank(one, 3)
     if settings.values.get("attention_axes") not in (None, 1, [1]):
         raise call.refuse("over other axes than the steps")
-    heads, depth = settings.whole("num_heads"), settings.whole("key_dim")
-    given = settings.values.get("value_dim")
-    wide = depth if given is None else settings.whole("value_dim")
+    heads, depth = settings.integer("num_heads"), settings.integer("key_dim")
+    value_dim = settings.values.get("value_dim")
+    wide = depth if value_dim is None else settings.integer("value_dim")
     parts = [
         _projected(call, one, part, heads, size)
         for one, part, size in (
@@ -77,11 +79,11 @@ def multi_head(call: LayerCall) -> list[KerasTensor] | KerasTensor:
     scores = _scores(call, parts, depth, _mask(call, query, key, value))
     builder = call.builder
     context = builder.op("Transpose", builder.op("MatMul", scores, parts[2]), perm=[0, 2, 1, 3])
-    flat = builder.op("Reshape", context, whole(call, [0, 0, heads * wide]))
-    found = _output(call, flat, query, heads, wide).masked(query.mask)
+    flat = builder.op("Reshape", context, int_constant(call, [0, 0, heads * wide]))
+    result = _output(call, flat, query, heads, wide).masked(query.mask)
     if not call.kwargs.get("return_attention_scores"):
-        return found
-    return [found, call.made(scores, (query.shape[0], heads, query.shape[1], value.shape[1]))]
+        return result
+    return [result, call.new_tensor(scores, (query.shape[0], heads, query.shape[1], value.shape[1]))]
 
 
 def _projection(part: str) -> LayerSpec:
@@ -92,14 +94,14 @@ def _projected(call: LayerCall, x: KerasTensor, part: str, heads: int, depth: in
     """Return a tensor of shape (batch, heads, steps, depth); for keys (batch, heads, depth, steps)."""
     builder, width = call.builder, heads * depth
     with call.host.enter(call, _projection(part), part):
-        plain = call.straight(builder.cast(x, ir.DataType.FLOAT))
+        ordered = call.in_shape_order(builder.cast(x, ir.DataType.FLOAT))
         size = call.known(x, -1)
         kernel = call.weights.take((*call.path, part), "kernel", (size, heads, depth)).reshape(size, width)
-        found = builder.op("MatMul", plain.value, builder.weight(kernel, "kernel"))
+        projected = builder.op("MatMul", ordered.value, builder.weight(kernel, "kernel"))
         if call.settings.flag("use_bias", True):
             bias = call.weights.take((*call.path, part), "bias", (heads, depth)).reshape(width)
-            found = builder.op("Add", found, builder.weight(bias, "bias"))
-        split = builder.op("Reshape", found, whole(call, [0, 0, heads, depth]))
+            projected = builder.op("Add", projected, builder.weight(bias, "bias"))
+        split = builder.op("Reshape", projected, int_constant(call, [0, 0, heads, depth]))
         return builder.op("Transpose", split, perm=[0, 2, 3, 1] if part == "key_dense" else [0, 2, 1, 3])
 
 
@@ -109,89 +111,93 @@ def _output(call: LayerCall, flat: ir.Value, query: KerasTensor, heads: int, wid
     shape = [shape] if isinstance(shape, int) else shape
     if shape is not None and not (isinstance(shape, list) and len(shape) == 1):
         raise call.refuse("with an output_shape of several axes")
-    size = call.known(query, -1) if shape is None else call.settings.listed(shape, "output_shape", 1, 1)[0]
+    size = call.known(query, -1) if shape is None else call.settings.int_tuple(shape, "output_shape", 1, 1)[0]
     path = (*call.path, "output_dense")
     with call.host.enter(call, _projection("output_dense"), "output_dense"):
         kernel = call.weights.take(path, "kernel", (heads, wide, size)).reshape(heads * wide, size)
-        found = builder.op("MatMul", flat, builder.weight(kernel, "kernel"))
+        result = builder.op("MatMul", flat, builder.weight(kernel, "kernel"))
         if call.settings.flag("use_bias", True):
-            found = builder.op("Add", found, builder.weight(call.weights.take(path, "bias", (size,)), "bias"))
-        return call.made(found, (*query.shape[:-1], size))
+            result = builder.op(
+                "Add", result, builder.weight(call.weights.take(path, "bias", (size,)), "bias")
+            )
+        return call.new_tensor(result, (*query.shape[:-1], size))
 
 
 def _mask(call: LayerCall, query: KerasTensor, key: KerasTensor, value: KerasTensor) -> ir.Value | None:
     """Return the keys that each query attends to: (batch, queries, keys), with an axis for the heads."""
     masks = []
     for name, one, axis in (("query", query, 2), ("value", value, 1), ("key", key, 1)):
-        given = call.kwargs.get(f"{name}_mask")
+        mask = call.kwargs.get(f"{name}_mask")
         own = one.mask.tensor() if one.mask is not None and (name != "key" or key is not value) else None
-        masks += _wide(call, given if isinstance(given, KerasTensor) else own, axis)
+        masks += _wide(call, mask if isinstance(mask, KerasTensor) else own, axis)
     if call.kwargs.get("use_causal_mask"):
         masks.append(_causal(call, query, value))
-    given = call.argument("attention_mask", 6)
-    wide = whole(call, [1])
-    if isinstance(given, KerasTensor):
-        if given.rank not in (3, 4):
-            raise call.refuse(f"with an attention_mask of {given.rank} axes")
-        held = call.straight(call.builder.cast(given, ir.DataType.BOOL)).value
-        if given.rank == 4:
-            found = _and(call, masks)
+    mask = call.argument("attention_mask", 6)
+    wide = int_constant(call, [1])
+    if isinstance(mask, KerasTensor):
+        if mask.rank not in (3, 4):
+            raise call.refuse(f"with an attention_mask of {mask.rank} axes")
+        boolean = call.in_shape_order(call.builder.cast(mask, ir.DataType.BOOL)).value
+        if mask.rank == 4:
+            combined = _and(call, masks)
             return (
-                held
-                if found is None
-                else call.builder.op("And", held, call.builder.op("Unsqueeze", found, wide))
+                boolean
+                if combined is None
+                else call.builder.op("And", boolean, call.builder.op("Unsqueeze", combined, wide))
             )
-        masks.append(held)
-    found = _and(call, masks)
-    return None if found is None else call.builder.op("Unsqueeze", found, wide)
+        masks.append(boolean)
+    combined = _and(call, masks)
+    return None if combined is None else call.builder.op("Unsqueeze", combined, wide)
 
 
 def _scores(call: LayerCall, parts: list[ir.Value], depth: int, mask: ir.Value | None) -> ir.Value:
     op = call.builder.op
     scores = op("Mul", op("MatMul", parts[0], parts[1]), number(call, depth**-0.5))
     if mask is not None:
-        scores = op("Where", mask, scores, number(call, _NEVER))
+        scores = op("Where", mask, scores, number(call, _MASKED_SCORE))
     return op("Softmax", scores, axis=-1)
 
 
 @layer("Attention", "AdditiveAttention")
 def attention(call: LayerCall) -> list[KerasTensor] | KerasTensor:
     """Attention without projections; scores are dot products or sums of tanh (additive)."""
-    given = call.tensors()
-    if len(given) not in (2, 3):
-        raise broken(call.file, f"{call.spec.label} is called with {len(given)} tensors, and takes 2 or 3.")
-    for one in given:
+    tensors = call.tensors()
+    if len(tensors) not in (2, 3):
+        raise broken(call.file, f"{call.spec.label} is called with {len(tensors)} tensors, and takes 2 or 3.")
+    for one in tensors:
         call.rank(one, 3)
-    query, value, *rest = (call.straight(call.builder.cast(one, ir.DataType.FLOAT)) for one in given)
-    key = rest[0] if rest else value
+    query, value, *others = (
+        call.in_shape_order(call.builder.cast(one, ir.DataType.FLOAT)) for one in tensors
+    )
+    key = others[0] if others else value
     op = call.builder.op
     scores = _plain_scores(call, query, key)
-    masks = _masks(call, given)
-    held = _wide(call, masks[1], 1)
+    masks = _masks(call, tensors)
+    wide_mask = _wide(call, masks[1], 1)
     if call.kwargs.get("use_causal_mask") or call.spec.config.get("causal"):
-        held.append(_causal(call, query, key))
-    mask = _and(call, held)
+        wide_mask.append(_causal(call, query, key))
+    mask = _and(call, wide_mask)
     if mask is not None:
         scores = op("Where", mask, scores, op("Sub", scores, number(call, 1e9)))
     scores = op("Softmax", scores, axis=-1)
-    found = op("MatMul", scores, value.value)
+    result = op("MatMul", scores, value.value)
     if masks[0] is not None:
-        found = op("Where", _wide(call, masks[0], 2)[0], found, number(call, 0.0))
-    out = call.made(found, (*query.shape[:-1], value.shape[-1])).masked(given[0].mask)
+        result = op("Where", _wide(call, masks[0], 2)[0], result, number(call, 0.0))
+    out = call.new_tensor(result, (*query.shape[:-1], value.shape[-1])).masked(tensors[0].mask)
     if not call.kwargs.get("return_attention_scores"):
         return out
-    return [out, call.made(scores, (*query.shape[:-1], key.shape[1]))]
+    return [out, call.new_tensor(scores, (*query.shape[:-1], key.shape[1]))]
 
 
-def _masks(call: LayerCall, given: list[KerasTensor]) -> list[KerasTensor | None]:
+def _masks(call: LayerCall, tensors: list[KerasTensor]) -> list[KerasTensor | None]:
     """Return the masks of query and value: given ones, or those attached to the tensors."""
     wired = call.kwargs.get("mask")
     if isinstance(wired, list):
-        told = [one if isinstance(one, KerasTensor) else None for one in wired]
-        return [*told, None, None][:2]
+        masks = [one if isinstance(one, KerasTensor) else None for one in wired]
+        return [*masks, None, None][:2]
     if [one for one in leaves(wired) if isinstance(one, KerasTensor)]:
         raise call.refuse("with one mask for several tensors")
-    return [one.mask.tensor() if one.mask is not None else None for one in given[:2]]
+    return [one.mask.tensor() if one.mask is not None else None for one in tensors[:2]]
 
 
 def _plain_scores(call: LayerCall, query: KerasTensor, key: KerasTensor) -> ir.Value:
@@ -205,13 +211,16 @@ def _plain_scores(call: LayerCall, query: KerasTensor, key: KerasTensor) -> ir.V
     if mode == "dot":
         product = op("MatMul", query.value, op("Transpose", key.value, perm=[0, 2, 1]))
         return product if scale is None else op("Mul", product, scale)
-    rows = op("Unsqueeze", query.value, whole(call, [2]))
-    total = op("Add", rows, op("Unsqueeze", key.value, whole(call, [1])))
+    rows = op("Unsqueeze", query.value, int_constant(call, [2]))
+    total = op("Add", rows, op("Unsqueeze", key.value, int_constant(call, [1])))
     if additive:
-        found = op("Tanh", total)
+        scores = op("Tanh", total)
         return op(
-            "ReduceSum", found if scale is None else op("Mul", found, scale), whole(call, [-1]), keepdims=0
+            "ReduceSum",
+            scores if scale is None else op("Mul", scores, scale),
+            int_constant(call, [-1]),
+            keepdims=0,
         )
-    found = op("Tanh", total if scale is None else op("Mul", total, scale))
+    scores = op("Tanh", total if scale is None else op("Mul", total, scale))
     weight = builder.weight(call.take("concat_score_weight"), "concat_score_weight")
-    return op("Mul", op("ReduceSum", found, whole(call, [-1]), keepdims=0), weight)
+    return op("Mul", op("ReduceSum", scores, int_constant(call, [-1]), keepdims=0), weight)

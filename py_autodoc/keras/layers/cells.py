@@ -15,7 +15,7 @@ import onnx_ir as ir
 from py_autodoc.keras.conversion_errors import Unsupported
 from py_autodoc.keras.layer_call import LayerCall
 from py_autodoc.keras.layers.activation import FORMULAS, formula_name, number
-from py_autodoc.keras.layers.shape import whole
+from py_autodoc.keras.layers.shape import int_constant
 from py_autodoc.keras.spec import LayerSpec
 
 GATES = {"LSTM": 4, "GRU": 3, "SimpleRNN": 1}
@@ -61,15 +61,15 @@ class Cell:
     def functions(self) -> list[str]:
         """Return its activations: of the gates, then of the state."""
         config = self.call.spec.config
-        given = [("recurrent_activation", "sigmoid"), ("activation", "tanh")]
-        given = given[1:] if self.kind == "SimpleRNN" else given
-        found = []
-        for key, default in given:
+        defaults = [("recurrent_activation", "sigmoid"), ("activation", "tanh")]
+        defaults = defaults[1:] if self.kind == "SimpleRNN" else defaults
+        functions = []
+        for key, default in defaults:
             name = formula_name(config.get(key, default))
             if name is None or name in ("glu", "sparsemax"):
                 raise self.call.refuse(f"with the {key} {str(config.get(key))[:40]!r}")
-            found.append(name)
-        return found
+            functions.append(name)
+        return functions
 
     def operator(self) -> dict[str, Any] | None:
         """Return the attributes of the equivalent operator; None if there is none."""
@@ -79,16 +79,19 @@ class Cell:
         if any(name not in table for name in names):
             return None
         order = [names[0], names[1], names[1]] if self.kind == "LSTM" else names
-        told = [table[name] for name in order]
-        found: dict[str, Any] = {"hidden_size": self.units, "activations": [name for name, _, _ in told]}
+        functions = [table[name] for name in order]
+        attributes: dict[str, Any] = {
+            "hidden_size": self.units,
+            "activations": [name for name, _, _ in functions],
+        }
         # Parameters belong to the functions that have one, in order.
-        alphas = [alpha for _, alpha, _ in told if alpha is not None]
-        betas = [beta for _, _, beta in told if beta is not None]
-        found.update({"activation_alpha": alphas} if alphas else {})
-        found.update({"activation_beta": betas} if betas else {})
+        alphas = [alpha for _, alpha, _ in functions if alpha is not None]
+        betas = [beta for _, _, beta in functions if beta is not None]
+        attributes.update({"activation_alpha": alphas} if alphas else {})
+        attributes.update({"activation_beta": betas} if betas else {})
         if self.kind == "GRU":
-            found["linear_before_reset"] = int(self.after)
-        return found
+            attributes["linear_before_reset"] = int(self.after)
+        return attributes
 
     def weights(self) -> tuple[ir.Value, ir.Value, ir.Value | None]:
         """Return W, R and B of the operator for one direction."""
@@ -114,48 +117,48 @@ class Cell:
     def constants(self) -> dict[str, ir.Value]:
         """Return the weights for ``step``, created once outside the loop."""
         builder = self.call.builder
-        found = {
+        constants = {
             "kernel": builder.weight(self.kernel, "kernel"),
             "recurrent": builder.weight(self.recurrent, "recurrent_kernel"),
         }
         if self.bias is not None:
             both = self.bias if self.bias.ndim == 2 else self.bias[None]
-            found["bias"] = builder.weight(both[0], "bias")
+            constants["bias"] = builder.weight(both[0], "bias")
             if len(both) == 2:
-                found["recurrent_bias"] = builder.weight(both[1], "recurrent_bias")
-        return found
+                constants["recurrent_bias"] = builder.weight(both[1], "recurrent_bias")
+        return constants
 
     def step(
-        self, x: ir.Value, states: Sequence[ir.Value], held: dict[str, ir.Value]
+        self, x: ir.Value, states: Sequence[ir.Value], constants: dict[str, ir.Value]
     ) -> tuple[ir.Value, list[ir.Value]]:
         """Return the result of one step and the new states."""
         op = self.call.builder.op
-        given = op("MatMul", x, held["kernel"])
-        given = op("Add", given, held["bias"]) if "bias" in held else given
+        projected = op("MatMul", x, constants["kernel"])
+        projected = op("Add", projected, constants["bias"]) if "bias" in constants else projected
         if self.kind == "SimpleRNN":
-            out = self._function(-1, op("Add", given, op("MatMul", states[0], held["recurrent"])))
+            out = self._function(-1, op("Add", projected, op("MatMul", states[0], constants["recurrent"])))
             return out, [out]
         if self.kind == "GRU":
-            out = self._gru(given, states[0], held)
+            out = self._gru(projected, states[0], constants)
             return out, [out]
-        total = op("Add", given, op("MatMul", states[0], held["recurrent"]))
+        total = op("Add", projected, op("MatMul", states[0], constants["recurrent"]))
         i, f, c, o = self._split(total, 4)
-        carried = op("Mul", self._function(0, f), states[1])
-        carry = op("Add", carried, op("Mul", self._function(0, i), self._function(1, c)))
+        kept_state = op("Mul", self._function(0, f), states[1])
+        carry = op("Add", kept_state, op("Mul", self._function(0, i), self._function(1, c)))
         out = op("Mul", self._function(0, o), self._function(1, carry))
         return out, [out, carry]
 
-    def _gru(self, given: ir.Value, state: ir.Value, held: dict[str, ir.Value]) -> ir.Value:
+    def _gru(self, projected: ir.Value, state: ir.Value, constants: dict[str, ir.Value]) -> ir.Value:
         op = self.call.builder.op
-        xz, xr, xh = self._split(given, 3)
+        xz, xr, xh = self._split(projected, 3)
         if self.after:
-            inner = op("MatMul", state, held["recurrent"])
-            inner = op("Add", inner, held["recurrent_bias"]) if "recurrent_bias" in held else inner
+            inner = op("MatMul", state, constants["recurrent"])
+            inner = op("Add", inner, constants["recurrent_bias"]) if "recurrent_bias" in constants else inner
             hz, hr, hh = self._split(inner, 3)
             z, r = self._function(0, op("Add", xz, hz)), self._function(0, op("Add", xr, hr))
             new = self._function(1, op("Add", xh, op("Mul", r, hh)))
         else:
-            rz, rr, rh = self._split(held["recurrent"], 3)
+            rz, rr, rh = self._split(constants["recurrent"], 3)
             z = self._function(0, op("Add", xz, op("MatMul", state, rz)))
             r = self._function(0, op("Add", xr, op("MatMul", state, rr)))
             new = self._function(1, op("Add", xh, op("MatMul", op("Mul", r, state), rh)))
@@ -163,12 +166,12 @@ class Cell:
         return op("Add", kept, op("Mul", op("Sub", number(self.call, 1.0), z), new))
 
     def _split(self, value: ir.Value, parts: int) -> tuple[ir.Value, ...]:
-        sizes = whole(self.call, [self.units] * parts)
+        sizes = int_constant(self.call, [self.units] * parts)
         return self.call.builder.ops("Split", (value, sizes), parts, axis=-1)
 
     def _function(self, at: int, value: ir.Value) -> ir.Value:
         name = self.functions()[at]
-        return FORMULAS[name](self.call, self.call.made(value, (None, self.units)))
+        return FORMULAS[name](self.call, self.call.new_tensor(value, (None, self.units)))
 
 
 def cell_of(call: LayerCall, spec: LayerSpec, path: tuple[str, ...], features: int) -> Cell:
@@ -183,7 +186,7 @@ def cell_of(call: LayerCall, spec: LayerSpec, path: tuple[str, ...], features: i
         raise Unsupported(call.spec.label, f"with the cell {spec.label}")
     own = replace(call, spec=spec, path=path)
     settings = own.settings
-    units, gates = settings.whole("units"), GATES[kind]
+    units, gates = settings.integer("units"), GATES[kind]
     cell = Cell(own, kind, units, features, None, None, None)
     width = gates * units
     bias = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.activation import activate
-from py_autodoc.keras.tensor import KerasTensor, Order, Shape, channels_first, permuted, straight
+from py_autodoc.keras.tensor import KerasTensor, Order, Shape, channels_first, identity_order, permuted
 
 PADDINGS = ("valid", "same")
 
@@ -53,23 +53,23 @@ class ConvWindow:
 
     def attributes(self) -> dict[str, Any]:
         """Return the attributes common to all nodes with a window."""
-        found: dict[str, Any] = {"kernel_shape": list(self.kernel), "strides": list(self.strides)}
+        attributes: dict[str, Any] = {"kernel_shape": list(self.kernel), "strides": list(self.strides)}
         if any(one != 1 for one in self.dilations):
-            found["dilations"] = list(self.dilations)
-        return found
+            attributes["dilations"] = list(self.dilations)
+        return attributes
 
 
-def lying(call: LayerCall, rank: int) -> Order:
+def channels_second(call: LayerCall, rank: int) -> Order:
     """Return the axis order of a layer's input with channels second."""
-    return straight(rank) if call.settings.channels_first() else channels_first(rank)
+    return identity_order(rank) if call.settings.channels_first() else channels_first(rank)
 
 
 def put_back(call: LayerCall, value: Any, shape: Shape, order: Order) -> KerasTensor:
     """Return a tensor that is stored channels first, with Keras's shape."""
-    given: list[int | None] = [None] * len(shape)
+    dims: list[int | None] = [None] * len(shape)
     for at, axis in enumerate(order):
-        given[axis] = shape[at]
-    return call.made(value, tuple(given), order)
+        dims[axis] = shape[at]
+    return call.new_tensor(value, tuple(dims), order)
 
 
 def window(
@@ -77,11 +77,11 @@ def window(
 ) -> ConvWindow:
     """Return the window described by the layer's settings."""
     settings = call.settings
-    kernel = settings.wholes(size, dims)
+    kernel = settings.integers(size, dims)
     default = None if size == "pool_size" else 1
     strides = kernel if default is None and settings.values.get("strides") is None else None
-    strides = strides or settings.wholes("strides", dims, 1)
-    dilations = settings.wholes("dilation_rate", dims, 1) if size == "kernel_size" else (1,) * dims
+    strides = strides or settings.integers("strides", dims, 1)
+    dilations = settings.integers("dilation_rate", dims, 1) if size == "kernel_size" else (1,) * dims
     padding = settings.text("padding", paddings, "valid")
     if padding == "same" and any(s > 1 for s in strides) and any(d > 1 for d in dilations):
         raise call.refuse("with strides and dilation at once")
@@ -92,7 +92,7 @@ def _start(call: LayerCall, dims: int) -> tuple[KerasTensor, Order, Shape]:
     """Return the input, its required axis order, and its shape in that order."""
     x = call.floating()
     call.rank(x, dims + 2)
-    order = lying(call, x.rank)
+    order = channels_second(call, x.rank)
     call.known(x, order[1])
     return x, order, permuted(x.shape, order)
 
@@ -119,7 +119,7 @@ def _convolved(
         raise call.refuse(f"with an input of {'×'.join(map(str, shape[2:]))}, smaller than its window")
     value = call.builder.op(
         "Conv",
-        call.builder.turned(x, order),
+        call.builder.transposed(x, order),
         call.builder.weight(kernel, name),
         *bias,
         **moves.attributes(),
@@ -135,17 +135,17 @@ def conv(call: LayerCall) -> KerasTensor:
     dims = int(call.spec.kind[4])
     x, order, shape = _start(call, dims)
     moves = window(call, dims, paddings=("valid", "same", "causal") if dims == 1 else PADDINGS)
-    filters, groups = call.settings.whole("filters"), call.settings.whole("groups", 1)
+    filters, groups = call.settings.integer("filters"), call.settings.integer("groups", 1)
     kernel = call.take("kernel", *moves.kernel, (shape[1] or 0) // groups, filters)
-    turned = kernel.transpose(dims + 1, dims, *range(dims))
+    filters_first = kernel.transpose(dims + 1, dims, *range(dims))
     bias = _bias(call, filters)
-    return activate(call, _convolved(call, x, order, turned, "kernel", moves, groups, bias))
+    return activate(call, _convolved(call, x, order, filters_first, "kernel", moves, groups, bias))
 
 
 def _depthwise(call: LayerCall, dims: int, channels: int) -> Any:
     """Return the kernel; in Keras (sizes, channels, multiplier), in ONNX (channels·multiplier, 1, sizes)."""
-    sizes = call.settings.wholes("kernel_size", dims)
-    each = call.settings.whole("depth_multiplier", 1)
+    sizes = call.settings.integers("kernel_size", dims)
+    each = call.settings.integer("depth_multiplier", 1)
     kernel = call.take("depthwise_kernel", *sizes, channels, each)
     return kernel.transpose(dims, dims + 1, *range(dims)).reshape(channels * each, 1, *sizes)
 
@@ -158,8 +158,8 @@ def depthwise(call: LayerCall) -> KerasTensor:
     channels = shape[1] or 0
     kernel = _depthwise(call, dims, channels)
     bias = _bias(call, kernel.shape[0])
-    found = _convolved(call, x, order, kernel, "depthwise_kernel", window(call, dims), channels, bias)
-    return activate(call, found)
+    result = _convolved(call, x, order, kernel, "depthwise_kernel", window(call, dims), channels, bias)
+    return activate(call, result)
 
 
 @layer("SeparableConv1D", "SeparableConv2D")
@@ -167,17 +167,17 @@ def separable(call: LayerCall) -> KerasTensor:
     """Convolution of each channel separately, followed by a pointwise convolution."""
     dims = int(call.spec.kind[-2])
     x, order, shape = _start(call, dims)
-    channels, filters = shape[1] or 0, call.settings.whole("filters")
+    channels, filters = shape[1] or 0, call.settings.integer("filters")
     paddings = ("valid", "same", "causal") if dims == 1 else PADDINGS
     moves = window(call, dims, paddings=paddings)
     kernel = _depthwise(call, dims, channels)
     between = _convolved(call, x, order, kernel, "depthwise_kernel", moves, channels, [])
     ones = (1,) * dims
     points = call.take("pointwise_kernel", *ones, kernel.shape[0], filters)
-    turned = points.transpose(dims + 1, dims, *range(dims))
+    filters_first = points.transpose(dims + 1, dims, *range(dims))
     point = ConvWindow(ones, ones, ones, "valid")
     bias = _bias(call, filters)
-    return activate(call, _convolved(call, between, order, turned, "pointwise_kernel", point, 1, bias))
+    return activate(call, _convolved(call, between, order, filters_first, "pointwise_kernel", point, 1, bias))
 
 
 @layer("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose")
@@ -189,8 +189,8 @@ def transposed(call: LayerCall) -> KerasTensor:
     dims = int(call.spec.kind[4])
     x, order, shape = _start(call, dims)
     moves = window(call, dims)
-    filters, given = call.settings.whole("filters"), call.spec.config.get("output_padding")
-    extra = None if given is None else call.settings.wholes("output_padding", dims, low=0)
+    filters, output_padding = call.settings.integer("filters"), call.spec.config.get("output_padding")
+    extra = None if output_padding is None else call.settings.integers("output_padding", dims, low=0)
     kernel = call.take("kernel", *moves.kernel, filters, shape[1] or 0)
     begins, ends, more, out = [], [], [], []
     for at, size in enumerate(shape[2:]):
@@ -203,7 +203,7 @@ def transposed(call: LayerCall) -> KerasTensor:
         out.append(steps)
     value = call.builder.op(
         "ConvTranspose",
-        call.builder.turned(x, order),
+        call.builder.transposed(x, order),
         call.builder.weight(kernel.transpose(dims + 1, dims, *range(dims)), "kernel"),
         *_bias(call, filters),
         **moves.attributes(),
@@ -219,10 +219,10 @@ def _cut(moves: ConvWindow, at: int, extra: int | None) -> tuple[int, int, int]:
     reach = (k - 1) * moves.dilations[at] + 1
     # The windows cover (n - 1)·stride + reach steps in total.
     if extra is None:
-        wanted = reach - stride if moves.padding == "same" else min(reach - stride, 0)
+        total = reach - stride if moves.padding == "same" else min(reach - stride, 0)
     else:
-        wanted = (2 * (reach // 2) if moves.padding == "same" else 0) - extra
-    if wanted >= 0:
+        total = (2 * (reach // 2) if moves.padding == "same" else 0) - extra
+    if total >= 0:
         # TensorFlow puts the smaller half of the padding first.
-        return wanted // 2, wanted - wanted // 2, 0
-    return 0, 0, -wanted
+        return total // 2, total - total // 2, 0
+    return 0, 0, -total

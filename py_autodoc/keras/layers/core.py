@@ -10,8 +10,8 @@ import onnx_ir as ir
 
 from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.activation import activate, number
-from py_autodoc.keras.layers.shape import whole
-from py_autodoc.keras.tensor import KerasTensor, Order, straight
+from py_autodoc.keras.layers.shape import int_constant
+from py_autodoc.keras.tensor import KerasTensor, Order, identity_order
 
 
 @layer("Dense")
@@ -20,7 +20,7 @@ def dense(call: LayerCall) -> KerasTensor:
     x = call.floating()
     if x.rank < 2:
         raise call.refuse("of a tensor without features")
-    units, features = call.settings.whole("units"), call.known(x, -1)
+    units, features = call.settings.integer("units"), call.known(x, -1)
     kernel = call.take("kernel", features, units)
     bias = call.take("bias", units) if call.settings.flag("use_bias", True) else None
     return activate(call, product(call, x, kernel, bias).masked(x.mask))
@@ -28,15 +28,15 @@ def dense(call: LayerCall) -> KerasTensor:
 
 def product(call: LayerCall, x: KerasTensor, kernel: np.ndarray, bias: np.ndarray | None) -> KerasTensor:
     """Return x · kernel + bias over the last axis; the other axes may be stored in any order."""
-    order: Order = x.order if x.order[-1] == x.rank - 1 else straight(x.rank)
-    value = call.builder.turned(x, order)
+    order: Order = x.order if x.order[-1] == x.rank - 1 else identity_order(x.rank)
+    value = call.builder.transposed(x, order)
     weight = call.builder.weight(kernel, "kernel")
     if bias is not None and x.rank == 2:
-        found = call.builder.op("Gemm", value, weight, call.builder.weight(bias, "bias"))
+        result = call.builder.op("Gemm", value, weight, call.builder.weight(bias, "bias"))
     else:
-        found = call.builder.op("MatMul", value, weight)
-        found = found if bias is None else call.builder.op("Add", found, call.builder.weight(bias, "bias"))
-    return call.made(found, (*x.shape[:-1], kernel.shape[-1]), order)
+        result = call.builder.op("MatMul", value, weight)
+        result = result if bias is None else call.builder.op("Add", result, call.builder.weight(bias, "bias"))
+    return call.new_tensor(result, (*x.shape[:-1], kernel.shape[-1]), order)
 
 
 _EQUATION = re.compile(r"(\.{3})?([a-zA-Z]+),([a-zA-Z]+)->(\.{3})?([a-zA-Z]+)")
@@ -45,7 +45,7 @@ _EQUATION = re.compile(r"(\.{3})?([a-zA-Z]+),([a-zA-Z]+)->(\.{3})?([a-zA-Z]+)")
 @layer("EinsumDense")
 def einsum_dense(call: LayerCall) -> KerasTensor:
     """Product described by an equation such as ``abc,cd->abd``."""
-    x = call.straight(call.floating())
+    x = call.in_shape_order(call.floating())
     equation = str(call.spec.config.get("equation", "")).replace(" ", "")
     parts = _EQUATION.fullmatch(equation)
     if parts is None or (parts[1] is None) != (parts[4] is None):
@@ -70,8 +70,8 @@ def einsum_dense(call: LayerCall) -> KerasTensor:
         first = min(parts[5].index(axis) for axis in axes if axis in parts[5])
         known = tuple(size or 1 for size in wide[first:])
         value = call.builder.op("Add", value, call.builder.weight(_bias(call, known, axes), "bias"))
-    found = call.made(value, (*x.shape[:free], *(sizes[axis] for axis in parts[5])))
-    return activate(call, found)
+    result = call.new_tensor(value, (*x.shape[:free], *(sizes[axis] for axis in parts[5])))
+    return activate(call, result)
 
 
 def _bias(call: LayerCall, wide: tuple[int, ...], axes: str) -> np.ndarray:
@@ -84,36 +84,36 @@ def _bias(call: LayerCall, wide: tuple[int, ...], axes: str) -> np.ndarray:
 @layer("Embedding")
 def embedding(call: LayerCall) -> KerasTensor:
     """Look up a row of the table for each integer; with ``mask_zero``, 0 is masked."""
-    ids = call.straight(call.tensor())
-    rows, size = call.settings.whole("input_dim"), call.settings.whole("output_dim")
+    ids = call.in_shape_order(call.tensor())
+    rows, size = call.settings.integer("input_dim"), call.settings.integer("output_dim")
     if ids.kind not in (ir.DataType.INT32, ir.DataType.INT64):
         ids = call.builder.cast(ids, ir.DataType.INT32)
     table = call.builder.weight(call.take("embeddings", rows, size), "embeddings")
     value = call.builder.op("Gather", table, ids.value, axis=0)
-    found = call.made(value, (*ids.shape, size))
+    result = call.new_tensor(value, (*ids.shape, size))
     if not call.settings.flag("mask_zero"):
-        return found
+        return result
     zero = call.builder.constant(np.zeros((), ids.kind.numpy()))
 
     def make() -> KerasTensor:
-        held = call.builder.op("Not", call.builder.op("Equal", ids.value, zero))
-        return call.made(held, ids.shape, kind=ir.DataType.BOOL)
+        nonzero = call.builder.op("Not", call.builder.op("Equal", ids.value, zero))
+        return call.new_tensor(nonzero, ids.shape, kind=ir.DataType.BOOL)
 
-    return found.masked(call.lazily(make))
+    return result.masked(call.lazily(make))
 
 
 @layer("Masking")
 def masking(call: LayerCall) -> KerasTensor:
     """Mask steps whose features all equal ``mask_value``, and set them to 0."""
-    x = call.straight(call.floating())
+    x = call.in_shape_order(call.floating())
     op = call.builder.op
     other = op("Not", op("Equal", x.value, number(call, call.settings.number("mask_value", 0.0))))
-    last = whole(call, [-1])
-    found = op("ReduceMax", op("Cast", other, to=ir.DataType.FLOAT.value), last, keepdims=1)
-    value = call.made(op("Mul", x.value, found), x.shape)
+    last = int_constant(call, [-1])
+    present = op("ReduceMax", op("Cast", other, to=ir.DataType.FLOAT.value), last, keepdims=1)
+    value = call.new_tensor(op("Mul", x.value, present), x.shape)
 
     def make() -> KerasTensor:
-        held = op("Cast", op("Squeeze", found, last), to=ir.DataType.BOOL.value)
-        return call.made(held, x.shape[:-1], kind=ir.DataType.BOOL)
+        squeezed = op("Cast", op("Squeeze", present, last), to=ir.DataType.BOOL.value)
+        return call.new_tensor(squeezed, x.shape[:-1], kind=ir.DataType.BOOL)
 
     return replace(value, mask=call.lazily(make))

@@ -10,8 +10,8 @@ import onnx_ir as ir
 from py_autodoc.keras.conversion_errors import broken
 from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.activation import number
-from py_autodoc.keras.layers.shape import whole
-from py_autodoc.keras.tensor import KerasTensor, Mask, Order, Shape, straight
+from py_autodoc.keras.layers.shape import int_constant
+from py_autodoc.keras.tensor import KerasTensor, Mask, Order, Shape, identity_order
 
 _OPERATORS = {
     "Add": "Add", "Multiply": "Mul", "Subtract": "Sub", "Average": "Mean", "Maximum": "Max", "Minimum": "Min",
@@ -24,39 +24,43 @@ def aligned(call: LayerCall, tensors: list[KerasTensor]) -> tuple[list[ir.Value]
 
     It is that of the first tensor stored in another order than its shape.
     """
-    order = next((one.order for one in tensors if not one.straight), straight(tensors[0].rank))
-    return [call.builder.turned(one, order) for one in tensors], order
+    order = next((one.order for one in tensors if not one.is_in_shape_order), identity_order(tensors[0].rank))
+    return [call.builder.transposed(one, order) for one in tensors], order
 
 
 def broadcast(call: LayerCall, shapes: list[Shape]) -> Shape:
     """Return the broadcast shape. Raises: InputError if the shapes do not fit."""
-    found: list[int | None] = []
+    shape: list[int | None] = []
     for sizes in zip(*shapes, strict=True):
         known = {size for size in sizes if size not in (None, 1)}
         if len(known) > 1:
-            raise broken(call.file, f"{call.spec.label} joins the shapes {_told(shapes)}, which do not fit.")
+            raise broken(
+                call.file, f"{call.spec.label} joins the shapes {_shapes_text(shapes)}, which do not fit."
+            )
         free = None in sizes
-        found.append(known.pop() if known else None if free else 1)
-    return tuple(found)
+        shape.append(known.pop() if known else None if free else 1)
+    return tuple(shape)
 
 
-def _told(shapes: list[Shape]) -> str:
+def _shapes_text(shapes: list[Shape]) -> str:
     return " and ".join("×".join("?" if one is None else str(one) for one in shape) for shape in shapes[:4])
 
 
 def lifted(call: LayerCall, tensors: list[KerasTensor], axis: int) -> list[KerasTensor]:
     """Return tensors of one rank: smaller ones get axes of size 1 at ``axis``."""
     rank = max(one.rank for one in tensors)
-    found = []
+    result = []
     for one in tensors:
         missing = rank - one.rank
         if missing:
-            plain = call.straight(one)
-            value = call.builder.op("Unsqueeze", plain.value, whole(call, list(range(axis, axis + missing))))
+            ordered = call.in_shape_order(one)
+            value = call.builder.op(
+                "Unsqueeze", ordered.value, int_constant(call, list(range(axis, axis + missing)))
+            )
             shape = (*one.shape[:axis], *([1] * missing), *one.shape[axis:])
-            one = replace(call.made(value, shape, kind=one.kind), mask=one.mask)
-        found.append(one)
-    return found
+            one = replace(call.new_tensor(value, shape, kind=one.kind), mask=one.mask)
+        result.append(one)
+    return result
 
 
 def _several(call: LayerCall) -> list[KerasTensor]:
@@ -78,9 +82,11 @@ def joined_mask(call: LayerCall, tensors: list[KerasTensor]) -> Mask | None:
     operator = "Or" if call.major >= 3 else "And"
 
     def make() -> KerasTensor:
-        first, *others = (call.straight(mask.tensor()) for mask in masks)
-        value = reduce(lambda a, b: call.builder.op(operator, a, call.straight(b).value), others, first.value)
-        return call.made(value, first.shape, kind=ir.DataType.BOOL)
+        first, *others = (call.in_shape_order(mask.tensor()) for mask in masks)
+        value = reduce(
+            lambda a, b: call.builder.op(operator, a, call.in_shape_order(b).value), others, first.value
+        )
+        return call.new_tensor(value, first.shape, kind=ir.DataType.BOOL)
 
     return call.lazily(make)
 
@@ -94,11 +100,11 @@ def _mask_of_steps(call: LayerCall, tensors: list[KerasTensor], axis: int) -> Ma
     def make() -> KerasTensor:
         if axis != 1 or len(masks) < len(tensors):
             raise call.refuse("of sequences that are masked in part")
-        parts = [call.straight(mask.tensor()) for mask in masks]
+        parts = [call.in_shape_order(mask.tensor()) for mask in masks]
         sizes = [one.shape[1] for one in parts]
         steps = None if None in sizes else sum(size or 0 for size in sizes)
         value = call.builder.op("Concat", *(one.value for one in parts), axis=1)
-        return call.made(value, (parts[0].shape[0], steps), kind=ir.DataType.BOOL)
+        return call.new_tensor(value, (parts[0].shape[0], steps), kind=ir.DataType.BOOL)
 
     return call.lazily(make)
 
@@ -106,18 +112,18 @@ def _mask_of_steps(call: LayerCall, tensors: list[KerasTensor], axis: int) -> Ma
 @layer(*_OPERATORS)
 def merge(call: LayerCall) -> KerasTensor:
     """Elementwise; tensors of smaller rank get axes of size 1 after the batch."""
-    given = [call.builder.cast(one, ir.DataType.FLOAT) for one in _several(call)]
+    floats = [call.builder.cast(one, ir.DataType.FLOAT) for one in _several(call)]
     kind = _OPERATORS[call.spec.kind]
-    if kind == "Sub" and len(given) != 2:
-        raise broken(call.file, f"{call.spec.label} is called with {len(given)} tensors, and takes two.")
-    tensors = lifted(call, given, 1)
+    if kind == "Sub" and len(floats) != 2:
+        raise broken(call.file, f"{call.spec.label} is called with {len(floats)} tensors, and takes two.")
+    tensors = lifted(call, floats, 1)
     shape = broadcast(call, [one.shape for one in tensors])
     values, order = aligned(call, tensors)
     if kind in _SEVERAL:
         value = call.builder.op(kind, *values)
     else:
         value = reduce(lambda a, b: call.builder.op(kind, a, b), values)
-    return call.made(value, shape, order).masked(joined_mask(call, given))
+    return call.new_tensor(value, shape, order).masked(joined_mask(call, floats))
 
 
 @layer("Concatenate")
@@ -129,18 +135,18 @@ def concatenate(call: LayerCall) -> KerasTensor:
     first = tensors[0]
     if len({one.rank for one in tensors}) > 1:
         raise broken(
-            call.file, f"{call.spec.label} joins the shapes {_told([one.shape for one in tensors])}."
+            call.file, f"{call.spec.label} joins the shapes {_shapes_text([one.shape for one in tensors])}."
         )
     axis = call.settings.axis("axis", first.rank)
-    rest = [(*one.shape[:axis], 1, *one.shape[axis + 1 :]) for one in tensors]
-    shape = list(broadcast(call, rest))
+    other_dims = [(*one.shape[:axis], 1, *one.shape[axis + 1 :]) for one in tensors]
+    shape = list(broadcast(call, other_dims))
     sizes = [one.shape[axis] for one in tensors]
     shape[axis] = None if None in sizes else sum(size or 0 for size in sizes)
     values, order = aligned(call, tensors)
     value = call.builder.op("Concat", *values, axis=order.index(axis))
-    found = call.made(value, tuple(shape), order, first.kind)
+    result = call.new_tensor(value, tuple(shape), order, first.kind)
     last = axis == first.rank - 1
-    return found.masked(joined_mask(call, tensors) if last else _mask_of_steps(call, tensors, axis))
+    return result.masked(joined_mask(call, tensors) if last else _mask_of_steps(call, tensors, axis))
 
 
 @layer("Dot")
@@ -149,8 +155,8 @@ def dot(call: LayerCall) -> KerasTensor:
     tensors = _several(call)
     if len(tensors) != 2 or any(one.rank not in (2, 3) for one in tensors):
         raise call.refuse("of other than two tensors with 2 or 3 axes")
-    given = call.spec.config.get("axes")
-    axes = [given, given] if isinstance(given, int) else given
+    configured = call.spec.config.get("axes")
+    axes = [configured, configured] if isinstance(configured, int) else configured
     if not isinstance(axes, list) or len(axes) != 2 or not all(isinstance(one, int) for one in axes):
         raise call.settings.wrong("axes", "one axis, or one for each tensor")
     sides = []
@@ -165,8 +171,8 @@ def dot(call: LayerCall) -> KerasTensor:
     drop = [1] * (not kept[0]) + [2] * (not kept[1])
     if len(drop) == 2:
         drop, shape = [2], (*shape, 1)
-    value = call.builder.op("Squeeze", value, whole(call, drop)) if drop else value
-    return call.made(value, shape)
+    value = call.builder.op("Squeeze", value, int_constant(call, drop)) if drop else value
+    return call.new_tensor(value, shape)
 
 
 def _side(call: LayerCall, x: KerasTensor, axis: int, side: int) -> tuple[ir.Value, KerasTensor]:
@@ -174,11 +180,11 @@ def _side(call: LayerCall, x: KerasTensor, axis: int, side: int) -> tuple[ir.Val
     op = call.builder.op
     other = [at for at in range(1, x.rank) if at != axis]
     order = (0, *other, axis) if side == 0 else (0, axis, *other)
-    value = call.builder.turned(x, order)
+    value = call.builder.transposed(x, order)
     if call.settings.flag("normalize"):
-        at = whole(call, [order.index(axis)])
+        at = int_constant(call, [order.index(axis)])
         total = op("ReduceSum", op("Mul", value, value), at, keepdims=1)
         value = op("Div", value, op("Sqrt", op("Max", total, number(call, 1e-12))))
     if not other:
-        value = op("Unsqueeze", value, whole(call, [1 if side == 0 else 2]))
+        value = op("Unsqueeze", value, int_constant(call, [1 if side == 0 else 2]))
     return value, x

@@ -9,8 +9,8 @@ import onnx_ir as ir
 
 from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.activation import number
-from py_autodoc.keras.settings import plain
-from py_autodoc.keras.tensor import KerasTensor, Order, straight
+from py_autodoc.keras.settings import unwrapped
+from py_autodoc.keras.tensor import KerasTensor, Order, identity_order
 
 
 def _second(x: KerasTensor, axis: int) -> Order:
@@ -20,7 +20,7 @@ def _second(x: KerasTensor, axis: int) -> Order:
     return (0, axis, *(one for one in range(1, x.rank) if one != axis))
 
 
-def _taken(call: LayerCall, name: str, used: bool, default: float, *shape: int) -> Any:
+def _weight_or_default(call: LayerCall, name: str, used: bool, default: float, *shape: int) -> Any:
     """Return a weight, or its default if the layer does not have it."""
     return call.take(name, *shape) if used else np.full(shape, default, np.float32)
 
@@ -37,18 +37,18 @@ def batch_normalization(call: LayerCall) -> KerasTensor:
     size, order = call.known(x, axes[0]), _second(x, axes[0])
     scale, center = settings.flag("scale", True), settings.flag("center", True)
     weights = {
-        "gamma": _taken(call, "gamma", scale, 1.0, size),
-        "beta": _taken(call, "beta", center, 0.0, size),
+        "gamma": _weight_or_default(call, "gamma", scale, 1.0, size),
+        "beta": _weight_or_default(call, "beta", center, 0.0, size),
         "moving_mean": call.take("moving_mean", size),
         "moving_variance": call.take("moving_variance", size),
     }
     value = call.builder.op(
         "BatchNormalization",
-        call.builder.turned(x, order),
+        call.builder.transposed(x, order),
         *(call.builder.weight(array, name) for name, array in weights.items()),
         epsilon=settings.number("epsilon", 1e-3),
     )
-    return call.made(value, x.shape, order).masked(x.mask)
+    return call.new_tensor(value, x.shape, order).masked(x.mask)
 
 
 @layer("LayerNormalization")
@@ -61,12 +61,12 @@ def layer_normalization(call: LayerCall) -> KerasTensor:
     if settings.flag("rms_scaling"):
         gamma = call.take("gamma", *shape)
         return _by_deviation(call, x, order, gamma, len(axes), epsilon, centred=True).masked(x.mask)
-    gamma = _taken(call, "gamma", settings.flag("scale", True), 1.0, *shape)
-    inputs = [call.builder.turned(x, order), call.builder.weight(gamma, "gamma")]
+    gamma = _weight_or_default(call, "gamma", settings.flag("scale", True), 1.0, *shape)
+    inputs = [call.builder.transposed(x, order), call.builder.weight(gamma, "gamma")]
     if settings.flag("center", True):
         inputs.append(call.builder.weight(call.take("beta", *shape), "beta"))
     value = call.builder.op("LayerNormalization", *inputs, axis=x.rank - len(axes), epsilon=epsilon)
-    return call.made(value, x.shape, order).masked(x.mask)
+    return call.new_tensor(value, x.shape, order).masked(x.mask)
 
 
 @layer("RMSNormalization")
@@ -96,22 +96,22 @@ def _by_deviation(
     centred: bool = False,
 ) -> KerasTensor:
     """Return x / √(mean x² + ε) · scale; with ``centred``, the variance replaces mean x²."""
-    op, value = call.builder.op, call.builder.turned(x, order)
+    op, value = call.builder.op, call.builder.transposed(x, order)
     axes = call.builder.constant(np.arange(-count, 0, dtype=np.int64))
     other = op("Sub", value, op("ReduceMean", value, axes, keepdims=1)) if centred else value
     mean = op("ReduceMean", op("Mul", other, other), axes, keepdims=1)
     root = op("Sqrt", op("Add", mean, number(call, epsilon)))
     name = "gamma" if centred else "scale"
-    found = op("Mul", op("Div", value, root), call.builder.weight(scale, name))
-    return call.made(found, x.shape, order)
+    result = op("Mul", op("Div", value, root), call.builder.weight(scale, name))
+    return call.new_tensor(result, x.shape, order)
 
 
 @layer("UnitNormalization")
 def unit_normalization(call: LayerCall) -> KerasTensor:
     """X / √max(Σx², 10⁻¹²)."""
     x, op = call.floating(), call.builder.op
-    lying = sorted(map(x.at, call.settings.axes("axis", x.rank)))
-    axes = call.builder.constant(np.array(lying, np.int64))
+    positions = sorted(map(x.at, call.settings.axes("axis", x.rank)))
+    axes = call.builder.constant(np.array(positions, np.int64))
     total = op("ReduceSum", op("Mul", x.value, x.value), axes, keepdims=1)
     return call.like(x, op("Div", x.value, op("Sqrt", op("Max", total, number(call, 1e-12)))))
 
@@ -122,17 +122,17 @@ def group_normalization(call: LayerCall) -> KerasTensor:
     x, settings, builder = call.floating(), call.settings, call.builder
     axis = settings.axis("axis", x.rank)
     size, order = call.known(x, axis), _second(x, axis)
-    groups = size if settings.values.get("groups") == -1 else settings.whole("groups", 32)
+    groups = size if settings.values.get("groups") == -1 else settings.integer("groups", 32)
     if axis == 0 or size % groups:
         raise call.refuse(f"with {groups} groups of {size} channels")
-    gamma = _taken(call, "gamma", settings.flag("scale", True), 1.0, size)
-    beta = _taken(call, "beta", settings.flag("center", True), 0.0, size)
+    gamma = _weight_or_default(call, "gamma", settings.flag("scale", True), 1.0, size)
+    beta = _weight_or_default(call, "beta", settings.flag("center", True), 0.0, size)
     epsilon = settings.number("epsilon", 1e-3)
-    value = builder.turned(x, order)
+    value = builder.transposed(x, order)
     if builder.opset >= 21:
         scale, bias = builder.weight(gamma, "gamma"), builder.weight(beta, "beta")
-        found = builder.op("GroupNormalization", value, scale, bias, num_groups=groups, epsilon=epsilon)
-        return call.made(found, x.shape, order).masked(x.mask)
+        result = builder.op("GroupNormalization", value, scale, bias, num_groups=groups, epsilon=epsilon)
+        return call.new_tensor(result, x.shape, order).masked(x.mask)
     grouped = builder.op("Reshape", value, builder.constant(np.array([0, groups, -1], np.int64)))
     ones, zeros = np.ones(groups, np.float32), np.zeros(groups, np.float32)
     inner = builder.op(
@@ -141,8 +141,8 @@ def group_normalization(call: LayerCall) -> KerasTensor:
     back = builder.op("Reshape", inner, builder.op("Shape", value))
     wide = (size, *([1] * (x.rank - 2)))
     scaled = builder.op("Mul", back, builder.weight(gamma.reshape(wide), "gamma"))
-    found = builder.op("Add", scaled, builder.weight(beta.reshape(wide), "beta"))
-    return call.made(found, x.shape, order).masked(x.mask)
+    result = builder.op("Add", scaled, builder.weight(beta.reshape(wide), "beta"))
+    return call.new_tensor(result, x.shape, order).masked(x.mask)
 
 
 @layer("Normalization")
@@ -152,50 +152,52 @@ def normalization(call: LayerCall) -> KerasTensor:
     mean, variance = _moments(call, x)
     deviation = np.maximum(np.sqrt(variance), np.float32(1e-7))
     kept, spread = call.builder.weight(mean, "mean"), call.builder.weight(deviation, "deviation")
-    order = straight(x.rank)
-    value = call.builder.turned(x, order)
+    order = identity_order(x.rank)
+    value = call.builder.transposed(x, order)
     if call.settings.flag("invert"):
-        found = op("Add", op("Mul", value, spread), kept)
+        result = op("Add", op("Mul", value, spread), kept)
     else:
-        found = op("Div", op("Sub", value, kept), spread)
-    return call.made(found, x.shape, order).masked(x.mask)
+        result = op("Div", op("Sub", value, kept), spread)
+    return call.new_tensor(result, x.shape, order).masked(x.mask)
 
 
 def _moments(call: LayerCall, x: KerasTensor) -> tuple[Any, Any]:
     """Return mean and variance in a shape that broadcasts with the tensor."""
-    given = call.spec.config.get("axis")
-    axes = tuple(sorted(call.settings.axes("axis", x.rank))) if given not in (None, []) else ()
+    axis_config = call.spec.config.get("axis")
+    axes = tuple(sorted(call.settings.axes("axis", x.rank))) if axis_config not in (None, []) else ()
     wide = tuple(call.known(x, axis) if axis in axes else 1 for axis in range(x.rank))
-    found = []
+    moments = []
     for name in ("mean", "variance"):
-        own = plain(call.spec.config.get(name))
+        own = unwrapped(call.spec.config.get(name))
         if own is None:
-            found.append(call.take(name, *(size for at, size in enumerate(wide) if at in axes)).reshape(wide))
+            moments.append(
+                call.take(name, *(size for at, size in enumerate(wide) if at in axes)).reshape(wide)
+            )
             continue
         try:
             array = np.asarray(own, np.float32)
             array = np.broadcast_to(array, wide) if array.ndim != 1 or not axes else array.reshape(wide)
         except (ValueError, TypeError):
             raise call.settings.wrong(name, f"numbers for {'×'.join(map(str, wide))}") from None
-        found.append(np.ascontiguousarray(array))
-    return found[0], found[1]
+        moments.append(np.ascontiguousarray(array))
+    return moments[0], moments[1]
 
 
 @layer("Rescaling")
 def rescaling(call: LayerCall) -> KerasTensor:
     """X · scale + offset, each a number or one value per channel."""
     x, op = call.floating(), call.builder.op
-    order = straight(x.rank)
-    made: list[ir.Value] = []
+    order = identity_order(x.rank)
+    constants: list[ir.Value] = []
     for name, default in (("scale", 1.0), ("offset", 0.0)):
-        given = plain(call.spec.config.get(name, default))
+        configured = unwrapped(call.spec.config.get(name, default))
         try:
-            array = np.asarray(given, np.float32)
+            array = np.asarray(configured, np.float32)
             np.broadcast_shapes(array.shape, tuple(size or 1 for size in x.shape))
         except (ValueError, TypeError):
             raise call.settings.wrong(name, "a number, or one for each channel") from None
-        order = x.order if array.size == 1 and order == straight(x.rank) else straight(x.rank)
-        made.append(call.builder.constant(array.reshape(()) if array.size == 1 else array, name))
-    value = call.builder.turned(x, order)
-    found = op("Add", op("Mul", value, made[0]), made[1])
-    return call.made(found, x.shape, order).masked(x.mask)
+        order = x.order if array.size == 1 and order == identity_order(x.rank) else identity_order(x.rank)
+        constants.append(call.builder.constant(array.reshape(()) if array.size == 1 else array, name))
+    value = call.builder.transposed(x, order)
+    result = op("Add", op("Mul", value, constants[0]), constants[1])
+    return call.new_tensor(result, x.shape, order).masked(x.mask)

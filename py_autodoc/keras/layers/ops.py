@@ -10,7 +10,7 @@ import onnx_ir as ir
 from py_autodoc.keras.conversion_errors import broken
 from py_autodoc.keras.layer_call import CONVERTERS, LayerCall, LayerValue, layer
 from py_autodoc.keras.layers.merge import aligned, broadcast, concatenate, lifted
-from py_autodoc.keras.layers.shape import whole
+from py_autodoc.keras.layers.shape import int_constant
 from py_autodoc.keras.tensor import KerasTensor
 
 _FLOAT, _BOOL = ir.DataType.FLOAT, ir.DataType.BOOL
@@ -32,35 +32,35 @@ _UNARY = {
 
 
 def _pair(call: LayerCall) -> tuple[LayerValue, LayerValue]:
-    given = [*call.args, *(call.kwargs[key] for key in ("x1", "x2") if key in call.kwargs)]
-    if len(given) != 2 or not any(isinstance(one, KerasTensor) for one in given):
+    operands = [*call.args, *(call.kwargs[key] for key in ("x1", "x2") if key in call.kwargs)]
+    if len(operands) != 2 or not any(isinstance(one, KerasTensor) for one in operands):
         raise broken(call.file, f"{call.spec.label} needs two operands.")
-    return given[0], given[1]
+    return operands[0], operands[1]
 
 
 def _both(call: LayerCall, kind: ir.DataType | None) -> list[KerasTensor]:
     """Return both operands as tensors of one type and rank; a number becomes a scalar."""
-    given = _pair(call)
-    tensors = [one for one in given if isinstance(one, KerasTensor)]
+    operands = _pair(call)
+    tensors = [one for one in operands if isinstance(one, KerasTensor)]
     kinds = {one.kind for one in tensors}
-    own = kind or (kinds.pop() if len(kinds) == 1 and not _fraction(given) else _FLOAT)
+    own = kind or (kinds.pop() if len(kinds) == 1 and not _fraction(operands) else _FLOAT)
     rank = max(one.rank for one in tensors)
     order = next(one.order for one in tensors if one.rank == rank)
-    found = []
-    for one in given:
+    result = []
+    for one in operands:
         if isinstance(one, KerasTensor):
-            found.append(call.builder.cast(one, own))
+            result.append(call.builder.cast(one, own))
             continue
         if isinstance(one, bool) or not isinstance(one, (int, float)):
             raise call.refuse("with an operand that is not a number")
         value = call.builder.constant(np.full((1,) * rank, one, own.numpy()))
-        found.append(call.made(value, (1,) * rank, order, own))
+        result.append(call.new_tensor(value, (1,) * rank, order, own))
     # As in NumPy, axes are added in front.
-    return lifted(call, found, 0)
+    return lifted(call, result, 0)
 
 
-def _fraction(given: tuple[LayerValue, ...]) -> bool:
-    return any(isinstance(one, float) for one in given)
+def _fraction(operands: tuple[LayerValue, ...]) -> bool:
+    return any(isinstance(one, float) for one in operands)
 
 
 def _binary(
@@ -73,7 +73,7 @@ def _binary(
         value = call.builder.op(operator, *values)
         if call.spec.kind == "ops.NotEqual":
             value = call.builder.op("Not", value)
-        return call.made(value, shape, order, result or tensors[0].kind)
+        return call.new_tensor(value, shape, order, result or tensors[0].kind)
 
     return convert
 
@@ -110,14 +110,16 @@ def logical_not(call: LayerCall) -> KerasTensor:
 @layer("ops.ExpandDims")
 def expand_dims(call: LayerCall) -> KerasTensor:
     """Insert an axis of size 1."""
-    x = call.straight(call.tensor())
+    x = call.in_shape_order(call.tensor())
     axis = call.argument("axis", 1)
     axis = call.spec.config.get("axis") if axis is None else axis
     if not isinstance(axis, int) or not -x.rank - 1 <= axis <= x.rank:
         raise call.refuse("without a known axis")
     axis %= x.rank + 1
     shape = (*x.shape[:axis], 1, *x.shape[axis:])
-    return call.made(call.builder.op("Unsqueeze", x.value, whole(call, [axis])), shape, kind=x.kind)
+    return call.new_tensor(
+        call.builder.op("Unsqueeze", x.value, int_constant(call, [axis])), shape, kind=x.kind
+    )
 
 
 CONVERTERS["ops.Concatenate"] = concatenate
@@ -132,17 +134,17 @@ def filled(call: LayerCall) -> KerasTensor:
         raise call.refuse(f"of {str(call.spec.config.get('dtype'))[:20]}")
     number = np.full(1, call.spec.kind == "ops.OnesLike", kind.numpy())
     value = call.builder.op("ConstantOfShape", call.builder.op("Shape", x.value), value=ir.tensor(number))
-    return call.made(value, x.shape, x.order, kind)
+    return call.new_tensor(value, x.shape, x.order, kind)
 
 
 @layer("ops.Any", "ops.All")
-def anything(call: LayerCall) -> KerasTensor:
+def any_or_all(call: LayerCall) -> KerasTensor:
     """Whether any, or every, element along some axes is true."""
-    x = call.straight(call.builder.cast(call.tensor(), _BOOL))
+    x = call.in_shape_order(call.builder.cast(call.tensor(), _BOOL))
     axes = call.settings.axes("axis", x.rank, None)
     keep = call.settings.flag("keepdims")
-    held = call.builder.cast(x, _FLOAT).value
+    as_float = call.builder.cast(x, _FLOAT).value
     kind = "ReduceMax" if call.spec.kind == "ops.Any" else "ReduceMin"
-    found = call.builder.op(kind, held, whole(call, axes), keepdims=int(keep))
+    reduced = call.builder.op(kind, as_float, int_constant(call, axes), keepdims=int(keep))
     shape = [1 if at in axes else size for at, size in enumerate(x.shape) if keep or at not in axes]
-    return call.builder.cast(call.made(found, tuple(shape)), _BOOL)
+    return call.builder.cast(call.new_tensor(reduced, tuple(shape)), _BOOL)

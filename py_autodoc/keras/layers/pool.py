@@ -6,7 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 from py_autodoc.keras.layer_call import LayerCall, layer
-from py_autodoc.keras.layers.conv import lying, put_back, window
+from py_autodoc.keras.layers.conv import channels_second, put_back, window
 from py_autodoc.keras.tensor import KerasTensor, permuted
 
 
@@ -16,7 +16,7 @@ def pool(call: LayerCall) -> KerasTensor:
     largest, dims = call.spec.kind.startswith("Max"), int(call.spec.kind[-2])
     x = call.floating()
     call.rank(x, dims + 2)
-    order = lying(call, x.rank)
+    order = channels_second(call, x.rank)
     moves = window(call, dims, "pool_size")
     shape = permuted(x.shape, order)
     padding, out = moves.padded(shape[2:])
@@ -24,7 +24,7 @@ def pool(call: LayerCall) -> KerasTensor:
         raise call.refuse("with an input that is smaller than its window")
     more = {} if largest else {"count_include_pad": 0}
     kind = "MaxPool" if largest else "AveragePool"
-    value = call.builder.op(kind, call.builder.turned(x, order), **moves.attributes(), **padding, **more)
+    value = call.builder.op(kind, call.builder.transposed(x, order), **moves.attributes(), **padding, **more)
     return put_back(call, value, (*shape[:2], *out), order)
 
 
@@ -45,18 +45,20 @@ def pool_all(call: LayerCall) -> KerasTensor:
         value = op("ReduceMax" if largest else "ReduceMean", x.value, axes, keepdims=int(keep))
     if keep:
         shape = tuple(1 if axis in spatial else size for axis, size in enumerate(x.shape))
-        return call.made(value, shape, x.order)
+        return call.new_tensor(value, shape, x.order)
     kept = [axis for axis in x.order if axis not in spatial]
-    return call.made(value, (x.shape[0], x.shape[channel]), tuple(0 if axis == 0 else 1 for axis in kept))
+    return call.new_tensor(
+        value, (x.shape[0], x.shape[channel]), tuple(0 if axis == 0 else 1 for axis in kept)
+    )
 
 
 def _masked_mean(call: LayerCall, x: KerasTensor, mask: KerasTensor, axes: ir.Value, keep: bool) -> ir.Value:
     """Return the mean of the unmasked steps."""
     op = call.builder.op
-    held = call.builder.cast(mask, ir.DataType.FLOAT)
-    wide = op("Unsqueeze", held.value, call.builder.constant(np.array([2], np.int64)))
+    kept = call.builder.cast(mask, ir.DataType.FLOAT)
+    wide = op("Unsqueeze", kept.value, call.builder.constant(np.array([2], np.int64)))
     step = 1 if not call.settings.channels_first() else 2
     order = x.order if step == 1 else tuple({0: 0, 1: 2, 2: 1}[axis] for axis in x.order)
-    factor = call.builder.turned(call.made(wide, (*mask.shape, 1)), order)
+    factor = call.builder.transposed(call.new_tensor(wide, (*mask.shape, 1)), order)
     total = op("ReduceSum", op("Mul", x.value, factor), axes, keepdims=int(keep))
     return op("Div", total, op("ReduceSum", factor, axes, keepdims=int(keep)))

@@ -14,7 +14,7 @@ import onnx_ir as ir
 from py_autodoc.keras.conversion_errors import broken
 from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.cells import Cell, cell_of, operator_of
-from py_autodoc.keras.layers.shape import END, whole
+from py_autodoc.keras.layers.shape import END, int_constant
 from py_autodoc.keras.spec import LayerSpec, leaves
 from py_autodoc.keras.tensor import KerasTensor, Order
 
@@ -47,8 +47,8 @@ class How:
 @layer("LSTM", "GRU", "SimpleRNN", "RNN")
 def recurrent(call: LayerCall) -> list[KerasTensor] | KerasTensor:
     """Recurrent layer over a sequence; ``return_state`` also returns its states."""
-    found, states = run(call)
-    return [found, *states] if call.settings.flag("return_state") else found
+    output, states = run(call)
+    return [output, *states] if call.settings.flag("return_state") else output
 
 
 def run(
@@ -60,13 +60,13 @@ def run(
         raise call.refuse("with stateful=True")
     if settings.flag("time_major"):
         raise call.refuse("with time_major=True")
-    given = [one for one in leaves(call.args) if isinstance(one, KerasTensor)]
-    if not given:
+    tensors = [one for one in leaves(call.args) if isinstance(one, KerasTensor)]
+    if not tensors:
         raise broken(call.file, f"{call.spec.label} is called without a sequence.")
-    x = call.builder.cast(given[0], ir.DataType.FLOAT)
+    x = call.builder.cast(tensors[0], ir.DataType.FLOAT)
     call.rank(x, 3)
     wired = [one for one in leaves(call.kwargs.get("initial_state")) if isinstance(one, KerasTensor)]
-    initial = [call.straight(one) for one in (given[1:] or wired)]
+    initial = [call.in_shape_order(one) for one in (tensors[1:] or wired)]
     cells = _cells(call, call.known(x, -1))
     how = How(
         settings.flag("go_backwards"),
@@ -74,16 +74,18 @@ def run(
         in_time,
         settings.flag("zero_output_for_mask") if zeros is None else zeros,
     )
-    wanted = sum(cell.states for cell in cells)
-    if initial and len(initial) != wanted:
-        raise broken(call.file, f"{call.spec.label} has {len(initial)} initial states, and takes {wanted}.")
+    state_count = sum(cell.states for cell in cells)
+    if initial and len(initial) != state_count:
+        raise broken(
+            call.file, f"{call.spec.label} has {len(initial)} initial states, and takes {state_count}."
+        )
     mask = call.mask_of(x)
     one = cells[0].operator() if len(cells) == 1 and mask is None else None
     done = (
         _operator(call, x, cells[0], one, initial, how) if one else _scan(call, x, cells, mask, initial, how)
     )
-    found = done.sequence if how.all_steps and done.sequence is not None else done.last
-    return found.masked(x.mask if how.all_steps else None), done.states
+    output = done.sequence if how.all_steps and done.sequence is not None else done.last
+    return output.masked(x.mask if how.all_steps else None), done.states
 
 
 def _cells(call: LayerCall, features: int) -> list[Cell]:
@@ -95,16 +97,16 @@ def _cells(call: LayerCall, features: int) -> list[Cell]:
         raise broken(call.file, f"{spec.label} has no cell.")
     if cell.kind != "StackedRNNCells":
         return [cell_of(call, cell, (*call.path, "cell"), features)]
-    found: list[Cell] = []
+    cells: list[Cell] = []
     stack: list[tuple[str, LayerSpec]] = list(cell.parts.items())
     if not 0 < len(stack) <= MAX_DEPTH:
         raise call.refuse(f"of {len(stack)} cells")
     for key, part in stack:
-        found.append(cell_of(call, part, (*call.path, "cell", *key.split("/")), features))
-        features = found[-1].units
-    if len(found) > 1 and cell.config.get("reverse_state_order"):
+        cells.append(cell_of(call, part, (*call.path, "cell", *key.split("/")), features))
+        features = cells[-1].units
+    if len(cells) > 1 and cell.config.get("reverse_state_order"):
         raise call.refuse("with reverse_state_order=True")
-    return found
+    return cells
 
 
 def _operator(
@@ -115,31 +117,36 @@ def _operator(
     initial: Sequence[KerasTensor],
     how: How,
 ) -> RecurrentRun:
-    builder, first = call.builder, whole(call, [0])
+    builder, first = call.builder, int_constant(call, [0])
     states = [builder.op("Unsqueeze", one.value, first) for one in initial]
     if how.backwards:
         attributes["direction"] = "reverse"
     outputs = 1 + cell.states
-    made = builder.ops(
+    results = builder.ops(
         operator_of(cell),
-        (builder.turned(x, TIME_FIRST), *cell.weights(), *((None, *states) if states else ())),
+        (builder.transposed(x, TIME_FIRST), *cell.weights(), *((None, *states) if states else ())),
         outputs,
         **attributes,
     )
     shape = (x.shape[0], cell.units)
-    last = [call.made(builder.op("Squeeze", one, first), shape) for one in made[1:]]
+    last = [call.new_tensor(builder.op("Squeeze", one, first), shape) for one in results[1:]]
     if not how.all_steps:
         return RecurrentRun(None, last[0], last)
-    value = builder.op("Squeeze", made[0], whole(call, [1]))
+    value = builder.op("Squeeze", results[0], int_constant(call, [1]))
     if how.backwards and not how.in_time:
         value = reversed_steps(call, value)
-    return RecurrentRun(call.made(value, (*x.shape[:2], cell.units), TIME_FIRST), last[0], last)
+    return RecurrentRun(call.new_tensor(value, (*x.shape[:2], cell.units), TIME_FIRST), last[0], last)
 
 
 def reversed_steps(call: LayerCall, value: ir.Value, axis: int = 0) -> ir.Value:
     """Return the steps in reverse order."""
     return call.builder.op(
-        "Slice", value, whole(call, [-1]), whole(call, [-END]), whole(call, [axis]), whole(call, [-1])
+        "Slice",
+        value,
+        int_constant(call, [-1]),
+        int_constant(call, [-END]),
+        int_constant(call, [axis]),
+        int_constant(call, [-1]),
     )
 
 
@@ -155,17 +162,17 @@ def _scan(
     how: How,
 ) -> RecurrentRun:
     builder = call.builder
-    sequence = builder.turned(x, TIME_FIRST)
+    sequence = builder.transposed(x, TIME_FIRST)
     steps = [sequence]
     if mask is not None:
-        column = builder.op("Unsqueeze", builder.turned(mask, (1, 0)), whole(call, [2]))
+        column = builder.op("Unsqueeze", builder.transposed(mask, (1, 0)), int_constant(call, [2]))
         steps.append(column)
     sizes = [cell.units for cell in cells for _ in range(cell.states)]
     begin = [one.value for one in initial] or _zeros(call, sequence, sizes)
     kept = [_zeros(call, sequence, [cells[-1].units])[0]] if mask is not None else []
     body = _body(call, x, cells, mask is not None, how)
     direction = [int(how.backwards)] * len(steps)
-    made = builder.ops(
+    outputs = builder.ops(
         "Scan",
         (*begin, *kept, *steps),
         len(begin) + len(kept) + 1,
@@ -174,16 +181,16 @@ def _scan(
         scan_input_directions=direction,
         scan_output_directions=[int(how.backwards and how.in_time)],
     )
-    states = [call.made(one, (x.shape[0], size)) for one, size in zip(made, sizes, strict=False)]
-    out = call.made(made[-1], (*x.shape[:2], cells[-1].units), TIME_FIRST)
-    last = _last(call, cells, made[-1], how, x) if kept or len(cells) > 1 else states[0]
+    states = [call.new_tensor(one, (x.shape[0], size)) for one, size in zip(outputs, sizes, strict=False)]
+    out = call.new_tensor(outputs[-1], (*x.shape[:2], cells[-1].units), TIME_FIRST)
+    last = _last(call, cells, outputs[-1], how, x) if kept or len(cells) > 1 else states[0]
     return RecurrentRun(out, last, states)
 
 
 def _last(call: LayerCall, cells: list[Cell], steps: ir.Value, how: How, x: KerasTensor) -> KerasTensor:
     at = 0 if how.backwards and how.in_time else -1
-    found = call.builder.op("Gather", steps, call.builder.constant(np.int64(at)), axis=0)
-    return call.made(found, (x.shape[0], cells[-1].units))
+    last = call.builder.op("Gather", steps, call.builder.constant(np.int64(at)), axis=0)
+    return call.new_tensor(last, (x.shape[0], cells[-1].units))
 
 
 def _zeros(call: LayerCall, sequence: ir.Value, sizes: Sequence[int]) -> list[ir.Value]:
@@ -191,17 +198,19 @@ def _zeros(call: LayerCall, sequence: ir.Value, sizes: Sequence[int]) -> list[ir
     op = call.builder.op
     batch = op("Shape", sequence, start=1, end=2)
     zero = ir.tensor(np.zeros(1, np.float32))
-    made: dict[int, ir.Value] = {}
+    zeros: dict[int, ir.Value] = {}
     for size in sizes:
-        if size not in made:
-            made[size] = op("ConstantOfShape", op("Concat", batch, whole(call, [size]), axis=0), value=zero)
-    return [made[size] for size in sizes]
+        if size not in zeros:
+            zeros[size] = op(
+                "ConstantOfShape", op("Concat", batch, int_constant(call, [size]), axis=0), value=zero
+            )
+    return [zeros[size] for size in sizes]
 
 
 def _body(call: LayerCall, x: KerasTensor, cells: list[Cell], masked: bool, how: How) -> ir.Graph:
     """Return the subgraph for one step of all cells, with its mask."""
     builder = call.builder
-    held = [cell.constants() for cell in cells]
+    constants = [cell.constants() for cell in cells]
     batch = x.shape[0]
     sizes = [cell.units for cell in cells for _ in range(cell.states)]
     states = [_input(call, "state", (batch, size)) for size in sizes]
@@ -210,7 +219,7 @@ def _body(call: LayerCall, x: KerasTensor, cells: list[Cell], masked: bool, how:
     mask = [_input(call, "mask", (batch, 1), ir.DataType.BOOL)] if masked else []
     with builder.body() as nodes:
         at, value, after = 0, step, list[ir.Value]()
-        for cell, weights in zip(cells, held, strict=True):
+        for cell, weights in zip(cells, constants, strict=True):
             value, new = cell.step(value, states[at : at + cell.states], weights)
             after += new
             at += cell.states
@@ -218,9 +227,9 @@ def _body(call: LayerCall, x: KerasTensor, cells: list[Cell], masked: bool, how:
             after = [builder.op("Where", mask[0], new, old) for new, old in zip(after, states, strict=True)]
             old = _as_zeros(call, before[0]) if how.zeros else before[0]
             value = builder.op("Where", mask[0], value, old)
-        carried = [value] if masked else []
+        mask_inputs = [value] if masked else []
         # Two outputs of a subgraph cannot be the same value.
-        ends = _distinct(call, [*after, *carried, value])
+        ends = _distinct(call, [*after, *mask_inputs, value])
     return ir.Graph(
         [*states, *before, step, *mask], ends, nodes=nodes, name=builder.name(f"{builder.prefix}/step")
     )
@@ -231,10 +240,10 @@ def _as_zeros(call: LayerCall, value: ir.Value) -> ir.Value:
 
 
 def _distinct(call: LayerCall, values: list[ir.Value]) -> list[ir.Value]:
-    found: list[ir.Value] = []
+    distinct: list[ir.Value] = []
     for value in values:
-        found.append(call.builder.op("Identity", value) if value in found else value)
-    return found
+        distinct.append(call.builder.op("Identity", value) if value in distinct else value)
+    return distinct
 
 
 def _input(

@@ -10,13 +10,13 @@ import numpy as np
 import onnx_ir as ir
 
 from py_autodoc.keras.layer_call import LayerCall, layer
-from py_autodoc.keras.layers.conv import lying, put_back
-from py_autodoc.keras.tensor import KerasTensor, Order, Shape, channels_first, permuted, straight
+from py_autodoc.keras.layers.conv import channels_second, put_back
+from py_autodoc.keras.tensor import KerasTensor, Order, Shape, channels_first, identity_order, permuted
 
 END = np.iinfo(np.int64).max
 
 
-def whole(call: LayerCall, values: Any) -> ir.Value:
+def int_constant(call: LayerCall, values: Any) -> ir.Value:
     """Return integers as a constant."""
     return call.builder.constant(np.array(values, np.int64))
 
@@ -33,7 +33,7 @@ def nothing(call: LayerCall) -> KerasTensor:
 
 def reshaped(call: LayerCall, x: KerasTensor, shape: Shape, order: Order) -> KerasTensor:
     """Reshape ``x``, stored in ``order``. Raises: Unsupported for several dynamic dimensions."""
-    value = x.value if x.same_memory(order) else call.builder.turned(x, order)
+    value = x.value if x.same_memory(order) else call.builder.transposed(x, order)
     free = sum(size is None for size in shape[1:])
     if free > 1:
         raise call.refuse("with more than one free size")
@@ -43,59 +43,62 @@ def reshaped(call: LayerCall, x: KerasTensor, shape: Shape, order: Order) -> Ker
     target = [first, *(-1 if size is None else size for size in shape[1:])]
     if target.count(-1) > 1:
         raise call.refuse("with more than one free size")
-    lying_as = straight(len(shape))
+    target_order = identity_order(len(shape))
     if len(shape) > 3 and all(size == 1 for size in shape[1:-1]):
         # An image of one pixel, as before a convolution: its axes can be stored in any order.
-        lying_as = channels_first(len(shape))
-        target = [target[axis] for axis in lying_as]
-    return call.made(call.builder.op("Reshape", value, whole(call, target)), shape, lying_as)
+        target_order = channels_first(len(shape))
+        target = [target[axis] for axis in target_order]
+    return call.new_tensor(call.builder.op("Reshape", value, int_constant(call, target)), shape, target_order)
 
 
 @layer("Flatten")
 def flatten(call: LayerCall) -> KerasTensor:
     """Flatten all axes but the batch, in Keras's order."""
     x = call.tensor()
-    order = straight(x.rank)
+    order = identity_order(x.rank)
     if call.settings.channels_first() and x.rank > 1:
         order = (0, *range(2, x.rank), 1)
     if x.rank == 1:
         return replace(
-            call.made(call.builder.op("Unsqueeze", x.value, whole(call, [1])), (*x.shape, 1)), kind=x.kind
+            call.new_tensor(call.builder.op("Unsqueeze", x.value, int_constant(call, [1])), (*x.shape, 1)),
+            kind=x.kind,
         )
-    value = x.value if x.order[0] == 0 and x.same_memory(order) else call.builder.turned(x, order)
+    value = x.value if x.order[0] == 0 and x.same_memory(order) else call.builder.transposed(x, order)
     size = None if None in x.shape[1:] else math.prod(one or 1 for one in x.shape[1:])
-    found = value if x.rank == 2 else call.builder.op("Flatten", value, axis=1)
-    return call.made(found, (x.shape[0], size), kind=x.kind)
+    flat = value if x.rank == 2 else call.builder.op("Flatten", value, axis=1)
+    return call.new_tensor(flat, (x.shape[0], size), kind=x.kind)
 
 
 @layer("Reshape")
 def reshape(call: LayerCall) -> KerasTensor:
     """Reshape to ``target_shape``, in which one dimension may be -1."""
     x = call.tensor()
-    given = call.spec.config.get("target_shape")
-    if not isinstance(given, list) or not all(isinstance(one, int) and one >= -1 for one in given):
+    target_shape = call.spec.config.get("target_shape")
+    if not isinstance(target_shape, list) or not all(
+        isinstance(one, int) and one >= -1 for one in target_shape
+    ):
         raise call.settings.wrong("target_shape", "a list of sizes")
-    known = math.prod(one for one in given if one != -1)
+    known = math.prod(one for one in target_shape if one != -1)
     have = None if None in x.shape[1:] else math.prod(one or 1 for one in x.shape[1:])
-    wrong = have is not None and (have % known if -1 in given else have != known) if known else True
-    if given.count(-1) > 1 or wrong:
+    wrong = have is not None and (have % known if -1 in target_shape else have != known) if known else True
+    if target_shape.count(-1) > 1 or wrong:
         raise call.settings.wrong("target_shape", f"{have} numbers")
-    rest = None if have is None else have // known
-    shape = tuple(rest if one == -1 else one for one in given)
-    return replace(reshaped(call, x, (x.shape[0], *shape), straight(x.rank)), kind=x.kind)
+    missing = None if have is None else have // known
+    shape = tuple(missing if one == -1 else one for one in target_shape)
+    return replace(reshaped(call, x, (x.shape[0], *shape), identity_order(x.rank)), kind=x.kind)
 
 
 @layer("Permute")
 def permute(call: LayerCall) -> KerasTensor:
     """Permute the axes, without a node until the order matters."""
     x = call.tensor()
-    dims = call.settings.listed(call.spec.config.get("dims"), "dims", x.rank - 1, 1)
+    dims = call.settings.int_tuple(call.spec.config.get("dims"), "dims", x.rank - 1, 1)
     if sorted(dims) != list(range(1, x.rank)):
         raise call.settings.wrong("dims", f"the numbers 1 to {x.rank - 1}")
-    return moved(call, x, (0, *dims))
+    return permute_axes(call, x, (0, *dims))
 
 
-def moved(call: LayerCall, x: KerasTensor, axes: Order) -> KerasTensor:
+def permute_axes(call: LayerCall, x: KerasTensor, axes: Order) -> KerasTensor:
     """Return the tensor with axis ``axes[i]`` as axis i, without changing how it is stored."""
     new = tuple(axes.index(axis) for axis in x.order)
     return replace(x, shape=permuted(x.shape, axes), order=new, mask=None, maker=call.builder.at)
@@ -104,29 +107,29 @@ def moved(call: LayerCall, x: KerasTensor, axes: Order) -> KerasTensor:
 @layer("RepeatVector")
 def repeat_vector(call: LayerCall) -> KerasTensor:
     """Repeat the features for n steps."""
-    x = call.straight(call.tensor())
+    x = call.in_shape_order(call.tensor())
     call.rank(x, 2)
-    times = call.settings.whole("n")
-    wide = call.builder.op("Unsqueeze", x.value, whole(call, [1]))
-    value = call.builder.op("Expand", wide, whole(call, [1, times, 1]))
-    return call.made(value, (x.shape[0], times, x.shape[1]), kind=x.kind)
+    times = call.settings.integer("n")
+    wide = call.builder.op("Unsqueeze", x.value, int_constant(call, [1]))
+    value = call.builder.op("Expand", wide, int_constant(call, [1, times, 1]))
+    return call.new_tensor(value, (x.shape[0], times, x.shape[1]), kind=x.kind)
 
 
 def _margins(call: LayerCall, key: str, dims: int) -> list[tuple[int, int]]:
     """Return margins (begin, end) for each axis: from one number, one per axis, or two per axis."""
-    given = call.spec.config.get(key, 1)
-    given = [given] * dims if isinstance(given, int) else given
+    margins = call.spec.config.get(key, 1)
+    margins = [margins] * dims if isinstance(margins, int) else margins
     if (
         dims == 1
-        and isinstance(given, list)
-        and len(given) == 2
-        and all(isinstance(one, int) for one in given)
+        and isinstance(margins, list)
+        and len(margins) == 2
+        and all(isinstance(one, int) for one in margins)
     ):
-        given = [given]
-    if not isinstance(given, list) or len(given) != dims:
+        margins = [margins]
+    if not isinstance(margins, list) or len(margins) != dims:
         raise call.settings.wrong(key, f"sizes for {dims} axes")
-    pairs = [[one, one] if isinstance(one, int) else one for one in given]
-    return [call.settings.listed(one, key, 2, 0) for one in pairs]  # type: ignore[misc]
+    pairs = [[one, one] if isinstance(one, int) else one for one in margins]
+    return [call.settings.int_tuple(one, key, 2, 0) for one in pairs]  # type: ignore[misc]
 
 
 def _spatial(call: LayerCall, dims: int) -> tuple[KerasTensor, list[int]]:
@@ -152,8 +155,8 @@ def zero_padding(call: LayerCall) -> KerasTensor:
         pads[:, x.at(axis)] = begin, end
         size = x.shape[axis]
         changed[axis] = None if size is None else size + begin + end
-    value = call.builder.op("Pad", x.value, whole(call, pads.reshape(-1)))
-    return call.made(value, _resized(x, changed), x.order, x.kind)
+    value = call.builder.op("Pad", x.value, int_constant(call, pads.reshape(-1)))
+    return call.new_tensor(value, _resized(x, changed), x.order, x.kind)
 
 
 @layer("Cropping1D", "Cropping2D", "Cropping3D")
@@ -170,8 +173,10 @@ def cropping(call: LayerCall) -> KerasTensor:
         ends.append(-end if end else END)
         changed[axis] = None if size is None else size - begin - end
     at = [x.at(axis) for axis in axes]
-    value = call.builder.op("Slice", x.value, whole(call, starts), whole(call, ends), whole(call, at))
-    return call.made(value, _resized(x, changed), x.order, x.kind)
+    value = call.builder.op(
+        "Slice", x.value, int_constant(call, starts), int_constant(call, ends), int_constant(call, at)
+    )
+    return call.new_tensor(value, _resized(x, changed), x.order, x.kind)
 
 
 @layer("UpSampling1D", "UpSampling2D", "UpSampling3D")
@@ -180,14 +185,14 @@ def up_sampling(call: LayerCall) -> KerasTensor:
     dims = int(call.spec.kind[-2])
     x = call.floating()
     call.rank(x, dims + 2)
-    times = call.settings.wholes("size", dims, 2)
+    times = call.settings.integers("size", dims, 2)
     how = call.settings.text("interpolation", ("nearest", "bilinear"), "nearest") if dims == 2 else "nearest"
-    order = lying(call, x.rank) if dims > 1 else (0, 2, 1)
+    order = channels_second(call, x.rank) if dims > 1 else (0, 2, 1)
     shape = permuted(x.shape, order)
     scales = call.builder.constant(np.array([1, 1, *times], np.float32))
     modes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
     if how == "bilinear":
         modes = {"mode": "linear", "coordinate_transformation_mode": "half_pixel"}
-    value = call.builder.op("Resize", call.builder.turned(x, order), None, scales, **modes)
+    value = call.builder.op("Resize", call.builder.transposed(x, order), None, scales, **modes)
     sizes = [None if size is None else size * n for size, n in zip(shape[2:], times, strict=True)]
     return put_back(call, value, (*shape[:2], *sizes), order)
