@@ -137,7 +137,7 @@ class _DotWriter:
                 continue
             if item >= 0:
                 yield f"subgraph cluster_{item} {{"
-                yield f"label={quoted(scopes.type[item] or scopes.role[item], scopes.label[item])};"
+                yield f"label={quoted(scopes.role[item] or scopes.type[item], scopes.label[item])};"
                 stack.append("}")
             yield from inside.get(item, ())
             stack.extend(reversed(children.get(item, [])))
@@ -167,7 +167,7 @@ class _DotWriter:
         )
         name = scopes.label[scope]
         of = f"{len(members)} node" + ("s" if len(members) != 1 else "")
-        title = scopes.type[scope] or scopes.role[scope]
+        title = scopes.role[scope] or scopes.type[scope]
         return f"s{scope} [shape=box3d label={quoted(title, name, of, costs)}];"
 
     def _ends(self) -> Iterator[str]:

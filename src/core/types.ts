@@ -63,7 +63,10 @@ export interface ITree {
   readonly groupLabel: readonly string[];
   /** Class name; may be empty. */
   readonly groupType: readonly string[];
-  /** Role of a group without a class, inferred from its operators; may be empty. */
+  /**
+   * Role of a group without an informative class, inferred from its operators; may be empty. Shown in
+   * place of the class.
+   */
   readonly groupRole: readonly string[];
   /** Nodes below, Constant nodes excluded. */
   readonly groupSize: Int32Array;

@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from py_autodoc.report.box_tree.grouping import STRUCTURE, build_box_tree
+from py_autodoc.report.builders.block_section import recognised
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 DATA = Path(__file__).parents[1] / "data"
@@ -51,6 +52,58 @@ def test_a_class_is_no_role():
     tree = build_box_tree(run_analysis(DATA / "models/bert_tiny.onnx", Options(assume=True)))
     assert all(not role for role, kind in zip(tree.role, tree.type, strict=True) if kind)
     assert titles(tree)["m/encoder/BertLayer ×2"] == "", "its parts have a class, which is its name"
+
+
+def module(*layers: tuple[str, list[str], str, str], path: str = "body") -> onnx.ModelProto:
+    """Layers (operator, inputs, output, class) of one Sequential that reads ``x``."""
+    nodes = []
+    for at, (op, inputs, output, kind) in enumerate(layers):
+        node = helper.make_node(op, inputs, [output], f"n{at}")
+        names, classes = ["", path, f"{path}.{at}", "op"], ["Net", "Sequential", kind, "op"]
+        node.metadata_props.add(key="pkg.torch.onnx.name_scopes", value=str(names))
+        node.metadata_props.add(key="pkg.torch.onnx.class_hierarchy", value=str(classes))
+        nodes.append(node)
+    nodes.append(helper.make_node("Neg", [layers[-1][2]], ["y"], "end"))
+    value, convolves = helper.make_tensor_value_info, any(op == "Conv" for op, *_ in layers)
+    shape = [1, 4, 8, 8] if convolves else [1, 4]
+    weight = helper.make_tensor("w", TensorProto.FLOAT, [4, 4, 1, 1] if convolves else [4, 4], [0.1] * 16)
+    graph = helper.make_graph(
+        nodes, "g", [value("x", TensorProto.FLOAT, shape)], [value("y", TensorProto.FLOAT, shape)], [weight]
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+CONVS = [
+    ("Conv", ["x", "w"], "a", "Conv2d"),
+    ("Relu", ["a"], "b", "ReLU"),
+    ("Conv", ["b", "w"], "c", "Conv2d"),
+]
+DENSE = [
+    ("MatMul", ["x", "w"], "a", "Linear"),
+    ("Relu", ["a"], "b", "ReLU"),
+    ("MatMul", ["b", "w"], "c", "Linear"),
+]
+
+
+@pytest.mark.parametrize(("layers", "role"), [(CONVS, "Conv stem"), (CONVS[:2], "Conv stem"), (DENSE, "MLP")])
+def test_a_container_is_named_by_its_contents(layers, role):
+    tree = build_box_tree(run_analysis(module(*layers), Options()))
+    assert tree.type[0] == "Sequential"
+    assert titles(tree)["body"] == role
+
+
+def test_a_row_of_residual_blocks_is_counted():
+    found = titles(build_box_tree(run_analysis(DATA / "timed/resnet18.stripped.onnx", Options(assume=True))))
+    assert found["layer2"] == "Residual ×2"
+
+
+def test_maps_of_another_task_are_no_segmentation():
+    analysis = run_analysis(DATA / "models/basic_pitch_nmp.onnx", Options(assume=True))
+    assert analysis.identified.task.id == "music-transcription"
+    assert "Head (segmentation)" not in build_box_tree(analysis).role
+    assert {block.variant for block in recognised(analysis) if block.kind == "head"} == {""}
+    analysis = run_analysis(DATA / "stripped/segformer_b0.stripped.onnx", Options(assume=True))
+    assert "segmentation" in {block.variant for block in recognised(analysis) if block.kind == "head"}
 
 
 def test_the_body_of_a_branch_says_what_it_does():

@@ -52,3 +52,29 @@ def test_a_small_block_does_not_stand_for_the_whole_part():
     assert titles.part((0, 9)) == "Residual (gated)"
     assert titles.part((0, 1)) == "", "a block that reaches out of the part is none of it"
     assert block_title(RecognisedBlock("residual", (0,), 0, "plain")) == "Residual"
+
+
+@pytest.mark.parametrize(
+    ("inside", "title"),
+    [
+        (["attention"], "Attention block"),
+        (["attention", "normalization"], "Attention block"),
+        (["mlp"], "Feed-forward block"),
+        (["gated-mlp", "normalization"], "Feed-forward block"),
+        (["moe"], "Feed-forward block"),
+        (["attention", "mlp"], "Transformer layer"),
+        (["conv", "mlp"], "Residual (pre-activation)"),
+        (["conv"], "Residual (pre-activation)"),
+        ([], "Residual (pre-activation)"),
+    ],
+)
+def test_a_residual_is_named_by_what_is_in_it(inside, title):
+    whole = RecognisedBlock("residual", tuple(range(9)), 8, "pre-activation")
+    parts = [RecognisedBlock(kind, (at, at + 1), at) for at, kind in enumerate(inside)]
+    assert Titles([whole, *parts]).of(whole) == title
+
+
+def test_a_residual_around_cross_attention_says_so():
+    whole = RecognisedBlock("residual", (0, 1, 2), 2, "plain")
+    cross = RecognisedBlock("attention", (0, 1), 0, facts={"kind": "cross"})
+    assert Titles([whole, cross]).of(whole) == "Cross-attention block"

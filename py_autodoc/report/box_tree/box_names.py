@@ -16,6 +16,8 @@ from py_autodoc.report.module_tree.scope_tree import SUBGRAPH, ScopeTree
 FOLD, STRUCTURE = "repeat", "structure"
 _NAMED = frozenset({"name", "function", SUBGRAPH, FOLD})
 """Origins of boxes that may have no class."""
+_CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict"})
+"""Classes of torch that say nothing about the modules in them."""
 
 
 class BoxNames:
@@ -62,19 +64,21 @@ class BoxNames:
                 tree.label[scope] = shorten_middle(roles.of(nodes) or roles.operators(nodes)) or label
 
     def _roles(self) -> None:
-        """Set the role of modules and parts of repeats that have no class."""
+        """Set the role of modules and parts of repeats whose class is unknown or only a container."""
         tree = self.tree
         first: dict[int, int] = {}
         for scope, parent in enumerate(tree.parent):
             first.setdefault(parent, scope)
         for scope, nodes in enumerate(self.members):
-            if tree.type[scope] or tree.origin[scope] not in _NAMED:
+            contained = tree.type[scope] in _CONTAINERS
+            if not contained and (tree.type[scope] or tree.origin[scope] not in _NAMED):
                 continue
             if tree.origin[scope] != FOLD:
-                role = self.roles.of(nodes)
+                role = self.roles.of_container(nodes) if contained else self.roles.of(nodes)
             else:
                 part = first[scope]
-                role = "" if tree.type[part] else self.roles.of_part(self.members[part])
+                classed = tree.type[part] and tree.type[part] not in _CONTAINERS
+                role = "" if classed else self.roles.of_part(self.members[part])
             if not tree.label[scope].casefold().startswith(role.casefold()):
                 tree.role[scope] = shorten_middle(role)
 

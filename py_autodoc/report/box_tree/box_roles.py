@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from py_autodoc.blocks.results import RecognisedBlock
 from py_autodoc.graph.ir.model import Model
 from py_autodoc.report.box_tree.preparation_nodes import PreparationNodes
-from py_autodoc.report.encode.block_titles import KINDS, Titles, block_title
+from py_autodoc.report.encode.block_titles import KINDS, Titles
 
 _RECURRENT = {"LSTM": "LSTM", "GRU": "GRU", "RNN": "RNN", "DynamicQuantizeLSTM": "LSTM"}
 _POOLS = frozenset({"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool"})
@@ -39,6 +40,8 @@ _FEW = 4
 """Minimum number of layers of one kind for the role to state their count."""
 _TELLING = 0.6
 """Minimum share of a box's drawn nodes that a recognised block must cover to name the whole box."""
+_MOSTLY = 0.8
+"""Minimum share of a box's drawn nodes that are in its residual blocks if these name it."""
 
 
 class Roles:
@@ -65,6 +68,13 @@ class Roles:
     def of_part(self, nodes: Sequence[int]) -> str:
         """Return the role of one part of a repeat."""
         return self.titles.part(nodes) or self.of(nodes)
+
+    def of_container(self, nodes: Sequence[int]) -> str:
+        """Return the role of a module whose class only contains others: first convolutions are the stem."""
+        role = self.of(nodes)
+        entry = self.model.graphs[0].inputs
+        first = any(self._is(node, _CONVOLVE) and self._data(node) in entry for node in nodes)
+        return "Conv stem" if first and role.startswith("Conv") else role
 
     def convolves(self, nodes: Sequence[int]) -> bool:
         """Return True if the nodes include a convolution or a spatial pool."""
@@ -103,13 +113,32 @@ class Roles:
             more = any(block.kind in ("mlp", "gated-mlp", "moe", "residual") for block in held)
             return self.titles.part(nodes) if more else KINDS["attention"]
         shown = frozenset(drawn)
+        told = self._classifies(held, drawn) or self._residuals(held, shown)
+        if told:
+            return told
         largest = max(held, key=lambda block: len(shown & set(block.nodes)), default=None)
         if largest is None or len(shown & set(largest.nodes)) < _TELLING * len(drawn):
             return ""
         # A convolution and its quantization do not stand for the convolutions beside them.
         if largest.kind == "conv" and self._convs(drawn) > self._convs(largest.nodes):
             return ""
-        return block_title(largest)
+        return self.titles.of(largest)
+
+    def _classifies(self, held: Sequence[RecognisedBlock], drawn: Sequence[int]) -> str:
+        """Return the title of a head whose output is known, if dense layers are all that is before it."""
+        heads = [block for block in held if block.kind == "head" and block.variant not in ("", "dense")]
+        if len(heads) != 1 or self._convs(drawn):
+            return ""
+        return self.titles.of(heads[0])
+
+    def _residuals(self, held: Sequence[RecognisedBlock], shown: frozenset[int]) -> str:
+        """Return ``Residual ×2`` for residual blocks that are most of the box, none in another."""
+        found = [block for block in held if block.kind == "residual"]
+        nodes = [node for block in found for node in block.nodes if node in shown]
+        titles = {self.titles.of(block) for block in found}
+        if len(found) < 2 or len(nodes) != len(set(nodes)) or len(nodes) < _MOSTLY * len(shown):
+            return ""
+        return f"{titles.pop()} ×{len(found)}" if len(titles) == 1 else ""
 
     def _convs(self, nodes: Sequence[int]) -> int:
         return sum(self._is(node, _CONVOLVE) for node in nodes)

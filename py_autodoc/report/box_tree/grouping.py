@@ -28,7 +28,7 @@ from py_autodoc.report.box_tree.preparation_nodes import (
 from py_autodoc.report.box_tree.spatial_stages import stages
 from py_autodoc.report.builders.block_section import recognised
 from py_autodoc.report.builders.repeat_section import repeat_name, scopes_of
-from py_autodoc.report.encode.block_titles import Titles, block_title
+from py_autodoc.report.encode.block_titles import Titles
 from py_autodoc.report.module_tree.module_calls import Orders, by_calls, circles, execution_orders
 from py_autodoc.report.module_tree.scope_tree import ScopeTree, scope_tree
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -52,7 +52,7 @@ def build_box_tree(analysis: Analysis) -> ScopeTree:
     tree = scope_tree(analysis.model)
     return _BoxTreeBuilder(analysis.model, analysis.types, tree, analysis.params.params).run(
         analysis.structure.repeats,
-        tuple(recognised(analysis.structure)),
+        tuple(recognised(analysis)),
         analysis.structure.attention,
     )
 
@@ -121,7 +121,7 @@ class _BoxTreeBuilder:
         crowded = self._crowded()
         around = _around_single(found)
         loose += [
-            _PlannedBox(block.nodes, block_title(around.get(id(block), block)))
+            _PlannedBox(block.nodes, titles.of(around.get(id(block), block)))
             for block in found
             if len(block.nodes) >= MIN_NODES and self.tree.node[block.nodes[0]] in crowded
         ]
@@ -139,8 +139,8 @@ class _BoxTreeBuilder:
             if label == TITLE and self.tree.origin[scope] == STRUCTURE:
                 self.tree.origin[scope] = PLUMBING
         made = frozenset(scope for scope, origin in enumerate(self.tree.origin) if origin == PLUMBING)
-        for box in lone(self.model, self.tree, self.plumbing, self._readers, made):
-            self._move(box.nodes, self._add(box.level, box.title, PLUMBING))
+        for wrap in lone(self.model, self.tree, self.plumbing, self._readers, made):
+            self._move(wrap.nodes, self._add(wrap.level, wrap.title, PLUMBING))
         tree = self._parents_first()
         roles = Roles(self.model, titles, self.plumbing)
         BoxNames(self.model, self.types, tree, roles, self._readers, self.position).run()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
-from py_autodoc.blocks.results import KINDS, AttentionLayer, Fact, RecognisedBlock, Structure
+from py_autodoc.blocks.results import KINDS, AttentionLayer, Fact, RecognisedBlock
+from py_autodoc.identity.model import UNKNOWN
 from py_autodoc.report.builders.node_numbers import activation_bytes, per_inference
 from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.module_tree.containment import common_scope, structural_parents, with_bodies
@@ -17,6 +18,8 @@ MAX_LEVELS = 12
 """Maximum depth of the scopes listed: each level repeats the nodes below it."""
 MODULE = "module"
 """Kind of blocks that are scopes."""
+_SEGMENTATION = ("segmentation", "mask-generation")
+"""Ends of the ids of tasks that are segmentations."""
 
 
 @dataclass(slots=True)
@@ -188,7 +191,7 @@ def _smaller(
 def in_order(analysis: Analysis) -> list[tuple[RecognisedBlock, list[int]]]:
     """Return all recognised structures with their nodes, including those in subgraphs, by first node."""
     model = analysis.model
-    found = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis.structure)]
+    found = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis)]
     return sorted(((e, n) for e, n in found if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind))
 
 
@@ -200,10 +203,16 @@ def block_facts(entry: RecognisedBlock) -> dict[str, Fact]:
     }
 
 
-def recognised(structure: Structure) -> Iterator[RecognisedBlock]:
-    """Yield all recognised structures, attention layers included as blocks."""
-    yield from structure.blocks
-    for layer in structure.attention:
+def recognised(analysis: Analysis) -> Iterator[RecognisedBlock]:
+    """Yield all recognised structures, attention layers included as blocks.
+
+    A head that computes maps has the form of a segmentation; it is none in a model of another known task.
+    """
+    task = analysis.identified.task.id
+    known = task != UNKNOWN and not task.endswith(_SEGMENTATION)
+    for block in analysis.structure.blocks:
+        yield replace(block, variant="") if known and block.variant == "segmentation" else block
+    for layer in analysis.structure.attention:
         yield RecognisedBlock(
             kind="attention",
             nodes=layer.nodes,

@@ -28,7 +28,7 @@ NEARLY, MOSTLY = 0.9, 0.75
 def repeats(analysis: Analysis) -> list[RepeatInfo]:
     """Return the repeats of a model, those that cover most nodes first."""
     found: list[RepeatInfo] = []
-    titles = Titles(recognised(analysis.structure))
+    titles = Titles(recognised(analysis))
     room = MAX_MEMBER_NODES
     for repeat in analysis.structure.repeats:
         size = len(repeat.members[0])
@@ -67,7 +67,7 @@ def repeat_name(model: Model, repeat: Repeat, titles: Titles) -> str:
 def repeat_columns(analysis: Analysis) -> RepeatColumns:
     """Return the repeats in brief, for the viewer."""
     found = analysis.structure.repeats
-    titles = Titles(recognised(analysis.structure))
+    titles = Titles(recognised(analysis))
     return RepeatColumns(
         count=[repeat.count for repeat in found],
         size=[len(repeat.members[0]) for repeat in found],

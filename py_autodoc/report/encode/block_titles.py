@@ -21,6 +21,8 @@ KINDS = {
     "recurrent": "Recurrent",
 }
 _FEED_FORWARD = frozenset({"mlp", "gated-mlp", "moe"})
+_OTHER_LAYERS = frozenset({"conv", "depthwise-separable", "squeeze-excite", "recurrent"})
+"""Layers beside which a feed-forward network is not all that a residual block does."""
 _MOST = 0.6
 """Share of a part's nodes from which a block inside gives the whole part its title."""
 
@@ -47,7 +49,22 @@ class Titles:
         largest = max(held, key=lambda block: len(block.nodes), default=None)
         if largest is None or len(largest.nodes) < _MOST * len(nodes):
             return ""
-        return block_title(largest)
+        return self.of(largest)
+
+    def of(self, block: RecognisedBlock) -> str:
+        """Return the title of a block: a residual is named by the attention or feed-forward network in it."""
+        if block.kind != "residual":
+            return block_title(block)
+        held = self.inside(block.nodes)
+        kinds = {inner.kind for inner in held}
+        if "attention" in kinds:
+            if kinds & _FEED_FORWARD:
+                return "Transformer layer"
+            cross = all(b.facts.get("kind") == "cross" for b in held if b.kind == "attention")
+            return "Cross-attention block" if cross else "Attention block"
+        if kinds & _FEED_FORWARD and not kinds & _OTHER_LAYERS:
+            return "Feed-forward block"
+        return block_title(block)
 
 
 def block_title(block: RecognisedBlock) -> str:

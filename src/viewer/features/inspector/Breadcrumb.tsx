@@ -37,8 +37,8 @@ export function Breadcrumb(props: {
           key={group}
           to={{ kind: 'group', id: group }}
           title={shortLabel(
-            tree.groupType[group] ||
-              tree.groupRole[group] ||
+            tree.groupRole[group] ||
+              tree.groupType[group] ||
               tree.groupLabel[group]
           )}
         >

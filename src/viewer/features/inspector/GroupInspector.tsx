@@ -55,7 +55,7 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
     <>
       <Title
         kind={
-          tree.groupType[group] || tree.groupRole[group] || trans.__('Block')
+          tree.groupRole[group] || tree.groupType[group] || trans.__('Block')
         }
         name={tree.groupLabel[group]}
       />
@@ -109,7 +109,7 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
                       <bdi>{shortLabel(tree.groupLabel[id], 120)}</bdi>
                       <span className="oad-Quiet">
                         {shortLabel(
-                          tree.groupType[id] || tree.groupRole[id],
+                          tree.groupRole[id] || tree.groupType[id],
                           80
                         )}
                       </span>

@@ -186,7 +186,7 @@ function Row(props: IOutlineRowProps): JSX.Element {
   const label = isNode ? model.opType(face) : tree.groupLabel[group];
   const quiet = isNode
     ? model.nodeName(face)
-    : tree.groupType[group] || tree.groupRole[group];
+    : tree.groupRole[group] || tree.groupType[group];
   return (
     <div
       id={props.id}

@@ -135,7 +135,7 @@ function tipOf(
         facts
       }
     : {
-        kind: tree.groupType[group] || tree.groupRole[group],
+        kind: tree.groupRole[group] || tree.groupType[group],
         name: tree.groupLabel[group],
         facts
       };

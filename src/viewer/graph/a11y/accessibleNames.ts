@@ -31,7 +31,7 @@ export function entityDescription(
   const { macs, params } = isNode ? model.metrics : tree.groupMetrics;
   const head = isNode
     ? [model.opType(at), model.nodeName(at)]
-    : [tree.groupType[at] || tree.groupRole[at], tree.groupLabel[at]];
+    : [tree.groupRole[at] || tree.groupType[at], tree.groupLabel[at]];
   const least = (id: 'macs' | 'params') =>
     !isNode && tree.groupUnknown[id][at] > 0 ? '≥ ' : '';
   const parts = [cleanText(head.filter(part => part).join(' '))];

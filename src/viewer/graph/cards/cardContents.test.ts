@@ -42,6 +42,21 @@ describe('cards', () => {
     expect(sizer.node(find('Conv'), true)).toEqual({ w: short.w, h: short.h });
   });
 
+  it('shows the role of a block in place of a class that says nothing', () => {
+    const group = tree.groupType.findIndex(type => type !== '');
+    const scope = model.payload.scopes.label.indexOf(tree.groupLabel[group]);
+    const role = model.payload.scopes.label.map((_, i) =>
+      i === scope ? 'MLP' : ''
+    );
+    const scopes = { ...model.payload.scopes, role };
+    const told = decodePayload({ ...model.payload, scopes });
+    const card = new CardContents(told, buildTree(told)).of(
+      model.nodeCount + group
+    );
+    expect(card.title).toBe('MLP');
+    expect(card.instance).toBe(tree.groupLabel[group]);
+  });
+
   it('shows the main attribute of a node if there is room', () => {
     const relu = find('Relu');
     const nodes = { ...model.payload.nodes, settings: { [relu]: '0 … 6' } };

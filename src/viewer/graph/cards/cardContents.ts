@@ -224,7 +224,7 @@ export class CardContents {
   private _group(group: number): ICard {
     const { _tree: tree, _details: details, _text: text } = this;
     const label = cleanText(tree.groupLabel[group]);
-    const type = cleanText(tree.groupType[group] || tree.groupRole[group]);
+    const type = cleanText(tree.groupRole[group] || tree.groupType[group]);
     const size = tree.groupSize[group];
     const macs = tree.groupMetrics.macs[group];
     const params = tree.groupMetrics.params[group];
