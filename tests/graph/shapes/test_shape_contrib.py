@@ -6,7 +6,6 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
-from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
 from shape_help import BOOL, F16, I32, I64, U8, F, graph, one, proto, types_of
 
 MS = "com.microsoft"
@@ -95,8 +94,11 @@ OTHER = {
 """Operator that the CPU lacks → inputs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHER)
 def test_shape_is_what_the_tools_of_the_runtime_infer(name):
+    from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference  # which imports torch
+
     attributes = {"groups": 2, "channels_last": 1, "activation": 0} if "Group" in name else {}
     model = single(name, OTHER[name], {}, ["y"], **attributes)
     found = types_of(model)
