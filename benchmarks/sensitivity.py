@@ -59,7 +59,7 @@ def main() -> None:
         layers = layers_of(model, path.name)
         began = time.process_time()
         bench = Bench(path, model, layers, samples, Scheme(), model.graph.output[0].name, True)
-        bench.whole()
+        bench.fits_memory()
         built = time.process_time() - began
         began = time.process_time()
         bench.alone(None, lambda done, total: None)

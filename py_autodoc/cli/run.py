@@ -266,9 +266,9 @@ def _layers(
 
 def _beside(found: NodeTimes, analysis: Analysis, plot: Target | None, quiet: bool) -> None:
     """Print the times next to the estimate."""
-    from py_autodoc.runner.estimated import beside_estimate, estimate_lines
+    from py_autodoc.runner.estimated import compare_with_estimate, estimate_lines
 
-    both = beside_estimate(found, analysis)
+    both = compare_with_estimate(found, analysis)
     if not quiet:
         stdout.lines([""])
         stdout.lines(printable(line) for line in estimate_lines(both))

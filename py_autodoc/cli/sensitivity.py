@@ -105,7 +105,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
     from py_autodoc.report.document.build_report import build_report
     from py_autodoc.sensitivity.advice import with_advice
-    from py_autodoc.sensitivity.api import sensitivity_analysed
+    from py_autodoc.sensitivity.api import sensitivity_with_analysis
     from py_autodoc.sensitivity.lines import sensitivity_lines
     from py_autodoc.sensitivity.measure import MEMORY
 
@@ -125,7 +125,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     data = samples_at(options["data"], options["preprocessing"])
     bindings, input_shapes = parse_bindings(options["bind"]), parse_input_shapes(options["input_shape"])
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
-        found, analysis = sensitivity_analysed(
+        found, analysis = sensitivity_with_analysis(
             model,
             data,
             samples=options["samples"],

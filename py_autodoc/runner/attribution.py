@@ -134,10 +134,10 @@ def _targets(
         own = [tensors[one] for one in node.output if one in tensors]
         if not own:
             # A kernel that changes layout or type has its own output, whose name contains the original.
-            said = (_LAYOUT.sub("", name), _TOKEN.sub("", name), *node.output)
-            own = [tensors[one] for one in said[:1] if one in tensors]
+            candidates = (_LAYOUT.sub("", name), _TOKEN.sub("", name), *node.output)
+            own = [tensors[one] for one in candidates[:1] if one in tensors]
             own = own or [
-                t for one in said if one in names for t in model.nodes[names[one]].outputs if t >= 0
+                t for one in candidates if one in names for t in model.nodes[names[one]].outputs if t >= 0
             ]
         if own:
             made[name] = own
@@ -150,10 +150,10 @@ def _targets(
             first = next((one for one in after if one in made or one in converts), None)
             if first is not None:
                 converts[name] = converts.get(first, first)
-    givers = {out: name for name, node in nodes.items() for out in node.output}
+    producers = {out: name for name, node in nodes.items() for out in node.output}
     for name, node in nodes.items():
         if name not in made and name not in names and name not in converts:
-            before = (givers[one] for one in node.input if one in givers)
+            before = (producers[one] for one in node.input if one in producers)
             first = next((one for one in before if one in made or one in converts), None)
             if first is not None:
                 converts[name] = converts.get(first, first)
@@ -166,7 +166,7 @@ def _targets(
             found[kernel.name] = (tuple(made[converts[kernel.name]]), kernel.op in _MOVES)
         else:
             served = _REFORMAT.sub("", kernel.name)
-            layer = next((layers[one] for one in (kernel.name, served) if _tells(layers.get(one))), None)
+            layer = next((layers[one] for one in (kernel.name, served) if _has_nodes(layers.get(one))), None)
             if layer is None:
                 known = _named(served, tensors, names, model)
             else:
@@ -176,7 +176,7 @@ def _targets(
     return found
 
 
-def _tells(layer: TensorRTLayer | None) -> bool:
+def _has_nodes(layer: TensorRTLayer | None) -> bool:
     return layer is not None and bool(layer.nodes)
 
 

@@ -105,40 +105,43 @@ def compare_precisions(
             next(iter(models.values())), test_data, samples=samples or SAMPLES, bindings=bindings,
             input_shapes=input_shapes,
         )  # fmt: skip
-    found = [
+    runners = [
         InferenceRunner(
             path, providers=providers, threads=threads, bindings=bindings, input_shapes=input_shapes,
             data=test_data,
         )
         for path in models.values()
     ]  # fmt: skip
-    inputs, labels, said = found[0].samples(test_data, samples, seed)
-    feeds = [[_fed(runner, found[0], one) for one in inputs] for runner in found]
-    results = [[runner.once(one) for one in held] for runner, held in zip(found, feeds, strict=True)]
-    calls = [_call(runner, held) for runner, held in zip(found, feeds, strict=True)]
+    inputs, labels, source = runners[0].samples(test_data, samples, seed)
+    feeds = [[_inputs_for(runner, runners[0], one) for one in inputs] for runner in runners]
+    results = [
+        [runner.once(one) for one in inputs_of_model]
+        for runner, inputs_of_model in zip(runners, feeds, strict=True)
+    ]
+    calls = [_call(runner, inputs_of_model) for runner, inputs_of_model in zip(runners, feeds, strict=True)]
     times = timed(calls, runs, warmup, progress=progress)
     given = metrics_calculator if isinstance(metrics_calculator, Sequence) else [metrics_calculator]
     chosen = [one for one in given if one is not None]
     variants: list[RunVariant] = []
-    for at, (name, runner) in enumerate(zip(models, found, strict=True)):
+    for at, (name, runner) in enumerate(zip(models, runners, strict=True)):
         figures: dict[str, float] = {}
         for one in chosen:
             figures.update(figures_of(one, results[at], labels, results[0] if at else None))
         if at:
             for own in (AgreementMetric(), DistanceMetric()):
                 figures.update(own.calculate(results[at], labels, results[0]))
-        taken = latency(times[at], runner.batch)
-        facts = runner.analysis.model.file
+        measured = latency(times[at], runner.batch)
+        file = runner.analysis.model.file
         variants.append(
             RunVariant(
-                name=name, model=runner.name, file_bytes=facts.bytes + facts.external_bytes, latency=taken,
-                ratio=(variants[0].latency.p50_ms if variants else taken.p50_ms) / taken.p50_ms,
+                name=name, model=runner.name, file_bytes=file.bytes + file.external_bytes, latency=measured,
+                ratio=(variants[0].latency.p50_ms if variants else measured.p50_ms) / measured.p50_ms,
                 memory=runner.memory(feeds[at][0]) if memory and not providers else None, metrics=figures,
             )
         )  # fmt: skip
     return RunSeries(
         machine=before, providers=list(providers) or ["CPUExecutionProvider"], threads=threads,
-        batch=found[0].batch, samples=len(inputs), data=said, warmup=warmup, variants=variants,
+        batch=runners[0].batch, samples=len(inputs), data=source, warmup=warmup, variants=variants,
     )  # fmt: skip
 
 
@@ -146,7 +149,7 @@ def _call(runner: InferenceRunner, samples: list[Sample]) -> Any:
     return lambda at: runner.once(samples[at % len(samples)])
 
 
-def _fed(runner: InferenceRunner, first: InferenceRunner, sample: Sample) -> Sample:
+def _inputs_for(runner: InferenceRunner, first: InferenceRunner, sample: Sample) -> Sample:
     """Convert the sample for another model: inputs by name, else by position, cast to its types.
 
     Raises: InputError.
@@ -154,12 +157,13 @@ def _fed(runner: InferenceRunner, first: InferenceRunner, sample: Sample) -> Sam
     if runner is first:
         return sample
     names = [one.name for one in runner.specs]
-    held = sample if set(names) <= sample.keys() else dict(zip(names, sample.values(), strict=False))
-    fits = all(one.name in held and held[one.name].shape == one.shape for one in runner.specs)
+    values = sample if set(names) <= sample.keys() else dict(zip(names, sample.values(), strict=False))
+    fits = all(one.name in values and values[one.name].shape == one.shape for one in runner.specs)
     if not fits:
         shown = [", ".join(one.shown for one in side.specs) for side in (first, runner)]
         raise InputError(
-            "inputs-differ", f"{first.name} takes {shown[0]}; {runner.name} takes {shown[1]}.",
-            "Models that are compared take the same inputs.",
+            "inputs-differ",
+            f"The inputs differ: {first.name} takes {shown[0]}; {runner.name} takes {shown[1]}.",
+            "Compare models with the same inputs.",
         )  # fmt: skip
-    return {one.name: held[one.name].astype(one.dtype, copy=False) for one in runner.specs}
+    return {one.name: values[one.name].astype(one.dtype, copy=False) for one in runner.specs}

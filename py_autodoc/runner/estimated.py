@@ -61,7 +61,7 @@ class EstimatedLatency(msgspec.Struct, frozen=True, kw_only=True):
         return near / whole if whole else None
 
 
-def beside_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLatency:
+def compare_with_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLatency:
     """Return the measured times with the estimates of an analysis that has a device."""
     payload = build_payload(analysis)
     seconds = node_seconds(payload)
@@ -92,12 +92,14 @@ def beside_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLatency:
 
 def estimate_lines(found: EstimatedLatency) -> Iterator[str]:
     """Yield lines about the accuracy of the estimate and its largest deviations."""
-    measured = f"kernels measured: {found.measured_ms:.3g} ms"
-    yield f"Estimate on {found.device}: {found.estimated_ms:.3g} ms; {measured}."
+    measured = f"Measured kernels: {found.measured_ms:.3g} ms."
+    yield f"Estimate for {found.device}: {found.estimated_ms:.3g} ms. {measured}"
     if found.median_ratio is None:
         return
-    near = "" if found.within is None else f"; {found.within:.0%} of the time is within a factor of two"
-    yield f"The median layer is estimated at {found.median_ratio:.2f} of its measured time{near}."
+    near = (
+        "" if found.within is None else f"; for {found.within:.0%} of the time, it is within a factor of two"
+    )
+    yield f"Median of estimate / measurement over layers: {found.median_ratio:.2f}{near}."
     far = sorted(found.nodes, key=lambda one: -abs(one.measured_ms - one.estimated_ms))[:_WORST]
     for one in far:
         both = f"{one.measured_ms:9.4f} ms measured, {one.estimated_ms:9.4f} ms estimated"

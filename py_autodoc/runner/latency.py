@@ -51,12 +51,12 @@ def timed(
     for run in runs:
         for at in range(warmup):
             run(at)
-    found: list[list[float]] = [[] for _ in runs]
+    times: list[list[float]] = [[] for _ in runs]
     for at in range(count):
-        for run, held in zip(runs, found, strict=True):
+        for run, own in zip(runs, times, strict=True):
             began = clock()
             run(at)
-            held.append(clock() - began)
+            own.append(clock() - began)
         if progress is not None:
             progress(at + 1, count)
-    return found
+    return times

@@ -19,7 +19,7 @@ LAYERS = Bounds(values=8_000_000)
 _MARK = "[ONNX Layer: "
 _SEPARATORS = "\x1e\x1f"
 """Separators of the nodes of a layer: the first in TensorRT 8.6, the second in TensorRT 10."""
-_DETAILED = "Build the engine again with trtexec --profilingVerbosity=detailed and export both files from it."
+_DETAILED = "Build the engine with trtexec --profilingVerbosity=detailed, and export both files from it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def read_layer_info(file: PathLike) -> dict[str, TensorRTLayer]:
         raise PathError("path-unreadable", f"{name} cannot be read as text.") from fault
     rows = _rows(text, name)
     if not any(isinstance(one, dict) for one in rows):
-        raise InputError("layer-info-names-only", f"{name} has nothing but names of layers.", _DETAILED)
+        raise InputError("layer-info-names-only", f"{name} contains only the names of the layers.", _DETAILED)
     found: dict[str, TensorRTLayer] = {}
     for one in rows:
         if not isinstance(one, dict) or not isinstance(one.get("Name"), str):
@@ -61,8 +61,8 @@ def read_layer_info(file: PathLike) -> dict[str, TensorRTLayer]:
         found[one["Name"]] = layer
     if not any(one.nodes for one in found.values()):
         raise InputError(
-            "layer-info-without-nodes", f"{name} does not say which ONNX nodes its layers are of (Metadata).",
-            "TensorRT writes that since 8.6. For an older one leave out --layer-info.",
+            "layer-info-without-nodes", f"{name} does not contain the ONNX nodes of its layers (Metadata).",
+            "TensorRT 8.6 and later write them. For an older version, omit --layer-info.",
         )  # fmt: skip
     return found
 
@@ -72,25 +72,25 @@ def _rows(text: str, name: str) -> list[Any]:
     try:
         check_json(text, LAYERS)
         # TensorRT writes names unescaped, including the separators.
-        held = json.loads(text, strict=False)
+        document = json.loads(text, strict=False)
     except TooMuch as fault:
         raise InputError("layer-info-too-large", f"{name} {fault}.") from None
     except (ValueError, RecursionError):
-        held = None
-    rows = held.get("Layers") if isinstance(held, dict) else None
+        document = None
+    rows = document.get("Layers") if isinstance(document, dict) else None
     if not isinstance(rows, list) or not rows:
         raise InputError(
-            "bad-layer-info", f"{name} lists no layers of a TensorRT engine.",
+            "bad-layer-info", f"{name} does not contain the layers of a TensorRT engine.",
             "Pass the file that trtexec --exportLayerInfo=FILE writes.",
         )  # fmt: skip
     return rows
 
 
 def _layer(entry: dict[str, Any]) -> TensorRTLayer:
-    said = entry.get("Metadata")
+    metadata = entry.get("Metadata")
     # A Reformat can also be an operator of the model: Origin is QDQ for QuantizeLinear, CONCAT for a copy.
     conversion = entry.get("LayerType") == "Reformat" and entry.get("Origin", "REFORMAT") == "REFORMAT"
-    return TensorRTLayer(source_nodes(said) if isinstance(said, str) else (), conversion)
+    return TensorRTLayer(source_nodes(metadata) if isinstance(metadata, str) else (), conversion)
 
 
 def source_nodes(metadata: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from py_autodoc.runner.profile import NodeTimes
 from py_autodoc.units import plural, size
 
 SHOWN = 20
+"""Number of kernels listed by default."""
 _WIDTH = 44
 
 
@@ -17,22 +18,25 @@ def run_lines(found: RunSeries) -> Iterator[str]:
     """Yield a line about the machine, then each model's latency, memory and figures."""
     yield machine_line(found.machine)
     if found.machine.busy:
-        yield f"The machine is busy (load {found.machine.load:.1f}): times are too long, ratios less so."
+        effect = "times are too long; ratios are less affected."
+        yield f"The machine is busy (load {found.machine.load:.1f}): {effect}"
     threads = "" if not found.threads else f", {plural(found.threads, 'thread')}"
     runs = found.variants[0].latency.runs
     yield (
-        f"{', '.join(found.providers)}{threads}. {plural(runs, 'run')} of each in turn after {found.warmup} "
-        f"that are not timed, batch {found.batch}, {plural(found.samples, 'sample')}, {found.data}."
+        f"{', '.join(found.providers)}{threads}. {plural(runs, 'run')} per model, in turn, after "
+        f"{plural(found.warmup, 'warm-up run')}. Batch {found.batch}, {plural(found.samples, 'sample')}, "
+        f"{found.data}."
     )
     yield ""
     for at, one in enumerate(found.variants):
-        held = one.latency
+        latency = one.latency
         ratio = f", {one.ratio:.2f} times as fast as {found.variants[0].name}" if at else ""
-        yield f"{one.name}: {held.p50_ms:.3g} ms (p90 {held.p90_ms:.3g}, p99 {held.p99_ms:.3g}){ratio}"
+        tails = f"p90 {latency.p90_ms:.3g}, p99 {latency.p99_ms:.3g}"
+        yield f"{one.name}: {latency.p50_ms:.3g} ms ({tails}){ratio}"
         memory = (
-            "" if one.memory is None else f", memory {size(one.memory.peak_bytes)} beyond the runtime's own"
+            "" if one.memory is None else f", memory {size(one.memory.peak_bytes)} beyond that of the runtime"
         )
-        yield f"  {held.throughput_per_s:,.4g} items/s, file {size(one.file_bytes)}{memory}"
+        yield f"  {latency.throughput_per_s:,.4g} items/s, file {size(one.file_bytes)}{memory}"
         if one.metrics:
             yield "  " + ", ".join(f"{name} {value:.4g}" for name, value in one.metrics.items())
 
@@ -46,18 +50,18 @@ def machine_line(one: Machine) -> str:
 def node_lines(found: NodeTimes, every: bool = False) -> Iterator[str]:
     """Yield lines about the slowest kernels, and the share of time attributed to nodes."""
     share = "" if found.share is None else f", {found.share:.1%} of it attributed to nodes"
-    yield f"Time of kernels: {found.total_ms:.3g} ms a run ({found.source}){share}."
+    yield f"Kernel time: {found.total_ms:.3g} ms per run ({found.source}){share}."
     listed = found.nodes if every else found.nodes[:SHOWN]
     for one in listed:
         more = f", {plural(len(one.nodes), 'node')} fused" if len(one.nodes) > 1 else ""
         part = f"{one.ms / found.total_ms:6.1%}" if found.total_ms else "     –"
-        yield f"{part}  {one.ms:9.4f} ms  {_cut(f'{one.name} ({one.op})'):<{_WIDTH}}{more}"
+        yield f"{part}  {one.ms:9.4f} ms  {_shorten(f'{one.name} ({one.op})'):<{_WIDTH}}{more}"
     if len(found.nodes) > len(listed):
         rest = sum(one.ms for one in found.nodes[len(listed) :])
         yield f"        {rest:9.4f} ms  {len(found.nodes) - len(listed)} more (--all)"
     for name, ms in list(found.lost.items())[:3]:
-        yield f"        {ms:9.4f} ms  {_cut(name):<{_WIDTH}} of no node"
+        yield f"        {ms:9.4f} ms  {_shorten(name):<{_WIDTH}}  not attributed to a node"
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH // 2 - 1]}…{text[-_WIDTH // 2 :]}"

@@ -39,7 +39,7 @@ class DataLoader(ABC):
         """Number of samples."""
 
     @property
-    def said(self) -> str:
+    def source(self) -> str:
         """Source of the samples, for messages."""
         return type(self).__name__
 
@@ -78,7 +78,7 @@ class ArrayLoader(DataLoader):
         found = next((arrays.pop(name) for name in names if name in arrays), None)
         if labels is not None and found is None:
             raise InputError(
-                "no-labels", f"{source} has no array {labels[:80]}.", f"It holds {', '.join(arrays)}."
+                "no-labels", f"{source} has no array {labels[:80]}.", f"It contains {', '.join(arrays)}."
             )
         samples = list(samples_in(arrays, specs, source))
         if found is not None and len(found) % max(1, len(samples)):
@@ -128,7 +128,7 @@ class ImageFolderLoader(DataLoader):
         self.files, at = images.files, images.path
         if image_input([spec]).shape[0] != 1:
             raise InputError(
-                "no-image-input", f"{spec.shown} takes several images at once; give it a batch of 1."
+                "no-image-input", f"{spec.shown} takes several images at once.", "Set the batch to 1."
             )
         self._spec = spec
         usual = 1.0 if spec.dtype.kind in "iu" else 1 / 255
@@ -137,7 +137,7 @@ class ImageFolderLoader(DataLoader):
         )
         parents = sorted({one.parent for one in self.files})
         self._classes = {one: number for number, one in enumerate(parents)} if at not in parents else {}
-        self._said = f"images of {base_name(at)}, {self._how.source}"
+        self._source = f"images of {base_name(at)}, {self._how.source}"
 
     def __iter__(self) -> Iterator[tuple[Sample, Any]]:
         """Yield the images in the order of their paths."""
@@ -151,6 +151,6 @@ class ImageFolderLoader(DataLoader):
         return len(self.files)
 
     @property
-    def said(self) -> str:
+    def source(self) -> str:
         """The folder and the source of the preprocessing."""
-        return self._said
+        return self._source

@@ -79,11 +79,11 @@ class AgreementMetric(MetricsCalculator):
         self, outputs: Results, labels: Sequence[Any], reference: Results | None
     ) -> Mapping[str, float]:
         """Return ``agreement``; nothing without a reference."""
-        held = Agreement()
+        agreement = Agreement()
         for ours, theirs in zip(outputs, reference or (), strict=False):
             if ours[0].shape == theirs[0].shape and ours[0].dtype.kind in "biuf":
-                held.add(theirs[0], ours[0])
-        return {} if held.share is None else {"agreement": held.share}
+                agreement.add(theirs[0], ours[0])
+        return {} if agreement.share is None else {"agreement": agreement.share}
 
 
 class DistanceMetric(MetricsCalculator):
@@ -95,12 +95,12 @@ class DistanceMetric(MetricsCalculator):
         self, outputs: Results, labels: Sequence[Any], reference: Results | None
     ) -> Mapping[str, float]:
         """Return ``sqnr_db`` and ``cosine`` if they are known."""
-        held = Distance()
+        distance = Distance()
         for ours, theirs in zip(outputs, reference or (), strict=False):
             for a, b in zip(theirs, ours, strict=False):
                 if a.shape == b.shape and a.dtype.kind == "f":
-                    held.add(a, b)
-        figures = {"sqnr_db": held.sqnr_db, "cosine": held.cosine}
+                    distance.add(a, b)
+        figures = {"sqnr_db": distance.sqnr_db, "cosine": distance.cosine}
         return {name: value for name, value in figures.items() if value is not None}
 
 
@@ -115,16 +115,16 @@ def calculator(name: str) -> MetricsCalculator:
     others = {one.name: one for one in entry_points(group=GROUP)}
     if name not in others:
         known = ", ".join([*(one.name for one in BUILT_IN), *sorted(others)])
-        raise OptionError("unknown-metrics", f"Unknown metrics {name[:80]!r}.", f"One of {known}.")
+        raise OptionError("unknown-metrics", f"Unknown metrics {name[:80]!r}.", f"Choose one of {known}.")
     try:
         made = others[name].load()()
     except Exception as fault:
         raise OptionError(
             "bad-metrics", f"The metrics {name} cannot be loaded: {_line(fault)}",
-            "Install what their package needs.",
+            "Install the dependencies of their package.",
         ) from fault  # fmt: skip
     if not isinstance(made, MetricsCalculator):
-        raise OptionError("bad-metrics", f"{name} is no MetricsCalculator.", "Derive it from that class.")
+        raise OptionError("bad-metrics", f"{name} is not a MetricsCalculator.", "Derive it from this class.")
     return made
 
 
@@ -140,17 +140,17 @@ def figures_of(
     except AutodocError:
         raise
     except Exception as fault:
-        raise InputError("bad-metrics", f"The metrics {one.name} fail: {_line(fault)}") from fault
-    said = f"The metrics {one.name} give"
+        raise InputError("bad-metrics", f"The metrics {one.name} failed: {_line(fault)}") from fault
+    subject = f"The metrics {one.name} returned"
     if not isinstance(given, Mapping):
-        raise InputError("bad-metrics", f"{said} a {type(given).__name__} and not figures by name.")
+        raise InputError("bad-metrics", f"{subject} a {type(given).__name__} instead of figures by name.")
     found = {}
     for name, value in given.items():
         if not isinstance(name, str):
-            raise InputError("bad-metrics", f"{said} metrics whose names are not text.")
+            raise InputError("bad-metrics", f"{subject} figures whose names are not text.")
         if not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
             raise InputError(
-                "bad-metrics", f"{said} {name[:80]} as a {type(value).__name__} and not as a number."
+                "bad-metrics", f"{subject} {name[:80]} as a {type(value).__name__} instead of a number."
             )
         found[name] = float(value)
     return found

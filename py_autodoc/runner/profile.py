@@ -123,8 +123,7 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
         file: file with the times.
         analysis: analysis of the same model.
         layer_info: file of ``trtexec --exportLayerInfo`` for the same engine, for layers whose names contain
-            no
-            node.
+            no node.
 
     Raises: PathError, InputError: no such file, or another format.
     """
@@ -135,23 +134,25 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
         text = Path(file).read_text("utf-8-sig")
     except (OSError, ValueError) as fault:
         raise PathError("path-unreadable", f"{name[:200]} cannot be read as text.") from fault
-    held = _parsed(text, name)
-    if isinstance(held, list) and any(isinstance(one, dict) and one.get("cat") == "Node" for one in held):
+    content = _parsed(text, name)
+    if isinstance(content, list) and any(
+        isinstance(one, dict) and one.get("cat") == "Node" for one in content
+    ):
         if layer_info is not None:
             raise InputError(
                 "layer-info-not-tensorrt", f"{name} is a profile of ONNX Runtime, not of TensorRT.",
-                "Leave out --layer-info, or give what trtexec --exportProfile writes.",
+                "Omit --layer-info, or pass the file that trtexec --exportProfile writes.",
             )  # fmt: skip
-        runs = _runs(held)
-        return _times(analysis, _kernels(held, 0, runs), None, name, runs)
-    kernels = _listed(held, name)
+        runs = _runs(content)
+        return _times(analysis, _kernels(content, 0, runs), None, name, runs)
+    kernels = _listed(content, name)
     layers = None if layer_info is None else _matching(read_layer_info(layer_info), kernels, layer_info, name)
     # Rows of a plain table are nodes; layers of an engine include others.
-    plain = layers is None and not any(isinstance(one, dict) and "averageMs" in one for one in held)
+    plain = layers is None and not any(isinstance(one, dict) and "averageMs" in one for one in content)
     return _times(analysis, kernels, None, name, 1, layers, alone=plain)
 
 
-def told_apart(files: Sequence[PathLike]) -> tuple[PathLike, PathLike | None]:
+def identify_profile_files(files: Sequence[PathLike]) -> tuple[PathLike, PathLike | None]:
     """Return the profile and TensorRT's layer information among one or two files.
 
     Raises: OptionError: there are more files, or not exactly one profile.
@@ -162,20 +163,20 @@ def told_apart(files: Sequence[PathLike]) -> tuple[PathLike, PathLike | None]:
         return profiles[0], described[0] if described else None
     if described and not profiles:
         raise OptionError(
-            "layer-info-alone", f"{base_name(described[0])[:100]} describes layers and has no times.",
-            "Pass it together with what trtexec --exportProfile wrote.",
+            "layer-info-alone", f"{base_name(described[0])[:100]} contains layer information, but no times.",
+            "Pass it together with the file that trtexec --exportProfile writes.",
         )  # fmt: skip
     raise OptionError(
-        "several-profiles", f"{len(files)} files are not one profile.",
-        "Pass one profile, of TensorRT with its layer information.",
+        "several-profiles", f"Expected one profile, but got {len(files)} files.",
+        "Pass one profile; for TensorRT, optionally with its layer information.",
     )  # fmt: skip
 
 
 def _is_layer_info(file: PathLike) -> bool:
     try:
-        with open(file, "rb") as held:
+        with open(file, "rb") as opened:
             return (
-                re.match(rb'\s*\{\s*"Layers"\s*:\s*\[', held.read(_HEAD).removeprefix(b"\xef\xbb\xbf"))
+                re.match(rb'\s*\{\s*"Layers"\s*:\s*\[', opened.read(_HEAD).removeprefix(b"\xef\xbb\xbf"))
                 is not None
             )
     except OSError:
@@ -190,7 +191,7 @@ def _matching(
     if not any(one.name in layers for one in kernels):
         raise InputError(
             "layer-info-differs", f"{base_name(file)} and {profile} have no layer in common.",
-            "Both must be of one engine: give trtexec --exportProfile and --exportLayerInfo in one run.",
+            "Export both from one engine, with trtexec --exportProfile and --exportLayerInfo in one run.",
         )  # fmt: skip
     return layers
 
@@ -209,7 +210,7 @@ def _parsed(text: str, name: str) -> Any:
             return rows
     raise InputError(
         "bad-profile", f"{name} is not a profile{why}.",
-        "Pass the profiling JSON of ONNX Runtime or trtexec, or a table of name and ms.",
+        "Pass a JSON profile of ONNX Runtime or trtexec, or a table with the columns name and ms.",
     )  # fmt: skip
 
 
@@ -228,19 +229,19 @@ def _runs(events: list[Any]) -> int:
 
 def _kernels(events: list[Any], warmup: int, runs: int) -> list[Kernel]:
     """Return the mean milliseconds of each kernel, without the time of kernels inside it."""
-    held = [
+    timed = [
         one for one in events
         if isinstance(one, dict) and one.get("cat") == "Node" and str(one.get("name", "")).endswith(_SUFFIX)
     ]  # fmt: skip
-    ends = [
+    run_ends = [
         one["ts"] + one["dur"] for one in events
         if isinstance(one, dict) and one.get("name") == "model_run" and _timed(one)
     ]  # fmt: skip
-    begins = sorted(ends)[warmup - 1] if 0 < warmup <= len(ends) else float("-inf")
+    begins = sorted(run_ends)[warmup - 1] if 0 < warmup <= len(run_ends) else float("-inf")
     spent: dict[str, float] = {}
     ops: dict[str, str] = {}
     stack: list[tuple[float, str]] = []
-    for one in sorted((one for one in held if _timed(one)), key=lambda one: (one["ts"], -one["dur"])):
+    for one in sorted((one for one in timed if _timed(one)), key=lambda one: (one["ts"], -one["dur"])):
         if one["ts"] < begins:
             continue
         name = _name(one["name"].removesuffix(_SUFFIX))
@@ -257,8 +258,8 @@ def _kernels(events: list[Any], warmup: int, runs: int) -> list[Kernel]:
 
 def _timed(one: Mapping[str, Any]) -> bool:
     """True if start and duration are numbers in the valid range; NaN is not."""
-    held = (one.get("ts"), one.get("dur"))
-    return all(isinstance(value, (int, float)) and abs(value) <= _LARGEST for value in held)
+    times = (one.get("ts"), one.get("dur"))
+    return all(isinstance(value, (int, float)) and abs(value) <= _LARGEST for value in times)
 
 
 def _name(text: Any) -> str:
@@ -266,22 +267,24 @@ def _name(text: Any) -> str:
     return str(text)[:MAX_NAME].encode("utf-8", "replace").decode()
 
 
-def _listed(held: Any, name: str) -> list[Kernel]:
+def _listed(content: Any, name: str) -> list[Kernel]:
     """Return the kernels of a trtexec profile or a plain table."""
-    if isinstance(held, dict):
-        rows: list[Any] = [{"name": key, "ms": value} for key, value in held.items()]
+    if isinstance(content, dict):
+        rows: list[Any] = [{"name": key, "ms": value} for key, value in content.items()]
     else:
-        rows = held if isinstance(held, list) else []
-    found = []
+        rows = content if isinstance(content, list) else []
+    kernels = []
     for one in rows:
         ms = _ms(one) if isinstance(one, dict) else None
         if ms is not None and isinstance(one.get("name") or one.get("node"), str):
-            found.append(Kernel(_name(one.get("name") or one["node"]), _name(one.get("op", "")), ms))
-    if not found:
+            kernels.append(Kernel(_name(one.get("name") or one["node"]), _name(one.get("op", "")), ms))
+    if not kernels:
         raise InputError(
-            "bad-profile", f"{name} names no node with a time.", "Write name and ms of each node."
+            "bad-profile",
+            f"{name} contains no times of nodes.",
+            "Write the name and the milliseconds (ms) of each node.",
         )
-    return found
+    return kernels
 
 
 def _ms(one: Mapping[str, Any]) -> float | None:

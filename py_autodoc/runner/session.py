@@ -22,9 +22,9 @@ from py_autodoc.runner.texts import is_texts
 from py_autodoc.runner.tokens import find_tokenizer
 from py_autodoc.samples import Sample, analysis_at_sizes, choose_samples, image_input, images_in, input_specs
 
-WHAT = "A run"
+FEATURE = "A run"
 RUNS, WARMUP = 100, 10
-SAMPLES, MADE = 64, 1
+SAMPLES, SYNTHETIC_SAMPLES = 64, 1
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,10 +77,10 @@ class InferenceRunner:
         self.providers = list(providers)
         if is_texts(data):
             data = text_loader(model, data, samples=SAMPLES, bindings=bindings, input_shapes=input_shapes)
-        told = data.sizes() if isinstance(data, DataLoader) else data
-        self.analysis: Analysis = analysis_at_sizes(model, told, bindings, input_shapes)
+        shapes = data.sizes() if isinstance(data, DataLoader) else data
+        self.analysis: Analysis = analysis_at_sizes(model, shapes, bindings, input_shapes)
         self.specs = input_specs(self.analysis)
-        self.session = open_session(model, WHAT, threads=threads, providers=providers)
+        self.session = open_session(model, FEATURE, threads=threads, providers=providers)
         self.metrics: list[MetricsCalculator] = []
 
     @property
@@ -100,20 +100,20 @@ class InferenceRunner:
         if images is not None:
             spec = image_input(self.specs)
             loader: DataLoader = ImageFolderLoader(images.path, spec, preprocessing=images.how(spec))
-            said = loader.said
+            source = loader.source
         elif isinstance(data, (str, os.PathLike, Mapping)):
             loader = ArrayLoader(data, self.specs)
-            said = "given" if isinstance(data, Mapping) else base_name(data)
+            source = "given" if isinstance(data, Mapping) else base_name(data)
         elif isinstance(data, DataLoader):
-            loader, said = data, data.said
+            loader, source = data, data.source
         else:
-            made, said = choose_samples(data, self.specs, count, seed, (SAMPLES, MADE))
-            return made, [None] * len(made), said
+            samples, source = choose_samples(data, self.specs, count, seed, (SAMPLES, SYNTHETIC_SAMPLES))
+            return samples, [None] * len(samples), source
         pairs = list(islice(loader, count or SAMPLES))
         inputs, _ = choose_samples(
-            (one for one, _ in pairs), self.specs, len(pairs) or None, seed, (SAMPLES, MADE)
+            (one for one, _ in pairs), self.specs, len(pairs) or None, seed, (SAMPLES, SYNTHETIC_SAMPLES)
         )
-        return inputs, [label for _, label in pairs], said
+        return inputs, [label for _, label in pairs], source
 
     def once(self, sample: Sample) -> list[np.ndarray[Any, Any]]:
         """Return all outputs for a sample. Raises: AnalysisError."""
@@ -132,8 +132,7 @@ class InferenceRunner:
 
         Args:
             data: a file of arrays or of text, a folder, a mapping of arrays, a ``DataLoader``; None uses
-                generated
-                values.
+                generated values.
             warmup: number of untimed runs.
             iterations: number of timed runs, over the samples in turn.
             samples: maximum number of samples; None uses 64.
@@ -162,7 +161,7 @@ def _array(value: Any) -> np.ndarray[Any, Any]:
     """Return an output as an array; a sequence, whose tensors may differ in shape, as an object array."""
     if not isinstance(value, list):
         return np.asarray(value)
-    held = np.empty(len(value), object)
-    for at, one in enumerate(value):
-        held[at] = one
-    return held
+    array = np.empty(len(value), object)
+    for index, item in enumerate(value):
+        array[index] = item
+    return array

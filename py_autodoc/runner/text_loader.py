@@ -56,18 +56,18 @@ class TextLoader(DataLoader):
     ) -> None:
         self.file = base_name(file)[:200]
         self._specs, (self.batch, self.length) = list(specs), _common(specs)
-        held = tokenizer if isinstance(tokenizer, TextTokenizer) else TextTokenizer(tokenizer)
+        loaded = tokenizer if isinstance(tokenizer, TextTokenizer) else TextTokenizer(tokenizer)
         texts = read_texts(file, field, None if most is None else most * self.batch)
         whole = len(texts) // self.batch * self.batch
         if not whole:
             raise InputError(
                 "no-samples",
-                f"{self.file} holds {plural(len(texts), 'text')}, and a batch takes {self.batch}.",
+                f"{self.file} contains {plural(len(texts), 'text')}, but a batch needs {self.batch}.",
                 "Pass more texts, or set a smaller batch with --bind.",
             )
-        self._left_out = len(texts) - whole
-        self._texts, self._tokenizer = texts[:whole], held
-        self._tokens = held.encode(self._texts, self.length)
+        self._unused = len(texts) - whole
+        self._texts, self._tokenizer = texts[:whole], loaded
+        self._tokens = loaded.encode(self._texts, self.length)
         self._check()
 
     @property
@@ -78,22 +78,24 @@ class TextLoader(DataLoader):
         if cut:
             found.append(
                 f"{cut} of {plural(len(self._tokens), 'text')} {'is' if cut == 1 else 'are'} longer than "
-                f"{plural(self.length, 'token')} and {'was' if cut == 1 else 'were'} cut."
+                f"{plural(self.length, 'token')} and {'was' if cut == 1 else 'were'} truncated."
             )
         if MASK not in kinds and any(len(one.ids) < self.length for one in self._tokens):
             found.append(
-                "the model has no attention_mask, so it reads what shorter texts are filled up with as text."
+                "the model has no attention_mask, so the padding of shorter texts affects its results."
             )
-        if self._left_out:
-            verb = "is" if self._left_out == 1 else "are"
-            found.append(f"{plural(self._left_out, 'text')} {verb} not used, as a batch takes {self.batch}.")
+        if self._unused:
+            verb = "is" if self._unused == 1 else "are"
+            found.append(
+                f"{plural(self._unused, 'text')} {verb} not used, because a batch needs {self.batch}."
+            )
         return found
 
     @property
-    def said(self) -> str:
+    def source(self) -> str:
         """File, tokenizer, and the number of truncated texts."""
         cut = sum(one.cut for one in self._tokens)
-        short = f", {cut} cut to {self.length} tokens" if cut else ""
+        short = f", {cut} truncated to {self.length} tokens" if cut else ""
         return f"{self.file} ({self._tokenizer.name}{short})"
 
     def sizes(self) -> Mapping[str, Any]:
@@ -113,24 +115,24 @@ class TextLoader(DataLoader):
 
     def _sample(self, rows: Sequence[TokenizedText]) -> Sample:
         shape = (self.batch, self.length)
-        made = {
+        content = {
             IDS: np.full(shape, self._tokenizer.pad, np.int64), MASK: np.zeros(shape, np.int64),
             TYPES: np.full(shape, self._tokenizer.pad_type, np.int64),
         }  # fmt: skip
         for at, one in enumerate(rows):
             begin = self.length - len(one.ids) if self._tokenizer.left else 0
             part = slice(begin, begin + len(one.ids))
-            made[IDS][at, part], made[TYPES][at, part], made[MASK][at, part] = one.ids, one.types, 1
+            content[IDS][at, part], content[TYPES][at, part], content[MASK][at, part] = one.ids, one.types, 1
         if self._tokenizer.left:
             # The first token has position 0, after any padding.
-            made[POSITIONS] = np.maximum(np.cumsum(made[MASK], axis=1) - 1, 0)
+            content[POSITIONS] = np.maximum(np.cumsum(content[MASK], axis=1) - 1, 0)
         else:
-            made[POSITIONS] = np.broadcast_to(np.arange(self.length), shape)
+            content[POSITIONS] = np.broadcast_to(np.arange(self.length), shape)
         found = {}
         for spec in self._specs:
             kind = kind_of(spec.name)
             assert kind is not None
-            found[spec.name] = np.ascontiguousarray(made[kind].astype(spec.dtype))
+            found[spec.name] = np.ascontiguousarray(content[kind].astype(spec.dtype))
         return found
 
     def _check(self) -> None:
@@ -144,7 +146,7 @@ class TextLoader(DataLoader):
         if highest >= most:
             raise InputError(
                 "tokens-beyond-table",
-                f"{self._tokenizer.name} gives the token {highest:,}; the model knows those below {most:,}.",
+                f"{self._tokenizer.name} returns the token {highest:,}; the model has tokens below {most:,}.",
                 "Pass the tokenizer that the model was trained with.",
             )
 
@@ -176,14 +178,14 @@ def text_loader(
         os.fspath(model), Options(brief=True, bindings=bindings or {}, input_shapes=input_shapes or {})
     )
     batch, length, names = _declared(declared)
-    held = TextTokenizer(find_tokenizer(model, tokenizer))
+    loaded = TextTokenizer(find_tokenizer(model, tokenizer))
     if length is None:
         texts = read_texts(file, field, None if samples is None else samples * batch)
-        length = max(1, *(len(one.ids) for one in held.encode(texts)))
-        length = min(length, held.longest or length)
+        length = max(1, *(len(one.ids) for one in loaded.encode(texts)))
+        length = min(length, loaded.longest or length)
     sizes = {name: np.broadcast_to(np.zeros((), np.int8), (batch, length)) for name in names}
     specs = input_specs(analysis_at_sizes(model, sizes, bindings, input_shapes))
-    return TextLoader(file, specs, held, field, samples)
+    return TextLoader(file, specs, loaded, field, samples)
 
 
 def _declared(analysis: Analysis) -> tuple[int, int | None, list[str]]:
@@ -207,8 +209,10 @@ def _refuse(names: Sequence[str], model: str) -> None:
         takes = ", ".join(one[:60] for one in others[:5]) + (" …" if len(others) > 5 else "")
         raise InputError(
             "no-text-input",
-            f"{model} takes {takes}, which text does not give." if others else f"{model} has no {IDS}.",
-            f"Text gives {IDS}, {MASK}, {TYPES} and {POSITIONS}; for others give arrays in a .npz file.",
+            f"{model} takes {takes}, which cannot be created from text."
+            if others
+            else f"{model} has no {IDS}.",
+            f"Text provides {IDS}, {MASK}, {TYPES} and {POSITIONS}. Pass arrays in a .npz file instead.",
         )
 
 
@@ -218,13 +222,14 @@ def _common(specs: Sequence[InputSpec]) -> tuple[int, int]:
     for one in specs:
         if len(one.shape) != 2 or (kind_of(one.name) == IDS and one.dtype.kind not in "iu"):
             raise InputError(
-                "no-text-input", f"{one.shown} is not an input for text: integers, batch × length."
+                "no-text-input",
+                f"{one.shown} is not an input for text, which has integers of shape batch × length.",
             )
     shapes = {(one.shape[0], one.shape[1]) for one in specs}
     if len(shapes) > 1:
         shown = ", ".join(one.shown for one in specs)
         raise OptionError(
-            "no-text-input", f"The inputs have different sizes: {shown}.", "Set one with --input-shape."
+            "no-text-input", f"The inputs have different shapes: {shown}.", "Set them with --input-shape."
         )
     return shapes.pop()
 

@@ -68,7 +68,7 @@ def read_texts(file: PathLike, field: str = FIELD, most: int | None = None) -> l
     except (OSError, ValueError) as fault:
         raise PathError("path-unreadable", f"{name} cannot be read as text in UTF-8.") from fault
     if not found:
-        raise InputError("no-samples", f"{name} holds no text.")
+        raise InputError("no-samples", f"{name} contains no text.")
     return found
 
 
@@ -89,25 +89,27 @@ def _lines(file: PathLike, name: str) -> Iterator[tuple[int, str]]:
 
 def _object(line: str, where: str, field: str) -> Text:
     try:
-        held = parse_json(line, _LINE)
+        content = parse_json(line, _LINE)
     except TooMuch as fault:
         raise InputError("bad-text", f"{where} {fault}.") from None
     except ValueError:
-        held = None
-    if not isinstance(held, dict):
-        raise InputError("bad-text", f"{where} is no JSON object.", f'As in {{"{FIELD}": "…", "label": 1}}.')
-    pair = held.get(PAIR)
-    if not isinstance(held.get(field), str):
-        names = ", ".join(str(one)[:40] for one in list(held)[:10] if isinstance(held[one], str))
+        content = None
+    if not isinstance(content, dict):
+        raise InputError(
+            "bad-text", f"{where} is not a JSON object.", f'Write {{"{FIELD}": "…", "label": 1}}.'
+        )
+    pair = content.get(PAIR)
+    if not isinstance(content.get(field), str):
+        names = ", ".join(str(key)[:40] for key in list(content)[:10] if isinstance(content[key], str))
         raise InputError(
             "bad-text", f"{where} has no text in {field[:80]!r}.",
-            f"Choose another with --text-field; there is {names}." if names else "Write one text per line.",
+            f"Choose another field with --text-field: {names}." if names else "Write one text per line.",
         )  # fmt: skip
     if pair is not None and not isinstance(pair, str):
         raise InputError("bad-text", f"{where} has no text in {PAIR!r}.")
-    label = next((held[one] for one in _LABELS if one in held), None)
-    for one in (held[field], pair or ""):
+    label = next((content[key] for key in _LABELS if key in content), None)
+    for value in (content[field], pair or ""):
         # An escape can stand for an unpaired surrogate, which tokenizers do not accept.
-        if any("\ud800" <= sign <= "\udfff" for sign in one):
-            raise InputError("bad-text", f"{where} holds half a surrogate pair, which is not a character.")
-    return Text(held[field], pair, label)
+        if any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise InputError("bad-text", f"{where} contains an unpaired surrogate, which is not a character.")
+    return Text(content[field], pair, label)

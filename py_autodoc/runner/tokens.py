@@ -47,13 +47,14 @@ def find_tokenizer(model: PathLike, given: PathLike | None = None) -> Path:
     if given is not None:
         at = Path(given)
         return at / FILE if at.is_dir() else at
-    beside = Path(os.fspath(model)).parent / FILE
-    if not beside.is_file():
+    default = Path(os.fspath(model)).parent / FILE
+    if not default.is_file():
         raise OptionError(
-            "tokenizer-missing", f"Text needs a tokenizer, and there is no {FILE} beside {base_name(model)}.",
+            "tokenizer-missing",
+            f"Text needs a tokenizer, but there is no {FILE} next to {base_name(model)}.",
             "Pass it with --tokenizer FILE; save_pretrained of transformers writes it.",
         )  # fmt: skip
-    return beside
+    return default
 
 
 class TextTokenizer:
@@ -83,8 +84,8 @@ class TextTokenizer:
         first = next((one for one in known if one is not None), 0)
         self.pad = int(padding.get("pad_id", first))
         lengths = (truncation.get("max_length"), config.get("model_max_length"))
-        held = [int(one) for one in lengths if isinstance(one, (int, float)) and 0 < one < _LONGEST]
-        self.longest = min(held, default=None)
+        limits = [int(one) for one in lengths if isinstance(one, (int, float)) and 0 < one < _LONGEST]
+        self.longest = min(limits, default=None)
         """Maximum number of tokens of the model; None if no file contains it."""
         self._held.no_truncation()
         self._held.no_padding()
@@ -113,7 +114,7 @@ class TextTokenizer:
             # The library would not truncate such texts.
             raise InputError(
                 "text-too-short",
-                f"{self.name} puts {own} tokens of its own around a text; the model takes {length} in all.",
+                f"{self.name} adds {own} special tokens to a text; the model takes {length} tokens in total.",
                 "Set the length with --bind or --input-shape.",
             )
         with _faults(self.name):
@@ -138,7 +139,9 @@ def _loaded(file: Path, name: str) -> Tokenizer:
         from tokenizers import Tokenizer
     except ImportError:
         raise RequirementError(
-            "needs-tokenizers", "Text needs tokenizers, which is not installed.", "pip install tokenizers"
+            "needs-tokenizers",
+            "Text needs the package tokenizers, which is not installed.",
+            "pip install tokenizers",
         ) from None
     try:
         if file.stat().st_size > MAX_TOKENIZER:
@@ -169,8 +172,8 @@ def _faults(name: str) -> Iterator[None]:
     except BaseException as fault:
         if not isinstance(fault, Exception) and type(fault).__name__ != "PanicException":
             raise
-        said = (str(fault).strip().splitlines() or ["it cannot be read"])[0][:200].rstrip(".")
-        raise InputError("bad-tokenizer", f"{name} is not a working tokenizer: {said}.", _HINT) from fault
+        message = (str(fault).strip().splitlines() or ["it cannot be read"])[0][:200].rstrip(".")
+        raise InputError("bad-tokenizer", f"{name} is not a working tokenizer: {message}.", _HINT) from fault
 
 
 def _config(file: Path) -> dict[str, Any]:
@@ -178,13 +181,13 @@ def _config(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > MAX_TOKENIZER:
             return {}
-        held = parse_json(file.read_text("utf-8"), SETTINGS)
+        content = parse_json(file.read_text("utf-8"), SETTINGS)
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _content(token: Any) -> str | None:
     """Return the text of a token in a configuration, which may be an object."""
-    held = token.get("content") if isinstance(token, dict) else token
-    return held if isinstance(held, str) else None
+    content = token.get("content") if isinstance(token, dict) else token
+    return content if isinstance(content, str) else None

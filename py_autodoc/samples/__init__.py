@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.samples.images import IMAGES, Images, image_input, images_in, read_image
-from py_autodoc.samples.noise import made_samples
+from py_autodoc.samples.noise import synthetic_samples
 from py_autodoc.samples.preprocessing import Preprocessing
 from py_autodoc.samples.read import read_arrays, read_samples, sample_files, samples_in, split
 from py_autodoc.samples.runnable_analysis import analysis_at_sizes
@@ -21,7 +21,6 @@ __all__ = [
     "image_input",
     "images_in",
     "input_specs",
-    "made_samples",
     "matched",
     "read_arrays",
     "read_image",
@@ -30,4 +29,5 @@ __all__ = [
     "samples_in",
     "sizes_in",
     "split",
+    "synthetic_samples",
 ]

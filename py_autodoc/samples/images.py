@@ -91,7 +91,8 @@ class Images:
         least = len(self.files) // batch
         if not least:
             raise InputError(
-                "no-samples", f"{spec.shown} takes {batch} images at once; there are {len(self.files)}."
+                "no-samples",
+                f"{spec.shown} takes {batch} images at once, but there are only {len(self.files)}.",
             )
         chosen = min(count, least)
         # Folders are often sorted by class, so the first files would have the same class.
@@ -127,7 +128,7 @@ def image_input(specs: Sequence[InputSpec]) -> InputSpec:
     if len(specs) != 1:
         shown = ", ".join(one.shown for one in specs[:5])
         raise InputError(
-            "no-image-input", f"Images are for a model with one input; this one takes {shown}.",
+            "no-image-input", f"Images can be used for a model with one input; this model takes {shown}.",
             "Pass arrays in a .npz file instead.",
         )  # fmt: skip
     spec = specs[0]
@@ -151,12 +152,12 @@ def read_image(file: Path, spec: InputSpec, how: Preprocessing) -> Array:
     channels = spec.shape[1] if first else spec.shape[3]
     height, width = spec.shape[2:] if first else spec.shape[1:3]
     shown = _decoded(file, channels)
-    values = _fitted(shown, how, (height, width))
+    values = _resize(shown, how, (height, width))
     if values.shape[:2] != (height, width):
         got = f"{values.shape[0]}×{values.shape[1]}"
         raise InputError(
             "image-size", f"{file.name} is {got} after {how.source}; the model takes {spec.shown}.",
-            "Choose the sizes of the input with --input-shape, or other preprocessing with --preprocessing.",
+            "Set the shape of the input with --input-shape, or another preprocessing with --preprocessing.",
         )  # fmt: skip
     if how.bgr and channels == 3:
         values = values[:, :, ::-1]
@@ -167,7 +168,7 @@ def read_image(file: Path, spec: InputSpec, how: Preprocessing) -> Array:
         kept = np.iinfo(spec.dtype)
         if values.min() < kept.min or values.max() > kept.max:
             raise InputError(
-                "image-range", f"{file.name}: values of {how.source} do not fit {spec.dtype}.",
+                "image-range", f"{file.name}: the values after {how.source} do not fit {spec.dtype}.",
                 "Use --preprocessing 0..255.",
             )  # fmt: skip
     laid = values.transpose(2, 0, 1) if first else values
@@ -188,33 +189,35 @@ def _decoded(file: Path, channels: int) -> Any:
     try:
         from PIL import Image, ImageOps
     except ImportError:
-        raise RequirementError("needs-pillow", "Images need Pillow.", "pip install pillow") from None
+        raise RequirementError(
+            "needs-pillow", "Images need Pillow, which is not installed.", "pip install pillow"
+        ) from None
     try:
         with Image.open(file) as opened:
             if opened.width * opened.height > MAX_PIXELS:
                 raise InputError("image-too-large", f"{file.name} has {opened.width}×{opened.height} pixels.")
             if opened.mode in _DEEP:
                 raise InputError(
-                    "image-depth", f"{file.name} has more than 8 bits in a channel.", "Convert it to 8 bits."
+                    "image-depth", f"{file.name} has more than 8 bits per channel.", "Convert it to 8 bits."
                 )
-            turned = ImageOps.exif_transpose(opened)
-            return turned.convert("RGB" if channels == 3 else "L")
+            upright = ImageOps.exif_transpose(opened)
+            return upright.convert("RGB" if channels == 3 else "L")
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as fault:
         raise InputError("bad-image", f"{file.name} cannot be read as an image.") from fault
 
 
-def _fitted(image: Any, how: Preprocessing, wanted: tuple[int, int]) -> Array:
+def _resize(image: Any, how: Preprocessing, wanted: tuple[int, int]) -> Array:
     """Return pixels in the required size: height × width × channels, from 0 to 255."""
     size = how.size or wanted
     if how.resize == LETTERBOX:
-        return _framed(_pixels(image), size)
+        return _letterbox(_pixels(image), size)
     if how.resize == STRETCH:
         image = image.resize((size[1], size[0]), how.filter)
     elif how.resize in (SHORTEST, LONGEST):
         height, width = _scaled(image.height, image.width, how)
         image = image.resize((width, height), how.filter)
-    found = _pixels(image)
-    return found if how.crop is None else _middle(found, how.crop)
+    pixels = _pixels(image)
+    return pixels if how.crop is None else _center_crop(pixels, how.crop)
 
 
 def _pixels(image: Any) -> Array:
@@ -232,7 +235,7 @@ def _scaled(height: int, width: int, how: Preprocessing) -> tuple[int, int]:
     return (edge, other) if height <= width else (other, edge)
 
 
-def _middle(pixels: Array, size: tuple[int, int]) -> Array:
+def _center_crop(pixels: Array, size: tuple[int, int]) -> Array:
     """Crop the centre of an image; smaller images are padded with black."""
     height, width = size
     down, right = max(0, height - pixels.shape[0]), max(0, width - pixels.shape[1])
@@ -244,7 +247,7 @@ def _middle(pixels: Array, size: tuple[int, int]) -> Array:
     return pixels[top : top + height, left : left + width]
 
 
-def _framed(pixels: Array, size: tuple[int, int]) -> Array:
+def _letterbox(pixels: Array, size: tuple[int, int]) -> Array:
     """Resize an image to fit and centre it on grey (letterbox)."""
     ratio = min(size[0] / pixels.shape[0], size[1] / pixels.shape[1])
     height, width = (max(1, round(one * ratio)) for one in pixels.shape[:2])

@@ -21,7 +21,7 @@ _LOUDNESS = 0.1
 """Standard deviation of a generated waveform, since speech rarely fills the range."""
 
 
-def made_samples(specs: list[InputSpec], count: int = 1, seed: int = 0) -> Iterator[Sample]:
+def synthetic_samples(specs: list[InputSpec], count: int = 1, seed: int = 0) -> Iterator[Sample]:
     """Yield ``count`` samples; the same seed gives the same values on every machine.
 
     Raises: InputError: the samples are too large in total.
@@ -29,7 +29,9 @@ def made_samples(specs: list[InputSpec], count: int = 1, seed: int = 0) -> Itera
     size = sum(prod(one.shape) * one.dtype.itemsize for one in specs)
     if size * count > MAX_BYTES:
         raise InputError(
-            "inputs-too-large", f"{count:,} samples of {size:,} bytes take more than 2 GB.", "Ask for fewer."
+            "inputs-too-large",
+            f"{count:,} samples of {size:,} bytes take more than 2 GB.",
+            "Use fewer samples.",
         )
     random = np.random.Generator(np.random.PCG64(seed))
     longest = max((size for one in specs if one.role == "tokens" for size in one.shape[-1:]), default=1)

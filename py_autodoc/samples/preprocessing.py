@@ -91,7 +91,7 @@ def given_preprocessing(text: PathLike) -> Preprocessing:
     name = base_name(path)[:200]
     try:
         if path.stat().st_size > _MAX_BYTES:
-            raise InputError("bad-preprocessing", f"{name} is too large for settings of preprocessing.")
+            raise InputError("bad-preprocessing", f"{name} is too large to be a preprocessing configuration.")
         content = parse_json(path.read_bytes(), TABLE)
     except OSError as fault:
         raise OptionError(
@@ -103,7 +103,7 @@ def given_preprocessing(text: PathLike) -> Preprocessing:
     found = _hugging_face(content, name)
     if found is None:
         raise InputError(
-            "bad-preprocessing", f"{name} does not say how images are scaled and normalized.",
+            "bad-preprocessing", f"{name} does not define how images are scaled and normalized.",
             f"Pass a preprocessor_config.json of transformers, or one of {known}.",
         )  # fmt: skip
     return found
@@ -113,9 +113,9 @@ def preprocessing_of(metadata: Mapping[str, str]) -> Preprocessing | None:
     """Return the preprocessing in a model's metadata; None if it is missing or incomplete."""
     try:
         found = read_metadata(metadata)
-        held = found.processor_config or {}
+        config = found.processor_config or {}
         for role in ("image_processor", "feature_extractor"):
-            processor = _hugging_face(held.get(role), PROCESSOR_CONFIG)
+            processor = _hugging_face(config.get(role), PROCESSOR_CONFIG)
             if processor is not None:
                 return processor
         timm = (found.config or {}).get("pretrained_cfg")
@@ -124,30 +124,30 @@ def preprocessing_of(metadata: Mapping[str, str]) -> Preprocessing | None:
         return None
 
 
-def _hugging_face(held: Any, source: str) -> Preprocessing | None:
+def _hugging_face(config: Any, source: str) -> Preprocessing | None:
     """Return the preprocessing of a transformers image processor, in older and newer formats."""
     try:
-        return _processor(held, source) if isinstance(held, dict) else None
+        return _processor(config, source) if isinstance(config, dict) else None
     except (TypeError, ValueError, KeyError, OverflowError):
         return None
 
 
-def _processor(held: Mapping[str, Any], source: str) -> Preprocessing | None:
-    kind = str(held.get("image_processor_type") or held.get("feature_extractor_type") or "")
-    mean, std = _numbers(held.get("image_mean")), _numbers(held.get("image_std"))
-    normalizes = bool(held.get("do_normalize", bool(mean) and not kind.startswith(_PLAIN)))
-    if not (kind or mean or "do_rescale" in held or "do_resize" in held) or (
+def _processor(config: Mapping[str, Any], source: str) -> Preprocessing | None:
+    kind = str(config.get("image_processor_type") or config.get("feature_extractor_type") or "")
+    mean, std = _numbers(config.get("image_mean")), _numbers(config.get("image_std"))
+    normalizes = bool(config.get("do_normalize", bool(mean) and not kind.startswith(_PLAIN)))
+    if not (kind or mean or "do_rescale" in config or "do_resize" in config) or (
         normalizes and not (mean and std)
     ):
         return None
     crops = bool(
-        held.get("do_center_crop", held.get("crop_size") is not None and "do_center_crop" not in held)
+        config.get("do_center_crop", config.get("crop_size") is not None and "do_center_crop" not in config)
     )
-    crop = _pair(held.get("crop_size")) if crops else None
-    size = held.get("size")
-    resize, edge, longest, wanted = "", 0, 0, None
-    if held.get("do_resize", size is not None):
-        convnext = held.get("crop_pct") is not None and "ConvNext" in kind
+    crop = _pair(config.get("crop_size")) if crops else None
+    size = config.get("size")
+    resize, edge, longest, target = "", 0, 0, None
+    if config.get("do_resize", size is not None):
+        convnext = config.get("crop_pct") is not None and "ConvNext" in kind
         if isinstance(size, int):
             size = {"shortest_edge": size} if crops or convnext else {"height": size, "width": size}
         if isinstance(size, (list, tuple)):
@@ -161,41 +161,41 @@ def _processor(held: Mapping[str, Any], source: str) -> Preprocessing | None:
             if convnext:
                 # Small images are cropped from larger ones, large ones are stretched.
                 if edge < 384:
-                    crop, edge = (edge, edge), int(edge / float(held["crop_pct"]))
+                    crop, edge = (edge, edge), int(edge / float(config["crop_pct"]))
                 else:
-                    resize, wanted = STRETCH, (edge, edge)
+                    resize, target = STRETCH, (edge, edge)
         elif "height" in size and "width" in size:
-            resize, wanted = STRETCH, (_side(size["height"]), _side(size["width"]))
+            resize, target = STRETCH, (_side(size["height"]), _side(size["width"]))
         else:
             return None
-    chosen = held.get("resample")
+    chosen = config.get("resample")
     if chosen is None:
         chosen = BICUBIC if kind.startswith(_CUBIC) else BILINEAR
     if int(chosen) not in range(6) or any(one <= 0 for one in std):
         return None
-    rescales = bool(held.get("do_rescale", True))
+    rescales = bool(config.get("do_rescale", True))
     return Preprocessing(
-        source, resize, wanted, edge, longest, crop, int(chosen),
-        float(held.get("rescale_factor", _BYTE)) if rescales else 1.0,
-        1.0 if rescales and held.get("rescale_offset") else 0.0,
-        mean if normalizes else (), std if normalizes else (), bool(held.get("do_flip_channel_order")),
+        source, resize, target, edge, longest, crop, int(chosen),
+        float(config.get("rescale_factor", _BYTE)) if rescales else 1.0,
+        1.0 if rescales and config.get("rescale_offset") else 0.0,
+        mean if normalizes else (), std if normalizes else (), bool(config.get("do_flip_channel_order")),
     )  # fmt: skip
 
 
-def _timm(held: Any) -> Preprocessing | None:
+def _timm(config: Any) -> Preprocessing | None:
     """Return timm's evaluation: the shorter side to the size divided by ``crop_pct``, then a centre crop."""
-    if not isinstance(held, dict) or "mean" not in held or "input_size" not in held:
+    if not isinstance(config, dict) or "mean" not in config or "input_size" not in config:
         return None
-    height, width = (_side(one) for one in held["input_size"][-2:])
-    squash = held.get("crop_mode") == "squash"
-    share, std = float(held.get("crop_pct") or 0.875), _numbers(held["std"])
+    height, width = (_side(one) for one in config["input_size"][-2:])
+    squash = config.get("crop_mode") == "squash"
+    share, std = float(config.get("crop_pct") or 0.875), _numbers(config["std"])
     if share <= 0 or any(one <= 0 for one in std):
         return None
     return Preprocessing(
         "pretrained_cfg", STRETCH if squash else SHORTEST, (height, width) if squash else None,
         0 if squash else int(min(height, width) / share), 0, None if squash else (height, width),
-        BILINEAR if held.get("interpolation") == "bilinear" else BICUBIC, _BYTE, 0.0,
-        _numbers(held["mean"]), std,
+        BILINEAR if config.get("interpolation") == "bilinear" else BICUBIC, _BYTE, 0.0,
+        _numbers(config["mean"]), std,
     )  # fmt: skip
 
 

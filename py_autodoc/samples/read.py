@@ -55,11 +55,11 @@ def sample_files(path: str | os.PathLike[str]) -> list[Path]:
         at.stat()
     except (OSError, ValueError) as fault:
         shown = base_name(path)[:_LONGEST]
-        raise PathError("path-missing", f"{shown}: no such file or folder that can be read.") from fault
+        raise PathError("path-missing", f"{shown}: no such file or folder, or it cannot be read.") from fault
     files = sorted(one for one in at.iterdir() if one.suffix in (".npz", ".npy")) if at.is_dir() else [at]
     if not files:
         raise InputError(
-            "no-samples", f"{base_name(path)}: the folder holds no .npz file, no .npy file and no image."
+            "no-samples", f"{base_name(path)}: the folder contains no .npz file, .npy file or image."
         )
     return files
 
@@ -98,26 +98,26 @@ def read_arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
         if file.stat().st_size > MAX_FILE:
             raise InputError("sample-too-large", f"{file.name} is larger than 4 GB.")
         if file.suffix == ".npz":
-            _bounded(file)
-        held = np.load(file, allow_pickle=False)
-        if isinstance(held, np.ndarray):
-            return {file.stem: held}
-        with held:
-            return {name: held[name] for name in held.files}
+            _check_size(file)
+        content = np.load(file, allow_pickle=False)
+        if isinstance(content, np.ndarray):
+            return {file.stem: content}
+        with content:
+            return {name: content[name] for name in content.files}
     except _UNREADABLE as fault:
         raise InputError(
-            "sample-unreadable", f"{file.name} is not a NumPy file that can be read: {_line(fault)}"
+            "sample-unreadable", f"{file.name} cannot be read as a NumPy file: {_line(fault)}"
         ) from fault
 
 
-def _bounded(file: Path) -> None:
+def _check_size(file: Path) -> None:
     with zipfile.ZipFile(file) as archive:
         if sum(one.file_size for one in archive.infolist()) > MAX_FILE:
-            raise InputError("sample-too-large", f"{file.name} holds more than 4 GB.")
+            raise InputError("sample-too-large", f"{file.name} contains more than 4 GB.")
 
 
 def _line(fault: BaseException) -> str:
     text = str(fault).strip().splitlines()
     if text and "pickle" in text[0]:  # NumPy suggests allowing pickles, which are never loaded.
-        return "it contains other data than numeric arrays."
+        return "it contains data other than numeric arrays."
     return (text[0][:200] if text else type(fault).__name__).rstrip(".") + "."

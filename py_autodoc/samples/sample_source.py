@@ -13,7 +13,7 @@ from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.protobuf.probe import base_name
 from py_autodoc.samples.images import image_input, images_in
 from py_autodoc.samples.items import as_arrays
-from py_autodoc.samples.noise import made_samples
+from py_autodoc.samples.noise import synthetic_samples
 from py_autodoc.samples.read import read_samples, samples_in
 from py_autodoc.samples.specs import InputSpec, Sample
 from py_autodoc.units import size
@@ -44,21 +44,21 @@ def choose_samples(
     Raises: InputError, OptionError.
     """
     if count is not None and not 1 <= count <= MOST:
-        raise OptionError("bad-samples", f"1 to {MOST:,} samples can be used.")
+        raise OptionError("bad-samples", f"The number of samples must be from 1 to {MOST:,}.")
     listed, most = list(specs), count or usual[0]
     if data is None:
-        return list(made_samples(listed, count or usual[1], seed)), f"{SYNTHETIC} (seed {seed})"
-    said, images = "given", images_in(data)
+        return list(synthetic_samples(listed, count or usual[1], seed)), f"{SYNTHETIC} (seed {seed})"
+    source, images = "given", images_in(data)
     if images is not None:
         spec = image_input(listed)
-        said = f"images of {base_name(images.path)}, {images.how(spec).source}"
+        source = f"images of {base_name(images.path)}, {images.how(spec).source}"
         found = _listed(images.samples(spec, most))
     elif isinstance(data, (str, os.PathLike)):
-        found, said = _listed(read_samples(data, listed, most)), base_name(data)
+        found, source = _listed(read_samples(data, listed, most)), base_name(data)
     elif isinstance(data, (np.ndarray, Mapping)):
         arrays = {"": data} if isinstance(data, np.ndarray) else data
-        held = {name: np.asarray(one) for name, one in arrays.items()}
-        found = _listed(islice(samples_in(held, listed, "The data"), most))
+        named = {name: np.asarray(one) for name, one in arrays.items()}
+        found = _listed(islice(samples_in(named, listed, "The data"), most))
     elif isinstance(data, Iterable):
         names = [one.name for one in listed]
         rows = (samples_in(dict(as_arrays(one, names)), listed, "The data") for one in data)
@@ -66,24 +66,24 @@ def choose_samples(
     else:
         raise OptionError(
             "bad-data",
-            f"A {type(data).__name__} cannot be read as data.",
-            "Pass a file, a folder, a mapping, arrays or an iterable of them.",
+            f"An object of type {type(data).__name__} cannot be used as data.",
+            "Pass a file, a folder, a mapping, an array or an iterable of these.",
         )
     if not found:
         raise InputError("no-samples", "The data contains no sample.")
-    return found, said
+    return found, source
 
 
 def _listed(samples: Iterable[Sample]) -> list[Sample]:
     """Return all samples if they fit into memory. Raises: InputError."""
     found: list[Sample] = []
-    held = 0
+    total = 0
     for one in samples:
-        held += sum(value.nbytes for value in one.values())
-        if held > MAX_BYTES:
+        total += sum(value.nbytes for value in one.values())
+        if total > MAX_BYTES:
             raise InputError(
                 "samples-too-large", f"{len(found) + 1:,} samples take more than {size(MAX_BYTES)}.",
-                "Take fewer with --samples.",
+                "Use fewer with --samples.",
             )  # fmt: skip
         found.append(one)
     return found

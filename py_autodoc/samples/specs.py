@@ -78,24 +78,24 @@ def _dtype(number: int, name: str, file: str) -> np.dtype[Any]:
     try:
         found: np.dtype[Any] = np.dtype(helper.tensor_dtype_to_np_dtype(number))
     except (KeyError, ValueError, TypeError) as fault:
-        raise InputError("input-type", f"{file}: the type of the input {name} is not known.") from fault
+        raise InputError("input-type", f"{file}: the type of the input {name} is unknown.") from fault
     return found
 
 
 def _sizes(shape: tuple[int | str | None, ...] | None, name: str, file: str) -> tuple[int, ...]:
     if shape is None:
         raise OptionError(
-            "unknown-size", f"{file}: the rank of {name} is not known.", f"Use --input-shape {name}=…"
+            "unknown-size", f"{file}: the rank of the input {name} is unknown.", f"Use --input-shape {name}=…"
         )
     free = [size for size in shape if not isinstance(size, int)]
     if free:
         symbol = next((str(size) for size in free if size), "")
         shown = "×".join(str(size or "?") for size in shape)
-        way = f"--bind {symbol}=N" if symbol.isidentifier() else f"--input-shape {name}=…"
+        option = f"--bind {symbol}=N" if symbol.isidentifier() else f"--input-shape {name}=…"
         raise OptionError(
             "unknown-size",
-            f"{file}: a size of the input {name} is not known ({shown}).",
-            f"Use {way}, or --assume.",
+            f"{file}: a dimension of the input {name} is unknown ({shown}).",
+            f"Use {option}, or --assume.",
         )
     return tuple(size for size in shape if isinstance(size, int))
 
@@ -140,7 +140,7 @@ def matched(given: Mapping[str, Any], specs: list[InputSpec], source: str) -> Sa
         raise InputError(
             "sample-missing",
             f"{source} has no values for {', '.join(missing)}.",
-            f"It holds {', '.join(list(named)[:20]) or 'nothing'}.",
+            f"It contains {', '.join(list(named)[:20]) or 'nothing'}.",
         )
     return {one.name: _cast(named[one.name], one, source) for one in specs}
 
@@ -148,23 +148,26 @@ def matched(given: Mapping[str, Any], specs: list[InputSpec], source: str) -> Sa
 def _cast(value: Any, spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
     array = np.asarray(value)
     if array.dtype == object or array.dtype.kind not in "biufV":
-        raise InputError("sample-type", f"{source}: {spec.name} holds {array.dtype} and not numbers.")
+        raise InputError("sample-type", f"{source}: {spec.name} contains {array.dtype} instead of numbers.")
     if array.shape != spec.shape:
         got = "×".join(map(str, array.shape)) or "scalar"
         raise InputError(
-            "sample-shape", f"{source}: {spec.name} is {got}; the model takes {spec.shown}.",
+            "sample-shape", f"{source}: {spec.name} has the shape {got}; the model takes {spec.shown}.",
             "Set symbolic dimensions with --bind, --input-shape or --batch-size.",
         )  # fmt: skip
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise InputError("sample-not-finite", f"{source}: {spec.name} holds NaN or infinity.")
+        raise InputError("sample-not-finite", f"{source}: {spec.name} contains NaN or infinity.")
     if array.dtype == spec.dtype:
         return np.ascontiguousarray(array)
     with np.errstate(over="ignore", invalid="ignore"):
         cast = array.astype(spec.dtype)
     if spec.dtype.kind == "f" and not np.isfinite(cast).all():
-        raise InputError("sample-type", f"{source}: {spec.name} holds values that do not fit {spec.dtype}.")
+        raise InputError(
+            "sample-type", f"{source}: {spec.name} contains values that do not fit {spec.dtype}."
+        )
     if spec.dtype.kind in "iub" and not np.array_equal(cast.astype(array.dtype), array):
         raise InputError(
-            "sample-type", f"{source}: {spec.name} holds {array.dtype}; its values do not fit {spec.dtype}."
+            "sample-type",
+            f"{source}: {spec.name} contains {array.dtype} values that do not fit {spec.dtype}.",
         )
     return np.ascontiguousarray(cast)

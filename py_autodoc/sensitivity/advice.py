@@ -30,33 +30,37 @@ def read_sensitivity(path: PathLike) -> Sensitivity:
     name = base_name(path)[:200]
     try:
         if Path(path).stat().st_size > _MAX_BYTES:
-            raise InputError("bad-sensitivity", f"{name} is too large for a result of `sensitivity`.")
+            raise InputError("bad-sensitivity", f"{name} is too large to be a result of `sensitivity`.")
         data = Path(path).read_bytes()
     except OSError as fault:
         raise PathError("path-missing", f"{name} cannot be read: {fault.strerror or fault}.") from fault
     try:
         check_json(data, TABLE)
-        found = msgspec.convert(_finite(msgspec.json.decode(data)), Sensitivity)
+        result = msgspec.convert(_finite(msgspec.json.decode(data)), Sensitivity)
     except (ValueError, msgspec.MsgspecError) as fault:
         line = str(fault).strip().splitlines()[0][:200]
         raise InputError(
             "bad-sensitivity", f"{name} is not a result of `sensitivity`: {line}",
             "Write it with `sensitivity MODEL --out-json`.",
         ) from fault  # fmt: skip
-    if found.schema != SCHEMA:
+    if result.schema != SCHEMA:
         raise InputError(
-            "bad-sensitivity", f"{name} has the schema {found.schema[:40]!r} instead of {SCHEMA}."
+            "bad-sensitivity", f"{name} has the schema {result.schema[:40]!r} instead of {SCHEMA}."
         )
-    return found
+    return result
 
 
 def _finite(document: Any) -> Any:
     """Return the document with infinite relative errors, which JSON stores as null."""
     if isinstance(document, list):
-        return [_finite(one) for one in document]
+        return [_finite(item) for item in document]
     if isinstance(document, dict):
-        held = {key: _finite(one) for key, one in document.items()}
-        return {**held, "relative_error": math.inf} if held.get("relative_error", 0) is None else held
+        converted = {key: _finite(item) for key, item in document.items()}
+        return (
+            {**converted, "relative_error": math.inf}
+            if converted.get("relative_error", 0) is None
+            else converted
+        )
     return document
 
 
@@ -99,13 +103,15 @@ def advice(found: Sensitivity) -> QuantizationAdvice:
 
 def _engine(found: Sensitivity, point: CurvePoint) -> EngineSummary:
     """Compare the mixture with the float model, which is the last point of the curve."""
-    whole, count = found.curve[-1], len(found.layers)
+    floating, count = found.curve[-1], len(found.layers)
     measured = point.measured_ms is not None and found.measured_float_ms is not None
-    times = (point.measured_ms, found.measured_float_ms) if measured else (point.latency_ms, whole.latency_ms)
+    times = (
+        (point.measured_ms, found.measured_float_ms) if measured else (point.latency_ms, floating.latency_ms)
+    )
     known = times[0] is not None and times[1] is not None
     return EngineSummary(
         layers=count, float_layers=point.float_layers, quantized_layers=count - point.float_layers,
-        weight_bytes=point.weight_bytes, float_weight_bytes=whole.weight_bytes,
+        weight_bytes=point.weight_bytes, float_weight_bytes=floating.weight_bytes,
         latency_ms=times[0] if known else None, float_latency_ms=times[1] if known else None,
         speedup=times[1] / times[0] if times[0] and times[1] else None,
         latency_source=("measured" if measured else "estimated") if known else "",
@@ -120,8 +126,8 @@ def _strategy(found: Sensitivity) -> list[str]:
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     if found.measured < count:
         return [
-            f"Strategy: open, because {found.measured} of {plural(count, 'layer')} were measured. "
-            "Measure all of them."
+            f"Strategy: undecided, because only {found.measured} of {plural(count, 'layer')} were measured. "
+            "Measure all layers."
         ]
     if found.choice is not None and not found.choice.reached:
         return [f"Strategy: {found.choice.target} is not reached with any number of float layers."]
@@ -133,31 +139,32 @@ def _strategy(found: Sensitivity) -> list[str]:
             f"Sensitive layers: keep {shown} in float or in 16 bits.",
         ]
     if found.choice is not None:
-        return [
-            f"Strategy: quantize all {plural(count, 'layer')} to {kinds}; that reaches {found.choice.target}."
-        ]
+        return [f"Strategy: quantize all {plural(count, 'layer')} to {kinds} to reach {found.choice.target}."]
     if _close(found):
-        said = f"Strategy: quantize all {plural(count, 'layer')} to {kinds}."
+        strategy = f"Strategy: quantize all {plural(count, 'layer')} to {kinds}."
     else:
-        said = f"Strategy: mixed precision of {kinds} and float. Choose a target with --auto."
-    return [said, *([f"Sensitive layers: {shown} first if accuracy falls."] if names else [])]
+        strategy = f"Strategy: mixed precision of {kinds} and float. Set a target with --auto."
+    return [
+        strategy,
+        *([f"Sensitive layers: keep {shown} in float first if the accuracy is too low."] if names else []),
+    ]
 
 
 def _close(found: Sensitivity) -> bool:
     """True if the model with all layers quantized is close to the float model."""
-    whole = found.all_quantized
-    if whole is None:
+    quantized = found.all_quantized
+    if quantized is None:
         return False
-    if whole.agreement is not None:
-        return whole.agreement >= _CLOSE_SHARE
-    return whole.sqnr_db is None or whole.sqnr_db >= _CLOSE_DB
+    if quantized.agreement is not None:
+        return quantized.agreement >= _CLOSE_SHARE
+    return quantized.sqnr_db is None or quantized.sqnr_db >= _CLOSE_DB
 
 
 def _calibration(found: Sensitivity) -> list[str]:
     # Files written by earlier versions say "made up".
     if found.data.startswith((SYNTHETIC, "made up")):
         return [
-            "Calibration: the samples are synthetic, so ranges and ranking are not those of real inputs. "
+            "Calibration: the samples are synthetic; ranges and ranking differ from those of real inputs. "
             f"Measure again with at least {ENOUGH} real samples."
         ]
     if found.samples < ENOUGH:
@@ -166,7 +173,8 @@ def _calibration(found: Sensitivity) -> list[str]:
             f"this measurement used {found.samples}."
         ]
     return [
-        f"Calibration: {found.samples} samples were used; minmax ranges first, then percentile or entropy."
+        f"Calibration: {found.samples} samples were used. Use minmax ranges first, then percentile or "
+        "entropy."
     ]
 
 
@@ -177,9 +185,11 @@ def _tradeoff(engine: EngineSummary | None) -> list[str]:
     if engine.speedup is not None:
         parts.append(f"{engine.speedup:.2f} times as fast ({engine.latency_source}, {engine.device})")
     if engine.agreement is not None:
-        parts.append(f"the largest score as in float for {engine.agreement:.1%} of the samples")
+        parts.append(f"top-1 agreement {engine.agreement:.1%}")
     parts.append("no difference" if engine.sqnr_db is None else f"SQNR {engine.sqnr_db:.1f} dB")
-    said = [f"Trade-off: {', '.join(parts)}."]
+    sentences = [f"Trade-off: {', '.join(parts)}."]
     if engine.speedup is not None and engine.speedup < 1:
-        said.append(f"On {engine.device} the mixture is slower than float: there, quantize for size only.")
-    return said
+        sentences.append(
+            f"The mixture is slower than float on {engine.device}: quantize only to reduce the size."
+        )
+    return sentences

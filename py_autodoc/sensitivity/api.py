@@ -26,12 +26,12 @@ from py_autodoc.sensitivity.layers import QuantizableLayer, Scheme, layers_of
 from py_autodoc.sensitivity.measure import MEMORY, Bench, LayerScores, Progress
 from py_autodoc.sensitivity.scores import Score
 
-SAMPLES, MADE = 64, 8
+DATA_SAMPLES, SYNTHETIC_SAMPLES = 64, 8
 """Default number of samples from data, enough for a stable ranking, and of generated ones."""
 _CLASSES = frozenset(
     {"image-classification", "text-classification", "audio-classification", "keyword-spotting"}
 )
-_FEW = 3
+_MAX_ADVICE = 3
 """Number of layers recommended to stay float without a target."""
 _NOTABLE = 2.0
 """A layer is called sensitive from this multiple of the median error."""
@@ -84,14 +84,14 @@ def sensitivity(
         RequirementError: ONNX Runtime is missing.
         AnalysisError: it rejects the model.
     """
-    return sensitivity_analysed(
+    return sensitivity_with_analysis(
         model, data, samples=samples, seed=seed, activations=activations, weights=weights,
         per_channel=per_channel, output=output, auto=auto, budget=budget, bindings=bindings,
         input_shapes=input_shapes, hardware=hardware, memory=memory, progress=progress,
     )[0]  # fmt: skip
 
 
-def sensitivity_analysed(
+def sensitivity_with_analysis(
     model: PathLike,
     data: Any = None,
     *,
@@ -111,17 +111,19 @@ def sensitivity_analysed(
 ) -> tuple[Sensitivity, Analysis]:
     """Like ``sensitivity``, but also return the analysis of the model, for drawing it."""
     scheme = _scheme(activations, weights, per_channel)
-    wanted = None if auto is None else target(auto)
+    goal = None if auto is None else target(auto)
     name = base_name(model)
     analysis = analysis_at_sizes(model, data, bindings, input_shapes, hardware)
     proto = read_model(model, weights=True)
     layers = layers_of(proto, name)
-    given, said = choose_samples(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
+    chosen, source = choose_samples(
+        data, input_specs(analysis), samples, seed, (DATA_SAMPLES, SYNTHETIC_SAMPLES)
+    )
     result = _output(proto, output, name)
-    bench = Bench(model, proto, layers, given, scheme, result, _of_classes(analysis, proto, result), memory)
-    found = bench.alone(budget, progress or (lambda done, total: None))
-    made = _document(analysis, bench, found, scheme, wanted, (len(given), said, result))
-    return made, analysis
+    bench = Bench(model, proto, layers, chosen, scheme, result, _of_classes(analysis, proto, result), memory)
+    scores = bench.alone(budget, progress or (lambda done, total: None))
+    document = _document(analysis, bench, scores, scheme, goal, (len(chosen), source, result))
+    return document, analysis
 
 
 def _scheme(activations: str, weights: str, per_channel: bool) -> Scheme:
@@ -130,7 +132,9 @@ def _scheme(activations: str, weights: str, per_channel: bool) -> Scheme:
     ):  # fmt: skip
         if given not in known:
             raise OptionError(
-                "bad-scheme", f"{option}: {given[:20]!r} is unknown.", f"One of {', '.join(known)}."
+                "bad-scheme",
+                f"Unknown value for {option}: {given[:20]!r}.",
+                f"Choose one of {', '.join(known)}.",
             )
     return Scheme(activations, weights, per_channel)
 
@@ -144,7 +148,7 @@ def _output(proto: onnx.ModelProto, wanted: str | None, name: str) -> str:
     if wanted is not None and wanted not in floats:
         known = ", ".join(floats[:20])
         raise OptionError(
-            "no-such-output", f"{name} has no float32 output {wanted[:80]!r}.", f"It has {known}."
+            "no-such-output", f"{name} has no float32 output {wanted[:80]!r}.", f"Choose one of {known}."
         )
     return floats[0] if wanted is None else wanted
 
@@ -161,19 +165,19 @@ def _of_classes(analysis: Analysis, proto: onnx.ModelProto, output: str) -> bool
 def _document(
     analysis: Analysis,
     bench: Bench,
-    found: LayerScores,
+    scores: LayerScores,
     scheme: Scheme,
-    wanted: ScoreTarget | None,
+    goal: ScoreTarget | None,
     about: tuple[int, str, str],
 ) -> Sensitivity:
     metric = "kl" if bench.truth.classes else "relative_error"
-    ranking = _ranking(found.alone, metric)
+    ranking = _ranking(scores.alone, metric)
     nodes = _nodes(analysis, bench.layers)
     latency = MixedLatency(analysis, nodes)
-    whole = bench.whole() and len(ranking) == len(bench.layers)
+    mixtures = bench.fits_memory() and len(ranking) == len(bench.layers)
     curve: list[CurvePoint] = []
     choice = None
-    if whole:
+    if mixtures:
         size = _sizes(analysis, bench.layers, scheme)
 
         def point(count: int, score: Score | None = None) -> CurvePoint:
@@ -185,19 +189,19 @@ def _document(
             )  # fmt: skip
 
         curve = [point(count) for count in points(len(ranking))]
-        if wanted is not None:
-            count, reached = fewest(len(ranking), wanted, lambda few: bench.mixture(set(ranking[few:])))
+        if goal is not None:
+            count, reached = fewest(len(ranking), goal, lambda few: bench.mixture(set(ranking[few:])))
             kept = [bench.layers[number].output for number in ranking[:count]]
-            choice = Choice(target=wanted.text, reached=reached, float_layers=kept, point=point(count))
-    elif wanted is not None:
+            choice = Choice(target=goal.text, reached=reached, float_layers=kept, point=point(count))
+    elif goal is not None:
         raise OptionError(
-            "no-mixtures", "A target needs all layers in one session, measured.",
-            "Allow more memory (--memory) or time (--budget).",
+            "no-mixtures", "A target needs the scores of all layers and memory for all of them at once.",
+            "Raise --memory or --budget.",
         )  # fmt: skip
-    order = [*ranking, *(number for number, score in enumerate(found.alone) if score is None)]
+    order = [*ranking, *(number for number, score in enumerate(scores.alone) if score is None)]
     ranks = {number: rank for rank, number in enumerate(ranking, 1)}
     layers = [
-        _layer(analysis, bench.layers[number], nodes.get(number), ranks.get(number), found.alone[number])
+        _layer(analysis, bench.layers[number], nodes.get(number), ranks.get(number), scores.alone[number])
         for number in order
     ]
     return Sensitivity(
@@ -209,8 +213,8 @@ def _document(
         weights=scheme.weights,
         per_channel=scheme.per_channel,
         metric=metric,
-        float_error=found.nothing.relative_error,
-        all_quantized=None if found.everything is None else quality(found.everything),
+        float_error=scores.nothing.relative_error,
+        all_quantized=None if scores.everything is None else quality(scores.everything),
         layers=layers,
         measured=len(ranking),
         sensitive_layers=_advice(layers, choice, scheme),
@@ -229,8 +233,8 @@ def _ranking(scores: Sequence[Score | None], metric: str) -> list[int]:
 
 def _nodes(analysis: Analysis, layers: Sequence[QuantizableLayer]) -> dict[int, int]:
     """Return layer → node of the analysis, matched by output tensor."""
-    makers = {t.name: t.producer for t in analysis.model.tensors if t.graph == 0 and t.producer >= 0}
-    return {number: makers[one.output] for number, one in enumerate(layers) if one.output in makers}
+    producers = {t.name: t.producer for t in analysis.model.tensors if t.graph == 0 and t.producer >= 0}
+    return {number: producers[one.output] for number, one in enumerate(layers) if one.output in producers}
 
 
 def _layer(
@@ -238,8 +242,8 @@ def _layer(
 ) -> SensitiveLayer:
     name, macs = layer.output, None
     if node is not None:
-        held, entry = analysis.model.nodes[node], analysis.costs[node]
-        name = ".".join(held.scope) or held.name or layer.output
+        found, entry = analysis.model.nodes[node], analysis.costs[node]
+        name = ".".join(found.scope) or found.name or layer.output
         macs = None if entry.cost is None else entry.cost.macs
     return SensitiveLayer(
         rank=rank, name=name, op=layer.op, node=node, output=layer.output, weight_values=layer.size,
@@ -264,15 +268,15 @@ def _advice(layers: Sequence[SensitiveLayer], choice: Choice | None, scheme: Sch
     known = [one for one in layers if one.quality is not None]
     if choice is not None:
         chosen = [one for one in known if one.output in set(choice.float_layers)]
-        why = f"Keep in float to reach {choice.target}." if choice.reached else "Keep in float."
+        reason = f"Keep in float to reach {choice.target}." if choice.reached else "Keep in float."
     else:
         errors = sorted(one.quality.relative_error for one in known if one.quality is not None)
-        middle = errors[len(errors) // 2] if errors else 0.0
+        median = errors[len(errors) // 2] if errors else 0.0
         chosen = [
-            one for one in known[:_FEW]
-            if one.quality is not None and one.quality.relative_error > _NOTABLE * middle
+            one for one in known[:_MAX_ADVICE]
+            if one.quality is not None and one.quality.relative_error > _NOTABLE * median
         ]  # fmt: skip
-        why = "Keep in float or in 16 bits first, when accuracy falls."
+        reason = "Keep in float or in 16 bits first if the accuracy is too low."
     return [
         Advice(
             layer=one.name,
@@ -280,7 +284,7 @@ def _advice(layers: Sequence[SensitiveLayer], choice: Choice | None, scheme: Sch
             sqnr_db=one.quality.sqnr_db,
             kl=one.quality.kl,
             accuracy_drop=None if one.quality.agreement is None else 1 - one.quality.agreement,
-            recommendation=why,
+            recommendation=reason,
         )
         for one in chosen
         if one.quality is not None

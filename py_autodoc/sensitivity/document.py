@@ -7,7 +7,7 @@ import msgspec
 from py_autodoc.sensitivity.scores import Score
 
 SCHEMA = "autodoc.sensitivity/1"
-_HOTTEST = 10.0
+_MAX_HEAT = 10.0
 """Relative error at which the heatmap saturates."""
 
 
@@ -110,7 +110,7 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
     def heat(self) -> dict[str, object]:
         """Return the relative errors as a heatmap for ``Autodoc.overlay`` and images."""
         values = {
-            str(one.node): min(one.quality.relative_error, _HOTTEST)
+            str(one.node): min(one.quality.relative_error, _MAX_HEAT)
             for one in self.layers
             if one.node is not None and one.quality is not None
         }

@@ -33,7 +33,7 @@ class ScoreTarget:
         known = getattr(score, self.name)
         if known is None:
             raise OptionError(
-                "no-such-figure", f"The output is not of class scores, so it has no {self.name}.",
+                "no-such-figure", f"The output does not hold class scores, so {self.name} is undefined.",
                 "Set a target for sqnr or relative_error.",
             )  # fmt: skip
         return bool(known >= self.value) if _LARGER[self.name] else bool(known <= self.value)
@@ -41,17 +41,17 @@ class ScoreTarget:
 
 def target(text: str) -> ScoreTarget:
     """Parse a target. Raises: OptionError."""
-    found = _TARGET.fullmatch(text)
+    match = _TARGET.fullmatch(text)
     try:
-        value = float(found[3]) if found else None
+        value = float(match[3]) if match else None
     except ValueError:
         value = None
-    if found is None or value is None or _LARGER[found[1]] != found[2].startswith(">"):
+    if match is None or value is None or _LARGER[match[1]] != match[2].startswith(">"):
         raise OptionError(
-            "bad-target", f"{text[:80]!r} is not a target.",
-            "For example 'agreement>=0.99', 'sqnr>=30', 'kl<=0.01' or 'relative_error<=0.05'.",
+            "bad-target", f"{text[:80]!r} is not a valid target.",
+            "Use 'agreement>=0.99', 'sqnr>=30', 'kl<=0.01' or 'relative_error<=0.05', for example.",
         )  # fmt: skip
-    return ScoreTarget(text.strip(), found[1], value / 100 if found[4] == "%" else value)
+    return ScoreTarget(text.strip(), match[1], value / 100 if match[4] == "%" else value)
 
 
 def fewest(layers: int, wanted: ScoreTarget, score: Callable[[int], Score]) -> tuple[int, bool]:

@@ -28,13 +28,13 @@ class MixedLatency:
         chosen, kernels = analysis.hardware, analysis.kernels
         if chosen is None or kernels is None or chosen.device is None:
             return
-        one = chosen.device
-        floating = FLOAT if one.peak(FLOAT) else "fp16"
-        if not one.peak(floating) or not one.peak(INTEGER):
+        device = chosen.device
+        floating = FLOAT if device.peak(FLOAT) else "fp16"
+        if not device.peak(floating) or not device.peak(INTEGER):
             return
-        self.device = f"{one.name}, {floating} and {INTEGER}"
+        self.device = f"{device.name}, {floating} and {INTEGER}"
         tables = [
-            estimate(kernels, estimate_inputs(analysis), one, precision, chosen.runtime.model).kernels
+            estimate(kernels, estimate_inputs(analysis), device, precision, chosen.runtime.model).kernels
             for precision in (floating, INTEGER)
         ]
         self._float = [None if time is None else time.seconds for time in tables[0]]

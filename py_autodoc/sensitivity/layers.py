@@ -14,7 +14,7 @@ from py_autodoc.errors import InputError
 
 _OPS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 _QUANTIZED = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits"})
-LEAST_OPSET = 10
+MIN_OPSET = 10
 """First opset with QuantizeLinear."""
 Array = np.ndarray[Any, Any]
 
@@ -49,9 +49,9 @@ def layers_of(model: onnx.ModelProto, name: str) -> list[QuantizableLayer]:
             "already-quantized", f"{name} is already quantized.", "Pass the original float model."
         )
     opset = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=0)
-    if opset < LEAST_OPSET:
+    if opset < MIN_OPSET:
         raise InputError(
-            "opset-too-old", f"{name} has opset {opset}; quantization needs {LEAST_OPSET}.",
+            "opset-too-old", f"{name} has opset {opset}; quantization needs {MIN_OPSET}.",
             "Convert it with onnx.version_converter.",
         )  # fmt: skip
     stored = {one.name: one for one in model.graph.initializer}
@@ -99,7 +99,7 @@ def weights_of(model: onnx.ModelProto, layers: list[QuantizableLayer]) -> Mappin
                 found[one.name] = numpy_helper.to_array(one)
             except (ValueError, TypeError) as fault:
                 raise InputError(
-                    "weights-damaged", f"The data of {one.name[:80]} do not fit its sizes."
+                    "weights-damaged", f"The data of {one.name[:80]} does not match its shape."
                 ) from fault
     return found
 
@@ -120,16 +120,16 @@ class Scheme:
         return 4 if self.weights == "s4" else 8
 
 
-_SMALLEST = float(np.finfo(np.float32).tiny)
-_LARGEST = {"s8": 127, "s7": 63, "s4": 7}
+_MIN_SCALE = float(np.finfo(np.float32).tiny)
+_MAX_VALUE = {"s8": 127, "s7": 63, "s4": 7}
 
 
 def rounded(weight: Array, axis: int, scheme: Scheme) -> Array:
     """Return the weight after quantization: symmetric, rounded half to even."""
-    most = _LARGEST[scheme.weights]
+    most = _MAX_VALUE[scheme.weights]
     along = tuple(one for one in range(weight.ndim) if one != axis) if scheme.per_channel else None
     peak = np.abs(weight).max(axis=along, keepdims=True)
-    scale = np.maximum(peak / most, _SMALLEST).astype(np.float32)
+    scale = np.maximum(peak / most, _MIN_SCALE).astype(np.float32)
     return np.asarray(np.clip(np.round(weight / scale), -most, most) * scale, np.float32)
 
 
@@ -145,4 +145,4 @@ def activation_scale(low: float, high: float, scheme: Scheme) -> tuple[Array, Ar
 
 def _positive(scale: float) -> Array:
     """Return the scale, or the smallest one by which float32 can divide."""
-    return np.array(max(scale, _SMALLEST), np.float32)
+    return np.array(max(scale, _MIN_SCALE), np.float32)

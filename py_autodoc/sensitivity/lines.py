@@ -11,6 +11,8 @@ from py_autodoc.units import plural, size
 SHOWN = 20
 """Number of layers listed by default."""
 _WIDTH = 44
+"""Maximum width of the column of layers."""
+_METRICS = {"kl": "KL divergence", "relative_error": "relative error"}
 
 
 def sensitivity_lines(found: Sensitivity, every: bool = False) -> Iterator[str]:
@@ -20,37 +22,41 @@ def sensitivity_lines(found: Sensitivity, every: bool = False) -> Iterator[str]:
         f"{found.model}: {found.measured} of {plural(len(found.layers), 'layer')} measured, "
         f"{found.activations} data, {found.weights} weights ({channels})."
     )
-    yield f"Data: {plural(found.samples, 'sample')}, {found.data}. Compared: {found.output}."
+    yield f"Data: {plural(found.samples, 'sample')}, {found.data}. Compared output: {found.output}."
     if found.all_quantized is not None:
-        yield f"All of them quantized: {quality_text(found.all_quantized)}."
+        yield f"All layers quantized: {quality_text(found.all_quantized)}"
     yield ""
-    yield f"Each quantized alone, the most sensitive first (by {found.metric.replace('_', ' ')})"
+    yield f"Each layer quantized alone, most sensitive first (by {_METRICS[found.metric]})"
     listed = found.layers if every else found.layers[:SHOWN]
     for one in listed:
         rank = "  –" if one.rank is None else f"{one.rank:3}"
-        said = "not measured: the time was over" if one.quality is None else quality_text(one.quality)
-        yield f"{rank} {_cut(f'{one.name} ({one.op})'):<{_WIDTH}}  {said}"
+        result = (
+            "not measured: the time budget was exhausted"
+            if one.quality is None
+            else quality_text(one.quality)
+        )
+        yield f"{rank} {_shorten(f'{one.name} ({one.op})'):<{_WIDTH}}  {result}"
     if len(found.layers) > len(listed):
         yield f"    and {len(found.layers) - len(listed)} more (--all)"
     if found.curve:
         yield ""
-        yield "The most sensitive ones kept float"
+        yield "The most sensitive layers kept in float"
         for point in found.curve:
             yield f"{point.float_layers:3} float  {_point(point)}"
         if found.device:
-            yield f"Latencies: estimates for {found.device}, each kernel in the precision of its layer."
+            yield f"Latencies: estimates for {found.device}, with each kernel in the precision of its layer."
         if found.measured_float_ms is not None:
             yield (
-                f"Measured on {found.measured_on}: medians of the files that `quantize` makes with these "
-                f"layers in float, run in turn. The float model takes {found.measured_float_ms:.3g} ms."
+                f"Measured on {found.measured_on}: median latency of the files that `quantize` creates with "
+                f"these layers in float. The float model takes {found.measured_float_ms:.3g} ms."
             )
     if found.choice is not None:
         yield ""
         kept = ", ".join(found.choice.float_layers) or "none"
         count = plural(found.choice.point.float_layers, "float layer")
-        reached = f"{count}" if found.choice.reached else "not reached, with every layer float"
-        yield f"{found.choice.target}: {reached}. {_point(found.choice.point)}."
-        yield f"Keep float: {kept}"
+        reached = count if found.choice.reached else "not reached, even with all layers in float"
+        yield f"{found.choice.target}: {reached} ({_point(found.choice.point)})"
+        yield f"Keep in float: {kept}"
 
 
 def quality_text(one: Quality) -> str:
@@ -61,7 +67,7 @@ def quality_text(one: Quality) -> str:
     if one.kl is not None:
         parts.append(f"KL {one.kl:.2g}")
     if one.agreement is not None:
-        parts.append(f"agreement {one.agreement:.1%}")
+        parts.append(f"top-1 agreement {one.agreement:.1%}")
     return ", ".join(parts)
 
 
@@ -71,5 +77,5 @@ def _point(one: CurvePoint) -> str:
     return f"{quality_text(one.quality)}, weights {size(one.weight_bytes)}{latency}{measured}"
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH // 2 - 1]}…{text[-_WIDTH // 2 :]}"

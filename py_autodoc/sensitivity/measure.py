@@ -72,34 +72,34 @@ class Bench:
         self.layers, self._samples, self._scheme = list(layers), list(samples), scheme
         self._path, self._model, self._output, self._memory = path, model, output, memory
         self._weights = weights_of(model, self.layers)
-        held = weight_bytes(model.graph)
-        if held > LARGEST:  # Sessions and their packed weights would take a multiple of this memory.
+        stored = weight_bytes(model.graph)
+        if stored > LARGEST:  # Sessions and their packed weights would take a multiple of this memory.
             raise InputError(
                 "model-too-large",
-                f"{base_name(path)} has more than 2 GB of weights, too many to measure layer by layer.",
-                "Quantize it and let `verify` compare the layers of both files.",
+                f"{base_name(path)} has more than 2 GB of weights, too much to measure layer by layer.",
+                "Quantize it, then compare the layers of both files with `verify`.",
             )  # fmt: skip
-        fixed = 2 * held
+        fixed = 2 * stored
         switched = _COPIES * 4 * sum(one.size for one in self.layers)
         self._fits = fixed + switched <= memory
         count = min(_PIECES, -(-len(self.layers) // _LEAST))
         if not self._fits:
             count = max(count, -(-switched // max(1, memory - fixed)))
         # A session is created from a protobuf, which contains the weights of switches twice.
-        count = min(len(self.layers), max(count, -(-4 * held // LARGEST)))
+        count = min(len(self.layers), max(count, -(-4 * stored // LARGEST)))
         try:
-            results = self._begun(count)
+            results = self._run_float(count)
         except AnalysisError:
             if count == 1:
                 raise
-            results = self._begun(1)
+            results = self._run_float(1)
         self.truth = Truth(results, classes)
         self._equal = self.truth.score(results)
 
-    def _begun(self, count: int) -> list[Array]:
+    def _run_float(self, count: int) -> list[Array]:
         """Cut the model into ``count`` pieces and run it in float for the results and ranges of layers."""
-        found = cut(self._model, self.layers, self._output, count)
-        self._pieces = [one for one in found if one.nodes]
+        pieces = cut(self._model, self.layers, self._output, count)
+        self._pieces = [one for one in pieces if one.nodes]
         self._plain: list[PlainPiece] = []
         self._inputs: list[list[onnx.ValueInfoProto]] = []
         self._switched: dict[int, SwitchedModel] = {}
@@ -108,22 +108,24 @@ class Bench:
         for piece in self._pieces:
             self._inputs.append([declared(name, [one[name] for one in values]) for name in piece.reads])
             data = dict.fromkeys(self.layers[number].data for number in piece.layers)
-            made = [name for name in data if name not in piece.reads]
-            plain = PlainPiece(self._path, self._model, piece, self._inputs[-1], made)
+            produced = [name for name in data if name not in piece.reads]
+            plain = PlainPiece(self._path, self._model, piece, self._inputs[-1], produced)
             self._plain.append(plain)
             for at, one in enumerate(values):
                 for name in data:
                     if name in piece.reads:
-                        self._seen(name, float(one[name].min()), float(one[name].max()))
-                values[at], ends = plain.run_seen(one)
+                        self._extend_range(name, float(one[name].min()), float(one[name].max()))
+                values[at], ends = plain.run_with_ranges(one)
                 for name, (low, high) in ends.items():
-                    self._seen(name, low, high)
-            held = sum(getattr(value, "nbytes", 0) for one in values for value in one.values())
-            if count > 1 and held > self._memory // 2:
-                raise AnalysisError("pieces-too-large", "What is between pieces does not fit into memory.")
+                    self._extend_range(name, low, high)
+            live = sum(getattr(value, "nbytes", 0) for one in values for value in one.values())
+            if count > 1 and live > self._memory // 2:
+                raise AnalysisError(
+                    "pieces-too-large", "The tensors between the pieces do not fit into memory."
+                )
         return [one[self._output] for one in values]
 
-    def _seen(self, name: str, low: float, high: float) -> None:
+    def _extend_range(self, name: str, low: float, high: float) -> None:
         known = self._limits.get(name, (0.0, 0.0))
         self._limits[name] = (min(known[0], low), max(known[1], high))
 
@@ -132,7 +134,7 @@ class Bench:
         ends = None if budget is None else time.monotonic() + budget
         scores: list[Score | None] = [None] * len(self.layers)
         values: list[Values] = [dict(one) for one in self._samples]
-        silent = values
+        unquantized = values
         """Values with switches in place and nothing quantized."""
         reached = {number for piece in self._pieces for number in piece.layers}
         done, total = 0, len(self.layers)
@@ -148,23 +150,23 @@ class Bench:
                 for number in piece.layers:
                     if ends is not None and time.monotonic() > ends:
                         break
-                    results = (self._after(at, session.run(one, (number,))) for one in values)
+                    results = (self._finish(at, session.run(one, (number,))) for one in values)
                     scores[number] = self.truth.score(list(results))
                     done += 1
                     progress(done, total)
                 if not self._fits:
-                    silent = [session.run(one, ()) for one in silent]
+                    unquantized = [session.run(one, ()) for one in unquantized]
             elif not self._fits:
-                silent = [self._plain[at].run(one) for one in silent]
+                unquantized = [self._plain[at].run(one) for one in unquantized]
             if at + 1 < len(self._pieces):
                 values = [self._plain[at].run(one) for one in values]
         if self._fits and done == total:
             return LayerScores(scores, self.mixture(()), self.mixture(range(total)))
         if self._fits:
-            return LayerScores(scores, self._with(()), None)
-        return LayerScores(scores, self.truth.score([one[self._output] for one in silent]), None)
+            return LayerScores(scores, self._score_mixture(()), None)
+        return LayerScores(scores, self.truth.score([one[self._output] for one in unquantized]), None)
 
-    def whole(self) -> bool:
+    def fits_memory(self) -> bool:
         """True if sessions of all pieces fit into memory, so that mixtures can be measured."""
         if self._fits:
             for at in range(len(self._pieces)):
@@ -173,11 +175,11 @@ class Bench:
 
     def mixture(self, quantized: Collection[int]) -> Score:
         """Return the score with these layers quantized. Requires ``whole``."""
-        if not self.whole():
+        if not self.fits_memory():
             raise ValueError("the layers do not fit into memory")
-        return self._with(set(quantized))
+        return self._score_mixture(set(quantized))
 
-    def _with(self, chosen: Collection[int]) -> Score:
+    def _score_mixture(self, chosen: Collection[int]) -> Score:
         """Return the score of a mixture; with nothing quantized, that of the switches in place."""
         results = []
         for sample in self._samples:
@@ -191,7 +193,7 @@ class Bench:
             results.append(values[self._output])
         return self.truth.score(results)
 
-    def _after(self, at: int, values: Values) -> Array:
+    def _finish(self, at: int, values: Values) -> Array:
         """Return the result, computed from the tensors available after a piece."""
         for plain in self._plain[at + 1 :]:
             values = plain.run(values)
@@ -200,11 +202,11 @@ class Bench:
     def _session(self, at: int) -> SwitchedModel:
         """Return the switches of a piece; sessions are kept if all fit into memory."""
         if at not in self._switched:
-            made = SwitchedModel(
+            session = SwitchedModel(
                 self._path, self._model, self._pieces[at], self._inputs[at], self.layers, self._limits,
                 self._scheme, self._weights,
             )  # fmt: skip
             if not self._fits:
-                return made
-            self._switched[at] = made
+                return session
+            self._switched[at] = session
         return self._switched[at]

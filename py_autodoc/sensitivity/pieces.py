@@ -20,7 +20,7 @@ from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import onnxruntime, open_session, run_session
 from py_autodoc.sensitivity.layers import Array, QuantizableLayer
 
-WHAT = "The sensitivity of layers"
+FEATURE = "The sensitivity of layers"
 _WINDOW = 0.5
 """Maximum shift of a cut to pass on fewer tensors, as a share of a piece."""
 Values = dict[str, Array]
@@ -136,11 +136,11 @@ def declared(name: str, values: Sequence[Any]) -> onnx.ValueInfoProto:
     arrays = [one for one in values if isinstance(one, np.ndarray)]
     kinds, ranks = {one.dtype for one in arrays}, {one.ndim for one in arrays}
     if len(arrays) != len(values) or len(kinds) != 1 or len(ranks) != 1:
-        raise AnalysisError("piece-type", f"The tensor {name[:80]} cannot be handed from piece to piece.")
+        raise AnalysisError("piece-type", f"The tensor {name[:80]} cannot be passed between pieces.")
     try:
         kind = helper.np_dtype_to_tensor_dtype(kinds.pop())
     except (KeyError, ValueError, TypeError) as fault:
-        raise AnalysisError("piece-type", f"The type of {name[:80]} is not known.") from fault
+        raise AnalysisError("piece-type", f"The type of {name[:80]} is unknown.") from fault
     sizes = [set(one) for one in zip(*(value.shape for value in arrays), strict=True)]
     return helper.make_tensor_value_info(name, kind, [one.pop() if len(one) == 1 else None for one in sizes])
 
@@ -150,17 +150,17 @@ def piece_model(
     gives: Iterable[str],
 ) -> onnx.ModelProto:  # fmt: skip
     """Return nodes as a separate model with the weights of ``model`` that they read."""
-    made = onnx.ModelProto()
-    made.ir_version = model.ir_version
-    made.opset_import.extend(model.opset_import)
-    made.functions.extend(model.functions)
-    made.graph.name = "piece"
-    made.graph.node.extend(nodes)
+    piece = onnx.ModelProto()
+    piece.ir_version = model.ir_version
+    piece.opset_import.extend(model.opset_import)
+    piece.functions.extend(model.functions)
+    piece.graph.name = "piece"
+    piece.graph.node.extend(nodes)
     read = {name for node in nodes for name in reads_of(node)}
-    made.graph.initializer.extend(one for one in model.graph.initializer if one.name in read)
-    made.graph.input.extend(inputs)
-    made.graph.output.extend(onnx.ValueInfoProto(name=name) for name in gives)
-    return made
+    piece.graph.initializer.extend(one for one in model.graph.initializer if one.name in read)
+    piece.graph.input.extend(inputs)
+    piece.graph.output.extend(onnx.ValueInfoProto(name=name) for name in gives)
+    return piece
 
 
 class PlainPiece:
@@ -180,7 +180,7 @@ class PlainPiece:
         self, path: PathLike, model: onnx.ModelProto, piece: Piece, inputs: Sequence[onnx.ValueInfoProto],
         seen: Sequence[str],
     ) -> None:  # fmt: skip
-        self._piece, self._name, self._seen, self._wanted = piece, base_name(path), list(seen), []
+        self._piece, self._name, self._ranged, self._wanted = piece, base_name(path), list(seen), []
         built = piece_model(model, piece.nodes, inputs, piece.gives)
         for at, name in enumerate(seen):
             for op in ("ReduceMin", "ReduceMax"):
@@ -188,20 +188,20 @@ class PlainPiece:
                 built.graph.node.append(helper.make_node(op, [name], [out], keepdims=0))
                 built.graph.output.append(helper.make_tensor_value_info(out, TensorProto.FLOAT, []))
                 self._wanted.append(out)
-        self._session = open_session(path, WHAT, proto=built, spin=False)
+        self._session = open_session(path, FEATURE, proto=built, spin=False)
         # Runs without ranges do not compute them.
-        self._options = onnxruntime(WHAT).RunOptions()
+        self._options = onnxruntime(FEATURE).RunOptions()
         self._options.only_execute_path_to_fetches = True
 
     def run(self, values: Values) -> Values:
         """Return the tensors available after the piece, given those available before it."""
         return passed(self._piece, values, self._results(self._piece.gives, values))
 
-    def run_seen(self, values: Values) -> tuple[Values, dict[str, tuple[float, float]]]:
+    def run_with_ranges(self, values: Values) -> tuple[Values, dict[str, tuple[float, float]]]:
         """Like ``run``, and return the minimum and maximum of each tensor in ``seen``."""
         made = self._results([*self._piece.gives, *self._wanted], values)
         ends = made[len(self._piece.gives) :]
-        found = {name: (float(ends[2 * at]), float(ends[2 * at + 1])) for at, name in enumerate(self._seen)}
+        found = {name: (float(ends[2 * at]), float(ends[2 * at + 1])) for at, name in enumerate(self._ranged)}
         return passed(self._piece, values, made), found
 
     def _results(self, names: list[str], values: Values) -> list[Any]:

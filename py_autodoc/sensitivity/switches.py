@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import open_session, run_session
 from py_autodoc.sensitivity.layers import Array, QuantizableLayer, Scheme, activation_scale, rounded
-from py_autodoc.sensitivity.pieces import WHAT, Piece, Values, passed, piece_model
+from py_autodoc.sensitivity.pieces import FEATURE, Piece, Values, passed, piece_model
 
 
 class SwitchedModel:
@@ -54,7 +54,7 @@ class SwitchedModel:
             switches.append(helper.make_tensor_value_info(_switch(number), TensorProto.BOOL, []))
             nodes[place] = _if(nodes[place], layer, number, limits[layer.data], scheme, weights[layer.weight])
         built = piece_model(model, nodes, [*inputs, *switches], piece.gives)
-        self._session = open_session(path, WHAT, proto=built, spin=False)
+        self._session = open_session(path, FEATURE, proto=built, spin=False)
 
     def run(self, values: Values, quantized: Collection[int]) -> Values:
         """Return the tensors available after the piece, with the layers of these numbers quantized."""
@@ -83,7 +83,7 @@ def _if(
         numpy_helper.from_array(zero, f"{prefix}zero"),
         numpy_helper.from_array(rounded(weight, layer.axis, scheme), f"{prefix}rounded"),
     ]
-    around = [
+    quantized = [
         helper.make_node(
             "QuantizeLinear", [layer.data, f"{prefix}scale", f"{prefix}zero"], [f"{prefix}integers"]
         ),
@@ -93,11 +93,11 @@ def _if(
         _renamed(node, f"{prefix}data", f"{prefix}rounded", f"{prefix}quantized"),
     ]
     plain = _renamed(node, layer.data, f"{prefix}weight", f"{prefix}float")
-    held = [numpy_helper.from_array(np.ascontiguousarray(weight), f"{prefix}weight")]
+    plain_weight = [numpy_helper.from_array(np.ascontiguousarray(weight), f"{prefix}weight")]
     return helper.make_node(
         "If", [_switch(number)], [layer.output], name=f"{prefix}if",
-        then_branch=_graph(around, f"{prefix}quantized", stored),
-        else_branch=_graph([plain], f"{prefix}float", held),
+        then_branch=_graph(quantized, f"{prefix}quantized", stored),
+        else_branch=_graph([plain], f"{prefix}float", plain_weight),
     )  # fmt: skip
 
 

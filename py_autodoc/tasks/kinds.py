@@ -109,9 +109,9 @@ def profile_result(files: list[str], analysis: Analysis) -> TaskResult:
 
     Raises: InputError: none of the files is a profile, or it is for another model.
     """
-    from py_autodoc.runner.profile import read_profile, told_apart
+    from py_autodoc.runner.profile import identify_profile_files, read_profile
 
-    profile, layer_info = told_apart(files)
+    profile, layer_info = identify_profile_files(files)
     found = read_profile(profile, analysis, layer_info)
     if not found.nodes:
         names = ", ".join(f"{name[:40]!r}" for name in list(found.lost)[:3]) or "it has none"

@@ -12,7 +12,7 @@ from py_autodoc.report.node_query.node_latency import node_seconds
 from py_autodoc.report.pipeline.analysis import Options
 from py_autodoc.report.pipeline.analysis import run_analysis as analyse
 from py_autodoc.report.viewer_payload.build_payload import build_payload
-from py_autodoc.runner.estimated import beside_estimate, estimate_lines
+from py_autodoc.runner.estimated import compare_with_estimate, estimate_lines
 from py_autodoc.runner.profile import NodeTime, NodeTimes
 
 RESNET8 = "tests/data/quant/resnet8_fp32_bn.onnx"
@@ -49,20 +49,20 @@ def times(analysis, factor):
 
 @pytest.mark.parametrize(("factor", "within"), [(1.0, 1.0), (0.6, 1.0), (5.0, 0.0)])
 def test_ratios_are_those_of_the_numbers(analysis, factor, within):
-    found = beside_estimate(times(analysis, factor), analysis)
+    found = compare_with_estimate(times(analysis, factor), analysis)
     assert found.device == "epyc-9654"
     assert found.unknown == 1
     assert found.median_ratio == pytest.approx(1 / factor)
     assert found.within == within
     assert found.measured_ms == pytest.approx(factor * found.estimated_ms + 1.0)
     text = "\n".join(estimate_lines(found))
-    assert f"estimated at {1 / factor:.2f} of its measured time" in text
-    assert f"{within:.0%} of the time is within a factor of two" in text
+    assert f"estimate / measurement over layers: {1 / factor:.2f}" in text
+    assert f"{within:.0%} of the time, it is within a factor of two" in text
 
 
 def test_nothing_to_compare(analysis):
     empty = NodeTimes(model="m", source="s", runs=1, total_ms=0, attributed_ms=0, nodes=[], lost={})
-    found = beside_estimate(empty, analysis)
+    found = compare_with_estimate(empty, analysis)
     assert (found.median_ratio, found.within) == (None, None)
     assert len(list(estimate_lines(found))) == 1
     with pytest.raises(ValueError, match="no layer has both"):
@@ -94,7 +94,7 @@ def test_the_command(tmp_path):
     arguments = ["run", RESNET8, "--runs", "3", "--hardware", "epyc-9654", "--out-plot", str(out)]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.stderr
-    assert "Estimate on epyc-9654: " in done.stdout
+    assert "Estimate for epyc-9654: " in done.stdout
     assert out.read_bytes().startswith(b"<?xml")
     done = CliRunner().invoke(app, ["run", RESNET8, "--out-plot", str(Path(tmp_path, "q.svg"))])
     assert done.exit_code == 1

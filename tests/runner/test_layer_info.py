@@ -184,8 +184,8 @@ def test_layers_of_one_name_are_one(tmp_path):
     ("text", "code", "way"),
     [
         ('{"Layers": ["a + b"\n,"c"\n],\n"Bindings": ["t0"]}', "layer-info-names-only", "Verbosity=detailed"),
-        (json.dumps({"Layers": [layer("a", None)]}), "layer-info-without-nodes", "since 8.6"),
-        (json.dumps({"Layers": [layer("a", "none")]}), "layer-info-without-nodes", "since 8.6"),
+        (json.dumps({"Layers": [layer("a", None)]}), "layer-info-without-nodes", "8.6 and later"),
+        (json.dumps({"Layers": [layer("a", "none")]}), "layer-info-without-nodes", "8.6 and later"),
         ("", "bad-layer-info", "exportLayerInfo"),
         ("[]", "bad-layer-info", "exportLayerInfo"),
         ('{"Layers": []}', "bad-layer-info", "exportLayerInfo"),

@@ -126,11 +126,11 @@ class Broken(MetricsCalculator):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (ZeroDivisionError("division by zero"), "The metrics broken fail: division by zero"),
-        (KeyError(), "The metrics broken fail: KeyError"),
-        (0.5, "The metrics broken give a float and not figures by name."),
-        ({"f1": "high"}, "The metrics broken give f1 as a str and not as a number."),
-        ({1: 0.5}, "The metrics broken give metrics whose names are not text."),
+        (ZeroDivisionError("division by zero"), "The metrics broken failed: division by zero"),
+        (KeyError(), "The metrics broken failed: KeyError"),
+        (0.5, "The metrics broken returned a float instead of figures by name."),
+        ({"f1": "high"}, "The metrics broken returned f1 as a str instead of a number."),
+        ({1: 0.5}, "The metrics broken returned figures whose names are not text."),
     ],
 )
 def test_metrics_that_fail(given, says):
@@ -153,7 +153,7 @@ def test_figures_become_plain_numbers():
             ImportError("No module named 'sklearn'"),
             "The metrics mine cannot be loaded: No module named 'sklearn'",
         ),
-        (lambda: dict, "mine is no MetricsCalculator."),
+        (lambda: dict, "mine is not a MetricsCalculator."),
         (lambda: lambda: 1 / 0, "The metrics mine cannot be loaded: division by zero"),
     ],
 )

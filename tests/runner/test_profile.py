@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 from py_autodoc.errors import AutodocError
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.runner import measure_nodes, read_profile
-from py_autodoc.samples import analysis_at_sizes, input_specs, made_samples
+from py_autodoc.samples import analysis_at_sizes, input_specs, synthetic_samples
 
 pytest.importorskip("onnxruntime")
 MODELS = (
@@ -27,7 +27,7 @@ MODELS = (
 def test_kernels_of_real_models_belong_to_nodes(name):
     path = Path(f"tests/data/{name}.onnx")
     analysis = analysis_at_sizes(path)
-    found = measure_nodes(path, analysis, list(made_samples(input_specs(analysis))), 2, 1)
+    found = measure_nodes(path, analysis, list(synthetic_samples(input_specs(analysis))), 2, 1)
     assert found.share >= 0.95
     assert found.total_ms > 0
     counted = [node for one in found.nodes for node in one.nodes]
@@ -132,7 +132,7 @@ def test_a_table_with_few_nodes_times_these_alone(analysis, tmp_path):
 )  # fmt: skip
 def test_hostile_texts_are_no_profile(analysis, tmp_path, text):
     (tmp_path / "t").write_text(text)
-    with pytest.raises(AutodocError, match=r"is not a profile|names no node"):
+    with pytest.raises(AutodocError, match=r"is not a profile|contains no times"):
         read_profile(tmp_path / "t", analysis)
 
 
@@ -157,7 +157,7 @@ def test_events_that_lack_what_they_should_have(analysis, tmp_path):
 )
 def test_what_is_no_profile(analysis, tmp_path, text):
     (tmp_path / "t").write_text(text)
-    with pytest.raises(AutodocError, match=r"is not a profile|names no node") as found:
+    with pytest.raises(AutodocError, match=r"is not a profile|contains no times") as found:
         read_profile(tmp_path / "t", analysis)
     assert "\n" not in str(found.value)
 
@@ -168,7 +168,7 @@ def test_nodes_without_names(tmp_path):
         node.name = ""
     onnx.save(model, tmp_path / "m.onnx")
     analysis = analysis_at_sizes(tmp_path / "m.onnx")
-    found = measure_nodes(tmp_path / "m.onnx", analysis, list(made_samples(input_specs(analysis))), 2, 0)
+    found = measure_nodes(tmp_path / "m.onnx", analysis, list(synthetic_samples(input_specs(analysis))), 2, 0)
     assert found.share == 1.0
     assert {node for one in found.nodes for node in one.nodes} == {0, 1, 2}
 

@@ -96,7 +96,7 @@ def test_precisions_beside_each_other():
 
 
 def test_models_with_other_inputs_are_refused():
-    with pytest.raises(AutodocError, match="take the same inputs"):
+    with pytest.raises(AutodocError, match="The inputs differ"):
         compare_precisions({"a": FLOAT, "b": str(DIGITS)}, runs=1, warmup=0, memory=False)
 
 

@@ -63,20 +63,20 @@ def test_another_field(tmp_path):
     assert read_texts(tmp_path / "a.jsonl", "sentence") == [Text("a b", None, 0.5)]
     with pytest.raises(AutodocError, match=r"a\.jsonl, line 1 has no text in 'text'") as found:
         read_texts(tmp_path / "a.jsonl")
-    assert found.value.hint == "Choose another with --text-field; there is sentence."
+    assert found.value.hint == "Choose another field with --text-field: sentence."
 
 
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
-        ("a.txt", b"", "a.txt holds no text"),
-        ("a.txt", b" \n\n", "a.txt holds no text"),
+        ("a.txt", b"", "a.txt contains no text"),
+        ("a.txt", b" \n\n", "a.txt contains no text"),
         ("a.txt", b"\xff\xfeo\x00", "cannot be read as text in UTF-8"),
-        ("a.jsonl", b'{"text": "a"}\nhello\n', "a.jsonl, line 2 is no JSON object"),
-        ("a.jsonl", b"[1]\n", "line 1 is no JSON object"),
+        ("a.jsonl", b'{"text": "a"}\nhello\n', "a.jsonl, line 2 is not a JSON object"),
+        ("a.jsonl", b"[1]\n", "line 1 is not a JSON object"),
         ("a.jsonl", b'{"text": 3}\n', "line 1 has no text in 'text'"),
         ("a.jsonl", b'{"text": "a", "text_pair": 3}\n', "line 1 has no text in 'text_pair'"),
-        ("a.jsonl", b'\n{"text": "\\ud83d"}\n', "line 2 holds half a surrogate pair"),
+        ("a.jsonl", b'\n{"text": "\\ud83d"}\n', "line 2 contains an unpaired surrogate"),
         ("a.jsonl", b"[" * 5000, "line 1 is nested deeper"),
         ("a.jsonl", b"[" + b"1," * 20_000 + b"1]", "line 1 has more than 10,000 values"),
     ],
@@ -167,8 +167,8 @@ def test_a_fixed_length(place, words):
     assert [len(one) for one in rows] == [6, 6, 6]
     # What the tokenizer puts at the end stays there.
     assert rows[1] == [*ids(words, "a dog ran over the hill")[:5], 3]
-    assert loader.notes == ["1 of 3 texts is longer than 6 tokens and was cut."]
-    assert loader.said == "t.txt (tokenizer.json, 1 cut to 6 tokens)"
+    assert loader.notes == ["1 of 3 texts is longer than 6 tokens and was truncated."]
+    assert loader.source == "t.txt (tokenizer.json, 1 truncated to 6 tokens)"
 
 
 def test_batches(place):
@@ -176,11 +176,11 @@ def test_batches(place):
     loader = text_loader(place / "m.onnx", place / "t.txt", bindings={"n": 2, "s": 5})
     ((sample, _),) = loader
     assert sample["input_ids"].shape == (2, 5)
-    assert loader.notes[-1] == "1 text is not used, as a batch takes 2."
+    assert loader.notes[-1] == "1 text is not used, because a batch needs 2."
     text_models.reader(place / "m.onnx", shape=(3, "s"))
     ((sample, _),) = text_loader(place / "m.onnx", place / "t.txt", samples=1)
     assert sample["input_ids"].shape == (3, 8)
-    with pytest.raises(AutodocError, match="holds 3 texts, and a batch takes 4"):
+    with pytest.raises(AutodocError, match="contains 3 texts, but a batch needs 4"):
         text_loader(
             place / "m.onnx", place / "t.txt", input_shapes={"input_ids": (4, 8), "attention_mask": (4, 8)}
         )
@@ -249,7 +249,9 @@ def test_models_that_take_no_text(place):
             text_loader(place / "m.onnx", place / "t.txt")
         assert found.value.code == "no-text-input"
         assert "input_ids" in str(found.value)
-    with pytest.raises(AutodocError, match=r"resnet_tiny\.onnx takes xs_0, which text does not give"):
+    with pytest.raises(
+        AutodocError, match=r"resnet_tiny\.onnx takes xs_0, which cannot be created from text"
+    ):
         text_loader("tests/data/models/resnet_tiny.onnx", place / "t.txt")
 
 
@@ -259,10 +261,10 @@ def test_models_that_take_no_text(place):
         ([InputSpec("input_ids", np.dtype(np.float32), (1, 4))], "integers"),
         ([InputSpec("input_ids", np.dtype(np.int64), (4,))], "batch × length"),
         ([InputSpec("input_ids", np.dtype(np.int64), (1, 4)),
-          InputSpec("attention_mask", np.dtype(np.int64), (1, 5))], "different sizes"),
-        ([InputSpec("input_ids", np.dtype(np.int64), (1, 2))], "2 tokens of its own around a text"),
-        ([InputSpec("input_ids", np.dtype(np.int64), (1, 4), rows=5)], "those below 5"),
-        ([InputSpec("input_ids", np.dtype(np.int64), (1, 4), "tokens", 8)], "gives the token"),
+          InputSpec("attention_mask", np.dtype(np.int64), (1, 5))], "different shapes"),
+        ([InputSpec("input_ids", np.dtype(np.int64), (1, 2))], "adds 2 special tokens to a text"),
+        ([InputSpec("input_ids", np.dtype(np.int64), (1, 4), rows=5)], "tokens below 5"),
+        ([InputSpec("input_ids", np.dtype(np.int64), (1, 4), "tokens", 8)], "returns the token"),
     ],
 )  # fmt: skip
 def test_inputs_that_text_does_not_fit(place, specs, says):
@@ -274,7 +276,7 @@ def test_inputs_that_text_does_not_fit(place, specs, says):
 def test_a_tokenizer_of_another_model(place):
     text_models.reader(place / "m.onnx", rows=100)
     file = text_models.saved(text_models.pairs_of_bytes(), place / "bpe")
-    with pytest.raises(AutodocError, match="the model knows those below 100") as found:
+    with pytest.raises(AutodocError, match="the model has tokens below 100") as found:
         text_loader(place / "m.onnx", place / "t.txt", file)
     assert found.value.code == "tokens-beyond-table"
 
@@ -283,7 +285,7 @@ def test_a_tokenizer_is_looked_for_beside_the_model(place):
     assert find_tokenizer(place / "m.onnx") == place / "tokenizer.json"
     assert find_tokenizer("elsewhere/m.onnx", place) == place / "tokenizer.json"
     (place / "tokenizer.json").unlink()
-    with pytest.raises(AutodocError, match=r"no tokenizer\.json beside m\.onnx") as found:
+    with pytest.raises(AutodocError, match=r"no tokenizer\.json next to m\.onnx") as found:
         text_loader(place / "m.onnx", place / "t.txt")
     assert "--tokenizer" in found.value.hint
 
@@ -346,9 +348,9 @@ def test_the_command(place):
 
     told = ask("--data", place / "t.txt", "--layers", "--bind", "sequence=6")
     assert told.exit_code == 0
-    assert "3 samples, t.txt (tokenizer.json, 1 cut to 6 tokens)" in told.stdout
+    assert "3 samples, t.txt (tokenizer.json, 1 truncated to 6 tokens)" in told.stdout
     assert "100.0% of it attributed" in told.stdout
-    assert told.stderr == "warning: 1 of 3 texts is longer than 6 tokens and was cut.\n"
+    assert told.stderr == "warning: 1 of 3 texts is longer than 6 tokens and was truncated.\n"
     (place / "l.jsonl").write_text('{"sentence": "good", "label": 0}\n')
     assert ask("--data", place / "l.jsonl").exit_code == 1
     named = ask("--data", place / "l.jsonl", "--text-field", "sentence", "--metrics", "topk")

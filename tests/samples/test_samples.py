@@ -7,7 +7,7 @@ from onnx import TensorProto, helper
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
-from py_autodoc.samples import InputSpec, input_specs, made_samples, matched, read_samples
+from py_autodoc.samples import InputSpec, input_specs, matched, read_samples, synthetic_samples
 
 
 def model(*inputs):
@@ -36,7 +36,7 @@ def test_sizes_and_types_of_the_file():
 
 @pytest.mark.parametrize(("shape", "way"), [(["n", 3], "--bind n=N"), (["2 * n", 3], "--input-shape x=")])
 def test_a_free_size_names_the_way_out(shape, way):
-    with pytest.raises(AutodocError, match="a size of the input x is not known") as found:
+    with pytest.raises(AutodocError, match="a dimension of the input x is unknown") as found:
         specs(("x", TensorProto.FLOAT, shape))
     assert way in found.value.hint
 
@@ -57,7 +57,7 @@ def test_made_values_follow_the_roles():
         InputSpec("past", np.dtype(np.float16), (1, 2, 3), "key/value cache"),
         InputSpec("count", np.dtype(np.int64), (), ""),
     ]
-    first, second = made_samples(wanted, 2, seed=3)
+    first, second = synthetic_samples(wanted, 2, seed=3)
     for sample in (first, second):
         for one in wanted:
             assert sample[one.name].dtype == one.dtype
@@ -70,7 +70,7 @@ def test_made_values_follow_the_roles():
     assert first["image"].max() > 127
     assert first["wave"].std() < 0.2
     assert not np.array_equal(first["ids"], second["ids"])
-    again, _ = made_samples(wanted, 2, seed=3)
+    again, _ = synthetic_samples(wanted, 2, seed=3)
     assert all(np.array_equal(first[name], again[name]) for name in first)
 
 
@@ -82,7 +82,7 @@ def test_real_models_run_with_made_values(request):
         ("silero_vad_half", Options(assume=True)), ("swift_f0", Options(assume=True)),
     ):  # fmt: skip
         analysis = run_analysis(str(folder / f"{name}.onnx"), options)
-        sample = next(made_samples(input_specs(analysis)))
+        sample = next(synthetic_samples(input_specs(analysis)))
         runtime.InferenceSession(str(folder / f"{name}.onnx")).run(None, sample)
 
 
@@ -122,9 +122,12 @@ def test_a_folder_in_the_order_of_names(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "said"),
     [
-        ({"x": np.zeros((1, 3, 4, 5), np.float32)}, "x is 1×3×4×5; the model takes x float32 1×3×4×4"),
+        (
+            {"x": np.zeros((1, 3, 4, 5), np.float32)},
+            "x has the shape 1×3×4×5; the model takes x float32 1×3×4×4",
+        ),
         ({"x": np.full(IMAGE.shape, np.nan)}, "NaN or infinity"),
-        ({"x": np.full(IMAGE.shape, "a")}, "not numbers"),
+        ({"x": np.full(IMAGE.shape, "a")}, "instead of numbers"),
         ({"y": np.zeros(2), "z": np.zeros(2)}, r"no values for x float32 .*"),
     ],
 )
@@ -144,21 +147,21 @@ def test_values_are_not_bent():
 def test_broken_files_are_one_line(tmp_path, content):
     for name in ("a.npz", "a.npy"):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(AutodocError, match="can be read") as found:
+        with pytest.raises(AutodocError, match="cannot be read as a NumPy file") as found:
             list(read_samples(tmp_path / name, [IMAGE]))
         assert "\n" not in str(found.value)
 
 
 def test_nothing_is_unpickled(tmp_path):
     np.save(tmp_path / "a.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(AutodocError, match="can be read"):
+    with pytest.raises(AutodocError, match="cannot be read as a NumPy file"):
         list(read_samples(tmp_path / "a.npy", [IMAGE]))
 
 
 def test_missing_and_empty(tmp_path):
     with pytest.raises(AutodocError, match="no such file"):
         list(read_samples(tmp_path / "none.npz", [IMAGE]))
-    with pytest.raises(AutodocError, match="holds no"):
+    with pytest.raises(AutodocError, match="contains no"):
         list(read_samples(tmp_path, [IMAGE]))
 
 

@@ -87,7 +87,7 @@ def test_mixtures_that_cannot_be_measured(measured):
     ("change", "said"),
     [
         ({"choice": None}, "Strategy: quantize all 7 layers"),
-        ({"choice": None, "curve": [], "all_quantized": None}, "Choose a target"),
+        ({"choice": None, "curve": [], "all_quantized": None}, "Set a target"),
         ({"measured": 3}, "3 of 7 layers were measured"),
         ({"data": "synthetic (seed 0)"}, "the samples are synthetic"),
         ({"samples": 16}, "use at least 128 samples"),

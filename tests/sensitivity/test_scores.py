@@ -86,12 +86,12 @@ def test_targets(text, name, value):
     "text", ["", "agreement", "agreement<=1", "kl>=1", "speed>=2", "sqnr>=x", "sqnr>=1e"]
 )
 def test_what_is_no_target(text):
-    with pytest.raises(AutodocError, match="is not a target"):
+    with pytest.raises(AutodocError, match="is not a valid target"):
         target(text)
 
 
 def test_a_figure_that_the_model_has_not():
-    with pytest.raises(AutodocError, match="not of class scores"):
+    with pytest.raises(AutodocError, match="does not hold class scores"):
         target("kl<=1").met(Score(10.0, 0.1, None, None))
 
 

@@ -142,7 +142,7 @@ def test_groups_measure_the_same():
     # Sums in another order now and then round to another integer.
     assert all(errors[1][name] == pytest.approx(value, rel=0.05) for name, value in errors[0].items())
     assert (grouped.curve, grouped.all_quantized) == ([], None)
-    with pytest.raises(AutodocError, match="all layers in one session"):
+    with pytest.raises(AutodocError, match="scores of all layers"):
         sensitivity(DIGITS, DIGITS_DATA, samples=4, memory=600_000, auto="sqnr>=30")
 
 

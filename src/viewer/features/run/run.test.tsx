@@ -42,7 +42,7 @@ const kernel = (node: number, ms: number) => ({
 });
 const TIMES: TaskResult = {
   ...EMPTY,
-  lines: ['Time of kernels: 1 ms.'],
+  lines: ['Kernel time: 1 ms.'],
   label: 'Measured latency in ms',
   unit: 'ms',
   values: { 0: 0.5, 1: 0.25 },
@@ -137,7 +137,7 @@ test('a notebook has no tab and shows the result in a notice', async () => {
   await drop(root, files('t.json'));
   expect(
     screen.getByText(
-      'Time of kernels: 1 ms. Not attributed to a node: memcpy 250 µs.'
+      'Kernel time: 1 ms. Not attributed to a node: memcpy 250 µs.'
     )
   ).toBeTruthy();
   expect(screen.queryByRole('tab', { name: 'Run' })).toBeNull();
