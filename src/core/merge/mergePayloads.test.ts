@@ -123,6 +123,38 @@ describe('merged graph of two models', () => {
     ]);
   });
 
+  test('does not take a repeat of two for one of its parts', () => {
+    const layers = (scopes: (layer: string) => string[], extra: string[]) => {
+      const builder = new PayloadBuilder();
+      let tensor = builder.input('x');
+      for (const layer of ['layer.0', 'layer.1']) {
+        for (const op of ['MatMul', 'Relu', ...extra]) {
+          [tensor] = builder.add(op, [tensor], { scope: scopes(layer) });
+        }
+      }
+      builder.output(tensor);
+      return builder.finish();
+    };
+    const one = layers(layer => ['encoder', layer], []);
+    const other = layers(
+      layer => ['encoder', 'layer ×2::repeat', layer],
+      ['IsNaN']
+    );
+    const { payload } = mergePayloads(
+      one,
+      other,
+      alignment([0, 1, 2, 3], [0, 1, -1, 2, 3, -1]),
+      'both'
+    );
+    const added = payload.nodes.op.flatMap((op, node) =>
+      payload.ops[op].type === 'IsNaN' ? [payload.nodes.scope[node]] : []
+    );
+    expect(added.map(scope => payload.scopes.label[scope])).toEqual([
+      'layer.0',
+      'layer.1'
+    ]);
+  });
+
   test('keeps removed nodes and adds the edge that bypasses them', () => {
     const made = mergePayloads(
       b,

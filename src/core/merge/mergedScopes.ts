@@ -2,7 +2,7 @@
 
 import type { GraphPayload } from '../../schema';
 
-/** Minimum share of common nodes for two boxes to be merged. */
+/** Minimum share of common nodes for two boxes to be merged, which must be most of each. */
 const MIN_SHARED = 0.6;
 
 type Scopes = GraphPayload['scopes'];
@@ -111,12 +111,21 @@ export class MergedScopes {
     let best = -1;
     let most = 0;
     for (const [other, count] of votes ?? []) {
-      const share = (2 * count) / (held[other] + this._held[scope]);
+      const sizes = [held[other], this._held[scope]];
+      const share = (2 * count) / (sizes[0] + sizes[1]);
+      // A repeat of two is not one of its parts.
+      const isMost = 2 * count > Math.max(...sizes);
       const inside = above < 0 || chain(left, other).includes(above, 1);
       // Among boxes with the same nodes, prefers the same name, else the outermost.
       const named = left.label[other] === scopes.label[scope] ? 0.01 : 0;
       const score = share + named - other * 1e-9;
-      if (share >= MIN_SHARED && inside && !taken.has(other) && score > most) {
+      if (
+        share >= MIN_SHARED &&
+        isMost &&
+        inside &&
+        !taken.has(other) &&
+        score > most
+      ) {
         best = other;
         most = score;
       }
