@@ -28,22 +28,22 @@ class Classes:
             (
                 m.kind,
                 m.path,
-                m.made,
+                m.constructor,
                 tuple(name for name, _ in m.arguments),
-                id(m.child.made) if m.child else 0,
+                id(m.child.module_class) if m.child else 0,
             )
             for m in instance.members
             if m.kind != "dropped"
         )
         shape = (root, tuple(instance.arguments), tuple(instance.body), instance.returns, members)
-        held = self._by_shape.get(shape)
-        if held is None:
+        module_class = self._by_shape.get(shape)
+        if module_class is None:
             name = ROOT if root else self._numbered.free(class_name(instance.name), self._names)
             self._names.add(name)
-            held = self._by_shape[shape] = ModuleClass(name)
-            self.all.append(held)
-        held.instances.append(instance)
-        instance.made = held
+            module_class = self._by_shape[shape] = ModuleClass(name)
+            self.all.append(module_class)
+        module_class.instances.append(instance)
+        instance.module_class = module_class
 
     def settle(self) -> None:
         """Determine the constructor arguments of all classes. Call once, after the last ``add``."""
@@ -59,23 +59,28 @@ def kept(instance: ModuleInstance) -> list[Member]:
 def _slots(one: ModuleClass) -> Iterator[tuple[int, Member, str, list[str]]]:
     """Yield (member index, its first form, argument, literal in every instance)."""
     columns = [kept(instance) for instance in one.instances]
-    for place, first in enumerate(columns[0]):
-        held = [column[place] for column in columns]
-        if first.child is not None and first.child.made is not None:
-            made = first.child.made
-            for number, name in enumerate(made.parameters):
-                yield place, first, name, [made.given[id(member.child)][number] for member in held]
+    for position, first in enumerate(columns[0]):
+        same_slot = [column[position] for column in columns]
+        if first.child is not None and first.child.module_class is not None:
+            module_class = first.child.module_class
+            for number, name in enumerate(module_class.parameters):
+                yield (
+                    position,
+                    first,
+                    name,
+                    [module_class.values_of[id(member.child)][number] for member in same_slot],
+                )
         else:
             for number, (name, _) in enumerate(first.arguments):
-                yield place, first, name, [member.arguments[number][1] for member in held]
+                yield position, first, name, [member.arguments[number][1] for member in same_slot]
 
 
 def _settle(one: ModuleClass) -> None:
     known: dict[tuple[str, ...], str] = {}
-    one.given = {id(instance): [] for instance in one.instances}
-    for place, member, name, values in _slots(one):
+    one.values_of = {id(instance): [] for instance in one.instances}
+    for position, member, name, values in _slots(one):
         if len(set(values)) == 1:
-            one.literals[place, name] = values[0]
+            one.literals[position, name] = values[0]
             continue
         key = tuple(values)
         if key not in known:
@@ -85,8 +90,8 @@ def _settle(one: ModuleClass) -> None:
             known[key] = unique(label, one.parameters)
             one.parameters.append(known[key])
             for instance, value in zip(one.instances, values, strict=True):
-                one.given[id(instance)].append(value)
-        one.literals[place, name] = known[key]
+                one.values_of[id(instance)].append(value)
+        one.literals[position, name] = known[key]
 
 
 def class_lines(one: ModuleClass, doc: list[str]) -> list[str]:
@@ -112,14 +117,14 @@ def _init_lines(one: ModuleClass, members: list[Member]) -> list[str]:
     lists = Lists(members)
     lines: list[str] = []
     done: set[str] = set()
-    for place, member in enumerate(members):
+    for position, member in enumerate(members):
         head = member.path[0]
         if member.kind == "buffer":
-            lines += wrap(f'self.register_buffer("{head}", {_empty(one, place, member)})', 8)
+            lines += wrap(f'self.register_buffer("{head}", {_empty(one, position, member)})', 8)
         elif member.kind == "parameter":
-            lines += wrap(f"self.{head} = nn.Parameter({_empty(one, place, member)})", 8)
+            lines += wrap(f"self.{head} = nn.Parameter({_empty(one, position, member)})", 8)
         elif len(member.path) == 1:
-            lines += wrap(f"self.{head} = {_made(one, place, member)}", 8)
+            lines += wrap(f"self.{head} = {_constructor_code(one, position, member)}", 8)
         elif head not in done:
             done.add(head)
             lines += wrap(f"self.{head} = {_container(one, members, lists, (head,))}", 8)
@@ -128,38 +133,38 @@ def _init_lines(one: ModuleClass, members: list[Member]) -> list[str]:
 
 def _container(one: ModuleClass, members: list[Member], lists: Lists, path: tuple[str, ...]) -> str:
     """Return the code of a ModuleList or ModuleDict and its entries. Recurses once per level of the path."""
-    made: dict[str, str] = {}
-    for place, member in enumerate(members):
+    entries: dict[str, str] = {}
+    for position, member in enumerate(members):
         if member.path[: len(path)] == path and len(member.path) > len(path):
             key = member.path[len(path)]
             if len(member.path) == len(path) + 1:
-                made[key] = _made(one, place, member)
-            elif key not in made:
-                made[key] = _container(one, members, lists, (*path, key))
+                entries[key] = _constructor_code(one, position, member)
+            elif key not in entries:
+                entries[key] = _container(one, members, lists, (*path, key))
     if not lists.is_list(path):
-        return f"nn.ModuleDict({{{', '.join(f'{key!r}: {code}' for key, code in made.items())}}})".replace(
+        return f"nn.ModuleDict({{{', '.join(f'{key!r}: {code}' for key, code in entries.items())}}})".replace(
             "'", '"'
         )
-    codes = [made[str(number)] for number in range(len(made))]
+    codes = [entries[str(number)] for number in range(len(entries))]
     if len(codes) > 1 and len(set(codes)) == 1:
         return f"nn.ModuleList({codes[0]} for _ in range({len(codes)}))"
     return f"nn.ModuleList([{', '.join(codes)}])"
 
 
-def _made(one: ModuleClass, place: int, member: Member) -> str:
-    if member.child is not None and member.child.made is not None:
-        made = member.child.made
-        arguments = [f"{name}={one.literals[place, name]}" for name in made.parameters]
-        return f"{made.name}({', '.join(arguments)})"
+def _constructor_code(one: ModuleClass, position: int, member: Member) -> str:
+    if member.child is not None and member.child.module_class is not None:
+        module_class = member.child.module_class
+        arguments = [f"{name}={one.literals[position, name]}" for name in module_class.parameters]
+        return f"{module_class.name}({', '.join(arguments)})"
     parts = []
     for name, _ in member.arguments:
-        value = one.literals[place, name]
+        value = one.literals[position, name]
         parts.append(value if name.startswith("_") else f"{name}={value}")
-    return f"{member.made}({', '.join(parts)})"
+    return f"{member.constructor}({', '.join(parts)})"
 
 
-def _empty(one: ModuleClass, place: int, member: Member) -> str:
-    sizes = [one.literals[place, name] for name, _ in member.arguments]
+def _empty(one: ModuleClass, position: int, member: Member) -> str:
+    sizes = [one.literals[position, name] for name, _ in member.arguments]
     shape = ", ".join(sizes) if sizes else "()"
-    dtype = "" if member.made == "float32" else f", dtype=torch.{member.made}"
+    dtype = "" if member.constructor == "float32" else f", dtype=torch.{member.constructor}"
     return f"torch.empty({shape}{dtype})"

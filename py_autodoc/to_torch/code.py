@@ -61,8 +61,8 @@ class Statement:
 
     def reads(self) -> set[int]:
         """Return the tokens in its text that it does not define."""
-        found = {int(n) for _, text in self.lines for n in TOKEN.findall(text)}
-        return found - set(self.defs) - set(self.inner)
+        tokens = {int(n) for _, text in self.lines for n in TOKEN.findall(text)}
+        return tokens - set(self.defs) - set(self.inner)
 
 
 @dataclass(slots=True)
@@ -127,8 +127,8 @@ def bare(code: int | str) -> int | str:
     if not (text.startswith("(") and text.endswith(")")):
         return code
     depth = 0
-    for place, char in enumerate(text):
+    for index, char in enumerate(text):
         depth += (char == "(") - (char == ")")
         if not depth:
-            return text[1:-1] if place == len(text) - 1 else code
+            return text[1:-1] if index == len(text) - 1 else code
     return code

@@ -16,13 +16,13 @@ from py_autodoc.outputs import OutputPlace, OutputRequest, places
 from py_autodoc.outputs.marks import sealed_text
 from py_autodoc.tags.model_files import staging
 from py_autodoc.to_torch import weights as stored_weights
-from py_autodoc.to_torch.file import Beside, file_text
+from py_autodoc.to_torch.file import WeightsFile, file_text
 from py_autodoc.to_torch.finish_module import flat_weights
 from py_autodoc.to_torch.module import ModuleInstance
 from py_autodoc.to_torch.source import ModelFile
 from py_autodoc.to_torch.writer import Writer
 
-_SHOWN = 5
+_MAX_LISTED = 5
 """Maximum number of nodes named for each uncovered operator."""
 
 
@@ -72,8 +72,8 @@ class NotCoveredError(InputError):
     """The model uses operators that cannot be converted; ``uncovered`` lists them."""
 
     def __init__(self, name: str, uncovered: tuple[Uncovered, ...]) -> None:
-        names = ", ".join(f"{one.op_type} ×{one.count}" for one in uncovered[:_SHOWN])
-        more = f" and {len(uncovered) - _SHOWN} more" if len(uncovered) > _SHOWN else ""
+        names = ", ".join(f"{one.op_type} ×{one.count}" for one in uncovered[:_MAX_LISTED])
+        more = f" and {len(uncovered) - _MAX_LISTED} more" if len(uncovered) > _MAX_LISTED else ""
         super().__init__(
             "operators-not-covered",
             f"{name}: cannot be written as PyTorch code because of {names}{more}.",
@@ -130,8 +130,8 @@ def write(
     suffix = stored_weights.SUFFIXES[kind]
     # If the name is a symbolic link, both files go to the folder of its target.
     real = Path(os.path.realpath(out))
-    wanted = [OutputRequest(out, "python"), OutputRequest(real.with_suffix(suffix), kind)]
-    files = places(wanted, [path], force)
+    requests = [OutputRequest(out, "python"), OutputRequest(real.with_suffix(suffix), kind)]
+    files = places(requests, [path], force)
     source = ModelFile(path, limits)
     writer = Writer(source)
     root = writer.run()
@@ -148,16 +148,16 @@ def _written(
     writer.classes.settle()
     named = [(name, member.weights[own]) for name, member, own in flat_weights(root)]
     stored, tied = stored_weights.plan(sorted(named, key=lambda held: held[1].tensor))
-    target, beside = (one.path for one in files)
+    target, weights_path = (one.path for one in files)
     bits = stored_weights.bits_only(stored)
-    text = file_text(source, writer, Beside(beside.name, kind, tied, bits))
+    text = file_text(source, writer, WeightsFile(weights_path.name, kind, tied, bits))
     with staging(target) as folder:
-        stored_weights.write(source, stored, folder / beside.name, kind)
+        stored_weights.write(source, stored, folder / weights_path.name, kind)
         (folder / target.name).write_text(sealed_text(text, "python"), encoding="ascii", newline="\n")
         for one in reversed(files):  # the code last, because it reads the weights
             one.take(folder / one.path.name)
     return Written(
-        paths=(target, beside),
+        paths=(target, weights_path),
         nodes=sum(node.op_type != "Constant" for node in source.model.nodes),
         classes=tuple(one.name for one in writer.classes.all),
         modules=_modules(root),
@@ -177,17 +177,23 @@ def _modules(root: ModuleInstance) -> int:
 
 
 def _uncovered(writer: Writer) -> tuple[Uncovered, ...]:
-    found = [
-        Uncovered(held.op_type, held.domain, len(held.nodes), tuple(held.nodes[:_SHOWN]), tuple(held.reasons))
-        for held in writer.refused.values()
+    uncovered = [
+        Uncovered(
+            refusal.op_type,
+            refusal.domain,
+            len(refusal.nodes),
+            tuple(refusal.nodes[:_MAX_LISTED]),
+            tuple(refusal.reasons),
+        )
+        for refusal in writer.refused.values()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.count, one.domain, one.op_type)))
+    return tuple(sorted(uncovered, key=lambda one: (-one.count, one.domain, one.op_type)))
 
 
-def table(found: Iterable[Uncovered]) -> list[str]:
+def table(uncovered: Iterable[Uncovered]) -> list[str]:
     """Return the list as lines of text: operator, domain, count, first nodes, reasons."""
     lines = []
-    for one in found:
+    for one in uncovered:
         nodes = ", ".join(name or "(no name)" for name in one.nodes)
         more = ", …" if one.count > len(one.nodes) else ""
         lines.append(f"{one.op_type} ({one.domain or 'ai.onnx'}) ×{one.count}: {'; '.join(one.reasons)}")

@@ -9,7 +9,7 @@ from py_autodoc.graph.ir.model import Tensor
 from py_autodoc.to_torch.classes import class_lines
 from py_autodoc.to_torch.code import quoted
 from py_autodoc.to_torch.dtypes import TORCH
-from py_autodoc.to_torch.identifiers import shown
+from py_autodoc.to_torch.identifiers import shortened
 from py_autodoc.to_torch.layout import wrap
 from py_autodoc.to_torch.runtime_functions import functions, needed
 from py_autodoc.to_torch.source import ModelFile
@@ -44,7 +44,7 @@ _SHARE = """    parameters = dict(model.named_parameters(remove_duplicate=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class WeightsFile:
     """Facts about the weights file that the generated file needs."""
 
     name: str
@@ -53,7 +53,7 @@ class Beside:
     bits: dict[str, str]
 
 
-def file_text(source: ModelFile, writer: Writer, weights: Beside) -> str:
+def file_text(source: ModelFile, writer: Writer, weights: WeightsFile) -> str:
     """Return the complete source of the file."""
     classes = writer.classes.all
     bodies = []
@@ -84,10 +84,10 @@ def _used(writer: Writer, bodies: list[str]) -> set[str]:
     return {name for name in writer.helpers if name in text}
 
 
-def _head(source: ModelFile, weights: Beside) -> str:
-    lines = [f'"""{shown(source.name, 70)} as a PyTorch module.', ""]
+def _head(source: ModelFile, weights: WeightsFile) -> str:
+    lines = [f'"""{shortened(source.name, 70)} as a PyTorch module.', ""]
     lines.append(f"Written by {NAME} from the ONNX file. ``load()`` gives the model with its weights, which")
-    lines += [f"are in {shown(weights.name)} beside this file.", '"""']
+    lines += [f"are in {shortened(weights.name)} beside this file.", '"""']
     return "\n".join(lines)
 
 
@@ -96,14 +96,14 @@ def _interface(source: ModelFile, writer: Writer) -> list[str]:
     lines = ['"""Inputs and outputs, by the names that the ONNX file gives them.', "", "Inputs:"]
     for tensor, name in writer.inputs.items():
         label = source.model.tensors[tensor].name
-        own = "" if label == name else f" ({shown(label, 36)})"
+        own = "" if label == name else f" ({shortened(label, 36)})"
         lines.append(f"    {name}{own}: {_type(source, source.model.tensors[tensor])}")
     if not writer.inputs:
         lines.append("    none")
     lines += ["", "Returns:"]
     for tensor in graph.outputs:
-        held = source.model.tensors[tensor]
-        lines.append(f"    {shown(held.name, 36)}: {_type(source, held)}")
+        stored = source.model.tensors[tensor]
+        lines.append(f"    {shortened(stored.name, 36)}: {_type(source, stored)}")
     return [*lines, '"""']
 
 
@@ -112,16 +112,16 @@ def _type(source: ModelFile, tensor: Tensor) -> str:
     shape = source.types.shapes[tensor.id]
     if shape is None:
         return f"{dtype}, any shape"
-    sizes = ", ".join("?" if size is None else shown(str(size), 24) for size in shape)
-    return f"{dtype} [{shown(sizes, 50)}]"
+    sizes = ", ".join("?" if size is None else shortened(str(size), 24) for size in shape)
+    return f"{dtype} [{shortened(sizes, 50)}]"
 
 
-def _mapping(name: str, held: dict[str, str]) -> str:
-    items = ", ".join(f"{quoted(key)}: {quoted(value)}" for key, value in held.items())
+def _mapping(name: str, keys: dict[str, str]) -> str:
+    items = ", ".join(f"{quoted(key)}: {quoted(value)}" for key, value in keys.items())
     return "\n".join(wrap(f"{name} = {{{items}}}", 0))
 
 
-def _constants(source: ModelFile, writer: Writer, weights: Beside) -> str:
+def _constants(source: ModelFile, writer: Writer, weights: WeightsFile) -> str:
     model = source.model
     inputs = {name: model.tensors[tensor].name for tensor, name in writer.inputs.items()}
     outputs = ", ".join(quoted(model.tensors[tensor].name) for tensor in model.graphs[0].outputs)
@@ -139,7 +139,7 @@ def _main(source: ModelFile, writer: Writer) -> list[str]:
 
     Symbolic dimensions are 2.
     """
-    made = []
+    arguments = []
     for tensor in writer.inputs:
         shape = source.types.shapes[tensor]
         dtype = source.dtype(tensor)
@@ -147,9 +147,9 @@ def _main(source: ModelFile, writer: Writer) -> list[str]:
             return []
         sizes = [str(size) if isinstance(size, int) else "2" for size in shape]
         inside = ", ".join(sizes) if sizes else "()"
-        made.append(f"torch.zeros({inside}, dtype=torch.{TORCH[dtype]})")
+        arguments.append(f"torch.zeros({inside}, dtype=torch.{TORCH[dtype]})")
     lines = ['if __name__ == "__main__":', "    with torch.no_grad():"]
-    call = f"load()({', '.join(made)})"
+    call = f"load()({', '.join(arguments)})"
     if len(source.model.graphs[0].outputs) == 1:
         call = f"({call},)"
     lines += wrap(f"results = {call}", 8)
@@ -158,7 +158,7 @@ def _main(source: ModelFile, writer: Writer) -> list[str]:
     return ["\n".join(lines)]
 
 
-def _imports(body: str, weights: Beside) -> str:
+def _imports(body: str, weights: WeightsFile) -> str:
     tree = ast.parse(body)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     first = ["from __future__ import annotations", ""]

@@ -24,12 +24,12 @@ def finish(
     """
     instance = scope.instance
     returned = ", ".join(code) if code else "None"
-    wanted = set(numbers(returned))
-    stmts = pruned(scope.stmts, wanted)
+    needed = set(numbers(returned))
+    stmts = pruned(scope.stmts, needed)
     returned = _merged(instance, stmts, returned)
     _drop_unused(instance, stmts, returned)
     lists = Lists(instance.members)
-    stmts = looped(stmts, scope.tokens, wanted, lists.place)
+    stmts = looped(stmts, scope.tokens, needed, lists.position_of)
     if scope.root:
         names = list(input_names)
     else:
@@ -39,7 +39,7 @@ def finish(
     lines, result = named(stmts, scope.tokens, fixed, set(names) if scope.root else set(), returned)
 
     def resolved(text: str) -> str:
-        return MEMBER.sub(lambda found: lists.code(int(found[1])), text)
+        return MEMBER.sub(lambda match: lists.code(int(match[1])), text)
 
     instance.arguments = names
     instance.body = [(indent, resolved(text)) for indent, text in lines]
@@ -52,8 +52,8 @@ def flat_weights(instance: ModuleInstance) -> Iterator[tuple[str, Member, str]]:
     """Yield (full name, member, name in it) for each weight of a module and its submodules. Not recursive."""
     pending: list[tuple[str, ModuleInstance]] = [("", instance)]
     while pending:
-        prefix, held = pending.pop()
-        for member in held.members:
+        prefix, inner = pending.pop()
+        for member in inner.members:
             path = prefix + ".".join(member.path)
             if member.kind == "child" and member.child is not None:
                 pending.append((f"{path}.", member.child))
@@ -65,13 +65,13 @@ def flat_weights(instance: ModuleInstance) -> Iterator[tuple[str, Member, str]]:
 def _same(member: Member) -> tuple[object, ...] | None:
     """Return a key that is equal for members that are the same module; None for members without weights."""
     if member.kind == "child" and member.child is not None:
-        held = [
+        weights = [
             (name, m.weights[own].tensor, m.weights[own].key) for name, m, own in flat_weights(member.child)
         ]
-        return (id(member.child.made), *held) if held else None
+        return (id(member.child.module_class), *weights) if weights else None
     if member.kind == "layer" and member.weights:
-        held = [(name, weight.tensor, weight.key) for name, weight in member.weights.items()]
-        return (member.made, member.arguments, *held)
+        weights = [(name, weight.tensor, weight.key) for name, weight in member.weights.items()]
+        return (member.constructor, member.arguments, *weights)
     return None
 
 

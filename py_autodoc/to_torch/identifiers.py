@@ -15,7 +15,7 @@ MAX_NAME = 40
 HELPER = "onnx_"
 """Prefix of runtime functions; no other name has it."""
 _OTHER = re.compile(r"[^0-9A-Za-z]+")
-_WORDS = re.compile(r"[0-9A-Za-z]+")
+_WORD_RUN = re.compile(r"[0-9A-Za-z]+")
 _BUILTINS = frozenset(dir(builtins))
 _FILE = frozenset(
     {
@@ -120,20 +120,20 @@ def attribute(text: str, fallback: str = "layer") -> str:
 
 def class_name(text: str, fallback: str = "Block") -> str:
     """Convert ``transformer_layer`` to ``TransformerLayer``."""
-    words = _WORDS.findall(text[-200:])
+    words = _WORD_RUN.findall(text[-200:])
     name = "".join(word[0].upper() + word[1:] for word in words)[:MAX_NAME] or fallback
     if name[0].isdigit():
         name = f"{fallback}{name}"
     return f"{name}_" if keyword.iskeyword(name) or name in _BUILTINS or name in _FILE else name
 
 
-def unique(name: str, taken: Container[str]) -> str:
+def unique(name: str, used: Container[str]) -> str:
     """Return ``name``, with the first free number from 2 appended if it is taken."""
-    if name not in taken:
+    if name not in used:
         return name
     number = 2
     stem = name if not name[-1].isdigit() else f"{name}_"
-    while f"{stem}{number}" in taken:
+    while f"{stem}{number}" in used:
         number += 1
     return f"{stem}{number}"
 
@@ -144,19 +144,19 @@ class NumberedNames:
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
 
-    def free(self, name: str, taken: Container[str]) -> str:
+    def free(self, name: str, used: Container[str]) -> str:
         """Like ``unique``, without trying the same number twice."""
-        if name not in taken:
+        if name not in used:
             return name
         stem = f"{name}_" if name[-1].isdigit() else name
         number = self._next.get(stem, 2)
-        while f"{stem}{number}" in taken:
+        while f"{stem}{number}" in used:
             number += 1
         self._next[stem] = number + 1
         return f"{stem}{number}"
 
 
-def shown(text: str, most: int = 80) -> str:
+def shortened(text: str, max_length: int = 80) -> str:
     """Return model text as printable ASCII without quotes and backslashes, for comments and docstrings."""
-    kept = "".join(c if " " <= c <= "~" and c not in "\"'\\`" else "?" for c in text[:most])
-    return kept + ("..." if len(text) > most else "")
+    kept = "".join(c if " " <= c <= "~" and c not in "\"'\\`" else "?" for c in text[:max_length])
+    return kept + ("..." if len(text) > max_length else "")

@@ -33,23 +33,23 @@ def _marks(text: str) -> Iterator[tuple[int, str, int]]:
 
 def _groups(text: str) -> list[tuple[int, int]]:
     """Return the bracketed ranges at the top level."""
-    found, start = [], 0
+    groups, start = [], 0
     for at, char, depth in _marks(text):
         if depth == 0 and char in _OPEN:
             start = at
         elif depth == 0 and char in _CLOSE:
-            found.append((start, at))
-    return found
+            groups.append((start, at))
+    return groups
 
 
 def _items(text: str) -> list[str]:
-    found, start = [], 0
+    items, start = [], 0
     for at, char, depth in _marks(text):
         if depth == 0 and char == ",":
-            found.append(text[start:at].strip())
+            items.append(text[start:at].strip())
             start = at + 1
-    rest = text[start:].strip()
-    return [*found, rest] if rest else found
+    tail = text[start:].strip()
+    return [*items, tail] if tail else items
 
 
 def wrap(text: str, indent: int, width: int = WIDTH, suffix: str = "") -> list[str]:

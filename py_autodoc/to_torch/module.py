@@ -35,7 +35,7 @@ class Member:
     """``layer``, ``child``, ``parameter`` or ``buffer``; ``dropped`` if unused."""
     path: tuple[str, ...]
     """Attribute name, followed by the keys of containers below it."""
-    made: str
+    constructor: str
     """Class such as ``nn.Conv2d``; the element type of a parameter or buffer."""
     arguments: tuple[tuple[str, str], ...] = ()
     """(name, literal); names of positional arguments begin with an underscore."""
@@ -54,7 +54,7 @@ class ModuleInstance:
     body: list[tuple[int, str]] = field(default_factory=list)
     """Pairs of indentation level and line of ``forward``; tokens are replaced by names."""
     returns: tuple[str, ...] = ()
-    made: ModuleClass | None = None
+    module_class: ModuleClass | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -65,7 +65,7 @@ class ModuleClass:
     instances: list[ModuleInstance] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
     """Arguments of the constructor."""
-    given: dict[int, list[str]] = field(default_factory=dict)
+    values_of: dict[int, list[str]] = field(default_factory=dict)
     """``id`` of an instance → literals for the parameters."""
     literals: dict[tuple[int, str], str] = field(default_factory=dict)
     """(member, argument) → its code: a literal or the name of a parameter."""
@@ -93,25 +93,25 @@ class SourceScope:
 
     def assign(self, code: str, hint: str) -> str:
         """Assign the code to a new variable and return its token."""
-        made = self.tokens.new(hint)
-        self.stmts.append(Statement([(0, f"{token(made)} = {code}")], (made,)))
-        return token(made)
+        number = self.tokens.new(hint)
+        self.stmts.append(Statement([(0, f"{token(number)} = {code}")], (number,)))
+        return token(number)
 
     def member(self, member: Member) -> str:
         """Add a member and return code that refers to it."""
-        member.path = self._place(member.path)
+        member.path = self._unique_path(member.path)
         self.instance.members.append(member)
         return f"\x03{len(self.instance.members) - 1}\x04"
 
-    def _place(self, path: tuple[str, ...]) -> tuple[str, ...]:
+    def _unique_path(self, path: tuple[str, ...]) -> tuple[str, ...]:
         """Return a free path as close to ``path`` as possible."""
         parts = tuple(_part(part, first=not number) for number, part in enumerate(path))
         at = self.tree
         for part in parts[:-1]:
-            held = at.setdefault(part, {})
-            if not isinstance(held, dict):
+            children = at.setdefault(part, {})
+            if not isinstance(children, dict):
                 break
-            at = held
+            at = children
         else:
             if parts[-1] not in at:
                 at[parts[-1]] = True

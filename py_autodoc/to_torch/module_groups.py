@@ -31,13 +31,13 @@ class ModuleGroup:
 
     def all_nodes(self) -> list[int]:
         """Return the nodes of this group and of all groups in it."""
-        found: list[int] = []
+        nodes: list[int] = []
         pending = [self]
         while pending:
             group = pending.pop()
-            found.extend(group.nodes)
+            nodes.extend(group.nodes)
             pending.extend(group.inner.values())
-        return found
+        return nodes
 
 
 class Reads:
@@ -47,29 +47,29 @@ class Reads:
         self._model = model
         self._known: dict[int, tuple[int, ...]] = {}
 
-    def of(self, number: int) -> tuple[int, ...]:
+    def tensors_of(self, number: int) -> tuple[int, ...]:
         """Return ids of the tensors a node reads: its inputs, and outer tensors read by its subgraphs."""
         known = self._known.get(number)
         if known is None:
             node = self._model.nodes[number]
-            plain = tuple(t for t in node.inputs if t >= 0)
-            known = self._known[number] = plain if not node.subgraphs else self._deep(node)
+            inputs = tuple(t for t in node.inputs if t >= 0)
+            known = self._known[number] = inputs if not node.subgraphs else self._deep(node)
         return known
 
     def _deep(self, node: Node) -> tuple[int, ...]:
-        found = dict.fromkeys(t for t in node.inputs if t >= 0)
-        made: set[int] = set()
+        tensors = dict.fromkeys(t for t in node.inputs if t >= 0)
+        produced: set[int] = set()
         pending = [graph for _, graph in node.subgraphs]
         while pending:
             graph = self._model.graphs[pending.pop()]
-            made.update(graph.inputs)
+            produced.update(graph.inputs)
             for number in graph.nodes:
                 one = self._model.nodes[number]
-                found.update(dict.fromkeys(t for t in one.inputs if t >= 0))
-                made.update(one.outputs)
+                tensors.update(dict.fromkeys(t for t in one.inputs if t >= 0))
+                produced.update(one.outputs)
                 pending.extend(inner for _, inner in one.subgraphs)
-            found.update(dict.fromkeys(t for t in graph.outputs if t >= 0))
-        return tuple(t for t in found if t not in made)
+            tensors.update(dict.fromkeys(t for t in graph.outputs if t >= 0))
+        return tuple(t for t in tensors if t not in produced)
 
 
 def grouped(model: Model, reads: Reads, skip: frozenset[int]) -> ModuleGroup:
@@ -82,10 +82,10 @@ def grouped(model: Model, reads: Reads, skip: frozenset[int]) -> ModuleGroup:
         group = root
         kinds = node.classes or ("",) * len(node.scope)
         for level, kind in zip(node.scope, kinds, strict=False):
-            held = group.inner.get(level)
-            if held is None:
-                held = group.inner[level] = ModuleGroup((level,), kind)
-            group = held
+            inner = group.inner.get(level)
+            if inner is None:
+                inner = group.inner[level] = ModuleGroup((level,), kind)
+            group = inner
         group.nodes.append(number)
     pending = [root]
     while pending:
@@ -112,11 +112,11 @@ def _first(item: int | ModuleGroup) -> int:
 
 def _needs(items: Sequence[int | ModuleGroup], model: Model, reads: Reads) -> list[list[int]]:
     nodes = [[item] if isinstance(item, int) else item.all_nodes() for item in items]
-    maker = {t: place for place, held in enumerate(nodes) for n in held for t in model.nodes[n].outputs}
+    maker = {t: index for index, members in enumerate(nodes) for n in members for t in model.nodes[n].outputs}
     needs = []
-    for place, held in enumerate(nodes):
-        wanted = {maker[t] for n in held for t in reads.of(n) if t in maker}
-        needs.append(sorted(wanted - {place}))
+    for index, members in enumerate(nodes):
+        needed = {maker[t] for n in members for t in reads.tensors_of(n) if t in maker}
+        needs.append(sorted(needed - {index}))
     return needs
 
 
@@ -125,7 +125,7 @@ def _settle(group: ModuleGroup, model: Model, reads: Reads) -> None:
     while True:
         items = sorted(group.items(), key=_first)
         needs = _needs(items, model, reads)
-        on_circle = [items[n] for n in _circles(needs) if isinstance(items[n], ModuleGroup)]
+        on_circle = [items[n] for n in _cycle_members(needs) if isinstance(items[n], ModuleGroup)]
         if not on_circle:
             return
         for inner in on_circle:
@@ -134,7 +134,7 @@ def _settle(group: ModuleGroup, model: Model, reads: Reads) -> None:
 
 
 def _dissolve(group: ModuleGroup, inner: ModuleGroup) -> None:
-    for key in [key for key, held in group.inner.items() if held is inner]:
+    for key in [key for key, child in group.inner.items() if child is inner]:
         del group.inner[key]
     group.nodes.extend(inner.nodes)
     for one in inner.inner.values():
@@ -143,13 +143,13 @@ def _dissolve(group: ModuleGroup, inner: ModuleGroup) -> None:
     group.nodes.sort()
 
 
-def _circles(needs: Sequence[Sequence[int]]) -> Iterable[int]:
+def _cycle_members(needs: Sequence[Sequence[int]]) -> Iterable[int]:
     """Return items in strongly connected components of at least two (Tarjan, without recursion)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
-    held: set[int] = set()
+    on_stack: set[int] = set()
     stack: list[int] = []
-    found: list[int] = []
+    members: list[int] = []
     for start in range(len(needs)):
         if start in index:
             continue
@@ -159,24 +159,24 @@ def _circles(needs: Sequence[Sequence[int]]) -> Iterable[int]:
             if at == 0:
                 index[node] = low[node] = len(index)
                 stack.append(node)
-                held.add(node)
-            for place in range(at, len(needs[node])):
-                other = needs[node][place]
+                on_stack.add(node)
+            for position in range(at, len(needs[node])):
+                other = needs[node][position]
                 if other not in index:
-                    work.append((node, place + 1))
+                    work.append((node, position + 1))
                     work.append((other, 0))
                     break
-                if other in held:
+                if other in on_stack:
                     low[node] = min(low[node], index[other])
             else:
                 component: list[int] = []
                 if low[node] == index[node]:
                     while not component or component[-1] != node:
                         component.append(stack.pop())
-                        held.discard(component[-1])
+                        on_stack.discard(component[-1])
                     if len(component) > 1:
-                        found.extend(component)
+                        members.extend(component)
                 if work:
                     above = work[-1][0]
                     low[above] = min(low[above], low[node])
-    return found
+    return members

@@ -35,7 +35,7 @@ class Lists:
             text += f"[{path[depth]}]" if self.is_list(path[:depth]) else f'["{path[depth]}"]'
         return text
 
-    def place(self, number: int) -> tuple[str, int, int] | None:
+    def position_of(self, number: int) -> tuple[str, int, int] | None:
         """Return (code of the list, index, length) for a member of a list; None for others."""
         path = self._members[number].path
         if len(path) < 2 or not self.is_list(path[:-1]):

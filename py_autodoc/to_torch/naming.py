@@ -9,28 +9,28 @@ from py_autodoc.to_torch.code import TOKEN, CodeTokens, Statement, numbers, toke
 from py_autodoc.to_torch.identifiers import NumberedNames, identifier
 
 
-def pruned(stmts: Sequence[Statement], wanted: set[int]) -> list[Statement]:
-    """Return the statements whose results are read or in ``wanted``."""
+def pruned(stmts: Sequence[Statement], needed: set[int]) -> list[Statement]:
+    """Return the statements whose results are read or in ``needed``."""
     kept: list[Statement] = []
-    wanted = set(wanted)
+    needed = set(needed)
     for stmt in reversed(stmts):
-        if wanted.isdisjoint(stmt.defs):
+        if needed.isdisjoint(stmt.defs):
             continue
-        wanted |= stmt.reads()
+        needed |= stmt.reads()
         if stmt.simple and len(stmt.defs) > 1:
-            stmt = _unused(stmt, wanted)
+            stmt = _unused(stmt, needed)
         kept.append(stmt)
     return kept[::-1]
 
 
-def _unused(stmt: Statement, wanted: set[int]) -> Statement:
+def _unused(stmt: Statement, needed: set[int]) -> Statement:
     """Change ``a, b = f()`` to ``a, _ = f()`` if ``b`` is not read."""
     ((indent, text),) = stmt.lines
     targets, _, code = text.partition(" = ")
     for one in stmt.defs:
-        if one not in wanted:
+        if one not in needed:
             targets = targets.replace(token(one), "_")
-    defs = tuple(one for one in stmt.defs if one in wanted)
+    defs = tuple(one for one in stmt.defs if one in needed)
     return Statement([(indent, f"{targets} = {code}")], defs)
 
 
@@ -69,15 +69,15 @@ def _run(
     sequence: Callable[[int], tuple[str, int, int] | None],
 ) -> list[Statement]:
     first = stmts[at]
-    place = sequence(first.call[0]) if first.call else None
-    if place is None or place[1] != 0:
+    tokens = sequence(first.call[0]) if first.call else None
+    if tokens is None or tokens[1] != 0:
         return []
     run = [first]
-    for number in range(1, place[2]):
+    for number in range(1, tokens[2]):
         if at + number >= len(stmts):
             return []
         one, before = stmts[at + number], run[-1]
-        if one.call is None or sequence(one.call[0]) != (place[0], number, place[2]):
+        if one.call is None or sequence(one.call[0]) != (tokens[0], number, tokens[2]):
             return []
         assert before.call is not None
         (result,) = before.defs
@@ -100,21 +100,21 @@ def _loop(
     first, second = run[0].call, run[1].call
     assert first is not None
     assert second is not None
-    place = sequence(first[0])
-    assert place is not None
+    source_tokens = sequence(first[0])
+    assert source_tokens is not None
     where = next(n for n, (a, b) in enumerate(zip(first[1], second[1], strict=True)) if a != b)
     result = run[-1].defs[0]
     layer = tokens.new("layer")
     arguments = ", ".join(token(result if n == where else one) for n, one in enumerate(first[1]))
     lines = [
         (0, f"{token(result)} = {token(first[1][where])}"),
-        (0, f"for {token(layer)} in {place[0]}:"),
+        (0, f"for {token(layer)} in {source_tokens[0]}:"),
         (1, f"{token(result)} = {token(layer)}({arguments})"),
     ]
     return Statement(lines, (result,), (layer,), carried=first[1][where])
 
 
-def _few(hint: str) -> Iterator[str]:
+def _short_names(hint: str) -> Iterator[str]:
     """Yield the first names to try; they become free again after the last use of their variable."""
     stem = f"{hint}_" if hint[-1].isdigit() else hint
     yield hint
@@ -122,7 +122,7 @@ def _few(hint: str) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Either:
+class _UnionContainer:
     """Union of two sets, without copying."""
 
     first: set[str]
@@ -147,8 +147,10 @@ class _Names:
         if once:
             name = self.numbered.free(hint, self.ever)
         else:
-            taken = _Either(self.live, self.blocked)
-            name = next((n for n in _few(hint) if n not in taken), "") or self.numbered.free(hint, taken)
+            used = _UnionContainer(self.live, self.blocked)
+            name = next((n for n in _short_names(hint) if n not in used), "") or self.numbered.free(
+                hint, used
+            )
         self.ever.add(name)
         if once:
             self.blocked.add(name)
@@ -169,18 +171,18 @@ def named(
     """
     stmts, returned = _returned(stmts, returned)
     last: dict[int, int] = {}
-    for place, stmt in enumerate(stmts):
+    for index, stmt in enumerate(stmts):
         for one in (*stmt.defs, *stmt.reads()):
-            last[one] = place
+            last[one] = index
     for one in numbers(returned):
         last[one] = len(stmts)
     names = _Names(dict(fixed), set(fixed.values()), set(fixed.values()), set(keep))
-    for place, stmt in enumerate(stmts):
-        dying = [one for one in dict.fromkeys(_order(stmt)) if last.get(one) == place]
+    for index, stmt in enumerate(stmts):
+        dying = [one for one in dict.fromkeys(_order(stmt)) if last.get(one) == index]
         for one in dying:
             names.live.discard(names.of[one])
         _define(stmt, dying, names, tokens)
-        names.live |= {names.of[one] for one in stmt.defs if last[one] > place}
+        names.live |= {names.of[one] for one in stmt.defs if last[one] > index}
     lines = [(indent, _resolved(text, names.of)) for stmt in stmts for indent, text in stmt.lines]
     return [line for line in lines if not _idle(line[1])], _resolved(returned, names.of)
 
@@ -230,7 +232,7 @@ def _inside(stmt: Statement, names: _Names, tokens: CodeTokens) -> None:
 
 
 def _resolved(text: str, names: dict[int, str]) -> str:
-    return TOKEN.sub(lambda found: names[int(found[1])], text)
+    return TOKEN.sub(lambda match: names[int(match[1])], text)
 
 
 def _idle(text: str) -> bool:

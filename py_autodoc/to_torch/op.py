@@ -53,19 +53,19 @@ class OpContext(NodeReader):
 
     def attr(self, name: str, default: Any = MISSING) -> Any:
         """Return an attribute. Raises: NotCovered if it is missing and has no default."""
-        held = super().attr(name, default)
-        if held is MISSING:
+        value = super().attr(name, default)
+        if value is MISSING:
             raise NotCovered(f"attribute {name} is missing")
-        if isinstance(default, int) and not isinstance(held, int):
+        if isinstance(default, int) and not isinstance(value, int):
             raise self.malformed(f"attribute {name} is not an integer")
-        return held
+        return value
 
     def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
         """Return an attribute that must be one of ``allowed``. Raises: NotCovered."""
-        held = self.node.attributes.get(name, default)
-        if held not in allowed:
-            raise NotCovered(f"{name} {str(held)[:40]!r}, which is none of {', '.join(allowed)}")
-        return str(held)
+        value = self.node.attributes.get(name, default)
+        if value not in allowed:
+            raise NotCovered(f"{name} {str(value)[:40]!r}, which is none of {', '.join(allowed)}")
+        return str(value)
 
     def auto_pad(self) -> str:
         """Return the padding mode of the windows. Raises: NotCovered."""
@@ -74,141 +74,141 @@ class OpContext(NodeReader):
 
     def tensor_attr(self, name: str) -> Any:
         """Return the values of a tensor attribute; None if it is missing."""
-        held = self.node.attributes.get(name)
-        if isinstance(held, ConstTensor):
-            if held.values is None:
+        value = self.node.attributes.get(name)
+        if isinstance(value, ConstTensor):
+            if value.values is None:
                 raise NotCovered(f"attribute {name} is large")
-            return held.values
+            return value.values
         return None
 
-    def value(self, place: int) -> CodeValue:
+    def value(self, index: int) -> CodeValue:
         """Return the representation of an input. Raises: NotCovered if it is omitted."""
-        if not self.has(place):
-            raise NotCovered(f"input {place} is missing")
-        return self.value_of(self.inputs[place])
+        if not self.has(index):
+            raise NotCovered(f"input {index} is missing")
+        return self.value_of(self.inputs[index])
 
-    def t(self, place: int) -> str:
+    def t(self, index: int) -> str:
         """Return code for the input as a tensor."""
-        return self.writer.tensor(self.scope, self.value(place))
+        return self.writer.tensor(self.scope, self.value(index))
 
-    def optional(self, place: int) -> str:
+    def optional(self, index: int) -> str:
         """Like ``t``, but ``None`` for an omitted input."""
-        return self.t(place) if self.has(place) else "None"
+        return self.t(index) if self.has(index) else "None"
 
-    def v(self, place: int) -> str:
+    def v(self, index: int) -> str:
         """Return code for the input that can be followed by a method call or an index."""
-        code = self.t(place)
+        code = self.t(index)
         return code if code[0] in "\x01\x03" or code.startswith(("self.", "torch.")) else f"({code})"
 
-    def array(self, place: int) -> Any:
+    def array(self, index: int) -> Any:
         """Return the values of a small constant input; None for others."""
-        if not self.has(place):
+        if not self.has(index):
             return None
-        found = self.value(place)
-        if found.kind == "constant":
-            return self.writer.source.array(found.tensor)
-        if found.fixed:
-            items = np.array(found.items, np.int64)
-            return items.reshape(()) if found.scalar else items
+        value = self.value(index)
+        if value.kind == "constant":
+            return self.writer.source.array(value.tensor)
+        if value.fixed:
+            items = np.array(value.items, np.int64)
+            return items.reshape(()) if value.scalar else items
         return None
 
-    def scalar(self, place: int) -> Any:
+    def scalar(self, index: int) -> Any:
         """Return the number in a constant input with one element; None for others."""
-        found = self.array(place)
-        return found.reshape(-1)[0] if found is not None and found.size == 1 else None
+        array = self.array(index)
+        return array.reshape(-1)[0] if array is not None and array.size == 1 else None
 
-    def host(self, place: int) -> CodeValue | None:
+    def host(self, index: int) -> CodeValue | None:
         """Return the input as integers held by Python; None if it is a tensor."""
-        found = self.value(place)
-        if found.kind == "host":
-            return found
-        array = self.array(place)
+        value = self.value(index)
+        if value.kind == "host":
+            return value
+        array = self.array(index)
         if array is None or array.ndim > 1 or array.dtype.kind not in "iu":
             return None
         items = tuple(int(item) for item in array.reshape(-1))
-        return CodeValue("host", "", items, array.ndim == 0, self.dtype(place))
+        return CodeValue("host", "", items, array.ndim == 0, self.dtype(index))
 
-    def ints(self, place: int) -> tuple[int | str, ...] | None:
+    def ints(self, index: int) -> tuple[int | str, ...] | None:
         """Return the input as integers or integer expressions; None if it is a tensor."""
-        found = self.host(place)
-        return None if found is None else found.items
+        host = self.host(index)
+        return None if host is None else host.items
 
-    def fixed(self, place: int) -> tuple[int, ...] | None:
+    def fixed(self, index: int) -> tuple[int, ...] | None:
         """Return the input as known integers; None for others."""
-        array = self.array(place)
+        array = self.array(index)
         if array is None or array.dtype.kind not in "iu" or array.ndim > 1:
             return None
         return tuple(int(item) for item in array.reshape(-1))
 
-    def ints_code(self, place: int) -> str:
+    def ints_code(self, index: int) -> str:
         """Return code for a list of integers, for any kind of input."""
-        found = self.ints(place)
-        if found is not None:
-            return f"[{', '.join(map(str, found))}]"
+        values = self.ints(index)
+        if values is not None:
+            return f"[{', '.join(map(str, values))}]"
         return (
-            f"{self.v(place)}.reshape(-1).tolist()" if self.rank(place) != 1 else f"{self.v(place)}.tolist()"
+            f"{self.v(index)}.reshape(-1).tolist()" if self.rank(index) != 1 else f"{self.v(index)}.tolist()"
         )
 
-    def rank(self, place: int) -> int | None:
+    def rank(self, index: int) -> int | None:
         """Return the rank of an input; None if unknown."""
-        return self.writer.source.rank(self.node.inputs[place]) if self.has(place) else None
+        return self.writer.source.rank(self.node.inputs[index]) if self.has(index) else None
 
-    def out_rank(self, place: int = 0) -> int | None:
+    def out_rank(self, index: int = 0) -> int | None:
         """Return the rank of an output; None if unknown."""
-        shape = self.writer.source.types.shapes[self.node.outputs[place]]
+        shape = self.writer.source.types.shapes[self.node.outputs[index]]
         return None if shape is None else len(shape)
 
-    def is_float(self, place: int) -> bool:
+    def is_float(self, index: int) -> bool:
         """True if the input is known to have a floating-point type."""
-        return self.dtype(place) in FLOATS
+        return self.dtype(index) in FLOATS
 
-    def is_integer(self, place: int) -> bool:
+    def is_integer(self, index: int) -> bool:
         """True if the input is known to have an integer type."""
-        dtype = self.dtype(place)
+        dtype = self.dtype(index)
         return bool(dtype) and dtype not in FLOATS and dtype not in BOOLS and dtype in TORCH
 
-    def constant(self, place: int) -> int | None:
+    def constant(self, index: int) -> int | None:
         """Return the id of a constant input; None for others."""
-        if not self.has(place):
+        if not self.has(index):
             return None
-        found = self.value(place)
-        dense = found.kind == "constant" and self.writer.source.dims(found.tensor) is not None
-        return found.tensor if dense else None
+        value = self.value(index)
+        dense = value.kind == "constant" and self.writer.source.dims(value.tensor) is not None
+        return value.tensor if dense else None
 
-    def dims(self, place: int) -> tuple[int, ...]:
+    def dims(self, index: int) -> tuple[int, ...]:
         """Return the shape of a constant input. Raises: NotCovered."""
-        found = self.constant(place)
-        sizes = None if found is None else self.writer.source.dims(found)
+        tensor = self.constant(index)
+        sizes = None if tensor is None else self.writer.source.dims(tensor)
         if sizes is None:
-            raise NotCovered(f"input {place} is not a constant")
+            raise NotCovered(f"input {index} is not a constant")
         return sizes
 
-    def num(self, place: int, other: int | None = None) -> str:
+    def num(self, index: int, other: int | None = None) -> str:
         """Return a Python number for a constant with one element, else code for the tensor.
 
         ``other`` is the input it is combined with: a constant whose dimensions are 1 must not increase the
         rank of the result.
         """
-        found = self.array(place)
-        if found is None or found.size != 1 or found.dtype.kind not in "fiu":
-            held = self.value(place)
+        array = self.array(index)
+        if array is None or array.size != 1 or array.dtype.kind not in "fiu":
+            value = self.value(index)
             if (
-                held.kind == "host"
-                and held.scalar
+                value.kind == "host"
+                and value.scalar
                 and other is not None
                 and self.value(other).kind == "tensor"
             ):
-                return str(held.items[0])
-            return self.t(place)
+                return str(value.items[0])
+            return self.t(index)
         rank = self.rank(other) if other is not None else None
-        if found.ndim and (rank is None or rank < found.ndim):
-            return self.t(place)
+        if array.ndim and (rank is None or rank < array.ndim):
+            return self.t(index)
         if other is not None and self.value(other).kind != "tensor":
-            return self.t(place)
-        if other is not None and self.dtype(other) != self.dtype(place):
-            return self.t(place)
-        item = found.reshape(-1)[0]
-        return number(item if found.dtype != np.float16 else np.float64(item))
+            return self.t(index)
+        if other is not None and self.dtype(other) != self.dtype(index):
+            return self.t(index)
+        item = array.reshape(-1)[0]
+        return number(item if array.dtype != np.float16 else np.float64(item))
 
     # outputs
 
@@ -217,30 +217,30 @@ class OpContext(NodeReader):
         """Hint for the name of a variable with the result."""
         return self.node.op_type.lower()
 
-    def out(self, code: str, place: int = 0) -> None:
+    def out(self, code: str, index: int = 0) -> None:
         """Define an output as the value of an expression."""
-        if self.has_out(place):
-            self.set(CodeValue("tensor", self.scope.assign(code, self.hint)), place)
+        if self.has_out(index):
+            self.set(CodeValue("tensor", self.scope.assign(code, self.hint)), index)
 
     def outs(self, code: str) -> None:
         """Define the outputs as the items of a tuple."""
-        made = []
-        for place in range(len(self.node.outputs)):
+        tokens = []
+        for index in range(len(self.node.outputs)):
             number_ = self.scope.tokens.new(self.hint)
-            made.append(number_)
-            if self.has_out(place):
-                self.set(CodeValue("tensor", token(number_)), place)
-        targets = ", ".join(map(token, made)) + ("," if len(made) == 1 else "")
-        self.scope.stmts.append(Statement([(0, f"{targets} = {code}")], tuple(made)))
+            tokens.append(number_)
+            if self.has_out(index):
+                self.set(CodeValue("tensor", token(number_)), index)
+        targets = ", ".join(map(token, tokens)) + ("," if len(tokens) == 1 else "")
+        self.scope.stmts.append(Statement([(0, f"{targets} = {code}")], tuple(tokens)))
 
-    def set(self, value: CodeValue, place: int = 0) -> None:
+    def set(self, value: CodeValue, index: int = 0) -> None:
         """Define an output as ``value``."""
-        if self.has_out(place):
-            self.scope.values[self.node.outputs[place]] = value
+        if self.has_out(index):
+            self.scope.values[self.node.outputs[index]] = value
 
-    def same(self, place: int = 0, output: int = 0) -> None:
+    def same(self, index: int = 0, output: int = 0) -> None:
         """Define an output as equal to an input."""
-        self.set(self.value(place), output)
+        self.set(self.value(index), output)
 
     def integers(self, items: Sequence[int | str], scalar: bool = False, dtype: int = 7) -> None:
         """Define the output as integers held by Python."""
@@ -258,7 +258,9 @@ class OpContext(NodeReader):
     def call(self, helper: str, *arguments: object, **named: object) -> str:
         """Return code that calls a runtime function, without named arguments that are None or False."""
         parts = [str(argument) for argument in arguments]
-        parts += [f"{key}={held}" for key, held in named.items() if held is not None and held is not False]
+        parts += [
+            f"{key}={value}" for key, value in named.items() if value is not None and value is not False
+        ]
         return f"{self.use(helper)}({', '.join(parts)})"
 
     def torch_dtype(self, dtype: int) -> str:
@@ -268,7 +270,7 @@ class OpContext(NodeReader):
         return f"torch.{TORCH[dtype]}"
 
     def layer(
-        self, made: str, arguments: dict[str, object], weights: dict[str, ModuleWeight], hint: str = ""
+        self, constructor: str, arguments: dict[str, object], weights: dict[str, ModuleWeight], hint: str = ""
     ) -> str:
         """Add a layer of torch.nn and return its code. Its parameters are floats; other weights are buffers.
 
@@ -276,26 +278,26 @@ class OpContext(NodeReader):
         """
         for name, weight in weights.items():
             if weight.dtype not in FLOATS and name not in _COUNTERS:
-                raise NotCovered(f"nn.{made} with a {name} of {onnx_type(weight.dtype)}")
+                raise NotCovered(f"nn.{constructor} with a {name} of {onnx_type(weight.dtype)}")
         dtype = next((w.dtype for w in weights.values() if w.dtype in FLOATS), 1)
-        named = [(key, str(held)) for key, held in arguments.items()]
+        named = [(key, str(value)) for key, value in arguments.items()]
         if dtype != 1:
             named.append(("dtype", self.torch_dtype(dtype)))
-        names = self.path or (self._numbered(hint or made.rpartition(".")[2].lower()),)
-        return self.scope.member(Member("layer", names, f"nn.{made}", tuple(named), weights))
+        names = self.path or (self._numbered(hint or constructor.rpartition(".")[2].lower()),)
+        return self.scope.member(Member("layer", names, f"nn.{constructor}", tuple(named), weights))
 
     def _numbered(self, stem: str) -> str:
         counts = self.writer.counts.setdefault(id(self.scope), {})
         counts[stem] = counts.get(stem, 0) + 1
         return f"{stem}{counts[stem]}"
 
-    def weight(self, place: int, transform: Any = None, key: str = "", shape: Any = None) -> ModuleWeight:
+    def weight(self, index: int, transform: Any = None, key: str = "", shape: Any = None) -> ModuleWeight:
         """Return a constant input as the weight of a layer."""
-        found = self.constant(place)
-        if found is None:
-            raise NotCovered(f"input {place} is not a constant")
-        dims = self.dims(place) if shape is None else shape
-        return ModuleWeight(found, self.dtype(place), tuple(dims), transform, key)
+        tensor = self.constant(index)
+        if tensor is None:
+            raise NotCovered(f"input {index} is not a constant")
+        dims = self.dims(index) if shape is None else shape
+        return ModuleWeight(tensor, self.dtype(index), tuple(dims), transform, key)
 
 
 _COUNTERS = frozenset({"num_batches_tracked"})

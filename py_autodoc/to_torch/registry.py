@@ -50,7 +50,7 @@ def _links() -> Mapping[Key, Link]:
 
 def rule_of(node: Node) -> Rule:
     """Return the rule for a node. Raises: NotCovered if there is none."""
-    found = rules().get((node.domain, node.op_type))
-    if found is None:
+    rule = rules().get((node.domain, node.op_type))
+    if rule is None:
         raise NotCovered("there is no rule for it")
-    return found
+    return rule

@@ -13,27 +13,27 @@ RUNTIME = Path(__file__).parent / "runtime"
 @cache
 def functions() -> dict[str, str]:
     """Return name → source of every runtime function, in order of definition."""
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for path in sorted(RUNTIME.glob("*.py")):
         text = path.read_text(encoding="utf-8")
         lines = text.splitlines()
         for node in ast.parse(text).body:
             if isinstance(node, ast.FunctionDef):
-                found[node.name] = "\n".join(lines[node.lineno - 1 : node.end_lineno])
-    return found
+                sources[node.name] = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+    return sources
 
 
 def needed(names: Iterable[str]) -> list[str]:
     """Return the functions and the functions they call, in order of definition."""
     known = functions()
-    found: set[str] = set()
+    called: set[str] = set()
     pending = list(names)
     while pending:
         name = pending.pop()
-        if name not in found:
-            found.add(name)
+        if name not in called:
+            called.add(name)
             pending.extend(_called(name))
-    return [name for name in known if name in found]
+    return [name for name in known if name in called]
 
 
 @cache

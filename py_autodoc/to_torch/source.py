@@ -115,9 +115,9 @@ class ModelFile:
             parts = [decode(data, content.dtype, count) for data, count in chunks(content)]
         except UnreadableTensor as why:
             raise self.unread(tensor, why) from None
-        whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        whole = whole.astype(bool) if content.dtype == _T.BOOL else whole
-        return whole.reshape(tuple(proto.dims))
+        array = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        array = array.astype(bool) if content.dtype == _T.BOOL else array
+        return array.reshape(tuple(proto.dims))
 
     def content(self, tensor: int, files: TensorFiles) -> TensorContent:
         """Return the location of a constant's bytes. Raises: ExternalDataError."""
@@ -138,8 +138,8 @@ class ModelFile:
 
     def _tensors(self) -> Iterator[tuple[int, onnx.TensorProto]]:
         for graph, proto in graph_protos(self.loaded, self.model):
-            for number, held in zip(graph.initializers, proto.initializer, strict=False):
-                yield number, held
+            for number, tensor_proto in zip(graph.initializers, proto.initializer, strict=False):
+                yield number, tensor_proto
             first = min(graph.nodes, default=0)
             for number in graph.nodes:
                 node = self.model.nodes[number]
@@ -152,8 +152,8 @@ class ModelFile:
 
 def plain_attribute(node: Node) -> Any:
     """Return the value_float(s) or value_int(s) of a Constant node as an array; None for others."""
-    for name, held in node.attributes.items():
-        plain = None if isinstance(held, ConstTensor) else structure_checks.plain_constant(name, held)
-        if plain is not None and plain[0] != _T.STRING:
-            return plain[1]
+    for name, value in node.attributes.items():
+        constant = None if isinstance(value, ConstTensor) else structure_checks.plain_constant(name, value)
+        if constant is not None and constant[0] != _T.STRING:
+            return constant[1]
     return None

@@ -33,21 +33,21 @@ class ValueWriter(ABC):
 
     def value(self, scope: SourceScope, tensor: int) -> CodeValue:
         """Return the representation of a tensor in a module. Raises: NotCovered if nothing produces it."""
-        held = scope.values.get(tensor) or self.folded.get(tensor)
-        if held is not None:
-            return held
+        value = scope.values.get(tensor) or self.folded.get(tensor)
+        if value is not None:
+            return value
         if self.source.is_constant(tensor):
             return CodeValue("constant", tensor=tensor)
         if scope.parent is None:
             raise NotCovered("reads a tensor that nothing makes")
-        made = self.value(scope.parent, tensor)
-        if made.fixed or made.kind == "constant":
-            return made
+        outer = self.value(scope.parent, tensor)
+        if outer.fixed or outer.kind == "constant":
+            return outer
         one = scope.tokens.new("xyzuvw"[len(scope.arguments)] if len(scope.arguments) < 6 else "more")
         scope.arguments.append(one)
         scope.imported.append(tensor)
-        held = scope.values[tensor] = received(made, token(one))
-        return held
+        value = scope.values[tensor] = received(outer, token(one))
+        return value
 
     def tensor(self, scope: SourceScope, value: CodeValue) -> str:
         """Return code for a value as a tensor."""
@@ -76,11 +76,11 @@ class ValueWriter(ABC):
         """Add a constant as a parameter or buffer of the module and return its code."""
         key = (weight.tensor, weight.key)
         if key not in scope.shared:
-            held = self.model.tensors[weight.tensor]
-            trained = weight.dtype in FLOATS and held.kind == TensorKind.INITIALIZER
-            last = held.name.rpartition(".")[2] if "." in held.name else ""
-            plain = last.isidentifier() and last.isascii() and len(last) <= 30
-            name = last if plain else "weight" if trained else "const"
+            tensor = self.model.tensors[weight.tensor]
+            trained = weight.dtype in FLOATS and tensor.kind == TensorKind.INITIALIZER
+            last = tensor.name.rpartition(".")[2] if "." in tensor.name else ""
+            usable = last.isidentifier() and last.isascii() and len(last) <= 30
+            name = last if usable else "weight" if trained else "const"
             kind = "parameter" if trained else "buffer"
             sizes = tuple((f"_dim{n}", str(size)) for n, size in enumerate(weight.shape))
             member = Member(kind, (name,), TORCH[weight.dtype], sizes, {"": weight})
@@ -97,11 +97,11 @@ class ValueWriter(ABC):
 
     def _all_readers(self) -> dict[int, list[int]]:
         """Return tensor → nodes of the main graph that read it."""
-        found: dict[int, list[int]] = {}
+        readers: dict[int, list[int]] = {}
         for node in self.model.graphs[0].nodes:
-            for tensor in self.reads.of(node):
-                found.setdefault(tensor, []).append(node)
-        return found
+            for tensor in self.reads.tensors_of(node):
+                readers.setdefault(tensor, []).append(node)
+        return readers
 
     def bias_of(self, node: Node) -> int | None:
         """Return the Add node that adds a constant vector to a product with a constant matrix.
@@ -144,9 +144,9 @@ class ValueWriter(ABC):
         """
 
 
-def received(made: CodeValue, code: str) -> CodeValue:
+def received(value: CodeValue, code: str) -> CodeValue:
     """Return a value of another module under its name in this module."""
-    if made.kind != "host":
-        return CodeValue("list" if made.kind == "list" else "tensor", code)
-    items = (code,) if made.scalar else tuple(f"{code}[{n}]" for n in range(len(made.items)))
-    return CodeValue("host", "", items, made.scalar, made.dtype)
+    if value.kind != "host":
+        return CodeValue("list" if value.kind == "list" else "tensor", code)
+    items = (code,) if value.scalar else tuple(f"{code}[{n}]" for n in range(len(value.items)))
+    return CodeValue("host", "", items, value.scalar, value.dtype)

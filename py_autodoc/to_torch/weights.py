@@ -25,7 +25,7 @@ from py_autodoc.to_torch.module import ModuleWeight
 from py_autodoc.to_torch.source import ModelFile
 
 SUFFIXES = {"safetensors": ".safetensors", "npz": ".npz"}
-_MOST = 1 << 40
+_MAX_BYTES = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +120,18 @@ def _npz(source: ModelFile, files: TensorFiles, stored: list[StoredTensor], path
 def _copy(source: ModelFile, files: TensorFiles, one: StoredTensor, out: IO[bytes]) -> None:
     """Write the bytes of one tensor; their number must match the header."""
     weight, written = one.weight, 0
-    for piece in _pieces(source, files, weight):
-        written += len(piece)
-        out.write(piece)
+    for chunk in _chunks(source, files, weight):
+        written += len(chunk)
+        out.write(chunk)
     if written != one.size:
         raise source.unread(
             weight.tensor, UnreadableTensor(f"it needs {one.size:,} bytes, {written:,} are there")
         )
 
 
-def _pieces(source: ModelFile, files: TensorFiles, weight: ModuleWeight) -> Iterator[bytes]:
-    plain = weight.transform is None and weight.dtype not in WIDE and weight.tensor >= 0
-    if plain and source.has_file(weight.tensor):
+def _chunks(source: ModelFile, files: TensorFiles, weight: ModuleWeight) -> Iterator[bytes]:
+    unchanged = weight.transform is None and weight.dtype not in WIDE and weight.tensor >= 0
+    if unchanged and source.has_file(weight.tensor):
         try:
             yield from source.content(weight.tensor, files).pieces()
         except UnreadableTensor as why:
@@ -152,5 +152,5 @@ def _bits(
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.uint16]]:
     """Return the stored bits of types without a numpy equivalent, so that transforms can reorder them."""
     data = b"".join(source.content(weight.tensor, files).pieces())
-    held = np.frombuffer(data, NUMPY[weight.dtype])
-    return held.reshape(source.dims(weight.tensor) or ())
+    array = np.frombuffer(data, NUMPY[weight.dtype])
+    return array.reshape(source.dims(weight.tensor) or ())

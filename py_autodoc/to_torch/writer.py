@@ -82,16 +82,16 @@ class Writer(ValueWriter):
 
     def _open(self, scope: SourceScope) -> None:
         """Make the inputs of the model the arguments of the root."""
-        taken: set[str] = set()
+        used: set[str] = set()
         for tensor in self.model.graphs[0].inputs:
-            held = self.model.tensors[tensor]
-            name = unique(identifier(held.name, "input"), taken)
-            taken.add(name)
+            stored = self.model.tensors[tensor]
+            name = unique(identifier(stored.name, "input"), used)
+            used.add(name)
             self.inputs[tensor] = name
             one = scope.tokens.new(name)
             scope.arguments.append(one)
             self._check_outside(tensor, "(input)")
-            kind = "list" if held.container == "sequence" else "tensor"
+            kind = "list" if stored.container == "sequence" else "tensor"
             scope.values[tensor] = CodeValue(kind, token(one))
 
     def _is_layer(self, group: ModuleGroup) -> bool:
@@ -104,19 +104,19 @@ class Writer(ValueWriter):
     def _child(self, scope: SourceScope, group: ModuleGroup) -> None:
         """Write a module inside another, and its call."""
         path = _path(group)
-        instance, taken, returned = self._group(group, group.kind or _last_word(path), scope)
+        instance, inputs, returned = self._group(group, group.kind or _last_word(path), scope)
         if not returned:
             return
-        arguments = [self._handed(scope, self.value(scope, tensor)) for tensor in taken]
+        arguments = [self._handed(scope, self.value(scope, tensor)) for tensor in inputs]
         member = scope.member(Member("child", path, "", child=instance))
-        made = [scope.tokens.new(path[-1] if not path[-1].isdigit() else path[0]) for _ in returned]
-        for (tensor, value), one in zip(returned.items(), made, strict=True):
+        outputs = [scope.tokens.new(path[-1] if not path[-1].isdigit() else path[0]) for _ in returned]
+        for (tensor, value), one in zip(returned.items(), outputs, strict=True):
             scope.values[tensor] = received(value, token(one))
-        targets = ", ".join(map(token, made))
-        stmt = Statement([(0, f"{targets} = {member}({', '.join(arguments)})")], tuple(made))
-        plain = [a[1:-1] for a in arguments if a[0] == "\x01" and a[1:-1].isdigit()]
-        if len(made) == 1 and len(plain) == len(arguments):
-            stmt.call = (int(member[1:-1]), tuple(map(int, plain)))
+        targets = ", ".join(map(token, outputs))
+        stmt = Statement([(0, f"{targets} = {member}({', '.join(arguments)})")], tuple(outputs))
+        tokens = [a[1:-1] for a in arguments if a[0] == "\x01" and a[1:-1].isdigit()]
+        if len(outputs) == 1 and len(tokens) == len(arguments):
+            stmt.call = (int(member[1:-1]), tuple(map(int, tokens)))
         scope.stmts.append(stmt)
 
     def _results(self, scope: SourceScope, group: ModuleGroup) -> list[int]:
@@ -124,7 +124,7 @@ class Writer(ValueWriter):
         if scope.root:
             return list(self.model.graphs[0].outputs)
         inside = set(group.all_nodes())
-        found = []
+        results = []
         for number_ in sorted(inside):
             for tensor in self.model.nodes[number_].outputs:
                 if tensor < 0:
@@ -135,14 +135,14 @@ class Writer(ValueWriter):
                     if value is not None and (value.fixed or value.kind == "constant"):
                         self.folded[tensor] = value
                     elif value is not None:
-                        found.append(tensor)
-        return found
+                        results.append(tensor)
+        return results
 
-    def _check_outside(self, tensor: int, what: str) -> None:
+    def _check_outside(self, tensor: int, purpose: str) -> None:
         """Refuse an input or output whose type torch does not have."""
         dtype = self.source.dtype(tensor)
         if dtype and (dtype not in TORCH or dtype in WIDE):
-            self._refuse(what, "", self.model.tensors[tensor].name, f"element type {onnx_type(dtype)}")
+            self._refuse(purpose, "", self.model.tensors[tensor].name, f"element type {onnx_type(dtype)}")
 
     def _result(self, scope: SourceScope, tensor: int) -> CodeValue:
         self._check_outside(tensor, "(output)")
@@ -181,8 +181,8 @@ class Writer(ValueWriter):
                 raise NotCovered(f"output {node.outputs.index(missing[0])}")
         except NotCovered as why:
             self._give_up(scope, node, str(why))
-        except _MALFORMED as fault:
-            self._give_up(scope, node, f"its attributes or inputs make no sense ({type(fault).__name__})")
+        except _MALFORMED as error:
+            self._give_up(scope, node, f"its attributes or inputs make no sense ({type(error).__name__})")
 
     def _check_types(self, node: Node) -> None:
         """Raise NotCovered if torch does not have an element type of the node."""
@@ -199,9 +199,9 @@ class Writer(ValueWriter):
                 scope.values[tensor] = CodeValue("tensor", scope.assign("None", "unknown"))
 
     def _refuse(self, op_type: str, domain: str, label: str, why: str) -> None:
-        held = self.refused.setdefault((domain, op_type), RefusedOperator(op_type, domain))
-        held.nodes.append(label)
-        held.reasons.setdefault(why)
+        refusal = self.refused.setdefault((domain, op_type), RefusedOperator(op_type, domain))
+        refusal.nodes.append(label)
+        refusal.reasons.setdefault(why)
 
     def body(
         self, scope: SourceScope, graph: int, values: Mapping[int, CodeValue]
@@ -212,16 +212,16 @@ class Writer(ValueWriter):
         """
         if self._depth >= MAX_NESTING:
             raise NotCovered("bodies are nested too deep")
-        held = self.model.graphs[graph]
+        body = self.model.graphs[graph]
         scope.values.update(values)
         outside, scope.stmts = scope.stmts, []
         self._depth += 1
         try:
-            for number_ in held.nodes:
+            for number_ in body.nodes:
                 node = self.model.nodes[number_]
                 if node.op_type != "Constant" or node.domain:
                     self.node(scope, node, ())
-            results = [self.value(scope, tensor) for tensor in held.outputs]
+            results = [self.value(scope, tensor) for tensor in body.outputs]
             return scope.stmts, results
         finally:
             self._depth -= 1
@@ -229,8 +229,8 @@ class Writer(ValueWriter):
 
 
 def _path(group: ModuleGroup) -> tuple[str, ...]:
-    found = tuple(part for level in group.parts for part in level.split(".") if part)
-    return found[-6:] or ("block",)
+    path = tuple(part for level in group.parts for part in level.split(".") if part)
+    return path[-6:] or ("block",)
 
 
 def _last_word(path: tuple[str, ...]) -> str:

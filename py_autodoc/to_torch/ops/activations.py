@@ -6,7 +6,7 @@ from py_autodoc.to_torch.code import NotCovered
 from py_autodoc.to_torch.op import OpContext, fl
 from py_autodoc.to_torch.registry import rule
 
-_PLAIN = {
+_FUNCTIONS = {
     "Softplus": "F.softplus", "Softsign": "F.softsign", "Mish": "F.mish", "HardSwish": "F.hardswish",
 }  # fmt: skip
 
@@ -17,10 +17,10 @@ def relu(op: OpContext) -> None:
     op.out(f"F.relu({op.t(0)})")
 
 
-@rule(*_PLAIN)
-def plain(op: OpContext) -> None:
+@rule(*_FUNCTIONS)
+def call_function(op: OpContext) -> None:
     """Functions without attributes."""
-    op.out(f"{_PLAIN[op.node.op_type]}({op.t(0)})")
+    op.out(f"{_FUNCTIONS[op.node.op_type]}({op.t(0)})")
 
 
 @rule("LeakyRelu")

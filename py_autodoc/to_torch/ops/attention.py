@@ -11,10 +11,10 @@ from py_autodoc.to_torch.registry import rule
 def attention(op: OpContext) -> None:
     """Scaled products, biases and softmax, with caches and grouped heads."""
     named: dict[str, object] = {}
-    places = ("mask", 3), ("past_key", 4), ("past_value", 5), ("lengths", 6)
-    for name, place in places:
-        if op.has(place):
-            named[name] = op.t(place)
+    optional_inputs = ("mask", 3), ("past_key", 4), ("past_value", 5), ("lengths", 6)
+    for name, index in optional_inputs:
+        if op.has(index):
+            named[name] = op.t(index)
     for name in ("q_num_heads", "kv_num_heads", "left_window_size", "right_window_size"):
         if name in op.node.attributes:
             named[name] = op.attr(name, 0)

@@ -11,7 +11,7 @@ from py_autodoc.to_torch.registry import rule
 Sizes = tuple[int, ...]
 
 
-def plain(values: Sizes) -> object:
+def unwrap_equal(values: Sizes) -> object:
     """Return ``3`` for ``(3, 3)``."""
     return values[0] if len(set(values)) == 1 else sequence(values)
 
@@ -46,15 +46,15 @@ def conv(op: OpContext) -> None:
     x, padding = paddings(op, kernel, stride, dilation)
     padding = padding or (0,) * rank
     settings: dict[str, object] = {}
-    for name, values, usual in (("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1)):
-        if set(values) != {usual}:
-            settings[name] = plain(values)
+    for name, values, default in (("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1)):
+        if set(values) != {default}:
+            settings[name] = unwrap_equal(values)
     if group != 1:
         settings["groups"] = group
     if _fixed_weights(op):
         out, into = op.dims(1)[:2]
         sizes: dict[str, object] = {"_in_channels": into * group, "_out_channels": out}
-        sizes["kernel_size"] = plain(kernel)
+        sizes["kernel_size"] = unwrap_equal(kernel)
         if not op.has(2):
             settings["bias"] = False
         weights = {"weight": op.weight(1)} | ({"bias": op.weight(2)} if op.has(2) else {})
@@ -76,12 +76,12 @@ def kernel_of(op: OpContext, weight: int = 1) -> Sizes:
     if op.constant(weight) is not None:
         return op.dims(weight)[2:]
     shape = op.writer.source.types.shapes[op.node.inputs[weight]]
-    given = op.attr("kernel_shape", None)
-    if given is None and (shape is None or not all(isinstance(size, int) for size in shape[2:])):
+    declared = op.attr("kernel_shape", None)
+    if declared is None and (shape is None or not all(isinstance(size, int) for size in shape[2:])):
         raise NotCovered("a kernel of unknown size")
     return (
-        tuple(given)
-        if given is not None
+        tuple(declared)
+        if declared is not None
         else tuple(int(size) for size in (shape or ())[2:] if size is not None)
     )
 
@@ -107,9 +107,9 @@ def transpose(op: OpContext) -> None:
     columns = [("stride", stride, 1), ("dilation", dilation, 1)]
     if not odd:
         columns[1:1] = [("padding", pads[:rank], 0), ("output_padding", more, 0)]
-    for name, values, usual in columns:
-        if set(values) != {usual}:
-            settings[name] = plain(values)
+    for name, values, default in columns:
+        if set(values) != {default}:
+            settings[name] = unwrap_equal(values)
     if group != 1:
         settings["groups"] = group
     if odd:
@@ -118,7 +118,7 @@ def transpose(op: OpContext) -> None:
     if _fixed_weights(op):
         into, out = op.dims(1)[:2]
         sizes: dict[str, object] = {"_in_channels": into, "_out_channels": out * group}
-        sizes["kernel_size"] = plain(kernel)
+        sizes["kernel_size"] = unwrap_equal(kernel)
         if not op.has(2):
             settings["bias"] = False
         weights: dict[str, ModuleWeight] = {"weight": op.weight(1)} | (
@@ -127,15 +127,15 @@ def transpose(op: OpContext) -> None:
         op.out(f"{op.layer(f'ConvTranspose{rank}d', {**sizes, **settings}, weights, 'deconv')}({op.t(0)})")
         return
     bias = f", {op.t(2)}" if op.has(2) else ""
-    rest = "".join(f", {key}={value}" for key, value in settings.items())
-    op.out(f"F.conv_transpose{rank}d({op.t(0)}, {op.t(1)}{bias}{rest})")
+    keywords = "".join(f", {key}={value}" for key, value in settings.items())
+    op.out(f"F.conv_transpose{rank}d({op.t(0)}, {op.t(1)}{bias}{keywords})")
 
 
 def _cropped(op: OpContext, rank: int, settings: dict[str, object], sizes: tuple[Sizes, ...]) -> None:
     kernel, stride, dilation, more, pads = sizes
     auto = op.auto_pad()
-    rest = "".join(f", {key}={value}" for key, value in settings.items())
-    full = op.keep(f"F.conv_transpose{rank}d({op.t(0)}, {op.t(1)}{rest})")
+    keywords = "".join(f", {key}={value}" for key, value in settings.items())
+    full = op.keep(f"F.conv_transpose{rank}d({op.t(0)}, {op.t(1)}{keywords})")
     shape = op.attr("output_shape", None)
     named: dict[str, object] = {}
     if shape is not None:

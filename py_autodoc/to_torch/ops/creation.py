@@ -14,8 +14,8 @@ MAX_ITEMS = 64
 @rule("ConstantOfShape")
 def filled(op: OpContext) -> None:
     """``torch.full``."""
-    found = op.tensor_attr("value")
-    array = np.zeros(1, np.float32) if found is None else np.asarray(found)
+    fill = op.tensor_attr("value")
+    array = np.zeros(1, np.float32) if fill is None else np.asarray(fill)
     if array.size != 1 or array.dtype.kind not in "fiub":
         raise NotCovered("a value that is not a single number")
     dtype = op.out_dtype() or (7 if array.dtype == np.int64 else 1)
@@ -36,9 +36,9 @@ def filled(op: OpContext) -> None:
 @rule("Range")
 def steps(op: OpContext) -> None:
     """``torch.arange``."""
-    hosts = [op.host(place) for place in range(3)]
-    if all(held is not None and held.scalar for held in hosts) and op.dtype(0) in (0, 7):
-        start, end, step = (held.items[0] for held in hosts if held is not None)
+    hosts = [op.host(index) for index in range(3)]
+    if all(host is not None and host.scalar for host in hosts) and op.dtype(0) in (0, 7):
+        start, end, step = (host.items[0] for host in hosts if host is not None)
         parts = [str(end)] if (start, step) == (0, 1) else [str(start), str(end)]
         op.out(f"torch.arange({', '.join(parts + ([str(step)] if step != 1 else []))})")
         return

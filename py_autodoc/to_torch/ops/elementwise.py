@@ -17,7 +17,7 @@ _COMPARE = {
 }  # fmt: skip
 _LOGIC = {"And": "logical_and", "Or": "logical_or", "Xor": "logical_xor"}
 _BITS = {"BitwiseAnd": "&", "BitwiseOr": "|", "BitwiseXor": "^"}
-_PLAIN = {
+_FUNCTIONS = {
     "Abs": "abs", "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan",
     "Atanh": "atanh", "Ceil": "ceil", "Cos": "cos", "Cosh": "cosh", "Erf": "erf", "Exp": "exp",
     "Floor": "floor", "IsNaN": "isnan", "Log": "log", "Not": "logical_not", "Reciprocal": "reciprocal",
@@ -150,15 +150,15 @@ def shift(op: OpContext) -> None:
     )
 
 
-@rule(*_PLAIN)
-def plain(op: OpContext) -> None:
+@rule(*_FUNCTIONS)
+def function(op: OpContext) -> None:
     """``torch.exp(x)``."""
     if op.dtype(0) in _UNSIGNED:
         if op.node.op_type != "BitwiseNot":
             raise NotCovered("unsigned integers of more than 8 bits")
         op.out(f"torch.bitwise_not({op.v(0)}.to(torch.int64)).to({op.torch_dtype(op.dtype(0))})")
         return
-    op.out(f"torch.{_PLAIN[op.node.op_type]}({op.t(0)})")
+    op.out(f"torch.{_FUNCTIONS[op.node.op_type]}({op.t(0)})")
 
 
 @rule("Neg")
@@ -189,8 +189,8 @@ def extreme(op: OpContext) -> None:
         op.same()
     elif not on_host(op):
         code = op.t(0)
-        for place in range(1, op.count - 1):
-            code = op.keep(f"torch.{name}({code}, {op.t(place)})")
+        for index in range(1, op.count - 1):
+            code = op.keep(f"torch.{name}({code}, {op.t(index)})")
         op.out(f"torch.{name}({code}, {op.t(op.count - 1)})")
 
 
@@ -201,8 +201,8 @@ def total(op: OpContext) -> None:
         op.same()
         return
     code = op.t(0)
-    for place in range(1, op.count - 1):
-        code = op.keep(f"{code} + {op.t(place)}")
+    for index in range(1, op.count - 1):
+        code = op.keep(f"{code} + {op.t(index)}")
     code += f" + {op.t(op.count - 1)}"
     op.out(code if op.node.op_type == "Sum" else f"({code}) / {op.count}")
 
@@ -311,8 +311,8 @@ def _combined(name: str, a: int | str, b: int | str) -> int | str | None:
     if len(f"{a}{b}") > 300:
         return None
     if name == "Div":
-        sized = isinstance(a, str) and "-" not in a and isinstance(b, int) and b > 0
-        return f"({a} // {b})" if sized and ".shape[" in str(a) else None
+        known_size = isinstance(a, str) and "-" not in a and isinstance(b, int) and b > 0
+        return f"({a} // {b})" if known_size and ".shape[" in str(a) else None
     if name in ("Min", "Max"):
         return f"{name.lower()}({bare(a)}, {bare(b)})"
     if (name == "Add" and 0 in (a, b)) or (name == "Mul" and 1 in (a, b)):

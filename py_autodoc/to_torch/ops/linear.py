@@ -95,7 +95,7 @@ def einsum(op: OpContext) -> None:
     equation = op.attr("equation")
     if not _EQUATION.match(equation):
         raise NotCovered("an equation of unknown characters")
-    inputs = ", ".join(op.t(place) for place in range(op.count))
+    inputs = ", ".join(op.t(index) for index in range(op.count))
     op.out(f"torch.einsum({text(equation.replace(' ', ''))}, {inputs})")
 
 

@@ -15,8 +15,8 @@ def _zero(array: object) -> object:
     return np.zeros((), np.int64)
 
 
-def _all_constant(op: OpContext, places: range) -> bool:
-    fixed = (op.constant(n) is not None and len(op.dims(n)) == 1 and op.dtype(n) in FLOATS for n in places)
+def _all_constant(op: OpContext, inputs: range) -> bool:
+    fixed = (op.constant(n) is not None and len(op.dims(n)) == 1 and op.dtype(n) in FLOATS for n in inputs)
     return all(fixed)
 
 

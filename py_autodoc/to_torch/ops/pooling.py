@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered, sequence
 from py_autodoc.to_torch.op import OpContext
-from py_autodoc.to_torch.ops.convolution import Sizes, plain
+from py_autodoc.to_torch.ops.convolution import Sizes, unwrap_equal
 from py_autodoc.to_torch.registry import rule
 
 
@@ -26,13 +26,13 @@ def _fits(kernel: Sizes, dilation: Sizes, pads: Sizes, auto: str) -> bool:
 
 
 def _settings(stride: Sizes, kernel: Sizes, pads: Sizes, dilation: Sizes, ceil: bool) -> str:
-    parts = [str(plain(kernel))]
+    parts = [str(unwrap_equal(kernel))]
     if stride != kernel:
-        parts.append(f"stride={plain(stride)}")
+        parts.append(f"stride={unwrap_equal(stride)}")
     if any(pads):
-        parts.append(f"padding={plain(pads[: len(kernel)])}")
+        parts.append(f"padding={unwrap_equal(pads[: len(kernel)])}")
     if set(dilation) != {1}:
-        parts.append(f"dilation={plain(dilation)}")
+        parts.append(f"dilation={unwrap_equal(dilation)}")
     return ", ".join(parts + (["ceil_mode=True"] if ceil else []))
 
 

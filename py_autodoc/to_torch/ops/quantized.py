@@ -55,9 +55,9 @@ def dynamic(op: OpContext) -> None:
     op.outs(op.call("onnx_dynamic_quantize", op.t(0)))
 
 
-def _range(op: OpContext, place: int) -> list[object]:
+def _range(op: OpContext, index: int) -> list[object]:
     """Return (low, high, type) of a result whose zero point is an input."""
-    dtype = op.dtype(place)
+    dtype = op.dtype(index)
     if dtype not in RANGES:
         raise NotCovered("a result of unknown type")
     return [*RANGES[dtype], op.torch_dtype(dtype)]

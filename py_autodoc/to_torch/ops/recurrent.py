@@ -13,7 +13,7 @@ from py_autodoc.to_torch.registry import rule
 
 _GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
 """Position of torch's gates among those of ONNX: LSTM i o f c → i f g o, GRU z r h → r z n."""
-_USUAL = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
+_DEFAULT_ACTIVATIONS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
 _KNOWN = frozenset(
     {
         "Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign", "Softplus", "Elu", "LeakyRelu", "Affine",
@@ -37,15 +37,15 @@ def recurrent(op: OpContext) -> None:
 
 
 def _fits(op: OpContext, name: str, directions: int) -> bool:
-    usual = _USUAL[name] * directions
-    given = [str(held) for held in op.attr("activations", usual)]
-    plain = given == usual or (name == "RNN" and set(given) == {"Relu"})
-    plain = plain and not op.attr("layout", 0) and "clip" not in op.node.attributes and not op.has(4)
-    plain = plain and not op.attr("input_forget", 0) and not (name == "LSTM" and op.has(7))
-    plain = plain and not (name == "GRU" and not op.attr("linear_before_reset", 0))
+    defaults = _DEFAULT_ACTIVATIONS[name] * directions
+    activations = [str(name_value) for name_value in op.attr("activations", defaults)]
+    supported = activations == defaults or (name == "RNN" and set(activations) == {"Relu"})
+    supported = supported and not op.attr("layout", 0) and "clip" not in op.node.attributes and not op.has(4)
+    supported = supported and not op.attr("input_forget", 0) and not (name == "LSTM" and op.has(7))
+    supported = supported and not (name == "GRU" and not op.attr("linear_before_reset", 0))
     fixed = op.constant(1) is not None and op.constant(2) is not None
     return (
-        plain
+        supported
         and fixed
         and (not op.has(3) or op.constant(3) is not None)
         and op.attr("direction", "") != "reverse"
@@ -56,9 +56,9 @@ def _picked(gates: tuple[int, ...], direction: int, first: int) -> Any:
     """Return a function that selects one direction, with gates in torch's order from block ``first`` on."""
 
     def transform(array: Any) -> Any:
-        held = array[direction]
-        size = held.shape[0] // (len(gates) * (2 if held.ndim == 1 else 1))
-        rows = [held[(first + gate) * size : (first + gate + 1) * size] for gate in gates]
+        part = array[direction]
+        size = part.shape[0] // (len(gates) * (2 if part.ndim == 1 else 1))
+        rows = [part[(first + gate) * size : (first + gate + 1) * size] for gate in gates]
         return np.ascontiguousarray(np.concatenate(rows))
 
     return transform
@@ -93,9 +93,9 @@ def _module(op: OpContext, name: str, direction: str, directions: int) -> None:
     elif op.has(5):
         state = f", {op.t(5)}"
     targets = f"({token(h)}, {token(c)})" if name == "LSTM" else token(h)
-    made = (y, h, c) if name == "LSTM" else (y, h)
+    outputs = (y, h, c) if name == "LSTM" else (y, h)
     code = f"{token(y)}, {targets} = {layer}({op.t(0)}{state})"
-    op.scope.stmts.append(Statement([(0, code)], made))
+    op.scope.stmts.append(Statement([(0, code)], outputs))
     if op.has_out(0):
         if directions == 1:
             op.out(f"{token(y)}.unsqueeze(1)")
@@ -106,12 +106,14 @@ def _module(op: OpContext, name: str, direction: str, directions: int) -> None:
 
 
 def _steps(op: OpContext, name: str, direction: str, directions: int) -> None:
-    given = [str(held) for held in op.attr("activations", _USUAL[name] * directions)]
-    if not set(given) <= _KNOWN or len(given) != len(_USUAL[name]) * directions:
+    activations = [
+        str(activation) for activation in op.attr("activations", _DEFAULT_ACTIVATIONS[name] * directions)
+    ]
+    if not set(activations) <= _KNOWN or len(activations) != len(_DEFAULT_ACTIVATIONS[name]) * directions:
         raise NotCovered("an unknown activation")
     named: dict[str, object] = {"direction": f'"{direction}"'}
-    if given != _USUAL[name] * directions:
-        named["activations"] = sequence_text(given)
+    if activations != _DEFAULT_ACTIVATIONS[name] * directions:
+        named["activations"] = sequence_text(activations)
     for key in ("activation_alpha", "activation_beta"):
         if key in op.node.attributes:
             named[key] = f"[{', '.join(map(fl, op.attr(key)))}]"
@@ -122,10 +124,10 @@ def _steps(op: OpContext, name: str, direction: str, directions: int) -> None:
     if name == "GRU":
         named["linear_before_reset"] = bool(op.attr("linear_before_reset", 0))
     named["batch_first"] = bool(op.attr("layout", 0))
-    places = {"bias": 3, "lengths": 4, "hidden": 5} | ({"cell": 6, "peephole": 7} if name == "LSTM" else {})
-    for key, place in places.items():
-        if op.has(place):
-            named[key] = op.t(place)
+    inputs = {"bias": 3, "lengths": 4, "hidden": 5} | ({"cell": 6, "peephole": 7} if name == "LSTM" else {})
+    for key, index in inputs.items():
+        if op.has(index):
+            named[key] = op.t(index)
     results = len(op.node.outputs)
     full = 3
     code = op.call("onnx_recurrent", f'"{name}"', op.t(0), op.t(1), op.t(2), **named)

@@ -56,8 +56,8 @@ def _axes(op: OpContext) -> tuple[tuple[int, ...], bool]:
         return tuple(op.attr("axes")), True
     if not op.has(1):
         return (), True
-    found = op.fixed(1)
-    return found or (), found is not None
+    axes = op.fixed(1)
+    return axes or (), axes is not None
 
 
 def _without_axes(op: OpContext) -> None:

@@ -23,8 +23,8 @@ def upsample(op: OpContext) -> None:
         scales = tuple(op.attr("scales"))
         code = sequence(map(fl, scales), "[]")
     else:
-        found = op.array(1)
-        scales = tuple(float(s) for s in found) if found is not None else ()
+        array = op.array(1)
+        scales = tuple(float(s) for s in array) if array is not None else ()
         code = sequence(map(fl, scales), "[]") if scales else f"{op.v(1)}.tolist()"
     if mode == "nearest" and _interpolated(op, mode, "asymmetric", "floor", scales, None):
         return
@@ -46,13 +46,15 @@ def resize(op: OpContext) -> None:
     ):
         raise NotCovered("an unknown mode")
     sizes = op.ints(3) if op.has(3) else None
-    found = op.array(first) if op.has(first) else None
-    scales = tuple(float(s) for s in found) if found is not None else ()
+    values = op.array(first) if op.has(first) else None
+    scales = tuple(float(s) for s in values) if values is not None else ()
     axes = op.attr("axes", None)
     policy = op.attr("keep_aspect_ratio_policy", "stretch")
-    plain = axes is None and policy == "stretch" and not op.attr("antialias", 0)
-    plain = plain and not op.attr("exclude_outside", 0) and abs(op.attr("cubic_coeff_a", -0.75) + 0.75) < 1e-6
-    if plain and _interpolated(op, mode, coordinates, nearest, scales, sizes):
+    supported = axes is None and policy == "stretch" and not op.attr("antialias", 0)
+    supported = (
+        supported and not op.attr("exclude_outside", 0) and abs(op.attr("cubic_coeff_a", -0.75) + 0.75) < 1e-6
+    )
+    if supported and _interpolated(op, mode, coordinates, nearest, scales, sizes):
         return
     named: dict[str, object] = {}
     if op.has(3):
@@ -165,13 +167,13 @@ def roi_align(op: OpContext) -> None:
 @rule("NonMaxSuppression")
 def suppression(op: OpContext) -> None:
     """Non-maximum suppression."""
-    most = op.ints(2) if op.has(2) else (0,)
-    code = str(most[0]) if most else f"int({op.t(2)})"
+    max_boxes = op.ints(2) if op.has(2) else (0,)
+    code = str(max_boxes[0]) if max_boxes else f"int({op.t(2)})"
     limits = []
-    for place in (3, 4):
-        known = op.scalar(place) if op.has(place) else None
+    for index in (3, 4):
+        known = op.scalar(index) if op.has(index) else None
         limits.append(
-            "None" if not op.has(place) else fl(known) if known is not None else f"float({op.t(place)})"
+            "None" if not op.has(index) else fl(known) if known is not None else f"float({op.t(index)})"
         )
     if limits[0] == "None":
         limits[0] = "0.0"

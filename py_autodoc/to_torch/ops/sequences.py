@@ -20,7 +20,7 @@ def empty(op: OpContext) -> None:
 @rule("SequenceConstruct")
 def construct(op: OpContext) -> None:
     """``[a, b]``."""
-    _list(op, f"[{', '.join(op.t(place) for place in range(op.count))}]")
+    _list(op, f"[{', '.join(op.t(index) for index in range(op.count))}]")
 
 
 @rule("SequenceInsert")
@@ -30,24 +30,24 @@ def insert(op: OpContext) -> None:
     if not op.has(2):
         _list(op, f"[*{items}, {op.t(1)}]")
         return
-    found = op.ints(2)
-    code = str(found[0]) if found else f"int({op.t(2)})"
+    position = op.ints(2)
+    code = str(position[0]) if position else f"int({op.t(2)})"
     _list(op, f"[*{items}[:{code}], {op.t(1)}, *{items}[{code}:]]")
 
 
 @rule("SequenceErase")
 def erase(op: OpContext) -> None:
     """A new list without one of the tensors."""
-    found = op.ints(1) if op.has(1) else (-1,)
-    code = str(found[0]) if found else f"int({op.t(1)})"
+    position = op.ints(1) if op.has(1) else (-1,)
+    code = str(position[0]) if position else f"int({op.t(1)})"
     _list(op, op.call("onnx_sequence_erase", op.t(0), code))
 
 
 @rule("SequenceAt")
 def at(op: OpContext) -> None:
     """``items[0]``."""
-    found = op.ints(1)
-    op.out(f"{op.t(0)}[{found[0] if found else f'int({op.t(1)})'}]")
+    position = op.ints(1)
+    op.out(f"{op.t(0)}[{position[0] if position else f'int({op.t(1)})'}]")
 
 
 @rule("SequenceLength")
@@ -71,9 +71,9 @@ def split(op: OpContext) -> None:
         items = f"list({op.v(0)}.split(1, dim={axis}))"
         _list(op, items if op.attr("keepdims", 1) else f"list({op.v(0)}.unbind({axis}))")
         return
-    found = op.ints(1)
-    if found is None:
+    sizes = op.ints(1)
+    if sizes is None:
         raise NotCovered("sizes that are computed")
-    held = op.host(1)
-    code = str(found[0]) if held is not None and held.scalar else sequence(found, "[]")
+    host = op.host(1)
+    code = str(sizes[0]) if host is not None and host.scalar else sequence(sizes, "[]")
     _list(op, f"list({op.v(0)}.split({code}, dim={axis}))")

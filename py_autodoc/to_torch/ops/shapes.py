@@ -72,7 +72,7 @@ def transpose(op: OpContext) -> None:
             op.out(f"{x}.permute(tuple(reversed(range({x}.dim()))))")
             return
         perm = list(range(rank))[::-1]
-    moved = [axis for axis, place in enumerate(perm) if axis != place]
+    moved = [axis for axis, source in enumerate(perm) if axis != source]
     if not moved:
         op.same()
     elif len(moved) == 2:
@@ -164,18 +164,18 @@ def tile(op: OpContext) -> None:
 @rule("Concat")
 def concat(op: OpContext) -> None:
     """``torch.cat``; shapes stay in Python."""
-    hosts = [op.host(place) for place in range(op.count)]
-    if all(held is not None and not held.scalar for held in hosts) and any(
-        op.value(place).kind == "host" for place in range(op.count)
+    hosts = [op.host(index) for index in range(op.count)]
+    if all(host is not None and not host.scalar for host in hosts) and any(
+        op.value(index).kind == "host" for index in range(op.count)
     ):
-        items = [item for held in hosts if held is not None for item in held.items]
+        items = [item for host in hosts if host is not None for item in host.items]
         op.integers(items, dtype=op.dtype(0) or 7)
         return
     if op.count == 1:
         op.same()
         return
     axis = op.attr("axis", 1)
-    op.out(f"torch.cat([{', '.join(op.t(place) for place in range(op.count))}], dim={axis})")
+    op.out(f"torch.cat([{', '.join(op.t(index) for index in range(op.count))}], dim={axis})")
 
 
 def _block(op: OpContext) -> int:

@@ -43,8 +43,8 @@ def _cut(op: OpContext, parts: tuple[Ints, Ints, Ints, Ints], code: list[str]) -
         op.set(CodeValue("host", "", _host_slice(value.items, *bounds), False, value.dtype))
         return
     forward = all(isinstance(step, int) and step > 0 for step in steps)
-    plain = forward and all(isinstance(axis, int) for axis in axes)
-    index = _index(op, starts, ends, axes, steps) if plain else None
+    simple = forward and all(isinstance(axis, int) for axis in axes)
+    index = _index(op, starts, ends, axes, steps) if simple else None
     if index is None:
         op.out(op.call("onnx_slice", op.t(0), *code))
     else:
@@ -65,16 +65,16 @@ def _index(op: OpContext, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> 
     rank = op.rank(0)
     parts: dict[int, str] = {}
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        place = int(axis)
-        if place < 0 and rank is not None:
-            place += rank
-        if place in parts or not -_MOST_AXES <= place < _MOST_AXES:
+        position = int(axis)
+        if position < 0 and rank is not None:
+            position += rank
+        if position in parts or not -_MOST_AXES <= position < _MOST_AXES:
             return None
         low = "" if start == 0 else str(bare(start))
         high = "" if isinstance(end, int) and end >= _LARGE else str(bare(end))
         # Like ONNX, Python counts a negative end from the back, but it stops at the front.
-        parts[place] = _subscript(low, high, "" if step == 1 else str(step))
-    parts = {place: text for place, text in parts.items() if text != ":"}
+        parts[position] = _subscript(low, high, "" if step == 1 else str(step))
+    parts = {position: text for position, text in parts.items() if text != ":"}
     if not parts:
         return ""
     if min(parts) < 0:
@@ -110,9 +110,9 @@ def gather(op: OpContext) -> None:
     axis, rank = op.attr("axis", 0), op.rank(0)
     value, index = op.value(0), op.host(1)
     if value.kind == "host" and index is not None and not value.scalar and axis in (0, -1):
-        places = [n for n in index.items if isinstance(n, int) and -len(value.items) <= n < len(value.items)]
-        if len(places) == len(index.items):
-            op.set(CodeValue("host", "", tuple(value.items[n] for n in places), index.scalar, value.dtype))
+        indices = [n for n in index.items if isinstance(n, int) and -len(value.items) <= n < len(value.items)]
+        if len(indices) == len(index.items):
+            op.set(CodeValue("host", "", tuple(value.items[n] for n in indices), index.scalar, value.dtype))
             return
     if value.kind == "constant" and axis == 0 and op.path and _says_embedding(op):
         weight = op.weight(0)
@@ -146,8 +146,8 @@ def split(op: OpContext) -> None:
         known = sizes if sizes is not None else (len(value.items) // outputs,) * outputs
         if all(isinstance(size, int) for size in known):
             at = 0
-            for place, size in enumerate(known):
-                op.set(CodeValue("host", "", value.items[at : at + int(size)], False, value.dtype), place)
+            for index, size in enumerate(known):
+                op.set(CodeValue("host", "", value.items[at : at + int(size)], False, value.dtype), index)
                 at += int(size)
             return
     if op.has(1) or "split" in op.node.attributes:
@@ -184,8 +184,8 @@ def pad(op: OpContext) -> None:
         raise NotCovered(f"mode {mode}")
     code = sequence(pads, "[]") if pads is not None else op.ints_code(1)
     where = None if not op.has(3) else sequence(axes, "[]") if axes is not None else op.ints_code(3)
-    held = None if value in ("0", "0.0") else value
-    op.out(op.call("onnx_pad", x, code, f'"{mode}"', axes=where, value=held))
+    fill = None if value in ("0", "0.0") else value
+    op.out(op.call("onnx_pad", x, code, f'"{mode}"', axes=where, value=fill))
 
 
 @rule("Trilu")
