@@ -16,6 +16,7 @@ from py_autodoc.blocks.layer_blocks.mlp import find_mlps
 from py_autodoc.blocks.layer_blocks.normalization import find_normalizations
 from py_autodoc.blocks.layer_blocks.quantized_layers import find_quantized
 from py_autodoc.blocks.layer_blocks.recurrent import find_recurrent
+from py_autodoc.blocks.layer_blocks.selective_scan import find_selective_scans
 from py_autodoc.blocks.repetition.repeats import find_repeats
 from py_autodoc.blocks.residual_blocks.residual import find_residuals
 from py_autodoc.blocks.results import (
@@ -97,6 +98,7 @@ class _Recognition:
         self.found += self._guard("embeddings", lambda: find_embeddings(flow), [])
         self.found += self._guard("heads", lambda: find_heads(flow), [])
         self.found += self._guard("recurrent layers", lambda: find_recurrent(flow), [])
+        self.found += self._guard("selective scans", lambda: find_selective_scans(flow), [])
         self.quantized_layers(flow)
         for name in sorted(flow.incomplete):
             key = (f"{name}s", "search limit")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 KINDS = (
     "conv", "depthwise-separable", "squeeze-excite", "residual", "attention", "mlp", "gated-mlp", "moe",
-    "normalization", "embedding", "head", "recurrent",
+    "normalization", "embedding", "head", "recurrent", "state-space",
 )  # fmt: skip
 """Kinds of structural blocks, as named in reports and viewers."""
 

@@ -539,7 +539,7 @@ export interface components {
       parent: number | null;
       /**
        * @description `module`, or of a structure: conv, depthwise-separable, squeeze-excite, residual, attention, mlp,
-       *     gated-mlp, moe, normalization, embedding, head, recurrent.
+       *     gated-mlp, moe, normalization, embedding, head, recurrent, state-space.
        */
       kind: string;
       /** @description Scope path, `/`-separated; of a structure its kind and number. */

@@ -97,6 +97,17 @@ def test_a_row_of_residual_blocks_is_counted():
     assert found["layer2"] == "Residual ×2"
 
 
+def test_a_mixer_of_mamba_shows_its_scan():
+    tree = build_box_tree(run_analysis(DATA / "models/mamba_tiny.onnx", Options(assume=True)))
+    inside = {
+        label for scope, label in enumerate(tree.label) if tree.type[tree.parent[scope]] == "MambaMixer"
+    }
+    assert "Selective scan 1 · 256×16" in inside
+    assert not any(label.startswith(("Stage", "MatMul")) for label in inside)
+    found = titles(zoo("mamba.ts"))
+    assert found["m/backbone/layers ×2/layers.0/mixer"] == "State-space layer"
+
+
 def test_maps_of_another_task_are_no_segmentation():
     analysis = run_analysis(DATA / "models/basic_pitch_nmp.onnx", Options(assume=True))
     assert analysis.identified.task.id == "music-transcription"

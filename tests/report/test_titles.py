@@ -63,6 +63,7 @@ def test_a_small_block_does_not_stand_for_the_whole_part():
         (["gated-mlp", "normalization"], "Feed-forward block"),
         (["moe"], "Feed-forward block"),
         (["attention", "mlp"], "Transformer layer"),
+        (["state-space", "normalization"], "State-space layer"),
         (["conv", "mlp"], "Residual (pre-activation)"),
         (["conv"], "Residual (pre-activation)"),
         ([], "Residual (pre-activation)"),

@@ -4,35 +4,12 @@ from __future__ import annotations
 
 from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
 from py_autodoc.blocks.dataflow.matrix_products import CONVS
-
-_BETWEEN = frozenset({
-    "Where", "Unsqueeze", "Squeeze", "Transpose", "Reshape", "Expand", "Cast", "Clip", "CumSum", "Identity",
-    "Slice", "Pad",
-})  # fmt: skip
-_STEPS = 24
+from py_autodoc.blocks.layer_blocks.selective_scan import decay_of
 
 
 def selective_scans(flow: DataflowGraph) -> int:
     """Count Softplus nodes whose output is multiplied by a constant and then passed to an exponential."""
-    return sum(_decays(flow, number) for number in flow.named(("Softplus",)))
-
-
-def _decays(flow: DataflowGraph, softplus: int) -> bool:
-    queue = [(softplus, False)]
-    seen: set[tuple[int, bool]] = set(queue)
-    for _ in range(_STEPS):
-        if not queue:
-            return False
-        number, scaled = queue.pop(0)
-        for reader in flow.successors(number)[:_STEPS]:
-            op = flow.qualified_op_types[reader]
-            if op == "Exp" and scaled:
-                return True
-            state = (reader, scaled or (op == "Mul" and bool(flow.constant_inputs[reader])))
-            if state not in seen and (op in _BETWEEN or (op == "Mul" and flow.constant_inputs[reader])):
-                seen.add(state)
-                queue.append(state)
-    return False
+    return sum(decay_of(flow, number) >= 0 for number in flow.named(("Softplus",)))
 
 
 def depthwise_sequences(flow: DataflowGraph) -> int:

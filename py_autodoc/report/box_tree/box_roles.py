@@ -112,6 +112,9 @@ class Roles:
         if layers:
             more = any(block.kind in ("mlp", "gated-mlp", "moe", "residual") for block in held)
             return self.titles.part(nodes) if more else KINDS["attention"]
+        scans = [block for block in held if block.kind == "state-space"]
+        if scans:
+            return self._state_space(scans, drawn)
         shown = frozenset(drawn)
         told = self._classifies(held, drawn) or self._residuals(held, shown)
         if told:
@@ -123,6 +126,17 @@ class Roles:
         if largest.kind == "conv" and self._convs(drawn) > self._convs(largest.nodes):
             return ""
         return self.titles.of(largest)
+
+    def _state_space(self, scans: Sequence[RecognisedBlock], drawn: Sequence[int]) -> str:
+        """Return the role of a box with selective scans: these alone, with a projection, or whole layers."""
+        if len(scans) > 1:
+            return f"State space, {len(scans)} layers"
+        inside = frozenset(scans[0].nodes)
+        layers = [n for n in drawn if n not in inside and (self._weighted(n) or self._is(n, _CONVOLVE))]
+        title = self.titles.of(scans[0])
+        if layers and layers[0] < scans[0].anchor < layers[-1]:
+            return "State-space layer"
+        return f"{title} + projection" if layers else title
 
     def _classifies(self, held: Sequence[RecognisedBlock], drawn: Sequence[int]) -> str:
         """Return the title of a head whose output is known, if dense layers are all that is before it."""

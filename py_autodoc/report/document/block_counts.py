@@ -7,8 +7,8 @@ from collections import Counter
 from py_autodoc.report.schema import Block
 
 ORDER = (
-    "attention", "moe", "gated-mlp", "mlp", "recurrent", "conv", "depthwise-separable", "squeeze-excite",
-    "residual", "normalization", "embedding", "head",
+    "attention", "moe", "gated-mlp", "mlp", "recurrent", "state-space", "conv", "depthwise-separable",
+    "squeeze-excite", "residual", "normalization", "embedding", "head",
 )  # fmt: skip
 """Kinds in display order, the most informative first."""
 

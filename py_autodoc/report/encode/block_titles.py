@@ -19,10 +19,13 @@ KINDS = {
     "embedding": "Embedding",
     "head": "Head",
     "recurrent": "Recurrent",
+    "state-space": "Selective scan",
 }
 _FEED_FORWARD = frozenset({"mlp", "gated-mlp", "moe"})
-_OTHER_LAYERS = frozenset({"conv", "depthwise-separable", "squeeze-excite", "recurrent"})
+_OTHER_LAYERS = frozenset({"conv", "depthwise-separable", "squeeze-excite", "recurrent", "state-space"})
 """Layers beside which a feed-forward network is not all that a residual block does."""
+_PLAIN = frozenset({"plain", "unfused", "fused", "selective-scan"})
+"""Variants that titles omit."""
 _MOST = 0.6
 """Share of a part's nodes from which a block inside gives the whole part its title."""
 
@@ -46,6 +49,8 @@ class Titles:
         kinds = {block.kind for block in held}
         if "attention" in kinds:
             return "Transformer layer" if kinds & _FEED_FORWARD else "Attention layer"
+        if "state-space" in kinds:
+            return "State-space layer"
         largest = max(held, key=lambda block: len(block.nodes), default=None)
         if largest is None or len(largest.nodes) < _MOST * len(nodes):
             return ""
@@ -62,6 +67,8 @@ class Titles:
                 return "Transformer layer"
             cross = all(b.facts.get("kind") == "cross" for b in held if b.kind == "attention")
             return "Cross-attention block" if cross else "Attention block"
+        if "state-space" in kinds:
+            return "State-space layer"
         if kinds & _FEED_FORWARD and not kinds & _OTHER_LAYERS:
             return "Feed-forward block"
         return block_title(block)
@@ -70,5 +77,5 @@ class Titles:
 def block_title(block: RecognisedBlock) -> str:
     """Return ``Residual (pre-activation)``: the kind, plus the variant if informative."""
     name = KINDS.get(block.kind, block.kind)
-    plain = not block.variant or block.variant in ("plain", "unfused", "fused")
+    plain = not block.variant or block.variant in _PLAIN
     return name if plain else f"{name} ({block.variant})"

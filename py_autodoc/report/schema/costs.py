@@ -106,7 +106,7 @@ class Block(Wire, frozen=True, kw_only=True):
     """The smallest block that contains all of it, null at the top."""
     kind: str
     """``module``, or of a structure: conv, depthwise-separable, squeeze-excite, residual, attention, mlp,
-    gated-mlp, moe, normalization, embedding, head, recurrent."""
+    gated-mlp, moe, normalization, embedding, head, recurrent, state-space."""
     name: str
     """Scope path, ``/``-separated; of a structure its kind and number."""
     type: str

@@ -28,7 +28,8 @@ function kindName(kind: string, trans: ITranslate): string {
     normalization: trans.__('Normalization'),
     embedding: trans.__('Embedding'),
     head: trans.__('Head'),
-    recurrent: trans.__('Recurrent')
+    recurrent: trans.__('Recurrent'),
+    'state-space': trans.__('State space')
   };
   return Object.hasOwn(names, kind) ? names[kind] : escapeInvisible(kind);
 }
