@@ -255,3 +255,18 @@ test('a view that follows another one does not change it', async () => {
   expect(told).toHaveLength(2);
   vi.useRealTimers();
 });
+
+test('the echo of a followed view does not undo what Python has selected since', async () => {
+  const model = shown();
+  await act(async () => look(true));
+  await read(2);
+  const other = { version: 1, camera: { x: 70, y: 7, k: 0.5 } };
+  act(() => model.set('view', other));
+  await rest();
+  act(() => model.set('selection', [1]));
+  await rest();
+  // Managers compare with the object that was sent, which has more keys.
+  act(() => model.emit('change:view', undefined));
+  await rest();
+  expect(model.get('selection')).toEqual([1]);
+});

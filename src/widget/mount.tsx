@@ -140,6 +140,7 @@ class WidgetView implements IMountContent {
       this._settled = this._titled = false;
       this._provider = provider;
       this._sizes.start(provider.base);
+      this._view.start();
       if (!this._root) {
         host.replaceChildren();
         this._root = createRoot(host);
@@ -263,16 +264,20 @@ class WidgetView implements IMountContent {
 
   private _listen(): void {
     const model = this._model;
-    const follow = (act: () => void) => (): void => {
+    const apply = (act: () => void) => (): void => {
       if (!this._isWritingTrait && this._settled) {
-        this._view.claimLead();
         act();
       }
     };
+    const follow = (act: () => void): (() => void) =>
+      apply(() => {
+        this._view.claimLead();
+        act();
+      });
     const listeners: Record<string, (...args: never[]) => void> = {
       'change:selection': follow(() => this._applySelection()),
       'change:overlay': follow(() => this._applyOverlay()),
-      'change:view': follow(() => this._view.follow(this._handle)),
+      'change:view': apply(() => this._view.follow(this._handle)),
       'change:dims': follow(() => void this._sizes.follow(() => this._handle)),
       'change:_bundle': () => {
         if ((this._root || this._making) && !this._provider?.asking) {

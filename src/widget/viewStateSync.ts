@@ -7,7 +7,8 @@ import type { IManagedModel } from './model';
 const USER_EVENTS = ['pointerdown', 'wheel', 'keydown'] as const;
 
 export class ViewStateSync {
-  private _published = '';
+  /** The state last published or followed, as text. */
+  private _known = '';
   /**
    * False after following another view until the user acts on this one: two views that both publish their
    * cameras would pull each other back.
@@ -32,18 +33,28 @@ export class ViewStateSync {
     this._isLeader = true;
   }
 
+  /** The view is created with the trait. */
+  start(): void {
+    this._known = JSON.stringify(this._model.get('view'));
+  }
+
   /** Publishes the current state of the view. */
   publish(view: object): void {
     if (this._isLeader) {
-      this._published = JSON.stringify(view);
+      this._known = JSON.stringify(view);
       this._put(view);
     }
   }
 
-  /** Applies a changed trait. Kernels echo what they receive, perhaps after the view has moved on. */
+  /**
+   * Applies a changed trait. Kernels echo what another view of the widget has published, perhaps after
+   * this one has moved on or Python has selected something: a state is followed once.
+   */
   follow(handle: IViewerHandle | null): void {
     const view = this._model.get('view');
-    if (JSON.stringify(view) !== this._published) {
+    const text = JSON.stringify(view);
+    if (text !== this._known) {
+      this._known = text;
       this._isLeader = false;
       handle?.setState(view);
     }
