@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT / "tests/graph/rebatch"))
 from rebatch_proof import complete  # noqa: E402
 
 from py_autodoc.sensitivity.layers import Scheme, layers_of  # noqa: E402
-from py_autodoc.sensitivity.measure import Bench  # noqa: E402
+from py_autodoc.sensitivity.measure import LayerBench  # noqa: E402
 
 
 class Rows(CalibrationDataReader):  # type: ignore[misc]
@@ -58,7 +58,7 @@ def main() -> None:
         samples = [{name: random.standard_normal((1, 3, 224, 224), dtype=np.float32)} for _ in range(images)]
         layers = layers_of(model, path.name)
         began = time.process_time()
-        bench = Bench(path, model, layers, samples, Scheme(), model.graph.output[0].name, True)
+        bench = LayerBench(path, model, layers, samples, Scheme(), model.graph.output[0].name, True)
         bench.fits_memory()
         built = time.process_time() - began
         began = time.process_time()

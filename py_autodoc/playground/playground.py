@@ -24,7 +24,7 @@ from py_autodoc.quantize.recipe import Recipe
 from py_autodoc.quantize.reference.arithmetic import Array, limits
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import Sample, analysis_at_sizes, choose_samples, input_specs
-from py_autodoc.sensitivity.scores import Score, Truth
+from py_autodoc.sensitivity.scores import FloatResults, Score
 from py_autodoc.similar_names import similar_names
 
 SAMPLES = 16
@@ -95,7 +95,7 @@ class Playground:
         self._history = History()
         self.shown = 0
         self._plain = Edits().with_precision(set(self.points.data), set(self.points.weights), quantized=False)
-        self._truth: Truth | None = None
+        self._truth: FloatResults | None = None
         self._kept: tuple[int, list[Array]] | None = None
 
     @property
@@ -210,10 +210,12 @@ class Playground:
         """Compare the first output with the float model's, on the shown sample or, with ``every``, on all."""
         names = self._live.outputs[:1]
         if not every:
-            truth = Truth([self._live.run(self._sample, self._plain, names)[0]], classes=True)
+            truth = FloatResults([self._live.run(self._sample, self._plain, names)[0]], classes=True)
             return truth.score([self._live.run(self._sample, self.edits, names)[0]])
         if self._truth is None:
-            self._truth = Truth([self._live.run(one, self._plain, names)[0] for one in self.samples], True)
+            self._truth = FloatResults(
+                [self._live.run(one, self._plain, names)[0] for one in self.samples], True
+            )
         return self._truth.score([self._live.run(one, self.edits, names)[0] for one in self.samples])
 
     def errors(self) -> dict[str, float]:

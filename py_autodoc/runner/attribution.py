@@ -1,8 +1,8 @@
 """Attribute a runtime's kernels to the nodes of a model.
 
-A fused kernel produces a tensor of the model under its own name. Its work are the nodes between that tensor
-and those of other kernels: every node belongs to the kernel that its result reaches first. If several kernels
-name the same node, the slowest gets it; a kernel without a node of its own adds its time to theirs.
+A fused kernel produces a tensor of the model under the name it has there. The kernel computes the nodes
+between this tensor and those of other kernels: every node belongs to the kernel that its result reaches
+first. If several kernels name the same node, it belongs to the slowest, and the others add their time to it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ _NAMELESS = "node_of_"
 _CONVERSIONS = frozenset(
     {"ReorderInput", "ReorderOutput", "Cast", "Transpose", "MemcpyToHost", "MemcpyFromHost"}
 )
-
-
+"""Operators that a runtime inserts to change a layout, a type or the device."""
 _MOVES = _CONVERSIONS | {"Reshape", "Squeeze", "Unsqueeze"}
 
 
@@ -52,14 +51,15 @@ class Attribution:
     groups: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
     """Nodes → (milliseconds, part of them for conversions)."""
     lost: dict[str, float] = field(default_factory=dict)
+    """Kernels that belong to no node → milliseconds."""
 
 
-def attributed(
+def attribute_kernels(
     model: Model,
     kernels: Iterable[Kernel],
     graph: onnx.ModelProto | None,
     layers: Mapping[str, TensorRTLayer] | None = None,
-    alone: bool = False,
+    named_only: bool = False,
 ) -> Attribution:
     """Attribute kernels to the nodes of a model. Runs in linear time.
 
@@ -68,53 +68,53 @@ def attributed(
         kernels: the kernels and their times.
         graph: the graph that the runtime executes; None if only names are known.
         layers: kernel → TensorRT layer with its source nodes; other kernels are matched by name.
-        alone: times belong only to the named nodes.
+        named_only: times belong only to the named nodes.
     """
-    listed = list(kernels)
+    kernel_list = list(kernels)
     tensors = {tensor.name: tensor.id for tensor in model.tensors if tensor.kind == TensorKind.ACTIVATION}
     names = {node.name: node.id for node in model.nodes if node.name}
-    targets = _targets(listed, graph, tensors, names, model, layers or {})
-    owner = _owners(model, {one for found, _ in targets.values() for one in found}, alone)
+    targets = _targets(kernel_list, graph, tensors, names, model, layers or {})
+    owners = _owners(model, {tensor for outputs, _ in targets.values() for tensor in outputs}, named_only)
     members: dict[int, list[int]] = {}
-    for node, leads in enumerate(owner):
-        if leads >= 0:
-            members.setdefault(leads, []).append(node)
-    found = Attribution()
-    counted, taken = _shared(listed, targets)
+    for node, owner in enumerate(owners):
+        if owner >= 0:
+            members.setdefault(owner, []).append(node)
+    result = Attribution()
+    leads, claimed = _assign_targets(kernel_list, targets)
     groups = {
         lead: tuple(sorted({node for tensor in own for node in members.get(tensor, ())}))
-        for lead, own in taken.items()
+        for lead, own in claimed.items()
     }
-    for at, one in enumerate(listed):
-        nodes = groups.get(counted.get(at, -1), ())
+    for index, kernel in enumerate(kernel_list):
+        nodes = groups.get(leads.get(index, -1), ())
         if not nodes:
-            found.lost[one.name] = found.lost.get(one.name, 0.0) + one.ms
+            result.lost[kernel.name] = result.lost.get(kernel.name, 0.0) + kernel.ms
             continue
-        ms, turned = found.groups.get(nodes, (0.0, 0.0))
-        conversion = targets[one.name][1]
-        found.groups[nodes] = (ms + one.ms, turned + (one.ms if conversion else 0.0))
-    return found
+        ms, conversion_ms = result.groups.get(nodes, (0.0, 0.0))
+        conversion = targets[kernel.name][1]
+        result.groups[nodes] = (ms + kernel.ms, conversion_ms + (kernel.ms if conversion else 0.0))
+    return result
 
 
-def _shared(
+def _assign_targets(
     kernels: list[Kernel], targets: dict[str, tuple[tuple[int, ...], bool]]
 ) -> tuple[dict[int, int], dict[int, list[int]]]:
     """Return kernel → the kernel whose nodes it counts towards, and the tensors of each of these."""
-    order = [at for at, one in enumerate(kernels) if targets.get(one.name, ((), False))[0]]
+    order = [index for index, one in enumerate(kernels) if targets.get(one.name, ((), False))[0]]
     # A conversion gets nodes only if no other kernel does their work.
-    order.sort(key=lambda at: (targets[kernels[at].name][1], -kernels[at].ms))
-    holder: dict[int, int] = {}
+    order.sort(key=lambda index: (targets[kernels[index].name][1], -kernels[index].ms))
+    owner: dict[int, int] = {}
     leads: dict[int, int] = {}
-    taken: dict[int, list[int]] = {}
-    for at in order:
-        target = targets[kernels[at].name][0]
-        free = [tensor for tensor in target if tensor not in holder]
+    claimed: dict[int, list[int]] = {}
+    for index in order:
+        target = targets[kernels[index].name][0]
+        free = [tensor for tensor in target if tensor not in owner]
         if free:
-            holder.update(dict.fromkeys(free, at))
-            leads[at], taken[at] = at, free
+            owner.update(dict.fromkeys(free, index))
+            leads[index], claimed[index] = index, free
         else:
-            leads[at] = Counter(holder[tensor] for tensor in target).most_common(1)[0][0]
-    return leads, taken
+            leads[index] = Counter(owner[tensor] for tensor in target).most_common(1)[0][0]
+    return leads, claimed
 
 
 def _targets(
@@ -126,44 +126,44 @@ def _targets(
     layers: Mapping[str, TensorRTLayer],
 ) -> dict[str, tuple[tuple[int, ...], bool]]:
     """Return kernel → the tensors of the model that it produces, and whether it only converts."""
-    made: dict[str, list[int]] = {}
+    produced: dict[str, list[int]] = {}
     converts: dict[str, str] = {}
     readers: dict[str, list[str]] = {}
     nodes = {} if graph is None else {node.name: node for node in graph.graph.node if node.name}
     for name, node in nodes.items():
-        own = [tensors[one] for one in node.output if one in tensors]
-        if not own:
-            # A kernel that changes layout or type has its own output, whose name contains the original.
+        outputs = [tensors[one] for one in node.output if one in tensors]
+        if not outputs:
+            # A kernel that changes layout or type has its outputs output, whose name contains the original.
             candidates = (_LAYOUT.sub("", name), _TOKEN.sub("", name), *node.output)
-            own = [tensors[one] for one in candidates[:1] if one in tensors]
-            own = own or [
+            outputs = [tensors[one] for one in candidates[:1] if one in tensors]
+            outputs = outputs or [
                 t for one in candidates if one in names for t in model.nodes[names[one]].outputs if t >= 0
             ]
-        if own:
-            made[name] = own
+        if outputs:
+            produced[name] = outputs
         for one in node.input:
             readers.setdefault(one, []).append(name)
     # A kernel without a tensor of the model belongs to its reader, else to its input.
     for name in reversed(nodes):
-        if name not in made and name not in names:
+        if name not in produced and name not in names:
             after = (one for out in nodes[name].output for one in readers.get(out, ()))
-            first = next((one for one in after if one in made or one in converts), None)
+            first = next((one for one in after if one in produced or one in converts), None)
             if first is not None:
                 converts[name] = converts.get(first, first)
     producers = {out: name for name, node in nodes.items() for out in node.output}
     for name, node in nodes.items():
-        if name not in made and name not in names and name not in converts:
+        if name not in produced and name not in names and name not in converts:
             before = (producers[one] for one in node.input if one in producers)
-            first = next((one for one in before if one in made or one in converts), None)
+            first = next((one for one in before if one in produced or one in converts), None)
             if first is not None:
                 converts[name] = converts.get(first, first)
     found: dict[str, tuple[tuple[int, ...], bool]] = {}
     for kernel in kernels:
         conversion = kernel.op in _CONVERSIONS and kernel.name not in names
-        if kernel.name in made:
-            found[kernel.name] = (tuple(made[kernel.name]), conversion)
+        if kernel.name in produced:
+            found[kernel.name] = (tuple(produced[kernel.name]), conversion)
         elif kernel.name in converts:
-            found[kernel.name] = (tuple(made[converts[kernel.name]]), kernel.op in _MOVES)
+            found[kernel.name] = (tuple(produced[converts[kernel.name]]), kernel.op in _MOVES)
         else:
             served = _REFORMAT.sub("", kernel.name)
             layer = next((layers[one] for one in (kernel.name, served) if _has_nodes(layers.get(one))), None)
@@ -205,7 +205,7 @@ def _named(text: str, tensors: dict[str, int], names: dict[str, int], model: Mod
     return tuple(dict.fromkeys(found))
 
 
-def _owners(model: Model, targets: set[int], alone: bool) -> list[int]:
+def _owners(model: Model, targets: set[int], named_only: bool) -> list[int]:
     """Return for each node the target that its results reach first; -1 if they reach none.
 
     Nodes of subgraphs and nodes with constant results are not attributed to others.
@@ -215,7 +215,7 @@ def _owners(model: Model, targets: set[int], alone: bool) -> list[int]:
         for number in reversed(graph.nodes):
             node = model.nodes[number]
             own = next((t for t in node.outputs if t in targets), -1)
-            if own < 0 and not alone:
+            if own < 0 and not named_only:
                 reached = {
                     owner[reader] for t in node.outputs if t >= 0 for reader in model.tensors[t].consumers
                 }

@@ -9,7 +9,7 @@ import msgspec
 
 from py_autodoc.errors import InputError
 from py_autodoc.graph.protobuf.probe import PathLike
-from py_autodoc.runner.latency import Latency, Progress, latency, timed
+from py_autodoc.runner.latency import Latency, Progress, latency, time_in_turn
 from py_autodoc.runner.machine import Machine, machine
 from py_autodoc.runner.memory import ProcessMemory
 from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, MetricsCalculator, figures_of
@@ -119,7 +119,7 @@ def compare_precisions(
         for runner, inputs_of_model in zip(runners, feeds, strict=True)
     ]
     calls = [_call(runner, inputs_of_model) for runner, inputs_of_model in zip(runners, feeds, strict=True)]
-    times = timed(calls, runs, warmup, progress=progress)
+    times = time_in_turn(calls, runs, warmup, progress=progress)
     given = metrics_calculator if isinstance(metrics_calculator, Sequence) else [metrics_calculator]
     chosen = [one for one in given if one is not None]
     variants: list[RunVariant] = []

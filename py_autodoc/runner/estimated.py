@@ -56,9 +56,9 @@ class EstimatedLatency(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def within(self) -> float | None:
         """Share of the measured time in layers whose estimate is within a factor of two."""
-        whole = sum(one.measured_ms for one in self.nodes)
+        total = sum(one.measured_ms for one in self.nodes)
         near = sum(one.measured_ms for one in self.nodes if 1 / _FACTOR <= one.ratio <= _FACTOR)
-        return near / whole if whole else None
+        return near / total if total else None
 
 
 def compare_with_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLatency:

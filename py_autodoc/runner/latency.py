@@ -37,7 +37,7 @@ def latency(seconds: Sequence[float], batch: int) -> Latency:
     )  # fmt: skip
 
 
-def timed(
+def time_in_turn(
     runs: Sequence[Callable[[int], object]],
     count: int,
     warmup: int,

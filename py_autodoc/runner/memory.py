@@ -22,7 +22,7 @@ import numpy as np
 import onnxruntime
 
 def peak():
-    # What getrusage tells on Linux may be the parent's.
+    # On Linux, getrusage can return the peak of the parent.
     try:
         with open("/proc/self/status") as status:
             return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
@@ -30,8 +30,8 @@ def peak():
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
-held = np.load({feeds!r})
-feeds = {{name: held[name] for name in held.files}}
+arrays = np.load({feeds!r})
+feeds = {{name: arrays[name] for name in arrays.files}}
 options = onnxruntime.SessionOptions()
 options.log_severity_level = 4
 options.intra_op_num_threads = {threads}
@@ -69,11 +69,11 @@ def process_memory(path: PathLike, sample: Sample, threads: int = 0) -> ProcessM
         code = _CODE.format(path=os.path.abspath(os.fspath(path)), feeds=str(feeds), threads=threads)
         with popen(command(f"exec({code!r})"), stdout=-1, stderr=-3) as child:
             try:
-                said, _ = child.communicate(timeout=_SECONDS)
+                output, _ = child.communicate(timeout=_SECONDS)
             except Exception:
                 child.kill()
                 raise
         if child.returncode:
             return None
-    before, loaded, peak = json.loads(said)
+    before, loaded, peak = json.loads(output)
     return ProcessMemory(loaded_bytes=loaded - before, peak_bytes=peak - before)

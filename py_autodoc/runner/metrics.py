@@ -60,14 +60,14 @@ class TopK(MetricsCalculator):
         if any(one is None for one in labels):
             raise InputError("no-labels", "Top-k needs labels.", "Add them to the data as an array 'labels'.")
         scores = np.concatenate([one[0].reshape(-1, one[0].shape[-1]) for one in outputs])
-        wanted = np.concatenate([np.asarray(one).reshape(-1) for one in labels])
-        if len(scores) != len(wanted):
-            raise InputError("label-counts", f"{len(wanted)} labels for {len(scores)} rows of scores.")
+        expected = np.concatenate([np.asarray(one).reshape(-1) for one in labels])
+        if len(scores) != len(expected):
+            raise InputError("label-counts", f"{len(expected)} labels for {len(scores)} rows of scores.")
         order = np.argsort(-scores, axis=1, kind="stable")
-        found = {"top1": float((order[:, 0] == wanted).mean())}
+        figures = {"top1": float((order[:, 0] == expected).mean())}
         if scores.shape[1] > 5:
-            found["top5"] = float((order[:, :5] == wanted[:, None]).any(axis=1).mean())
-        return {**found, "rows": float(len(wanted))}
+            figures["top5"] = float((order[:, :5] == expected[:, None]).any(axis=1).mean())
+        return {**figures, "rows": float(len(expected))}
 
 
 class AgreementMetric(MetricsCalculator):
@@ -80,9 +80,9 @@ class AgreementMetric(MetricsCalculator):
     ) -> Mapping[str, float]:
         """Return ``agreement``; nothing without a reference."""
         agreement = Agreement()
-        for ours, theirs in zip(outputs, reference or (), strict=False):
-            if ours[0].shape == theirs[0].shape and ours[0].dtype.kind in "biuf":
-                agreement.add(theirs[0], ours[0])
+        for actual, expected in zip(outputs, reference or (), strict=False):
+            if actual[0].shape == expected[0].shape and actual[0].dtype.kind in "biuf":
+                agreement.add(expected[0], actual[0])
         return {} if agreement.share is None else {"agreement": agreement.share}
 
 
@@ -96,8 +96,8 @@ class DistanceMetric(MetricsCalculator):
     ) -> Mapping[str, float]:
         """Return ``sqnr_db`` and ``cosine`` if they are known."""
         distance = Distance()
-        for ours, theirs in zip(outputs, reference or (), strict=False):
-            for a, b in zip(theirs, ours, strict=False):
+        for actual, expected in zip(outputs, reference or (), strict=False):
+            for a, b in zip(expected, actual, strict=False):
                 if a.shape == b.shape and a.dtype.kind == "f":
                     distance.add(a, b)
         figures = {"sqnr_db": distance.sqnr_db, "cosine": distance.cosine}
@@ -117,15 +117,15 @@ def calculator(name: str) -> MetricsCalculator:
         known = ", ".join([*(one.name for one in BUILT_IN), *sorted(others)])
         raise OptionError("unknown-metrics", f"Unknown metrics {name[:80]!r}.", f"Choose one of {known}.")
     try:
-        made = others[name].load()()
+        metrics = others[name].load()()
     except Exception as fault:
         raise OptionError(
             "bad-metrics", f"The metrics {name} cannot be loaded: {_line(fault)}",
             "Install the dependencies of their package.",
         ) from fault  # fmt: skip
-    if not isinstance(made, MetricsCalculator):
+    if not isinstance(metrics, MetricsCalculator):
         raise OptionError("bad-metrics", f"{name} is not a MetricsCalculator.", "Derive it from this class.")
-    return made
+    return metrics
 
 
 def figures_of(

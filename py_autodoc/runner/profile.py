@@ -21,7 +21,7 @@ from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import Bounds
 from py_autodoc.ort import open_session, read_model, run_session
 from py_autodoc.report.pipeline.analysis import Analysis
-from py_autodoc.runner.attribution import Kernel, attributed
+from py_autodoc.runner.attribution import Kernel, attribute_kernels
 from py_autodoc.runner.layer_info import TensorRTLayer, read_layer_info
 from py_autodoc.samples import Sample
 
@@ -149,7 +149,7 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
     layers = None if layer_info is None else _matching(read_layer_info(layer_info), kernels, layer_info, name)
     # Rows of a plain table are nodes; layers of an engine include others.
     plain = layers is None and not any(isinstance(one, dict) and "averageMs" in one for one in content)
-    return _times(analysis, kernels, None, name, 1, layers, alone=plain)
+    return _times(analysis, kernels, None, name, 1, layers, named_only=plain)
 
 
 def identify_profile_files(files: Sequence[PathLike]) -> tuple[PathLike, PathLike | None]:
@@ -306,9 +306,9 @@ def _times(
     source: str,
     runs: int,
     layers: dict[str, TensorRTLayer] | None = None,
-    alone: bool = False,
+    named_only: bool = False,
 ) -> NodeTimes:
-    found = attributed(analysis.model, kernels, graph, layers, alone)
+    found = attribute_kernels(analysis.model, kernels, graph, layers, named_only)
     nodes = []
     for members, (ms, conversion) in found.groups.items():
         anchor = max(members, key=lambda one: (_work(analysis, one), -one))
@@ -333,6 +333,6 @@ def _work(analysis: Analysis, node: int) -> float:
     cost = analysis.costs[node].cost
     if cost is not None and cost.flops:
         return float(cost.flops)
-    made = [t for t in analysis.model.nodes[node].outputs if t >= 0]
-    kinds = [analysis.model.tensors[t].kind for t in made]
+    outputs = [tensor for tensor in analysis.model.nodes[node].outputs if tensor >= 0]
+    kinds = [analysis.model.tensors[tensor].kind for tensor in outputs]
     return 0.0 if all(kind != TensorKind.ACTIVATION for kind in kinds) else 0.5

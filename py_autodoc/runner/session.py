@@ -13,7 +13,7 @@ import numpy as np
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import open_session, run_session
 from py_autodoc.report.pipeline.analysis import Analysis
-from py_autodoc.runner.latency import Latency, Progress, latency, timed
+from py_autodoc.runner.latency import Latency, Progress, latency, time_in_turn
 from py_autodoc.runner.loaders import ArrayLoader, DataLoader, ImageFolderLoader
 from py_autodoc.runner.memory import ProcessMemory, process_memory
 from py_autodoc.runner.metrics import MetricsCalculator, Results, figures_of
@@ -141,7 +141,7 @@ class InferenceRunner:
         """
         inputs, labels, _ = self.samples(data, samples)
         outputs = [self.once(one) for one in inputs]
-        seconds = timed(
+        seconds = time_in_turn(
             [lambda at: self.once(inputs[at % len(inputs)])], iterations, warmup, progress=progress
         )[0]
         figures: dict[str, float] = {}

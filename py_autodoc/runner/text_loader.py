@@ -58,15 +58,15 @@ class TextLoader(DataLoader):
         self._specs, (self.batch, self.length) = list(specs), _common(specs)
         loaded = tokenizer if isinstance(tokenizer, TextTokenizer) else TextTokenizer(tokenizer)
         texts = read_texts(file, field, None if most is None else most * self.batch)
-        whole = len(texts) // self.batch * self.batch
-        if not whole:
+        used = len(texts) // self.batch * self.batch
+        if not used:
             raise InputError(
                 "no-samples",
                 f"{self.file} contains {plural(len(texts), 'text')}, but a batch needs {self.batch}.",
                 "Pass more texts, or set a smaller batch with --bind.",
             )
-        self._unused = len(texts) - whole
-        self._texts, self._tokenizer = texts[:whole], loaded
+        self._unused = len(texts) - used
+        self._texts, self._tokenizer = texts[:used], loaded
         self._tokens = loaded.encode(self._texts, self.length)
         self._check()
 

@@ -71,24 +71,26 @@ class TextTokenizer:
 
     def __init__(self, file: PathLike) -> None:
         self.name = base_name(file)[:200]
-        self._held = _loaded(Path(file), self.name)
-        padding: dict[str, Any] = self._held.padding or {}
-        truncation: dict[str, Any] = self._held.truncation or {}
+        self._tokenizer = _loaded(Path(file), self.name)
+        padding: dict[str, Any] = self._tokenizer.padding or {}
+        truncation: dict[str, Any] = self._tokenizer.truncation or {}
         config = _config(Path(file).parent / "tokenizer_config.json")
         side = padding.get("direction") or config.get("padding_side")
         self.left = side == "left"
         """True if texts are padded on the left, as for decoders."""
         self._cut_left = (truncation.get("direction") or config.get("truncation_side")) == "left"
         self.pad_type = int(padding.get("pad_type_id", 0))
-        known = (self._held.token_to_id(one) for one in (_content(config.get("pad_token")), *_PADS) if one)
+        known = (
+            self._tokenizer.token_to_id(one) for one in (_content(config.get("pad_token")), *_PADS) if one
+        )
         first = next((one for one in known if one is not None), 0)
         self.pad = int(padding.get("pad_id", first))
         lengths = (truncation.get("max_length"), config.get("model_max_length"))
         limits = [int(one) for one in lengths if isinstance(one, (int, float)) and 0 < one < _LONGEST]
         self.longest = min(limits, default=None)
         """Maximum number of tokens of the model; None if no file contains it."""
-        self._held.no_truncation()
-        self._held.no_padding()
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
 
     def encode(self, texts: Sequence[Text], length: int | None = None) -> list[TokenizedText]:
         """Return the tokens of texts, including special tokens; at most ``length`` of them.
@@ -96,7 +98,7 @@ class TextTokenizer:
         Raises: InputError: ``length`` is less than the special tokens; the tokenizer is inconsistent.
         """
         with _faults(self.name):
-            found = [_tokens(one) for one in self._held.encode_batch([_given(one) for one in texts])]
+            found = [_tokens(one) for one in self._tokenizer.encode_batch([_given(one) for one in texts])]
         if length is None:
             return found
         long = [at for at, one in enumerate(found) if len(one.ids) > length]
@@ -109,21 +111,21 @@ class TextTokenizer:
         return found
 
     def _shortened(self, texts: Sequence[Text], length: int, side: str) -> list[TokenizedText]:
-        own = max(self._held.num_special_tokens_to_add(one.pair is not None) for one in texts)
-        if own >= length:
+        special = max(self._tokenizer.num_special_tokens_to_add(one.pair is not None) for one in texts)
+        if special >= length:
             # The library would not truncate such texts.
             raise InputError(
                 "text-too-short",
-                f"{self.name} adds {own} special tokens to a text; the model takes {length} tokens in total.",
+                f"{self.name} adds {special} special tokens to a text; the model takes {length} in total.",
                 "Set the length with --bind or --input-shape.",
             )
         with _faults(self.name):
-            self._held.enable_truncation(length, direction=side)
+            self._tokenizer.enable_truncation(length, direction=side)
             try:
-                made = self._held.encode_batch([_given(one) for one in texts])
+                encodings = self._tokenizer.encode_batch([_given(one) for one in texts])
             finally:
-                self._held.no_truncation()
-        return [TokenizedText(list(one.ids), list(one.type_ids), cut=True) for one in made]
+                self._tokenizer.no_truncation()
+        return [TokenizedText(list(one.ids), list(one.type_ids), cut=True) for one in encodings]
 
 
 def _given(one: Text) -> str | tuple[str, str]:

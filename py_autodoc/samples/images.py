@@ -206,9 +206,9 @@ def _decoded(file: Path, channels: int) -> Any:
         raise InputError("bad-image", f"{file.name} cannot be read as an image.") from fault
 
 
-def _resize(image: Any, how: Preprocessing, wanted: tuple[int, int]) -> Array:
+def _resize(image: Any, how: Preprocessing, input_size: tuple[int, int]) -> Array:
     """Return pixels in the required size: height × width × channels, from 0 to 255."""
-    size = how.size or wanted
+    size = how.size or input_size
     if how.resize == LETTERBOX:
         return _letterbox(_pixels(image), size)
     if how.resize == STRETCH:
@@ -241,8 +241,8 @@ def _center_crop(pixels: Array, size: tuple[int, int]) -> Array:
     down, right = max(0, height - pixels.shape[0]), max(0, width - pixels.shape[1])
     if down or right:
         before = -(-down // 2), -(-right // 2)
-        around = (before[0], down - before[0]), (before[1], right - before[1]), (0, 0)
-        pixels = np.pad(pixels, around)
+        margins = (before[0], down - before[0]), (before[1], right - before[1]), (0, 0)
+        pixels = np.pad(pixels, margins)
     top, left = (pixels.shape[0] - height) // 2, (pixels.shape[1] - width) // 2
     return pixels[top : top + height, left : left + width]
 

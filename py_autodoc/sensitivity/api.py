@@ -20,10 +20,10 @@ from py_autodoc.sensitivity.document import (
     Sensitivity,
     quality,
 )
-from py_autodoc.sensitivity.float_layers import ScoreTarget, fewest, points, target
+from py_autodoc.sensitivity.float_layers import ScoreTarget, curve_points, fewest_float_layers, target
 from py_autodoc.sensitivity.latency import MixedLatency
 from py_autodoc.sensitivity.layers import QuantizableLayer, Scheme, layers_of
-from py_autodoc.sensitivity.measure import MEMORY, Bench, LayerScores, Progress
+from py_autodoc.sensitivity.measure import MEMORY, LayerBench, LayerScores, Progress
 from py_autodoc.sensitivity.scores import Score
 
 DATA_SAMPLES, SYNTHETIC_SAMPLES = 64, 8
@@ -120,7 +120,9 @@ def sensitivity_with_analysis(
         data, input_specs(analysis), samples, seed, (DATA_SAMPLES, SYNTHETIC_SAMPLES)
     )
     result = _output(proto, output, name)
-    bench = Bench(model, proto, layers, chosen, scheme, result, _of_classes(analysis, proto, result), memory)
+    bench = LayerBench(
+        model, proto, layers, chosen, scheme, result, _of_classes(analysis, proto, result), memory
+    )
     scores = bench.alone(budget, progress or (lambda done, total: None))
     document = _document(analysis, bench, scores, scheme, goal, (len(chosen), source, result))
     return document, analysis
@@ -139,18 +141,18 @@ def _scheme(activations: str, weights: str, per_channel: bool) -> Scheme:
     return Scheme(activations, weights, per_channel)
 
 
-def _output(proto: onnx.ModelProto, wanted: str | None, name: str) -> str:
+def _output(proto: onnx.ModelProto, requested: str | None, name: str) -> str:
     floats: list[str] = [
         one.name for one in proto.graph.output if one.type.tensor_type.elem_type == onnx.TensorProto.FLOAT
     ]
-    if wanted is None and not floats:
+    if requested is None and not floats:
         raise InputError("no-float-output", f"{name} has no float32 output to compare.")
-    if wanted is not None and wanted not in floats:
+    if requested is not None and requested not in floats:
         known = ", ".join(floats[:20])
         raise OptionError(
-            "no-such-output", f"{name} has no float32 output {wanted[:80]!r}.", f"Choose one of {known}."
+            "no-such-output", f"{name} has no float32 output {requested[:80]!r}.", f"Choose one of {known}."
         )
-    return floats[0] if wanted is None else wanted
+    return floats[0] if requested is None else requested
 
 
 def _of_classes(analysis: Analysis, proto: onnx.ModelProto, output: str) -> bool:
@@ -164,13 +166,13 @@ def _of_classes(analysis: Analysis, proto: onnx.ModelProto, output: str) -> bool
 
 def _document(
     analysis: Analysis,
-    bench: Bench,
+    bench: LayerBench,
     scores: LayerScores,
     scheme: Scheme,
     goal: ScoreTarget | None,
     about: tuple[int, str, str],
 ) -> Sensitivity:
-    metric = "kl" if bench.truth.classes else "relative_error"
+    metric = "kl" if bench.float_results.classes else "relative_error"
     ranking = _ranking(scores.alone, metric)
     nodes = _nodes(analysis, bench.layers)
     latency = MixedLatency(analysis, nodes)
@@ -188,9 +190,11 @@ def _document(
                 latency_ms=latency.ms(mixture),
             )  # fmt: skip
 
-        curve = [point(count) for count in points(len(ranking))]
+        curve = [point(count) for count in curve_points(len(ranking))]
         if goal is not None:
-            count, reached = fewest(len(ranking), goal, lambda few: bench.mixture(set(ranking[few:])))
+            count, reached = fewest_float_layers(
+                len(ranking), goal, lambda few: bench.mixture(set(ranking[few:]))
+            )
             kept = [bench.layers[number].output for number in ranking[:count]]
             choice = Choice(target=goal.text, reached=reached, float_layers=kept, point=point(count))
     elif goal is not None:

@@ -54,7 +54,7 @@ def target(text: str) -> ScoreTarget:
     return ScoreTarget(text.strip(), match[1], value / 100 if match[4] == "%" else value)
 
 
-def fewest(layers: int, wanted: ScoreTarget, score: Callable[[int], Score]) -> tuple[int, bool]:
+def fewest_float_layers(layers: int, goal: ScoreTarget, score: Callable[[int], Score]) -> tuple[int, bool]:
     """Return the number of most sensitive layers that must stay float, and whether that is enough.
 
     ``score`` returns the score for a number of float layers. For few layers, the smallest sufficient number
@@ -63,22 +63,22 @@ def fewest(layers: int, wanted: ScoreTarget, score: Callable[[int], Score]) -> t
     """
     if layers < MOST_POINTS:
         for count in range(layers + 1):
-            if wanted.met(score(count)):
+            if goal.met(score(count)):
                 return count, True
         return layers, False
     low, high = 0, layers
-    if not wanted.met(score(high)):
+    if not goal.met(score(high)):
         return high, False
     while low < high:
         middle = (low + high) // 2
-        if wanted.met(score(middle)):
+        if goal.met(score(middle)):
             high = middle
         else:
             low = middle + 1
     return high, True
 
 
-def points(count: int) -> list[int]:
+def curve_points(count: int) -> list[int]:
     """Return the numbers of float layers to measure: all if they are few, else denser at the beginning."""
     if count < MOST_POINTS:
         return list(range(count + 1))

@@ -91,17 +91,17 @@ def _axis(node: onnx.NodeProto, weight: onnx.TensorProto) -> int:
 
 def weights_of(model: onnx.ModelProto, layers: list[QuantizableLayer]) -> Mapping[str, Array]:
     """Return the values of the layers' weights by name. Raises: InputError if data and shape do not fit."""
-    wanted = {one.weight for one in layers}
-    found = {}
+    names = {one.weight for one in layers}
+    weights = {}
     for one in model.graph.initializer:
-        if one.name in wanted:
+        if one.name in names:
             try:
-                found[one.name] = numpy_helper.to_array(one)
+                weights[one.name] = numpy_helper.to_array(one)
             except (ValueError, TypeError) as fault:
                 raise InputError(
                     "weights-damaged", f"The data of {one.name[:80]} does not match its shape."
                 ) from fault
-    return found
+    return weights
 
 
 @dataclass(frozen=True, slots=True)

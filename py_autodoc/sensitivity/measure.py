@@ -14,7 +14,7 @@ from py_autodoc.ort import LARGEST, weight_bytes
 from py_autodoc.samples import Sample
 from py_autodoc.sensitivity.layers import Array, QuantizableLayer, Scheme, weights_of
 from py_autodoc.sensitivity.pieces import PlainPiece, Values, cut, declared
-from py_autodoc.sensitivity.scores import Score, Truth
+from py_autodoc.sensitivity.scores import FloatResults, Score
 from py_autodoc.sensitivity.switches import SwitchedModel
 
 Progress = Callable[[int, int], None]
@@ -37,7 +37,7 @@ class LayerScores:
     everything: Score | None
 
 
-class Bench:
+class LayerBench:
     """A model and its samples, ready for measurements.
 
     The model is cut into pieces (``pieces``). A layer is measured from its own piece on, with the float
@@ -93,8 +93,8 @@ class Bench:
             if count == 1:
                 raise
             results = self._run_float(1)
-        self.truth = Truth(results, classes)
-        self._equal = self.truth.score(results)
+        self.float_results = FloatResults(results, classes)
+        self._equal = self.float_results.score(results)
 
     def _run_float(self, count: int) -> list[Array]:
         """Cut the model into ``count`` pieces and run it in float for the results and ranges of layers."""
@@ -151,7 +151,7 @@ class Bench:
                     if ends is not None and time.monotonic() > ends:
                         break
                     results = (self._finish(at, session.run(one, (number,))) for one in values)
-                    scores[number] = self.truth.score(list(results))
+                    scores[number] = self.float_results.score(list(results))
                     done += 1
                     progress(done, total)
                 if not self._fits:
@@ -164,7 +164,7 @@ class Bench:
             return LayerScores(scores, self.mixture(()), self.mixture(range(total)))
         if self._fits:
             return LayerScores(scores, self._score_mixture(()), None)
-        return LayerScores(scores, self.truth.score([one[self._output] for one in unquantized]), None)
+        return LayerScores(scores, self.float_results.score([one[self._output] for one in unquantized]), None)
 
     def fits_memory(self) -> bool:
         """True if sessions of all pieces fit into memory, so that mixtures can be measured."""
@@ -174,7 +174,7 @@ class Bench:
         return self._fits
 
     def mixture(self, quantized: Collection[int]) -> Score:
-        """Return the score with these layers quantized. Requires ``whole``."""
+        """Return the score with these layers quantized. Requires ``fits_memory``."""
         if not self.fits_memory():
             raise ValueError("the layers do not fit into memory")
         return self._score_mixture(set(quantized))
@@ -185,13 +185,13 @@ class Bench:
         for sample in self._samples:
             values: Values = dict(sample)
             for at, piece in enumerate(self._pieces):
-                wanted = chosen and not set(piece.layers).isdisjoint(chosen)
-                if wanted or (not chosen and at in self._switched):
+                switched = chosen and not set(piece.layers).isdisjoint(chosen)
+                if switched or (not chosen and at in self._switched):
                     values = self._session(at).run(values, chosen)
                 else:
                     values = self._plain[at].run(values)
             results.append(values[self._output])
-        return self.truth.score(results)
+        return self.float_results.score(results)
 
     def _finish(self, at: int, values: Values) -> Array:
         """Return the result, computed from the tensors available after a piece."""

@@ -34,7 +34,7 @@ class Piece:
     nodes: list[onnx.NodeProto]
     layers: list[int]
     """Numbers of the layers in it."""
-    places: list[int]
+    positions: list[int]
     """Indices of these layers in ``nodes``."""
     reads: list[str]
     """Tensors read from model inputs and earlier pieces."""
@@ -54,31 +54,31 @@ def cut(model: onnx.ModelProto, layers: Sequence[QuantizableLayer], output: str,
     kept = _needed(nodes, reads, output)
     stored = {one.name for one in model.graph.initializer}
     numbers = {layer.at: number for number, layer in enumerate(layers)}
-    places = [at for at in kept if at in numbers]
+    positions = [at for at in kept if at in numbers]
     made_at = {name: step for step, at in enumerate(kept) for name in nodes[at].output if name}
     last = {}
     for step, at in enumerate(kept):
         last.update(dict.fromkeys((one for one in reads[at] if one not in stored), step))
     last[output] = len(kept)
     steps = {at: step for step, at in enumerate(kept)}
-    ends = _ends([steps[at] for at in places], made_at, last, len(kept), count)
-    found = []
+    ends = _ends([steps[at] for at in positions], made_at, last, len(kept), count)
+    pieces = []
     for begin, end in zip([0, *ends], [*ends, len(kept)], strict=True):
         inside = kept[begin:end]
-        made = {name for at in inside for name in nodes[at].output if name}
-        asked = dict.fromkeys(
-            one for at in inside for one in reads[at] if one not in stored and one not in made
+        produced = {name for at in inside for name in nodes[at].output if name}
+        inputs = dict.fromkeys(
+            one for at in inside for one in reads[at] if one not in stored and one not in produced
         )
-        own = [at for at in inside if at in numbers]
-        found.append(
+        own_layers = [at for at in inside if at in numbers]
+        pieces.append(
             Piece(
-                [nodes[at] for at in inside], [numbers[at] for at in own],
-                [inside.index(at) for at in own], list(asked),
+                [nodes[at] for at in inside], [numbers[at] for at in own_layers],
+                [inside.index(at) for at in own_layers], list(inputs),
                 [name for at in inside for name in nodes[at].output if last.get(name, -1) >= end],
                 frozenset(name for name, step in last.items() if step >= end),
             )
         )  # fmt: skip
-    return found
+    return pieces
 
 
 def reads_of(node: onnx.NodeProto) -> list[str]:
@@ -95,37 +95,37 @@ def reads_of(node: onnx.NodeProto) -> list[str]:
 
 def _needed(nodes: Sequence[onnx.NodeProto], reads: Sequence[list[str]], output: str) -> list[int]:
     """Return the indices of the nodes that a tensor depends on, in order."""
-    wanted, found = {output}, []
+    needed, indices = {output}, []
     for at in reversed(range(len(nodes))):
-        if wanted.intersection(nodes[at].output):
-            wanted.update(reads[at])
-            found.append(at)
-    return found[::-1]
+        if needed.intersection(nodes[at].output):
+            needed.update(reads[at])
+            indices.append(at)
+    return indices[::-1]
 
 
 def _ends(
-    layers: Sequence[int], made: dict[str, int], last: dict[str, int], total: int, count: int
+    layers: Sequence[int], produced_at: dict[str, int], last: dict[str, int], total: int, count: int
 ) -> list[int]:
     """Return the steps before which to cut: near equal numbers of layers, with the fewest live tensors."""
     alive = np.zeros(total + 1, int)
     for name, step in last.items():
         # Model inputs are available everywhere.
-        if name in made and made[name] + 1 <= step:
-            alive[made[name] + 1] += 1
+        if name in produced_at and produced_at[name] + 1 <= step:
+            alive[produced_at[name] + 1] += 1
             if step + 1 <= total:
                 alive[step + 1] -= 1
     alive = np.cumsum(alive)
     share = len(layers) / max(1, count)
-    found: list[int] = []
+    ends: list[int] = []
     for number in range(1, count):
         low, high = (round(share * (number + side * _WINDOW)) for side in (-1, 1))
         # Between directly after one layer and directly before another.
         begin = layers[max(0, low - 1)] + 1
         end = layers[min(len(layers) - 1, max(high, low))]
-        begin = max(begin, found[-1] + 1 if found else 1)
+        begin = max(begin, ends[-1] + 1 if ends else 1)
         if begin <= end:
-            found.append(begin + int(np.argmin(alive[begin : end + 1])))
-    return found
+            ends.append(begin + int(np.argmin(alive[begin : end + 1])))
+    return ends
 
 
 def declared(name: str, values: Sequence[Any]) -> onnx.ValueInfoProto:
@@ -199,10 +199,12 @@ class PlainPiece:
 
     def run_with_ranges(self, values: Values) -> tuple[Values, dict[str, tuple[float, float]]]:
         """Like ``run``, and return the minimum and maximum of each tensor in ``seen``."""
-        made = self._results([*self._piece.gives, *self._wanted], values)
-        ends = made[len(self._piece.gives) :]
-        found = {name: (float(ends[2 * at]), float(ends[2 * at + 1])) for at, name in enumerate(self._ranged)}
-        return passed(self._piece, values, made), found
+        results = self._results([*self._piece.gives, *self._wanted], values)
+        bounds = results[len(self._piece.gives) :]
+        ranges = {
+            name: (float(bounds[2 * at]), float(bounds[2 * at + 1])) for at, name in enumerate(self._ranged)
+        }
+        return passed(self._piece, values, results), ranges
 
     def _results(self, names: list[str], values: Values) -> list[Any]:
         feeds = {name: values[name] for name in self._piece.reads}

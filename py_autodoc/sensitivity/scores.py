@@ -32,7 +32,7 @@ class Score:
     """Share of rows whose largest score has the same index."""
 
 
-class Truth:
+class FloatResults:
     """Results of the float model for all samples.
 
     Args:

@@ -49,10 +49,12 @@ class SwitchedModel:
         self._piece, self._name = piece, base_name(path)
         nodes = list(piece.nodes)
         switches = []
-        for number, place in zip(piece.layers, piece.places, strict=True):
+        for number, position in zip(piece.layers, piece.positions, strict=True):
             layer = layers[number]
             switches.append(helper.make_tensor_value_info(_switch(number), TensorProto.BOOL, []))
-            nodes[place] = _if(nodes[place], layer, number, limits[layer.data], scheme, weights[layer.weight])
+            nodes[position] = _if(
+                nodes[position], layer, number, limits[layer.data], scheme, weights[layer.weight]
+            )
         built = piece_model(model, nodes, [*inputs, *switches], piece.gives)
         self._session = open_session(path, FEATURE, proto=built, spin=False)
 

@@ -19,7 +19,7 @@ from py_autodoc.runner import (
     MetricsCalculator,
     compare_precisions,
 )
-from py_autodoc.runner.latency import latency, timed
+from py_autodoc.runner.latency import latency, time_in_turn
 from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, TopK, calculator
 from py_autodoc.samples import InputSpec
 
@@ -47,7 +47,7 @@ def test_runs_take_turns_and_warm_up_is_not_timed():
 
         return once
 
-    found = timed([run("a", 1.0), run("b", 3.0)], 3, 2, clock=lambda: now[0])
+    found = time_in_turn([run("a", 1.0), run("b", 3.0)], 3, 2, clock=lambda: now[0])
     assert found == [[1.0] * 3, [3.0] * 3]
     assert order[:4] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
     assert order[4:] == [("a", 0), ("b", 0), ("a", 1), ("b", 1), ("a", 2), ("b", 2)]

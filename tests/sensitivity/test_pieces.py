@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 from py_autodoc.errors import AutodocError
 from py_autodoc.sensitivity import sensitivity
 from py_autodoc.sensitivity.layers import Scheme, layers_of
-from py_autodoc.sensitivity.measure import Bench
+from py_autodoc.sensitivity.measure import LayerBench
 from py_autodoc.sensitivity.pieces import cut
 
 pytest.importorskip("onnxruntime")
@@ -115,7 +115,7 @@ def test_tensors_that_cannot_pass_between_pieces(tmp_path):
     model.graph.output[0].name = "y"
     onnx.save(model, tmp_path / "m.onnx")
     samples = [{"x": np.ones((1, 8), np.float32)}]
-    bench = Bench(tmp_path / "m.onnx", model, layers_of(model, "m"), samples, Scheme(), "y", False)
+    bench = LayerBench(tmp_path / "m.onnx", model, layers_of(model, "m"), samples, Scheme(), "y", False)
     assert len(bench._pieces) == 1
     assert sensitivity(tmp_path / "m.onnx", samples=2).measured == 6
 

@@ -6,21 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.sensitivity.float_layers import fewest, points, target
+from py_autodoc.sensitivity.float_layers import curve_points, fewest_float_layers, target
 from py_autodoc.sensitivity.layers import Scheme, activation_scale, rounded
-from py_autodoc.sensitivity.scores import Score, Truth
+from py_autodoc.sensitivity.scores import FloatResults, Score
 
 
 def test_equal_results_score_as_equal():
     rows = [np.random.default_rng(0).standard_normal((3, 5))]
-    score = Truth(rows, classes=True).score(rows)
+    score = FloatResults(rows, classes=True).score(rows)
     assert (score.sqnr_db, score.relative_error, score.agreement) == (None, 0.0, 1.0)
     assert score.kl == pytest.approx(0, abs=1e-12)
 
 
 def test_scores_as_they_are_defined():
     a, b = np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0], [1.0, 0.0]])
-    score = Truth([a], classes=True).score([b])
+    score = FloatResults([a], classes=True).score([b])
     assert score.relative_error == pytest.approx(np.sqrt(3 / 5))
     assert score.sqnr_db == pytest.approx(10 * np.log10(5 / 3))
     assert score.agreement == 0.5
@@ -31,13 +31,13 @@ def test_scores_as_they_are_defined():
 
 def test_probabilities_are_taken_as_they_are():
     p, q = np.array([[0.9, 0.1]]), np.array([[0.5, 0.5]])
-    assert Truth([p], True).score([q]).kl == pytest.approx(0.9 * np.log(1.8) + 0.1 * np.log(0.2))
+    assert FloatResults([p], True).score([q]).kl == pytest.approx(0.9 * np.log(1.8) + 0.1 * np.log(0.2))
 
 
 def test_what_is_of_no_classes_has_no_divergence():
-    score = Truth([np.ones((2, 3))], classes=False).score([np.zeros((2, 3))])
+    score = FloatResults([np.ones((2, 3))], classes=False).score([np.zeros((2, 3))])
     assert (score.kl, score.agreement, score.relative_error) == (None, None, 1.0)
-    assert Truth([np.ones((2, 1))], classes=True).score([np.ones((2, 1))]).agreement is None
+    assert FloatResults([np.ones((2, 1))], classes=True).score([np.ones((2, 1))]).agreement is None
 
 
 @given(
@@ -103,21 +103,21 @@ def test_the_fewest_float_layers(layers):
         asked.append(count)
         return Score(10.0 + count, 0.1, None, None)
 
-    assert fewest(layers, target("sqnr>=13"), score) == (3, True)
-    assert fewest(layers, target("sqnr>=1"), score)[0] == 0
-    assert fewest(layers, target("sqnr>=1000"), score) == (layers, False)
+    assert fewest_float_layers(layers, target("sqnr>=13"), score) == (3, True)
+    assert fewest_float_layers(layers, target("sqnr>=1"), score)[0] == 0
+    assert fewest_float_layers(layers, target("sqnr>=1000"), score) == (layers, False)
     assert len(asked) < 30
 
 
 @given(st.integers(1, 500))
 def test_points_of_a_curve(count):
-    found = points(count)
+    found = curve_points(count)
     assert found == sorted(set(found))
     assert (found[0], found[-1]) == (0, count) or count < 3
     assert len(found) <= 28
 
 
 def test_results_that_are_not_finite_are_the_worst():
-    score = Truth([np.ones((2, 3))], classes=True).score([np.full((2, 3), np.nan)])
+    score = FloatResults([np.ones((2, 3))], classes=True).score([np.full((2, 3), np.nan)])
     assert (score.relative_error, score.kl, score.sqnr_db) == (np.inf, np.inf, None)
     assert not target("sqnr>=-100").met(score)
