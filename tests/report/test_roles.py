@@ -92,6 +92,41 @@ def test_a_container_is_named_by_its_contents(layers, role):
     assert titles(tree)["body"] == role
 
 
+def extractor(*kernels: tuple[int, int]) -> onnx.ModelProto:
+    """Layers of one class, each a convolution (kernel, stride) over one axis and an activation."""
+    nodes, x, weights = [], "x", []
+    for at, (kernel, stride) in enumerate(kernels):
+        weights.append(helper.make_tensor(f"w{at}", TensorProto.FLOAT, [4, 4, kernel], [0.1] * 16 * kernel))
+        conv = helper.make_node("Conv", [x, f"w{at}"], [f"c{at}"], f"c{at}", strides=[stride])
+        x = f"r{at}"
+        for node in (conv, helper.make_node(("Relu", "Tanh")[at % 2], [f"c{at}"], [x], x)):
+            scopes, classes = ["", f"layers.{at}", "op"], ["Net", "ConvLayer", "op"]
+            node.metadata_props.add(key="pkg.torch.onnx.name_scopes", value=str(scopes))
+            node.metadata_props.add(key="pkg.torch.onnx.class_hierarchy", value=str(classes))
+            nodes.append(node)
+    nodes.append(helper.make_node("Neg", [x], ["y"], "end"))
+    value = helper.make_tensor_value_info
+    inputs, outputs = (
+        [value("x", TensorProto.FLOAT, [1, 4, 400])],
+        [value("y", TensorProto.FLOAT, [1, 4, None])],
+    )
+    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+def test_convolutions_of_one_class_say_where_they_differ():
+    found = titles(build_box_tree(run_analysis(extractor((10, 5), (3, 2), (2, 1)), Options())))
+    assert found == {
+        "layers.0": "Conv kernel 10, stride 5",
+        "layers.1": "Conv kernel 3, stride 2",
+        "layers.2": "Conv kernel 2",
+    }
+
+
+def test_convolutions_that_do_not_differ_keep_their_class():
+    assert set(titles(build_box_tree(run_analysis(extractor((3, 2), (3, 2)), Options()))).values()) == {""}
+
+
 def test_a_row_of_residual_blocks_is_counted():
     found = titles(build_box_tree(run_analysis(DATA / "timed/resnet18.stripped.onnx", Options(assume=True))))
     assert found["layer2"] == "Residual ×2"

@@ -50,6 +50,7 @@ class BoxNames:
         """Write labels and roles into the tree."""
         self._stages()
         self._roles()
+        self._tell_convolutions_apart()
         self._tell_apart()
 
     def _stages(self) -> None:
@@ -81,6 +82,41 @@ class BoxNames:
                 role = "" if classed else self.roles.of_part(self.members[part])
             if not tree.label[scope].casefold().startswith(role.casefold()):
                 tree.role[scope] = shorten_middle(role)
+
+    def _tell_convolutions_apart(self) -> None:
+        """Set the role of numbered siblings of one class with one convolution each, where these differ."""
+        tree = self.tree
+        first: dict[int, int] = {}
+        alike: dict[tuple[int, str, str], list[int]] = {}
+        for scope, parent in enumerate(tree.parent):
+            first.setdefault(parent, scope)
+        for scope, parent in enumerate(tree.parent):
+            part = first[scope] if tree.origin[scope] == FOLD else scope
+            if not tree.type[part] or tree.role[scope] or tree.origin[parent] == FOLD:
+                continue
+            name = tree.label[part].rstrip("0123456789")
+            alike.setdefault((parent, tree.type[part], name), []).append(scope)
+        for scopes in alike.values():
+            parts = [first[s] if tree.origin[s] == FOLD else s for s in scopes]
+            told = [self._convolution(self.members[part]) for part in parts]
+            if "" in told or len(set(told)) < 2:
+                continue
+            for scope, text in zip(scopes, told, strict=True):
+                tree.role[scope] = text
+
+    def _convolution(self, nodes: Sequence[int]) -> str:
+        """Return ``Conv 3×3, stride 2`` if a convolution is the only layer with weights, else nothing."""
+        layers = self.roles.layers(nodes)
+        node = self.model.nodes[layers[0]] if len(layers) == 1 else None
+        if node is None or node.op_type not in ("Conv", "ConvTranspose") or len(node.inputs) < 2:
+            return ""
+        weight = self.types.shapes[node.inputs[1]]
+        if weight is None or len(weight) < 3:
+            return ""
+        strides = node.attributes.get("strides") or ()
+        kernel = ("kernel " if len(weight) == 3 else "") + "×".join(map(str, weight[2:]))
+        stride = "×".join(dict.fromkeys(map(str, strides)))
+        return f"{node.op_type} {kernel}" + (f", stride {stride}" if stride not in ("", "1") else "")
 
     def _tell_apart(self) -> None:
         """Distinguish boxes with equal titles by their output shape and their position in execution order."""

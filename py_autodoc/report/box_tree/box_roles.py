@@ -76,6 +76,10 @@ class Roles:
         first = any(self._is(node, _CONVOLVE) and self._data(node) in entry for node in nodes)
         return "Conv stem" if first and role.startswith("Conv") else role
 
+    def layers(self, nodes: Sequence[int]) -> list[int]:
+        """Return the convolutions and matrix products with weights."""
+        return [node for node in nodes if self._is(node, _CONVOLVE) or self._weighted(node)]
+
     def convolves(self, nodes: Sequence[int]) -> bool:
         """Return True if the nodes include a convolution or a spatial pool."""
         return any(self.model.nodes[node].op_type in _CONVOLVE | _POOLS for node in nodes)

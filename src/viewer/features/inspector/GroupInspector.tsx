@@ -70,6 +70,11 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
         </button>
       </div>
       <Facts>
+        {tree.groupRole[group] && tree.groupType[group] && (
+          <Fact label={trans.__('Class')}>
+            <bdi>{shortLabel(tree.groupType[group], 120)}</bdi>
+          </Fact>
+        )}
         <Fact label={trans.__('Nodes')}>
           {formatExact(tree.groupSize[group])}
         </Fact>
