@@ -11,7 +11,10 @@ from py_autodoc.units import plural, size
 
 SHOWN = 20
 """Number of kernels listed by default."""
+_MAX_LOST = 3
+"""Maximum number of kernels without a node that are listed."""
 _WIDTH = 44
+"""Maximum width of the column of names."""
 
 
 def run_lines(found: RunSeries) -> Iterator[str]:
@@ -47,20 +50,23 @@ def machine_line(one: Machine) -> str:
     return f"{one.cpu}, {one.processors} logical processors{flags}, ONNX Runtime {one.onnxruntime}"
 
 
-def node_lines(found: NodeTimes, every: bool = False) -> Iterator[str]:
-    """Yield lines about the slowest kernels, and the share of time attributed to nodes."""
+def node_lines(found: NodeTimes, every_layer: bool = False) -> Iterator[str]:
+    """Yield the kernel time, the slowest kernels (or all), and kernels that belong to no node."""
     share = "" if found.share is None else f", {found.share:.1%} of it attributed to nodes"
     yield f"Kernel time: {found.total_ms:.3g} ms per run ({found.source}){share}."
-    listed = found.nodes if every else found.nodes[:SHOWN]
-    for one in listed:
-        more = f", {plural(len(one.nodes), 'node')} fused" if len(one.nodes) > 1 else ""
-        part = f"{one.ms / found.total_ms:6.1%}" if found.total_ms else "     –"
-        yield f"{part}  {one.ms:9.4f} ms  {_shorten(f'{one.name} ({one.op})'):<{_WIDTH}}{more}"
+    listed = found.nodes if every_layer else found.nodes[:SHOWN]
+    names = [_shorten(f"{kernel.name} ({kernel.op})") for kernel in listed]
+    lost = [(_shorten(name), ms) for name, ms in list(found.lost.items())[:_MAX_LOST]]
+    width = max(map(len, [*names, *(name for name, _ in lost)]), default=0)
+    for name, kernel in zip(names, listed, strict=True):
+        part = f"{kernel.ms / found.total_ms:6.1%}" if found.total_ms else "     –"
+        fused = f"{plural(len(kernel.nodes), 'node')} fused" if len(kernel.nodes) > 1 else ""
+        yield f"{part}  {kernel.ms:9.4f} ms  {name:<{width}}  {fused}".rstrip()
     if len(found.nodes) > len(listed):
-        rest = sum(one.ms for one in found.nodes[len(listed) :])
+        rest = sum(kernel.ms for kernel in found.nodes[len(listed) :])
         yield f"        {rest:9.4f} ms  {len(found.nodes) - len(listed)} more (--all)"
-    for name, ms in list(found.lost.items())[:3]:
-        yield f"        {ms:9.4f} ms  {_shorten(name):<{_WIDTH}}  not attributed to a node"
+    for name, ms in lost:
+        yield f"        {ms:9.4f} ms  {name:<{width}}  not attributed to a node"
 
 
 def _shorten(text: str) -> str:

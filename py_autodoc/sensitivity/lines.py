@@ -12,11 +12,12 @@ SHOWN = 20
 """Number of layers listed by default."""
 _WIDTH = 44
 """Maximum width of the column of layers."""
+_NOT_MEASURED = "not measured: the time budget was exhausted"
 _METRICS = {"kl": "KL divergence", "relative_error": "relative error"}
 
 
-def sensitivity_lines(found: Sensitivity, every: bool = False) -> Iterator[str]:
-    """Yield lines about all layers quantized, the ranking, the curve and the choice."""
+def sensitivity_lines(found: Sensitivity, every_layer: bool = False) -> Iterator[str]:
+    """Yield the score with all layers quantized, the ranking of the layers, the curve and the choice."""
     channels = "one scale per channel" if found.per_channel else "one scale"
     yield (
         f"{found.model}: {found.measured} of {plural(len(found.layers), 'layer')} measured, "
@@ -27,15 +28,13 @@ def sensitivity_lines(found: Sensitivity, every: bool = False) -> Iterator[str]:
         yield f"All layers quantized: {quality_text(found.all_quantized)}"
     yield ""
     yield f"Each layer quantized alone, most sensitive first (by {_METRICS[found.metric]})"
-    listed = found.layers if every else found.layers[:SHOWN]
-    for one in listed:
-        rank = "  –" if one.rank is None else f"{one.rank:3}"
-        result = (
-            "not measured: the time budget was exhausted"
-            if one.quality is None
-            else quality_text(one.quality)
-        )
-        yield f"{rank} {_shorten(f'{one.name} ({one.op})'):<{_WIDTH}}  {result}"
+    listed = found.layers if every_layer else found.layers[:SHOWN]
+    names = [_shorten(f"{layer.name} ({layer.op})") for layer in listed]
+    width = max(map(len, names), default=0)
+    for name, layer in zip(names, listed, strict=True):
+        rank = "  –" if layer.rank is None else f"{layer.rank:3}"
+        result = _NOT_MEASURED if layer.quality is None else quality_text(layer.quality)
+        yield f"{rank} {name:<{width}}  {result}"
     if len(found.layers) > len(listed):
         yield f"    and {len(found.layers) - len(listed)} more (--all)"
     if found.curve:
