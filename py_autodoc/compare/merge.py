@@ -24,15 +24,11 @@ def groups(
         return one
 
     back = {other: one for one, other in enumerate(to) if other >= 0}
-    for side, units in ((0, to), (1, back)):
-        for owners in sides[side].graph.owner:
-            if len(owners) > 1:
-                known = [
-                    u if side == 0 else back[u] for u in owners if (units[u] if side == 0 else u in back)
-                ]
-                paired = [u for u in known if to[u] >= 0]
-                for one in paired[1:]:
-                    root[find(one)] = find(paired[0])
+    fused = [[u for u in owners if to[u] >= 0] for owners in sides[0].graph.owner]
+    fused += [[back[u] for u in owners if u in back] for owners in sides[1].graph.owner]
+    for paired in fused:
+        for one in paired[1:]:
+            root[find(one)] = find(paired[0])
     found: dict[int, list[tuple[int, int]]] = {}
     for one, other in enumerate(to):
         if other >= 0:
