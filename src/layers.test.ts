@@ -143,7 +143,7 @@ function importsOf(path: string): IImport[] {
       }
     }
   };
-  const look = (node: ts.Node): void => {
+  const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node)) {
       add(node.moduleSpecifier, isTypeOnly(node));
     } else if (ts.isExportDeclaration(node)) {
@@ -156,9 +156,9 @@ function importsOf(path: string): IImport[] {
     ) {
       add(node.arguments[0], false, true);
     }
-    ts.forEachChild(node, look);
+    ts.forEachChild(node, visit);
   };
-  look(parse(path));
+  visit(parse(path));
   return found;
 }
 
@@ -177,8 +177,8 @@ const lineOf = (folder: string): number =>
 
 it('every file is in a layer, and every layer has a file', () => {
   expect(sources.filter(path => folderOf(path) === '')).toEqual([]);
-  const taken = new Set(sources.map(folderOf));
-  expect(folders.filter(one => !taken.has(one))).toEqual([]);
+  const usedFolders = new Set(sources.map(folderOf));
+  expect(folders.filter(one => !usedFolders.has(one))).toEqual([]);
 });
 
 it('imports point to lower layers', () => {
@@ -251,20 +251,20 @@ it('features import only features in the table above', () => {
 });
 
 it('exported classes, interfaces and types have unique names', () => {
-  const places = new Map<string, string[]>();
+  const declarations = new Map<string, string[]>();
   for (const path of sources.filter(one => !one.startsWith('src/schema/'))) {
     const declared = /^export (?:abstract )?(?:class|interface|type) (\w+)/gm;
     for (const [, name] of texts.get(path)!.matchAll(declared)) {
-      places.set(name, [...(places.get(name) ?? []), path]);
+      declarations.set(name, [...(declarations.get(name) ?? []), path]);
     }
   }
-  expect([...places].filter(([, paths]) => paths.length > 1)).toEqual([]);
+  expect([...declarations].filter(([, paths]) => paths.length > 1)).toEqual([]);
 });
 
 it('private members, and only those, begin with an underscore', () => {
   const wrong = sources.flatMap(path => {
     const found: string[] = [];
-    const look = (node: ts.Node): void => {
+    const visit = (node: ts.Node): void => {
       const name =
         ts.isClassElement(node) || ts.isParameter(node) ? node.name : undefined;
       if (name && ts.isIdentifier(name) && ts.canHaveModifiers(node)) {
@@ -275,9 +275,9 @@ it('private members, and only those, begin with an underscore', () => {
           found.push(`${path} ${name.text}`);
         }
       }
-      ts.forEachChild(node, look);
+      ts.forEachChild(node, visit);
     };
-    look(parse(path));
+    visit(parse(path));
     return found;
   });
   expect(wrong).toEqual([]);

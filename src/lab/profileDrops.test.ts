@@ -20,13 +20,17 @@ test('profiles are recognised by file name, and every dragged file has to be one
 });
 
 test('a drop is handled, and JupyterLab does not open the file', () => {
-  const [node, lab, take] = [document.createElement('div'), vi.fn(), vi.fn()];
+  const [node, onLabDrop, onDrop] = [
+    document.createElement('div'),
+    vi.fn(),
+    vi.fn()
+  ];
   const viewer = document.createElement('div');
   viewer.className = 'oad-Viewer';
   node.append(viewer);
   document.body.append(node);
-  document.body.addEventListener('lm-drop', lab);
-  takeLabDrops(node, take);
+  document.body.addEventListener('lm-drop', onLabDrop);
+  takeLabDrops(node, onDrop);
   const send = (type: string, paths: string[]) => {
     const event = new Event(type, { bubbles: true, cancelable: true });
     const drag = { mimeData: dragged(paths), proposedAction: 'copy' };
@@ -36,10 +40,10 @@ test('a drop is handled, and JupyterLab does not open the file', () => {
   expect(send('lm-dragover', ['t.csv']).dropAction).toBe('copy');
   expect(viewer.hasAttribute('data-drop')).toBe(true);
   send('lm-drop', ['t.csv']);
-  expect(take).toHaveBeenCalledExactlyOnceWith(['t.csv']);
+  expect(onDrop).toHaveBeenCalledExactlyOnceWith(['t.csv']);
   expect(viewer.hasAttribute('data-drop')).toBe(false);
-  expect(lab).not.toHaveBeenCalled();
+  expect(onLabDrop).not.toHaveBeenCalled();
   expect(send('lm-drop', ['m.onnx']).defaultPrevented).toBe(false);
-  expect(take).toHaveBeenCalledOnce();
-  expect(lab).toHaveBeenCalledOnce();
+  expect(onDrop).toHaveBeenCalledOnce();
+  expect(onLabDrop).toHaveBeenCalledOnce();
 });

@@ -6,18 +6,18 @@ import { PrefetchedAnalysis, type IPrefetchOptions } from './analysisStart';
 
 const PATH = 'a/m.onnx';
 const PAYLOAD = { schema_version: '1.0' } as GraphPayload;
-const GUESS: IPrefetchOptions = {
+const OPTIONS: IPrefetchOptions = {
   options: { bindings: {}, assume: true },
   rules: {}
 };
-const STAMP = { path: PATH, bytes: 5, mtime_ns: '1', kind: 'onnx' };
+const FILE_STATE = { path: PATH, bytes: 5, mtime_ns: '1', kind: 'onnx' };
 
 /** A server whose jobs finish at once, numbered in the order of requests. */
 class FakeJobServer implements IServerConnection {
   baseUrl = 'http://host/';
   wsUrl = 'ws://host/';
   readonly calls: string[] = [];
-  bytes = STAMP.bytes;
+  bytes = FILE_STATE.bytes;
   refuses = false;
   private _jobs = 0;
 
@@ -39,7 +39,7 @@ class FakeJobServer implements IServerConnection {
       resource === 'jobs'
         ? ({ id: `j${++this._jobs}`, state: 'done', seq: 1 } as Job)
         : resource === 'files'
-          ? { ...STAMP, bytes: this.bytes }
+          ? { ...FILE_STATE, bytes: this.bytes }
           : PAYLOAD;
     return Promise.resolve(new Response(JSON.stringify(body)));
   }
@@ -52,13 +52,13 @@ class FakeJobServer implements IServerConnection {
 const settle = () => new Promise(resolve => setTimeout(resolve, 0));
 
 function begin(
-  guess: Promise<IPrefetchOptions | null> = Promise.resolve(GUESS)
+  guess: Promise<IPrefetchOptions | null> = Promise.resolve(OPTIONS)
 ) {
   const fake = new FakeJobServer();
   const prefetched = new PrefetchedAnalysis(fake, PATH, guess);
   const provider = new ServerProvider(fake, PATH, () => ({}), prefetched);
   const abort = new AbortController();
-  const load = (options = GUESS.options) =>
+  const load = (options = OPTIONS.options) =>
     provider.load(options, () => undefined, abort.signal);
   return { fake, prefetched, provider, abort, load };
 }
@@ -84,12 +84,14 @@ describe('prefetched analysis', () => {
   });
 
   test('is awaited if the load comes first', async () => {
-    let tell: (guess: IPrefetchOptions) => void = () => undefined;
-    const { fake, load } = begin(new Promise(resolve => (tell = resolve)));
+    let resolveOptions: (guess: IPrefetchOptions) => void = () => undefined;
+    const { fake, load } = begin(
+      new Promise(resolve => (resolveOptions = resolve))
+    );
     const loaded = load();
     await settle();
     expect(fake.calls).toEqual([]);
-    tell(GUESS);
+    resolveOptions(OPTIONS);
     expect(await loaded).toEqual(PAYLOAD);
     expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(1);
   });
@@ -133,10 +135,12 @@ describe('prefetched analysis', () => {
   });
 
   test('does not start for a view closed in the meantime', async () => {
-    let tell: (guess: IPrefetchOptions) => void = () => undefined;
-    const { fake, prefetched } = begin(new Promise(done => (tell = done)));
+    let resolveOptions: (guess: IPrefetchOptions) => void = () => undefined;
+    const { fake, prefetched } = begin(
+      new Promise(done => (resolveOptions = done))
+    );
     prefetched.dispose();
-    tell(GUESS);
+    resolveOptions(OPTIONS);
     await settle();
     expect(fake.calls).toEqual([]);
   });

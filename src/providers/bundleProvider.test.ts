@@ -89,10 +89,10 @@ test('a page has text generation on the device of its bundle', async () => {
   const payload = { model: { name: 'm.onnx' }, hardware };
   const provider = (value: unknown): BundleProvider =>
     new BundleProvider(value as Bundle);
-  const made = provider({ payload, serving });
+  const loaded = provider({ payload, serving });
   const { signal } = new AbortController();
   const ask = (choice: object): unknown =>
-    made.serving!({ device: 'l4', precision: 'fp16', ...choice }, signal);
+    loaded.serving!({ device: 'l4', precision: 'fp16', ...choice }, signal);
   expect(await ask({})).toBe(serving);
   expect(await ask({ runtime: 'tensorrt' })).toBe(serving);
   expect(await ask({ runtime: 'ort-cuda' })).toBeNull();

@@ -32,10 +32,10 @@ function task(state: string, more: Partial<Task> = {}): Task {
 /** A server that gives these answers in turn; numbers are the statuses of failures. */
 function server(answers: readonly (Task | number)[]): {
   connection: Connection;
-  asked: [string, IHttpRequest][];
+  requests: [string, IHttpRequest][];
 } {
   const left = [...answers];
-  const asked: [string, IHttpRequest][] = [];
+  const requests: [string, IHttpRequest][] = [];
   const connection = new Connection({
     baseUrl: 'http://host/',
     wsUrl: 'ws://host/',
@@ -47,7 +47,7 @@ function server(answers: readonly (Task | number)[]): {
       return Promise.resolve();
     },
     fetch: (url, request) => {
-      asked.push([url.replace('http://host/autodoc/api/', ''), request]);
+      requests.push([url.replace('http://host/autodoc/api/', ''), request]);
       request.signal?.throwIfAborted();
       const next = left.length > 1 ? left.shift() : left[0];
       return Promise.resolve(
@@ -57,28 +57,28 @@ function server(answers: readonly (Task | number)[]): {
       );
     }
   });
-  return { connection, asked };
+  return { connection, requests };
 }
 
 const order = { kind: 'quantize', out: 'q.onnx' };
 
 test('a task is followed to its end, with paths relative to the model', async () => {
-  const { connection, asked } = server([
+  const { connection, requests: asked } = server([
     task('queued'),
     task('running', { step: 'quantizing', done: 1, total: 4 }),
     503,
     task('done', { result: RESULT })
   ]);
-  const seen = vi.fn();
+  const onProgress = vi.fn();
   const result = await followTask(
     connection,
     'models/m.onnx',
     { ...order, data: 'x.npz' },
-    seen,
+    onProgress,
     new AbortController().signal
   );
   expect(result.path).toBe('models/q.onnx');
-  expect(seen.mock.calls.map(([one]) => (one as Task).state)).toEqual([
+  expect(onProgress.mock.calls.map(([one]) => (one as Task).state)).toEqual([
     'queued',
     'running',
     'done'
@@ -95,7 +95,9 @@ test('a task is followed to its end, with paths relative to the model', async ()
 });
 
 test('an absolute path is not changed', async () => {
-  const { connection, asked } = server([task('done', { result: RESULT })]);
+  const { connection, requests: asked } = server([
+    task('done', { result: RESULT })
+  ]);
   const data = '/data/x.npz';
   const { signal } = new AbortController();
   await followTask(connection, 'm.onnx', { ...order, data }, vi.fn(), signal);
@@ -116,20 +118,20 @@ test('a failure has the problem of the task, and a definite response ends it', a
   await expect(
     followTask(failed.connection, 'm.onnx', order, vi.fn(), signal)
   ).rejects.toMatchObject({ problem });
-  const gone = server([task('running'), 404]);
+  const missing = server([task('running'), 404]);
   await expect(
-    followTask(gone.connection, 'm.onnx', order, vi.fn(), signal)
+    followTask(missing.connection, 'm.onnx', order, vi.fn(), signal)
   ).rejects.toBeInstanceOf(ProblemError);
-  expect(gone.asked).toHaveLength(2);
+  expect(missing.requests).toHaveLength(2);
   const down = server([task('running'), 502]);
   await expect(
     followTask(down.connection, 'm.onnx', order, vi.fn(), signal)
   ).rejects.toBeInstanceOf(ProblemError);
-  expect(down.asked).toHaveLength(7);
+  expect(down.requests).toHaveLength(7);
 });
 
 test('aborting stops the task on the server', async () => {
-  const { connection, asked } = server([task('running')]);
+  const { connection, requests: asked } = server([task('running')]);
   const stop = new AbortController();
   const ended = followTask(
     connection,
@@ -144,14 +146,14 @@ test('aborting stops the task on the server', async () => {
 
 test('files of a profile are uploaded first, files of the server are named', async () => {
   const upload = { id: 'u1', name: 't.json', size: 2 };
-  const { connection, asked } = server([
+  const { connection, requests: asked } = server([
     upload as unknown as Task,
     task('done', { result: RESULT })
   ]);
   const file = new File(['{}'], 'a b.json');
   const { signal } = new AbortController();
-  const given = [file, 'models/layers.json'];
-  await followProfile(connection, 'm.onnx', given, vi.fn(), signal);
+  const files = [file, 'models/layers.json'];
+  await followProfile(connection, 'm.onnx', files, vi.fn(), signal);
   expect(asked[0][0]).toBe('uploads?name=a%20b.json');
   expect(asked[0][1].body).toBe(file);
   expect(JSON.parse(String(asked[1][1].body))).toEqual({
@@ -163,7 +165,7 @@ test('files of a profile are uploaded first, files of the server are named', asy
 });
 
 test('a file over the server’s limit is not sent', async () => {
-  const { connection, asked } = server([]);
+  const { connection, requests: asked } = server([]);
   const file = new File([], 'huge.json');
   Object.defineProperty(file, 'size', { value: 2 ** 28 });
   const { signal } = new AbortController();

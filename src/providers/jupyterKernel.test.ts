@@ -18,20 +18,20 @@ function fakeModel(live?: boolean): {
   model: IKernelModel;
   sent: { type: string; id: string; tensor: number }[];
   answer: Hear;
-  listening: () => number;
+  listenerCount: () => number;
 } {
-  const hearers = new Set<Hear>();
+  const listeners = new Set<Hear>();
   const sent: { type: string; id: string; tensor: number }[] = [];
   return {
     model: {
       comm_live: live,
-      on: (_event, callback) => hearers.add(callback as Hear),
-      off: (_event, callback) => hearers.delete(callback as Hear),
+      on: (_event, callback) => listeners.add(callback as Hear),
+      off: (_event, callback) => listeners.delete(callback as Hear),
       send: content => sent.push(content as (typeof sent)[number])
     },
     sent,
-    answer: message => [...hearers].forEach(onMessage => onMessage(message)),
-    listening: () => hearers.size
+    answer: message => [...listeners].forEach(onMessage => onMessage(message)),
+    listenerCount: () => listeners.size
   };
 }
 
@@ -50,7 +50,7 @@ test('each request gets its own response', async () => {
   fake.answer({ type: a.type, id: a.id, value: { tensor: 1 } });
   expect(await first).toEqual({ tensor: 1 });
   expect(await second).toEqual({ tensor: 2 });
-  expect(fake.listening()).toBe(0);
+  expect(fake.listenerCount()).toBe(0);
 });
 
 test('a problem in a response rejects with that problem', async () => {
@@ -59,22 +59,24 @@ test('a problem in a response rejects with that problem', async () => {
   const problem = localProblem('external-missing', 'a', 'b', 'c');
   fake.answer({ ...fake.sent[0], problem });
   await expect(reading).rejects.toEqual(new ProblemError(problem));
-  const odd = kernelWeights(fake.model)!(1, signal());
+  const withoutValue = kernelWeights(fake.model)!(1, signal());
   fake.answer({ ...fake.sent[1] });
-  await expect(odd).rejects.toBeInstanceOf(ProblemError);
+  await expect(withoutValue).rejects.toBeInstanceOf(ProblemError);
 });
 
 test('an aborted request removes its listener', async () => {
   const fake = fakeModel();
-  const leaving = new AbortController();
-  const reading = kernelWeights(fake.model)!(1, leaving.signal);
-  const caught = vi.fn();
-  const end = reading.catch(caught);
-  leaving.abort();
+  const controller = new AbortController();
+  const reading = kernelWeights(fake.model)!(1, controller.signal);
+  const onError = vi.fn();
+  const end = reading.catch(onError);
+  controller.abort();
   await end;
-  expect(isAbort(caught.mock.calls[0][0])).toBe(true);
-  expect(fake.listening()).toBe(0);
-  await expect(kernelWeights(fake.model)!(1, leaving.signal)).rejects.toThrow();
+  expect(isAbort(onError.mock.calls[0][0])).toBe(true);
+  expect(fake.listenerCount()).toBe(0);
+  await expect(
+    kernelWeights(fake.model)!(1, controller.signal)
+  ).rejects.toThrow();
   expect(fake.sent).toHaveLength(1);
 });
 

@@ -524,10 +524,10 @@ describe('a comparison', () => {
   });
 
   test('is requested again after an early failure', async () => {
-    let asked = 0;
+    let attempts = 0;
     const { first, second, begin } = two({
       [COMPARED]: () =>
-        ++asked === 1
+        ++attempts === 1
           ? { status: 503, body: problem({ code: 'gone' }) }
           : { status: 200, body: COLUMNS }
     });
@@ -541,10 +541,10 @@ describe('a comparison', () => {
       'GET jobs/j1/comparison?other=j3': ok(other)
     });
     await begin();
-    const again = second.load(OPTIONS, () => undefined, signal);
+    const reloading = second.load(OPTIONS, () => undefined, signal);
     await tick();
     fake.sockets[1].send(job({ id: 'j3', seq: 2, state: 'done' }));
-    await again;
+    await reloading;
     expect(await first.compare(second, signal)).toEqual(other);
   });
 });

@@ -39,7 +39,7 @@ vi.mock('../providers/bundleProvider', async original => ({
 }));
 
 /** Simulates a visibility change. */
-let look: (visible: boolean) => void;
+let setVisible: (visible: boolean) => void;
 
 beforeEach(async () => {
   // A busy machine may take long to load the code of the initial view.
@@ -54,7 +54,7 @@ beforeEach(async () => {
     'IntersectionObserver',
     class {
       constructor(callback: (entries: { isIntersecting: boolean }[]) => void) {
-        look = isIntersecting => callback([{ isIntersecting }]);
+        setVisible = isIntersecting => callback([{ isIntersecting }]);
       }
       observe(): void {
         // The test controls visibility.
@@ -72,7 +72,7 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-function shown(traits: Record<string, unknown> = {}): FakeModel {
+function mountWidget(traits: Record<string, unknown> = {}): FakeModel {
   const model = new FakeModel({
     _bundle: new Uint8Array([2]),
     overlay: 'macs',
@@ -92,7 +92,7 @@ function shown(traits: Record<string, unknown> = {}): FakeModel {
 }
 
 /** Waits for promises, React updates and the graph. */
-async function rest(): Promise<void> {
+async function settle(): Promise<void> {
   await act(async () => {
     await new Promise(resolve => setTimeout(resolve, 20));
   });
@@ -101,7 +101,7 @@ async function rest(): Promise<void> {
 
 async function read(blocks: number): Promise<void> {
   await act(async () => reading.get(blocks)!());
-  await rest();
+  await settle();
 }
 
 const NUMBERS = { label: 'ms', unit: '', values: { '1': 3.5 } };
@@ -109,12 +109,12 @@ const legend = (): string =>
   document.querySelector('.oad-Legend')?.textContent ?? '';
 
 test('values from Python are shown whenever they arrive', async () => {
-  const model = shown();
-  await act(async () => look(true));
+  const model = mountWidget();
+  await act(async () => setVisible(true));
   // While the model is being read, right after, and once it is drawn.
   act(() => model.set('overlay', NUMBERS));
   await act(async () => reading.get(2)!());
-  await rest();
+  await settle();
   expect(legend()).toContain('3.5');
   act(() => model.set('overlay', { ...NUMBERS, values: { '1': 4.5 } }));
   expect(legend()).toContain('4.5');
@@ -122,36 +122,36 @@ test('values from Python are shown whenever they arrive', async () => {
 });
 
 test('display settings are synchronised both ways', async () => {
-  const model = shown({ direction: 'down' });
-  await act(async () => look(true));
+  const model = mountWidget({ direction: 'down' });
+  await act(async () => setVisible(true));
   await read(2);
-  const picture = () => document.querySelector('.oad-Viewer')!;
+  const viewer = () => document.querySelector('.oad-Viewer')!;
   const flowIcon = () =>
-    picture()
+    viewer()
       .querySelector(
         'button[aria-label^="Flow"] path, button[title^="Flow"] path'
       )
       ?.getAttribute('d');
   const down = flowIcon();
   act(() => model.set('direction', 'right'));
-  await rest();
+  await settle();
   expect(flowIcon()).not.toBe(down);
-  fireEvent.keyDown(picture(), { key: 'k', code: '' });
-  await rest();
+  fireEvent.keyDown(viewer(), { key: 'k', code: '' });
+  await settle();
   expect(flowIcon()).toBe(down);
   await vi.waitFor(() => expect(model.get('direction')).toBe('down'), 5000);
 });
 
 test('a model shown twice while loading is drawn once', async () => {
-  shown();
-  await act(async () => look(true));
+  mountWidget();
+  await act(async () => setVisible(true));
   const first = reading.get(2)!;
   await act(async () => {
-    look(false);
-    look(true);
+    setVisible(false);
+    setVisible(true);
   });
   await act(async () => first());
-  await rest();
+  await settle();
   const { last } = FakeSurface;
   await read(2);
   expect(FakeSurface.last).toBe(last);
@@ -159,8 +159,8 @@ test('a model shown twice while loading is drawn once', async () => {
 });
 
 test('the later of two models is shown, whichever is loaded first', async () => {
-  const model = shown();
-  await act(async () => look(true));
+  const model = mountWidget();
+  await act(async () => setVisible(true));
   await read(2);
   // The last block is the heaviest, in thousands of MACs.
   expect(legend()).toContain('2.0');
@@ -172,8 +172,8 @@ test('the later of two models is shown, whichever is loaded first', async () => 
 });
 
 test('values that arrive with another model belong to that model', async () => {
-  const model = shown();
-  await act(async () => look(true));
+  const model = mountWidget();
+  await act(async () => setVisible(true));
   await read(2);
   act(() => model.set('_bundle', new Uint8Array([3])));
   act(() => model.set('overlay', NUMBERS));
@@ -183,8 +183,8 @@ test('values that arrive with another model belong to that model', async () => {
 });
 
 test('an error in another listener does not stop updates', async () => {
-  const model = shown();
-  await act(async () => look(true));
+  const model = mountWidget();
+  await act(async () => setVisible(true));
   await read(2);
   const fail = (): void => {
     throw new Error('not ours');
@@ -199,25 +199,25 @@ test('an error in another listener does not stop updates', async () => {
 });
 
 test('a selection from Python is not sent back', async () => {
-  const model = shown();
-  await act(async () => look(true));
+  const model = mountWidget();
+  await act(async () => setVisible(true));
   await read(2);
-  const told: unknown[] = [];
-  model.on('change:selection', () => told.push(model.get('selection')));
+  const changes: unknown[] = [];
+  model.on('change:selection', () => changes.push(model.get('selection')));
   act(() => model.set('selection', [3, 1]));
-  await rest();
-  expect(told).toEqual([[3, 1]]);
+  await settle();
+  expect(changes).toEqual([[3, 1]]);
   expect(model.saved).toBe(0);
 });
 
 test('show() brings a node into view again', async () => {
-  const model = shown({ selection: [1] });
-  await act(async () => look(true));
+  const model = mountWidget({ selection: [1] });
+  await act(async () => setVisible(true));
   await read(2);
   const { zoomed } = FakeSurface.last!;
   const before = zoomed.length;
   act(() => model.emit('msg:custom', { type: 'autodoc:show' }));
-  await rest();
+  await settle();
   expect(zoomed.slice(before)).toEqual([1]);
 });
 
@@ -228,23 +228,23 @@ test('a view that follows another one does not change it', async () => {
       await vi.advanceTimersByTimeAsync(3000);
     });
   };
-  const model = shown();
-  await act(async () => look(true));
+  const model = mountWidget();
+  await act(async () => setVisible(true));
   await act(async () => reading.get(2)!());
   await settled();
   const surface = FakeSurface.last!;
   const view = model.get('view') as { camera?: object };
-  const elsewhere = { ...view, camera: { x: 70, y: 7, k: 0.5 } };
-  const told: unknown[] = [];
-  model.on('change:view', () => told.push(model.get('view')));
-  act(() => model.set('view', elsewhere));
+  const moved = { ...view, camera: { x: 70, y: 7, k: 0.5 } };
+  const changes: unknown[] = [];
+  model.on('change:view', () => changes.push(model.get('view')));
+  act(() => model.set('view', moved));
   await settled();
-  expect(surface.camera).toEqual(elsewhere.camera);
+  expect(surface.camera).toEqual(moved.camera);
   // A pane of another size may have another camera.
   surface.camera = { x: 71, y: 7, k: 0.5 };
   act(() => surface.callbacks.onCameraChange!(surface.camera));
   await settled();
-  expect(told).toEqual([elsewhere]);
+  expect(changes).toEqual([moved]);
   // Until the user moves it.
   document
     .querySelector('.oad-GraphHost')!
@@ -252,21 +252,21 @@ test('a view that follows another one does not change it', async () => {
   surface.camera = { x: 80, y: 7, k: 0.5 };
   act(() => surface.callbacks.onCameraChange!(surface.camera));
   await settled();
-  expect(told).toHaveLength(2);
+  expect(changes).toHaveLength(2);
   vi.useRealTimers();
 });
 
-test('the echo of a followed view does not undo what Python has selected since', async () => {
-  const model = shown();
-  await act(async () => look(true));
+test('the echo of a followed view does not undo a later selection from Python', async () => {
+  const model = mountWidget();
+  await act(async () => setVisible(true));
   await read(2);
   const other = { version: 1, camera: { x: 70, y: 7, k: 0.5 } };
   act(() => model.set('view', other));
-  await rest();
+  await settle();
   act(() => model.set('selection', [1]));
-  await rest();
+  await settle();
   // Managers compare with the object that was sent, which has more keys.
   act(() => model.emit('change:view', undefined));
-  await rest();
+  await settle();
   expect(model.get('selection')).toEqual([1]);
 });

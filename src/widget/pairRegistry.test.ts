@@ -40,24 +40,24 @@ test('two widgets of a pair are linked, the left with the right', () => {
 
 test('widgets of other pairs, of none, or with invalid names are not linked', () => {
   const pairs = new PairRegistry();
-  const views = ['', 'a:0', 'b:1', 'c:2', 'a/b:1', null, 7].map(place => {
-    const made = view();
-    pairs.register(place, made)();
-    pairs.register(place, made);
-    return made;
+  const views = ['', 'a:0', 'b:1', 'c:2', 'a/b:1', null, 7].map(key => {
+    const instance = view();
+    pairs.register(key, instance)();
+    pairs.register(key, instance);
+    return instance;
   });
   expect(views.flatMap(({ partners }) => partners)).toEqual([]);
 });
 
 test('removing a widget ends the link; another one replaces it', () => {
   const pairs = new PairRegistry();
-  const [left, right, again] = [view(), view(), view()];
+  const [left, right, duplicate] = [view(), view(), view()];
   pairs.register('p:0', left);
   const leave = pairs.register('p:1', right);
   leave();
   expect(left.ended).toHaveBeenCalledTimes(1);
-  pairs.register('p:1', again);
-  expect(left.partners).toEqual([right, again]);
+  pairs.register('p:1', duplicate);
+  expect(left.partners).toEqual([right, duplicate]);
 });
 
 test('a pair shown twice has two links', () => {

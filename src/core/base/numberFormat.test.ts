@@ -17,7 +17,7 @@ type Value = number | null;
 
 /** By name of the library's function. */
 const FORMATS: Readonly<
-  Record<keyof typeof CASES, (...given: never[]) => string>
+  Record<keyof typeof CASES, (...args: never[]) => string>
 > = {
   count: (value: Value) => formatCount(value),
   size: (value: Value) => formatBytes(value),

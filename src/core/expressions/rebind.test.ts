@@ -19,8 +19,8 @@ describe('a subgraph whose iterations depend on a dimension', () => {
       const { metrics } = found;
       expect(metrics.total_macs).toBe(expected.metrics.total_macs);
       expect(metrics.by_op).toEqual(expected.metrics.by_op);
-      const shown = decodePayload(found).metrics.macs;
-      expect(shown.reduce((a, b) => a + b, 0)).toBe(metrics.total_macs);
+      const macs = decodePayload(found).metrics.macs;
+      expect(macs.reduce((a, b) => a + b, 0)).toBe(metrics.total_macs);
     }
   );
 });
@@ -105,9 +105,9 @@ describe('other dimensions', () => {
       ...payload,
       dims: payload.dims.map(dim => ({ ...dim, assumed: true }))
     };
-    const marks = (sizes: Record<string, number>, given: object): boolean[] =>
+    const marks = (sizes: Record<string, number>, values: object): boolean[] =>
       Rebinder.of(assumed)!
-        .rebind(sizes, given as Record<string, number>)!
+        .rebind(sizes, values as Record<string, number>)!
         .dims.map(dim => dim.assumed);
     expect(marks({ batch: 5, seq: 16 }, { batch: 5 })).toEqual([false, true]);
     // Given by the user, although equal to the assumed value.
@@ -198,8 +198,8 @@ describe('other dimensions', () => {
     expect(runnable.reason).toMatch(/do not fit/);
     expect(dims.map(dim => dim.value)).toEqual([2, 9]);
     expect(found.timeline).toBeNull();
-    const shown = decodePayload(found).metrics.macs;
-    expect([...shown].every(Number.isNaN)).toBe(true);
+    const values = decodePayload(found).metrics.macs;
+    expect([...values].every(Number.isNaN)).toBe(true);
     expect(rebinder.rebind({ batch: 2, seq: 7 })!.metrics.total_macs).not.toBe(
       macs
     );

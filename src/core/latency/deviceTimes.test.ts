@@ -80,9 +80,9 @@ describe('times of all devices', () => {
     const all = new DeviceTimes(convnet).all();
     expect(all).toHaveLength(devices.id.length);
     devices.id.forEach((device, at) => {
-      const alone = latencyOf(convnet, { device, precision: '' });
-      expect(all[at]?.precision).toBe(alone?.precision);
-      same(all[at]?.seconds ?? Number.NaN, alone?.seconds);
+      const single = latencyOf(convnet, { device, precision: '' });
+      expect(all[at]?.precision).toBe(single?.precision);
+      same(all[at]?.seconds ?? Number.NaN, single?.seconds);
     });
   });
 

@@ -33,8 +33,8 @@ const GIVEN: IAlignmentColumns = {
   main_right: [2, 3]
 };
 
-const matched = (given: IAlignmentColumns = GIVEN) =>
-  matchGiven(chain(false), chain(true), given);
+const matched = (columns: IAlignmentColumns = GIVEN) =>
+  matchGiven(chain(false), chain(true), columns);
 
 test('every node of a pair has a counterpart; the main node comes first', () => {
   const found = matched()!;

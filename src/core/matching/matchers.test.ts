@@ -22,23 +22,26 @@ const numbered = (op: string, count: number): string =>
 /**
  * Layers of Conv → Relu → Add with a residual; layer i keeps its scope and weight if others are omitted.
  */
-function network(how: INetwork): IGroupTree {
+function network(options: INetwork): IGroupTree {
   const b = new PayloadBuilder('net');
   const counts = new Map<string, number>();
   let x = b.input('x');
   const add = (op: string, inputs: number[], layer: number): number => {
     const count = counts.get(op) ?? 0;
     counts.set(op, count + 1);
-    const scope = how.scopes === false ? [] : ['m:M', `layer.${layer}:Layer`];
-    const name = (how.named ?? numbered)(op, count, layer);
+    const scope =
+      options.scopes === false ? [] : ['m:M', `layer.${layer}:Layer`];
+    const name = (options.named ?? numbered)(op, count, layer);
     return b.add(op, inputs, { scope, name })[0];
   };
-  for (let layer = 0; layer < how.layers; layer++) {
-    if (layer === how.without) {
+  for (let layer = 0; layer < options.layers; layer++) {
+    if (layer === options.without) {
       continue;
     }
     const weight =
-      how.weights === false ? [] : [b.weight(`m.${layer}.weight`, [16, 16])];
+      options.weights === false
+        ? []
+        : [b.weight(`m.${layer}.weight`, [16, 16])];
     const conv = add('Conv', [x, ...weight], layer);
     const relu = add('Relu', [conv], layer);
     x = add('Add', [relu, x], layer);
@@ -75,9 +78,9 @@ describe('a removed layer', () => {
   };
   test.each(Object.entries(cases))(
     'numbers in names are ignored if there are %s',
-    (_, how) => {
-      const left = network({ layers: 5, ...how });
-      const right = network({ layers: 5, without: 2, ...how });
+    (_, options) => {
+      const left = network({ layers: 5, ...options });
+      const right = network({ layers: 5, without: 2, ...options });
       expect(counterparts(left, right)).toEqual(WITHOUT_2);
     }
   );
@@ -91,14 +94,14 @@ describe('a removed layer', () => {
   });
 
   test('paths in names are not numbers', () => {
-    const how = {
+    const options = {
       layers: 5,
       scopes: false,
       weights: false,
       named: (op: string, _: number, layer: number) => `/l.${layer}/${op}_1`
     };
-    const left = network(how);
-    const right = network({ ...how, without: 2 });
+    const left = network(options);
+    const right = network({ ...options, without: 2 });
     expect(counterparts(left, right)).toEqual(WITHOUT_2);
     expect(MATCHERS.auto(left, right).rule(0, 9)).toBe('name');
   });
@@ -138,10 +141,10 @@ describe('a removed layer', () => {
 test('numbers from the same exporter are used', () => {
   // As after a simplifier: one node is missing, the others keep their names, and there is no other
   // evidence.
-  const how = { layers: 5, scopes: false, weights: false };
-  const left = network(how);
+  const options = { layers: 5, scopes: false, weights: false };
+  const left = network(options);
   const right = network({
-    ...how,
+    ...options,
     without: 4,
     named: numbered
   });
@@ -151,7 +154,7 @@ test('numbers from the same exporter are used', () => {
 });
 
 test('edges decide without names, modules and weights', () => {
-  const how = {
+  const options = {
     layers: 4,
     scopes: false,
     weights: false,
@@ -164,8 +167,8 @@ test('edges decide without names, modules and weights', () => {
     );
     return buildTree(decodePayload(payload));
   };
-  const left = nameless(network(how));
-  const right = nameless(network(how));
+  const left = nameless(network(options));
+  const right = nameless(network(options));
   const matching = MATCHERS.auto(left, right);
   expect(matching.counts.matched).toBe(12);
   expect(matching.counts.guessed).toBe(0);
@@ -237,8 +240,8 @@ test('tensors match by output of the counterpart, inputs by name', () => {
   const found = matching.tensor(0, output);
   expect(right.model.tensorProducer[found]).toBe(2);
   expect(right.model.tensorName(matching.tensor(0, 0))).toBe('x');
-  const gone = model.outputs[model.outputOffsets[0]];
-  expect(matching.tensor(0, gone)).toBe(-1);
+  const removed = model.outputs[model.outputOffsets[0]];
+  expect(matching.tensor(0, removed)).toBe(-1);
 });
 
 test.each(['auto', 'name', 'tag'] as const)(

@@ -96,25 +96,25 @@ describe('merged graph of two models', () => {
   const b = chain(['Conv', 'Sin', 'Relu', 'Gemm'], ['p', 'new', 'p', 'q']);
 
   test('has added nodes between the counterparts, in their own box', () => {
-    const made = mergePayloads(
+    const merged = mergePayloads(
       a,
       b,
       alignment([0, 1, 2], [0, -1, 1, 2]),
       'both'
     );
-    expect(types(made.payload)).toEqual(['Conv', 'Sin', 'Relu', 'Gemm']);
-    expect([...made.side]).toEqual([0, 1, 0, 0]);
-    expect([...made.node]).toEqual([0, 1, 1, 2]);
-    expect(wires(made.payload).sort()).toEqual([
+    expect(types(merged.payload)).toEqual(['Conv', 'Sin', 'Relu', 'Gemm']);
+    expect([...merged.side]).toEqual([0, 1, 0, 0]);
+    expect([...merged.node]).toEqual([0, 1, 1, 2]);
+    expect(wires(merged.payload).sort()).toEqual([
       'Conv_0 → Relu_1',
       'Conv_0 → Sin_1',
       'Relu_1 → Gemm_2',
       'Sin_1 → Relu_1'
     ]);
-    const tree = buildTree(decodePayload(made.payload));
-    expect(made.payload.scopes.label).toEqual(['one', 'two', 'new']);
+    const tree = buildTree(decodePayload(merged.payload));
+    expect(merged.payload.scopes.label).toEqual(['one', 'two', 'new']);
     expect(tree.nodeOrder.length).toBe(4);
-    const changes = new Changes(made.alignment, [tree, tree]);
+    const changes = new Changes(merged.alignment, [tree, tree]);
     expect([0, 1, 2, 3].map(node => changes.state(0, node))).toEqual([
       'same',
       'only',
@@ -156,25 +156,25 @@ describe('merged graph of two models', () => {
   });
 
   test('keeps removed nodes and adds the edge that bypasses them', () => {
-    const made = mergePayloads(
+    const merged = mergePayloads(
       b,
       a,
       alignment([0, -1, 1, 2], [0, 1, 2]),
       'both'
     );
-    expect(types(made.payload)).toEqual(['Conv', 'Sin', 'Relu', 'Gemm']);
-    expect([...made.side]).toEqual([0, 0, 0, 0]);
-    expect(wires(made.payload)).toContain('Conv_0 → Relu_2');
+    expect(types(merged.payload)).toEqual(['Conv', 'Sin', 'Relu', 'Gemm']);
+    expect([...merged.side]).toEqual([0, 0, 0, 0]);
+    expect(wires(merged.payload)).toContain('Conv_0 → Relu_2');
   });
 
   test('marks edges that only one model has', () => {
-    const made = mergePayloads(
+    const merged = mergePayloads(
       a,
       b,
       alignment([0, 1, 2], [0, -1, 1, 2]),
       'both'
     );
-    expect(sides(made)).toEqual([
+    expect(sides(merged)).toEqual([
       'Conv_0 → Relu_1 removed',
       'Conv_0 → Sin_1 added',
       'Relu_1 → Gemm_2 both',
@@ -210,22 +210,22 @@ describe('merged graph of two models', () => {
       }
       return builder.finish();
     };
-    const given = alignment([0, 1, 2], [0, 1, 2]);
-    const made = mergePayloads(graph(false), graph(true), given, 'both');
-    expect(sides(made)).toEqual([
+    const columns = alignment([0, 1, 2], [0, 1, 2]);
+    const merged = mergePayloads(graph(false), graph(true), columns, 'both');
+    expect(sides(merged)).toEqual([
       'Exp_1 → Concat_2 both',
       'Relu_0 → Concat_2 removed',
       'Relu_0 → Exp_1 both',
       'mask → Concat_2 added',
       'x → Relu_0 both'
     ]);
-    const { outputs } = made.payload.tensors;
-    const count = made.payload.nodes.op.length;
-    expect(outputs.map(one => made.wire(count, one))).toEqual([
+    const { outputs } = merged.payload.tensors;
+    const count = merged.payload.nodes.op.length;
+    expect(outputs.map(one => merged.wire(count, one))).toEqual([
       WIRE.both,
       WIRE.added
     ]);
-    const back = mergePayloads(graph(true), graph(false), given, 'both');
+    const back = mergePayloads(graph(true), graph(false), columns, 'both');
     expect(
       back.payload.tensors.outputs.map(one => back.wire(count, one))
     ).toEqual([WIRE.both, WIRE.removed]);
@@ -233,25 +233,25 @@ describe('merged graph of two models', () => {
   });
 
   test('gives the edges of a scene the side of their links, also inside groups', async () => {
-    const made = mergePayloads(
+    const merged = mergePayloads(
       a,
       b,
       alignment([0, 1, 2], [0, -1, 1, 2]),
       'both'
     );
-    const tree = buildTree(decodePayload(made.payload));
+    const tree = buildTree(decodePayload(merged.payload));
     const size = (): { w: number; h: number } => ({ w: 80, h: 30 });
     const sizer = { node: size, group: size, pill: size, title: () => 60 };
     const view = createGraphView(tree, sizer);
-    const seen = async (opened: number[]): Promise<number[]> => {
+    const edgeSides = async (opened: number[]): Promise<number[]> => {
       await view.restore(opened);
-      const found = sceneWires(tree, view.scene, made.wire);
+      const found = sceneWires(tree, view.scene, merged.wire);
       expect(found.length).toBe(view.scene.edgeCount);
       return [...new Set(found)].sort();
     };
     // A collapsed box hides the removed wire.
-    expect(await seen([])).toEqual([WIRE.both, WIRE.added]);
-    expect(await seen([0, 1, 2])).toEqual(Object.values(WIRE));
+    expect(await edgeSides([])).toEqual([WIRE.both, WIRE.added]);
+    expect(await edgeSides([0, 1, 2])).toEqual(Object.values(WIRE));
   });
 
   test('has no costs and does not change the first model', () => {
@@ -268,15 +268,15 @@ describe('merged graph of two models', () => {
   });
 
   test('knows the model of each tensor', () => {
-    const made = mergePayloads(
+    const merged = mergePayloads(
       a,
       b,
       alignment([0, 1, 2], [0, -1, 1, 2]),
       'both'
     );
-    made.tensor.forEach((id, tensor) => {
-      const from = made.tensorSide[tensor] === 0 ? a : b;
-      expect(made.payload.tensors.name[tensor]).toBe(from.tensors.name[id]);
+    merged.tensor.forEach((id, tensor) => {
+      const from = merged.tensorSide[tensor] === 0 ? a : b;
+      expect(merged.payload.tensors.name[tensor]).toBe(from.tensors.name[id]);
     });
   });
 });
@@ -313,12 +313,12 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
         }
       }
     }
-    const made = mergePayloads(a, b, alignment(left, right), 'both');
-    const { nodes, tensors } = made.payload;
+    const merged = mergePayloads(a, b, alignment(left, right), 'both');
+    const { nodes, tensors } = merged.payload;
     const only = right.filter(one => one < 0).length;
     expect(nodes.op.length).toBe(left.length + only);
-    const seen = [...made.node].map((id, at) => `${made.side[at]} ${id}`);
-    expect(new Set(seen).size).toBe(seen.length);
+    const ids = [...merged.node].map((id, at) => `${merged.side[at]} ${id}`);
+    expect(new Set(ids).size).toBe(ids.length);
     for (const tensor of [...nodes.inputs, ...nodes.outputs]) {
       expect(tensor).toBeLessThan(tensors.name.length);
     }
@@ -331,21 +331,21 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
         expect(tensors.producer[nodes.outputs[k]]).toBe(node);
       }
     });
-    const tree = buildTree(decodePayload(made.payload));
+    const tree = buildTree(decodePayload(merged.payload));
     expect(tree.nodeOrder.length).toBe(nodes.op.length);
     const all = a.nodes.op.map((_, node) => node);
     const itself = sides(mergePayloads(a, a, alignment(all, all), 'both'));
     expect(itself.filter(one => !one.endsWith('both'))).toEqual([]);
     // Wires removed in one direction of the comparison are added in the other.
     const back = mergePayloads(b, a, alignment(right, left), 'both');
-    const lone = (one: IMergedPayload, side: number): number =>
+    const oneSided = (one: IMergedPayload, side: number): number =>
       new Set(
         pairWires(one)
           .filter(([, is]) => is === side)
           .map(([key]) => key)
       ).size;
-    expect(lone(made, WIRE.removed)).toBe(lone(back, WIRE.added));
-    expect(lone(made, WIRE.added)).toBe(lone(back, WIRE.removed));
+    expect(oneSided(merged, WIRE.removed)).toBe(oneSided(back, WIRE.added));
+    expect(oneSided(merged, WIRE.added)).toBe(oneSided(back, WIRE.removed));
   }
 );
 

@@ -42,12 +42,12 @@ describe('structural blocks', () => {
   });
 
   it('ignore nodes that do not exist', () => {
-    const odd = new BlockIndex(
+    const invalid = new BlockIndex(
       { ...COLUMNS, nodes: [1, 90, 1, 1, 2, 1, -5, 2] },
       9
     );
-    expect(odd.of(1)).toEqual([0]);
-    expect(odd.of(7)).toEqual([]);
+    expect(invalid.of(1)).toEqual([0]);
+    expect(invalid.of(7)).toEqual([]);
   });
 
   it('are read once per payload', () => {

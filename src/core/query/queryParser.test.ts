@@ -150,8 +150,8 @@ describe('errors have a kind and a position', () => {
     ['!', 'no-term', 1, ''],
     ['(conv', 'unclosed', 0, '('],
     ['conv)', 'unopened', 4, ')']
-  ])('%s', (text, kind, at, shown) => {
-    expect(fault(text)).toEqual([kind, at, shown]);
+  ])('%s', (text, kind, at, message) => {
+    expect(fault(text)).toEqual([kind, at, message]);
   });
 
   it('report deep nesting instead of overflowing the stack', () => {

@@ -44,12 +44,12 @@ describe('traversals', () => {
       const random = new Random(seed);
       const model = decodePayload(randomPayload(random, 60));
       const tree = buildTree(model);
-      const drawn = [...tree.nodeOrder];
-      if (drawn.length === 0) {
+      const nodes = [...tree.nodeOrder];
+      if (nodes.length === 0) {
         continue;
       }
-      const a = random.pick(drawn);
-      const b = random.pick(drawn);
+      const a = random.pick(nodes);
+      const b = random.pick(nodes);
       const up = collectAncestors(tree, { nodes: [a] });
       const down = collectDescendants(tree, { nodes: [a] });
       expect(on(up.nodes)).toEqual(slowly(tree, a, false));
@@ -149,8 +149,8 @@ function checkLit(
   }
   for (let b = 0; b < scene.boxCount; b++) {
     if (scene.boxKind[b] <= BoxKind.Group && boxes[b]) {
-      const shown = [...tree.nodeOrder].filter(n => scene.boxOf(n) === b);
-      expect(shown.some(n => nodes[n])).toBe(true);
+      const contained = [...tree.nodeOrder].filter(n => scene.boxOf(n) === b);
+      expect(contained.some(n => nodes[n])).toBe(true);
     }
   }
   for (let e = 0; e < scene.edgeCount; e++) {
@@ -158,12 +158,12 @@ function checkLit(
     if (scene.boxKind[s] > BoxKind.Group || scene.boxKind[t] > BoxKind.Group) {
       continue;
     }
-    let carries = false;
+    let hasEdge = false;
     for (let node = 0; node < model.nodeCount; node++) {
       for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
         const tensor = reads.values[k];
         const producer = model.tensorProducer[tensor];
-        carries ||=
+        hasEdge ||=
           nodes[node] === 1 &&
           tensors[tensor] === 1 &&
           producer >= 0 &&
@@ -171,7 +171,7 @@ function checkLit(
           scene.boxOf(producer) === s;
       }
     }
-    expect(edges[e]).toBe(carries ? 1 : 0);
+    expect(edges[e]).toBe(hasEdge ? 1 : 0);
   }
 }
 

@@ -38,8 +38,8 @@ test('inputs are produced outside and outputs inside, each listed once, in rando
     const { model, nodePosition, groupStart, groupEnd } = tree;
     for (let group = 0; group < tree.groupCount; group++) {
       const inside = (tensor: number): boolean => {
-        const place = nodePosition[model.tensorProducer[tensor]] ?? -1;
-        return place >= groupStart[group] && place < groupEnd[group];
+        const position = nodePosition[model.tensorProducer[tensor]] ?? -1;
+        return position >= groupStart[group] && position < groupEnd[group];
       };
       const { inputs, outputs } = boundary(tree, group);
       expect(inputs.some(inside)).toBe(false);

@@ -109,9 +109,9 @@ describe('groups', () => {
           expect(above).toBe(group);
         }
       }
-      const drawn = model.nodeCount - model.payload.nodes.constant.length;
-      expect(tree.nodeOrder.length).toBe(drawn);
-      expect(new Set(tree.nodeOrder).size).toBe(drawn);
+      const drawnCount = model.nodeCount - model.payload.nodes.constant.length;
+      expect(tree.nodeOrder.length).toBe(drawnCount);
+      expect(new Set(tree.nodeOrder).size).toBe(drawnCount);
     }
   });
 

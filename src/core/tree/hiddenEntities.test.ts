@@ -94,7 +94,7 @@ describe('hidden entities', () => {
       const random = new Random(seed);
       const { view, tree } = viewOf(randomPayload(random, 60));
       const all = tree.model.nodeCount + tree.groupCount;
-      const drawn =
+      const isVisible =
         tree.model.nodeCount - tree.model.payload.nodes.constant.length;
       await view.openInitial(12);
       for (let round = 0; round < 4; round++) {
@@ -104,13 +104,13 @@ describe('hidden entities', () => {
         await view.setHidden(wanted);
         const scene = await view.expandAll(10_000);
         expect(sceneFaults(scene)).toEqual([]);
-        const shown = entities(scene);
+        const visible = entities(scene);
         for (const entity of view.hidden()) {
-          expect(shown.has(entity)).toBe(false);
+          expect(visible.has(entity)).toBe(false);
         }
         const below = countHiddenNodes(tree, view.hidden());
-        const nodes = [...shown].filter(e => e < tree.model.nodeCount).length;
-        expect(nodes + below).toBe(drawn);
+        const nodes = [...visible].filter(e => e < tree.model.nodeCount).length;
+        expect(nodes + below).toBe(isVisible);
         await view.collapseAll();
       }
       await view.setHidden([]);
@@ -139,8 +139,8 @@ describe('hidden entities', () => {
     const deep = 40;
     await view.expandAll(10_000);
     const scene = await view.setHidden(allExcept(tree, [deep]));
-    const shown = [...entities(scene)].filter(e => e < tree.model.nodeCount);
-    expect(shown).toEqual([deep]);
+    const visible = [...entities(scene)].filter(e => e < tree.model.nodeCount);
+    expect(visible).toEqual([deep]);
     expect(sceneFaults(scene)).toEqual([]);
     expect(allExcept(tree, [])).toEqual([]);
   });
@@ -153,8 +153,8 @@ describe('hidden entities', () => {
     const open = await view.expandAll(10_000);
     expect(entities(open).has(deep)).toBe(false);
     const groups = view.openGroups();
-    const { view: again } = viewOf(resnetPayload());
-    const scene = await again.restore(groups, view.hidden());
+    const { view: other } = viewOf(resnetPayload());
+    const scene = await other.restore(groups, view.hidden());
     expect([...entities(scene)].sort()).toEqual([...entities(open)].sort());
   });
 });

@@ -48,12 +48,12 @@ describe('the instances of a repeat', () => {
 
   it('can be shown one at a time without showing other hidden entities', () => {
     const byHand = 0;
-    const alone = withPart(tree, [byHand], { repeatGroup: fold, index: 2 });
-    expect(alone.length).toBe(COUNT);
-    const isHidden = (entity: number): boolean => alone.includes(entity);
+    const single = withPart(tree, [byHand], { repeatGroup: fold, index: 2 });
+    expect(single.length).toBe(COUNT);
+    const isHidden = (entity: number): boolean => single.includes(entity);
     expect(soloPart(tree, fold, isHidden)).toBe(2);
-    expect(userHidden(tree, alone)).toEqual([byHand]);
-    const next = withPart(tree, alone, { repeatGroup: fold, index: 5 });
+    expect(userHidden(tree, single)).toEqual([byHand]);
+    const next = withPart(tree, single, { repeatGroup: fold, index: 5 });
     expect(soloPart(tree, fold, entity => next.includes(entity))).toBe(5);
     expect(withPart(tree, next, { repeatGroup: fold, index: -1 })).toEqual([
       byHand
@@ -69,14 +69,14 @@ describe('the instances of a repeat', () => {
   it('have corresponding nodes and blocks', () => {
     const parts = partsOf(tree, fold);
     const relu = tree.nodeOrder.findIndex(n => tree.model.opType(n) === 'Relu');
-    const there = correspondingEntity(
+    const counterpart = correspondingEntity(
       tree,
       tree.nodeOrder[relu],
       parts[0],
       parts[4]
     );
-    expect(tree.model.opType(there)).toBe('Relu');
-    expect(partAt(tree, there)).toEqual({ repeatGroup: fold, index: 4 });
+    expect(tree.model.opType(counterpart)).toBe('Relu');
+    expect(partAt(tree, counterpart)).toEqual({ repeatGroup: fold, index: 4 });
     const mlp = nodes + groupNamed('mlp', 1);
     expect(correspondingEntity(tree, mlp, parts[1], parts[3])).toBe(
       nodes + groupNamed('mlp', 3)
@@ -104,13 +104,13 @@ describe('an initial view with a repeat', () => {
 
   it('shows one of very many instances: the first or the revealed one', async () => {
     const many = buildTree(decodePayload(repeatPayload(60)));
-    const chosen = async (look: 'expand' | 'reveal' | 'all') => {
+    const chosen = async (action: 'expand' | 'reveal' | 'all') => {
       const view = createGraphView(many, plainSizer(many.model, many));
       const box = many.groupIsRepeat.indexOf(1);
-      const there = partsOf(many, box)[33];
-      await (look === 'reveal'
-        ? view.reveal(there)
-        : view.expand(box, look === 'all'));
+      const revealed = partsOf(many, box)[33];
+      await (action === 'reveal'
+        ? view.reveal(revealed)
+        : view.expand(box, action === 'all'));
       const hidden = new Set(view.hidden());
       return soloPart(many, box, entity => hidden.has(entity));
     };
@@ -123,11 +123,11 @@ describe('an initial view with a repeat', () => {
     const view = viewOf();
     await view.openInitial(40);
     const parts = partsOf(tree, fold);
-    const there = nodes + groupNamed('mlp', 4);
-    const scene = await view.reveal(there);
+    const revealed = nodes + groupNamed('mlp', 4);
+    const scene = await view.reveal(revealed);
     const hidden = new Set(view.hidden());
     expect(soloPart(tree, fold, entity => hidden.has(entity))).toBe(4);
-    expect(scene.boxEntity[scene.boxOf(there)]).toBe(there);
+    expect(scene.boxEntity[scene.boxOf(revealed)]).toBe(revealed);
     expect(scene.boxEntity[scene.boxOf(parts[0])]).toBe(nodes + fold);
     expect(sceneFaults(scene)).toEqual([]);
   });

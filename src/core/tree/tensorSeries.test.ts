@@ -87,39 +87,39 @@ describe('inputs whose names differ in numbers', () => {
 });
 
 describe('outputs whose names differ in numbers', () => {
-  function layers(elsewhere: boolean) {
+  function layers(alsoRead: boolean) {
     const b = new PayloadBuilder();
     let x = b.input('ids');
-    const made: number[] = [];
+    const outputs: number[] = [];
     for (let i = 0; i < 4; i++) {
       [x] = b.add('Concat', [x], { scope: ['model', `layer.${i}`] });
-      made.push(x);
+      outputs.push(x);
       b.output(x);
       [x] = b.add('Relu', [x], { scope: ['model', `layer.${i}`] });
     }
-    if (elsewhere) {
-      [x] = b.add('Add', [x, ...made], { scope: ['head'] });
+    if (alsoRead) {
+      [x] = b.add('Add', [x, ...outputs], { scope: ['head'] });
     }
     b.output(x);
     const payload = b.finish();
-    made.forEach((tensor, i) => {
+    outputs.forEach((tensor, i) => {
       payload.tensors.name[tensor] = `present.${i}`;
     });
-    return { tree: buildTree(decodePayload(payload)), made };
+    return { tree: buildTree(decodePayload(payload)), outputs };
   }
 
   it('are a series if only their own block reads them', () => {
-    const { tree, made } = layers(false);
-    expect(tree.series.get(made[3])).toMatchObject({
+    const { tree, outputs } = layers(false);
+    expect(tree.series.get(outputs[3])).toMatchObject({
       kind: 'output',
       pattern: 'present.#',
-      members: made
+      members: outputs
     });
     expect(layers(true).tree.series.size).toBe(0);
   });
 
   it('share one pill whatever is expanded, and a trace highlights it', async () => {
-    const { tree, made } = layers(false);
+    const { tree, outputs } = layers(false);
     const sizer = {
       node: () => ({ w: 80, h: 40 }),
       group: () => ({ w: 120, h: 50 }),
@@ -130,29 +130,29 @@ describe('outputs whose names differ in numbers', () => {
     await view.openInitial(1);
     const closed = view.scene;
     const wide = closed.boxKind.findIndex(
-      (kind, b) => kind === BoxKind.Output && closed.boxEntity[b] === made[0]
+      (kind, b) => kind === BoxKind.Output && closed.boxEntity[b] === outputs[0]
     );
     expect(closed.boxW[wide]).toBe(8 * 'present.# ×4'.length);
     const open = await view.expandAll(Infinity);
     for (const scene of [closed, open]) {
-      expect(pills(scene, BoxKind.Output).filter(t => t === made[0])).toEqual([
-        made[0]
-      ]);
+      expect(
+        pills(scene, BoxKind.Output).filter(t => t === outputs[0])
+      ).toEqual([outputs[0]]);
       expect(pills(scene, BoxKind.Output)).toHaveLength(2);
     }
-    const open3 = [...open.edgeTensor].filter(t => made.includes(t));
-    expect(new Set(open3)).toEqual(new Set(made));
+    const open3 = [...open.edgeTensor].filter(t => outputs.includes(t));
+    expect(new Set(open3)).toEqual(new Set(outputs));
     // From the third layer on.
-    const start = tree.model.tensorProducer[made[2]];
-    const lit = computeTraceHighlight(
+    const start = tree.model.tensorProducer[outputs[2]];
+    const highlight = computeTraceHighlight(
       tree,
       open,
       collectDescendants(tree, { nodes: [start], tensors: [] })
     );
     const pill = open.boxEntity.findIndex(
-      (t, b) => t === made[0] && open.boxKind[b] === BoxKind.Output
+      (t, b) => t === outputs[0] && open.boxKind[b] === BoxKind.Output
     );
-    expect(lit.boxes[pill]).toBe(1);
+    expect(highlight.boxes[pill]).toBe(1);
   });
 });
 

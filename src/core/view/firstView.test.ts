@@ -15,14 +15,14 @@ function stepsOf(...visible: number[]): IExpansionStep[] {
 }
 
 /** The layout of a step is as wide as these zooms require. */
-function pictures(steps: readonly IExpansionStep[], ...zooms: number[]) {
+function layouts(steps: readonly IExpansionStep[], ...zooms: number[]) {
   return (step: IExpansionStep) =>
     Promise.resolve({ width: 1000 / zooms[steps.indexOf(step)], height: 10 });
 }
 
 async function chosen(visible: number[], zooms: number[]): Promise<number> {
   const steps = stepsOf(...visible);
-  const found = await lastReadable(steps, PANE, pictures(steps, ...zooms));
+  const found = await lastReadable(steps, PANE, layouts(steps, ...zooms));
   return found!.step.visible;
 }
 
@@ -61,7 +61,7 @@ it('expands a repeat if the pane would stay mostly empty', async () => {
 });
 
 it('prefers more boxes in rows to one long row in an empty pane', async () => {
-  const taken = (height: number) => {
+  const chosenBoxes = (height: number) => {
     const steps = stepsOf(1, 7, 12);
     const sizes = [
       { width: 100, height: 100 },
@@ -72,8 +72,8 @@ it('prefers more boxes in rows to one long row in an empty pane', async () => {
       Promise.resolve(sizes[steps.indexOf(step)]);
     return lastReadable(steps, PANE, show).then(found => found?.step.visible);
   };
-  expect(await taken(200)).toBe(12);
-  expect(await taken(600)).toBe(7);
+  expect(await chosenBoxes(200)).toBe(12);
+  expect(await chosenBoxes(600)).toBe(7);
 });
 
 it('does not expand repeats for a single row', async () => {

@@ -33,13 +33,13 @@ function viewOf(payload: GraphPayload, engine?: ILayoutEngine) {
 
 /** Entities drawn as cards: nodes and collapsed groups. */
 function cards(scene: IScene): number[] {
-  const shown: number[] = [];
+  const nodes: number[] = [];
   for (let b = 0; b < scene.boxCount; b++) {
     if (scene.boxKind[b] <= BoxKind.Group) {
-      shown.push(scene.boxEntity[b]);
+      nodes.push(scene.boxEntity[b]);
     }
   }
-  return shown;
+  return nodes;
 }
 
 function count(scene: IScene, kind: BoxKind): number {
@@ -47,7 +47,7 @@ function count(scene: IScene, kind: BoxKind): number {
 }
 
 /** A scene without version and functions, for comparison. */
-function picture(scene: IScene): object {
+function comparable(scene: IScene): object {
   return { ...scene, version: 0, boxOf: null };
 }
 
@@ -87,14 +87,14 @@ describe.each(['right', 'down'] as const)('scenes that flow %s', direction => {
     for (let seed = 0; seed < 20; seed++) {
       const view = viewOf(randomPayload(new Random(seed), 60));
       await view.setDirection(direction);
-      const before = picture(await view.collapseAll());
+      const before = comparable(await view.collapseAll());
       for (let group = 0; group < view.tree.groupCount; group++) {
         await view.expand(group);
       }
       for (let group = view.tree.groupCount - 1; group >= 0; group--) {
         await view.collapse(group);
       }
-      expect(picture(view.scene)).toEqual(before);
+      expect(comparable(view.scene)).toEqual(before);
     }
   });
 
@@ -105,10 +105,10 @@ describe.each(['right', 'down'] as const)('scenes that flow %s', direction => {
       const scene = await view.expandAll(1e6);
       expect(scene.direction).toBe(direction);
       const { model } = view.tree;
-      const drawn = Array.from(model.nodeConstant.keys()).filter(
+      const drawnNodes = Array.from(model.nodeConstant.keys()).filter(
         node => !model.nodeConstant[node]
       );
-      expect(cards(scene).sort((a, b) => a - b)).toEqual(drawn);
+      expect(cards(scene).sort((a, b) => a - b)).toEqual(drawnNodes);
       expect(sceneFaults(scene)).toEqual([]);
     }
   });
@@ -122,7 +122,7 @@ describe.each(['right', 'down'] as const)('scenes that flow %s', direction => {
     for (let group = other.tree.groupCount - 1; group >= 0; group--) {
       await other.expand(group);
     }
-    expect(picture(other.scene)).toEqual(picture(one.scene));
+    expect(comparable(other.scene)).toEqual(comparable(one.scene));
   });
 });
 
@@ -145,10 +145,10 @@ describe('the direction', () => {
 
   it('is cached: changing it and back computes no layout', async () => {
     const view = viewOf(bertPayload(3));
-    const before = picture(await view.expandAll(1e6));
+    const before = comparable(await view.expandAll(1e6));
     await view.setDirection('down');
     const { computed } = view.layoutCounts();
-    expect(picture(await view.setDirection('right'))).toEqual(before);
+    expect(comparable(await view.setDirection('right'))).toEqual(before);
     await view.setDirection('down');
     expect(view.layoutCounts().computed).toBe(computed);
   });
@@ -333,9 +333,9 @@ describe('similar blocks', () => {
     const inner = [name, 'inner'];
     const [a] = b.add('Relu', [x], { scope: inner });
     const [c] = b.add('Relu', [a], { scope: inner });
-    const made = swapped ? [c, a] : [a, c];
-    const [p] = b.add('Exp', [made[0]], { scope: [name] });
-    const [q] = b.add('Exp', [made[1]], { scope: [name] });
+    const branches = swapped ? [c, a] : [a, c];
+    const [p] = b.add('Exp', [branches[0]], { scope: [name] });
+    const [q] = b.add('Exp', [branches[1]], { scope: [name] });
     return b.add('Add', [p, q], { scope: [name] })[0];
   }
 
@@ -362,11 +362,11 @@ describe('operations', () => {
     const view = viewOf(resnetPayload());
     await view.openInitial(40);
     const saved = view.openGroups();
-    const before = picture(view.scene);
+    const before = comparable(view.scene);
     await view.expandAll(1e6);
     await view.restore([...saved, -3, 1e6]);
     expect(view.openGroups()).toEqual(saved);
-    expect(picture(view.scene)).toEqual(before);
+    expect(comparable(view.scene)).toEqual(before);
   });
 
   it('expandAll stops at the depth that fits', async () => {
@@ -401,9 +401,9 @@ class SlowEngine implements ILayoutEngine {
     });
   }
 
-  inRows(...given: Parameters<InlineEngine['inRows']>): Promise<ILayoutResult> {
+  inRows(...args: Parameters<InlineEngine['inRows']>): Promise<ILayoutResult> {
     return new Promise(resolve => {
-      this.open.push(() => resolve(this._inline.inRows(...given)));
+      this.open.push(() => resolve(this._inline.inRows(...args)));
     });
   }
 
@@ -426,7 +426,7 @@ describe('concurrent calls', () => {
     const all = Promise.all([first, last]).finally(() => {
       done = true;
     });
-    for (let turn = 0; turn < 1000 && !done; turn++) {
+    for (let attempt = 0; attempt < 1000 && !done; attempt++) {
       engine.open.shift()?.();
       await Promise.resolve();
     }

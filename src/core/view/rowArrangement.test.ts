@@ -7,7 +7,7 @@ import type { IRowWidth } from '../types';
 const PANE = { w: 1048, h: 648 };
 
 /** A graph of constant area: narrower rows make it higher. */
-function paper(width: number, height: number, tangle = 0) {
+function constantArea(width: number, height: number, tangle = 0) {
   const tried: IRowWidth[] = [];
   const sizeAt = (room: number): IRowTrial => {
     const rows = Math.ceil(width / room);
@@ -31,14 +31,14 @@ function paper(width: number, height: number, tangle = 0) {
 }
 
 it('uses one row if it is readable, and the pane width for later expansions', async () => {
-  const { view, tried } = paper(1000 / COMFORTABLE_READING_ZOOM, 300);
+  const { view, tried } = constantArea(1000 / COMFORTABLE_READING_ZOOM, 300);
   const rows = await bestRows(view, PANE, 'auto');
   expect(rows?.room).toBeCloseTo(1000 / COMFORTABLE_READING_ZOOM);
   expect(tried).toEqual([]);
 });
 
 it('breaks a long row at the width with the largest zoom', async () => {
-  const { view, tried, sizeAt } = paper(6000, 100);
+  const { view, tried, sizeAt } = constantArea(6000, 100);
   const rows = await bestRows(view, PANE, 'auto');
   const k = fitZoom(sizeAt(rows!.room), PANE);
   // Tried one by one, no other width is more than slightly better.
@@ -51,21 +51,21 @@ it('breaks a long row at the width with the largest zoom', async () => {
 });
 
 it('keeps one row if breaking it gains little or tangles edges', async () => {
-  const roomOf = async (...of: Parameters<typeof paper>) =>
-    (await bestRows(paper(...of).view, PANE, 'auto'))!.room;
+  const roomOf = async (...of: Parameters<typeof constantArea>) =>
+    (await bestRows(constantArea(...of).view, PANE, 'auto'))!.room;
   expect(await roomOf(1250, 500)).toBeCloseTo(1251, -1);
   expect(await roomOf(2500, 300)).toBeLessThan(2500);
   expect(await roomOf(2500, 300, 20)).toBeCloseTo(2501, -1);
 });
 
 it('breaks into rows on request, whatever the gain', async () => {
-  const { view } = paper(1250, 500);
+  const { view } = constantArea(1250, 500);
   const rows = await bestRows(view, PANE, 'wrapped');
   expect(rows?.room).toBeLessThan(1250);
 });
 
 it('tries at most two widths for very many boxes', async () => {
-  const { view, tried, sizeAt } = paper(9e6, 500);
+  const { view, tried, sizeAt } = constantArea(9e6, 500);
   const rows = await bestRows({ ...view, boxes: 50_000 }, PANE, 'auto');
   expect(tried.length).toBeLessThanOrEqual(2);
   const { width, height } = sizeAt(rows!.room);
@@ -74,7 +74,7 @@ it('tries at most two widths for very many boxes', async () => {
 });
 
 it('stops if another layout overtakes it', async () => {
-  const { view, tried } = paper(9000, 100);
+  const { view, tried } = constantArea(9000, 100);
   await bestRows({ ...view, isCurrent: () => false }, PANE, 'auto');
   expect(tried.length).toBeLessThanOrEqual(2);
 });

@@ -26,7 +26,7 @@ function viewOf(payload: GraphPayload) {
 }
 
 /** A scene without version and functions, for comparison. */
-function picture(scene: IScene): object {
+function comparable(scene: IScene): object {
   return { ...scene, version: 0, boxOf: null };
 }
 
@@ -109,33 +109,33 @@ it('rows keep their width while boxes expand, until the flow is set again', asyn
 
 it('collapsing and expanding a box restores the layout', async () => {
   const view = viewOf(bertPayload());
-  const before = picture(await view.openInitialIn(20, 'wrapped', SMALL));
+  const before = comparable(await view.openInitialIn(20, 'wrapped', SMALL));
   const group = view.openGroups()[0];
   await view.collapse(group);
-  expect(picture(await view.expand(group))).toEqual(before);
+  expect(comparable(await view.expand(group))).toEqual(before);
 });
 
 it('expanded groups and rows restore the layout in another view', async () => {
   const view = viewOf(llamaPayload(6));
   const scene = await view.openInitialIn(40, 'auto', SMALL);
   const other = viewOf(llamaPayload(6));
-  const again = await other.restore(
+  const restored = await other.restore(
     view.openGroups(),
     view.hidden(),
     view.rows
   );
-  expect(picture(again)).toEqual(picture(scene));
+  expect(comparable(restored)).toEqual(comparable(scene));
 });
 
 it('one row and top to bottom have no row breaks, also after leaving rows', async () => {
   const view = viewOf(bertPayload());
-  const straight = picture(await view.openInitial(40));
+  const straight = comparable(await view.openInitial(40));
   await view.setFlow('wrapped', SMALL);
   expect(view.rows).not.toBeNull();
-  expect(picture(view.scene)).not.toEqual(straight);
+  expect(comparable(view.scene)).not.toEqual(straight);
   await view.setFlow('down', SMALL);
   expect([view.rows, view.scene.direction]).toEqual([null, 'down']);
-  expect(picture(await view.setFlow('right', SMALL))).toEqual(straight);
+  expect(comparable(await view.setFlow('right', SMALL))).toEqual(straight);
 });
 
 describe('compact boxes', () => {
@@ -179,12 +179,12 @@ describe('compact boxes', () => {
     const view = large(0.5);
     const scene = await view.openInitialIn(40, 'wrapped', TINY);
     const other = large(0.5);
-    const again = await other.restore(
+    const restored = await other.restore(
       view.openGroups(),
       view.hidden(),
       view.rows
     );
-    expect(picture(again)).toEqual(picture(scene));
+    expect(comparable(restored)).toEqual(comparable(scene));
     expect([...cards(await view.setFlow('right', TINY))]).toEqual([236]);
     expect([...cards(await view.setFlow('wrapped', TINY))]).toEqual([120]);
   });

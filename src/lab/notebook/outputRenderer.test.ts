@@ -45,14 +45,19 @@ interface IGiven {
   /** Ids of the widgets with a connection in the manager; undefined without a kernel. */
   comms?: Set<string>;
   /** Ids of the widgets in the notebook's metadata. */
-  kept?: string[];
+  savedIds?: string[];
   /** Ids known to the kernel; another connection has their widgets. */
-  elsewhere?: string[];
+  kernelIds?: string[];
   manager?: boolean;
 }
 
-function setUp({ comms, kept = [], elsewhere, manager = true }: IGiven) {
-  const heard: (() => void)[] = [];
+function setUp({
+  comms,
+  savedIds: kept = [],
+  kernelIds: elsewhere,
+  manager = true
+}: IGiven) {
+  const listeners: (() => void)[] = [];
   const kernel = comms && {
     hasComm: (id: string) => comms.has(id),
     handleComms: elsewhere === undefined,
@@ -81,15 +86,15 @@ function setUp({ comms, kept = [], elsewhere, manager = true }: IGiven) {
         session: kernel ? { kernel } : null,
         iopubMessage: {
           connect: (slot: () => void, self: unknown) =>
-            heard.push(slot.bind(self)),
-          disconnect: () => heard.splice(0)
+            listeners.push(slot.bind(self)),
+          disconnect: () => listeners.splice(0)
         }
       }
     },
     services: {}
   } as unknown as IOutputHost;
   const output = new OutputRenderer(host);
-  return { output, message: () => heard.forEach(slot => slot()) };
+  return { output, message: () => listeners.forEach(slot => slot()) };
 }
 
 function model(id = 'w', { trusted = true, models = MODELS as object } = {}) {
@@ -102,13 +107,13 @@ function model(id = 'w', { trusted = true, models = MODELS as object } = {}) {
 }
 
 const LIVE = VIEW.replace(/\W/g, '-');
-const shown = (output: OutputRenderer): string[] =>
+const renderedKinds = (output: OutputRenderer): string[] =>
   output.widgets.map(widget => widget.node.className.replace('lm-Widget ', ''));
 
 test('a live widget is rendered by its manager, without the saved model', async () => {
   const { output, message } = setUp({ comms: new Set(['w']) });
   await output.renderModel(model());
-  expect(shown(output)).toEqual([LIVE]);
+  expect(renderedKinds(output)).toEqual([LIVE]);
   const [first] = output.widgets;
   message();
   expect(output.widgets).toEqual([first]);
@@ -117,7 +122,7 @@ test('a live widget is rendered by its manager, without the saved model', async 
 test('the saved model is rendered without a kernel', async () => {
   const { output } = setUp({});
   await output.renderModel(model());
-  expect(shown(output)).toEqual(['saved']);
+  expect(renderedKinds(output)).toEqual(['saved']);
 });
 
 test('the models of a widget box are rendered below each other', async () => {
@@ -125,7 +130,7 @@ test('the models of a widget box are rendered below each other', async () => {
   const one = MODELS.models[0];
   const own = { models: [one, one, one], height: 400, apart: true };
   await output.renderModel(model('w', { models: own }));
-  expect(shown(output)).toEqual(['saved', 'saved', 'saved']);
+  expect(renderedKinds(output)).toEqual(['saved', 'saved', 'saved']);
 });
 
 test('a widget that becomes live replaces the saved model', async () => {
@@ -133,49 +138,49 @@ test('a widget that becomes live replaces the saved model', async () => {
   const { output, message } = setUp({ comms });
   await output.renderModel(model());
   message();
-  expect(shown(output)).toEqual(['saved']);
+  expect(renderedKinds(output)).toEqual(['saved']);
   comms.add('w');
   message();
-  expect(shown(output)).toEqual([LIVE]);
+  expect(renderedKinds(output)).toEqual([LIVE]);
 });
 
 test('a widget with saved state is rendered by its manager if there is a kernel', async () => {
-  const kept = ['w'];
-  const there = setUp({ comms: new Set(), kept }).output;
-  await there.renderModel(model());
-  expect(shown(there)).toEqual([LIVE]);
-  const other = setUp({ comms: new Set(), kept }).output;
+  const savedIds = ['w'];
+  const withKernel = setUp({ comms: new Set(), savedIds: savedIds }).output;
+  await withKernel.renderModel(model());
+  expect(renderedKinds(withKernel)).toEqual([LIVE]);
+  const other = setUp({ comms: new Set(), savedIds: savedIds }).output;
   await other.renderModel(model('another'));
-  expect(shown(other)).toEqual(['saved']);
-  const without = setUp({ kept }).output;
+  expect(renderedKinds(other)).toEqual(['saved']);
+  const without = setUp({ savedIds: savedIds }).output;
   await without.renderModel(model());
-  expect(shown(without)).toEqual(['saved']);
+  expect(renderedKinds(without)).toEqual(['saved']);
 });
 
 test('a second connection to a kernel requests the widget', async () => {
-  const there = setUp({ comms: new Set(), elsewhere: ['w'] }).output;
-  await there.renderModel(model());
-  expect(shown(there)).toEqual([LIVE]);
-  const gone = setUp({ comms: new Set(), elsewhere: ['v'] }).output;
-  await gone.renderModel(model());
-  expect(shown(gone)).toEqual(['saved']);
+  const withKernel = setUp({ comms: new Set(), kernelIds: ['w'] }).output;
+  await withKernel.renderModel(model());
+  expect(renderedKinds(withKernel)).toEqual([LIVE]);
+  const withoutWidget = setUp({ comms: new Set(), kernelIds: ['v'] }).output;
+  await withoutWidget.renderModel(model());
+  expect(renderedKinds(withoutWidget)).toEqual(['saved']);
 });
 
 test('an untrusted output does not render a widget', async () => {
-  const { output, message } = setUp({ comms: new Set(['w']), kept: ['w'] });
+  const { output, message } = setUp({ comms: new Set(['w']), savedIds: ['w'] });
   await output.renderModel(model('w', { trusted: false }));
   message();
-  expect(shown(output)).toEqual(['saved']);
+  expect(renderedKinds(output)).toEqual(['saved']);
 });
 
 test('another MIME type is rendered without a model', async () => {
   const models = { models: [], height: 400 };
   const trusted = setUp({}).output;
   await trusted.renderModel(model('w', { models }));
-  expect(shown(trusted)).toEqual(['image-svg-xml']);
+  expect(renderedKinds(trusted)).toEqual(['image-svg-xml']);
   const other = setUp({}).output;
   await other.renderModel(model('w', { models, trusted: false }));
-  expect(shown(other)).toEqual(['text-plain']);
+  expect(renderedKinds(other)).toEqual(['text-plain']);
 });
 
 test('the image is rendered if the model cannot be drawn', async () => {
@@ -184,7 +189,7 @@ test('the image is rendered if the model cannot be drawn', async () => {
   await output.renderModel(model());
   const [saved] = output.widgets as unknown as [{ fail(why: string): void }];
   saved.fail('broken');
-  expect(shown(output)).toEqual(['image-svg-xml']);
+  expect(renderedKinds(output)).toEqual(['image-svg-xml']);
   expect(warn).toHaveBeenCalledOnce();
   warn.mockRestore();
 });
@@ -192,10 +197,10 @@ test('the image is rendered if the model cannot be drawn', async () => {
 test('nothing is rendered for a closed widget or without a manager', async () => {
   const closed = setUp({ comms: new Set(['']) }).output;
   await closed.renderModel(model(''));
-  expect([shown(closed), closed.isHidden]).toEqual([[], true]);
+  expect([renderedKinds(closed), closed.isHidden]).toEqual([[], true]);
   const { output } = setUp({ comms: new Set(['w']), manager: false });
   await output.renderModel(model());
-  expect(shown(output)).toEqual(['saved']);
+  expect(renderedKinds(output)).toEqual(['saved']);
 });
 
 test('a disposed output stops listening', async () => {

@@ -40,6 +40,6 @@ test.each([
   [-3, 120],
   ['tall', 600],
   [undefined, 600]
-])('reads a height of %s as %i', (given, height) => {
-  expect(readSaved({ models: [], height: given }).height).toBe(height);
+])('reads a height of %s as %i', (stored, height) => {
+  expect(readSaved({ models: [], height: stored }).height).toBe(height);
 });

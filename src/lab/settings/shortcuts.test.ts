@@ -102,8 +102,8 @@ describe('ShortcutKeys', () => {
   it('emits changes', () => {
     const commands = registry(shortcuts);
     const keys = new ShortcutKeys(commands);
-    let heard = 0;
-    keys.changed.connect(() => heard++);
+    let changes = 0;
+    keys.changed.connect(() => changes++);
     expect(keysOf(expand, keys.bound)).toEqual(['E']);
     commands.addKeyBinding({
       command: CommandIDs.run,
@@ -111,7 +111,7 @@ describe('ShortcutKeys', () => {
       keys: ['Shift Q'],
       selector: 'body'
     });
-    expect(heard).toBe(1);
+    expect(changes).toBe(1);
     expect(keysOf(expand, keys.bound)).toEqual(['E', 'Shift+Q']);
   });
 

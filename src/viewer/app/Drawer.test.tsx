@@ -86,10 +86,10 @@ describe('memory', () => {
     expect(curve.getAttribute('aria-valuetext')).toMatch(
       /^Step 1 of 5, conv_0 · Conv: 64.B live, 128.B without buffer reuse$/
     );
-    const now = screen.getByRole('complementary', {
+    const inspector = screen.getByRole('complementary', {
       name: 'Live tensors at this step'
     });
-    expect(now.textContent).toContain('made_0');
+    expect(inspector.textContent).toContain('made_0');
     fireEvent.keyDown(curve, { key: 'ArrowRight' });
     expect(surface().hits).toEqual([1]);
     fireEvent.keyDown(curve, { key: 'Enter' });

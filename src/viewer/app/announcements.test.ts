@@ -17,7 +17,7 @@ const START: IViewerState = {
 };
 
 /** The announcement for a state change, with the focus on an element. */
-function said(
+function announce(
   change: Partial<IViewerState>,
   focused: Element | null = null,
   before: Partial<IViewerState> = {}
@@ -43,51 +43,51 @@ afterEach(() => document.body.replaceChildren());
 
 describe('announcements', () => {
   test('name the heatmap, its end and its scale', () => {
-    expect(said({ overlay: 'params' })).toBe('Heatmap: Parameters');
-    expect(said({ overlay: null })).toBe('Heatmap off');
-    expect(said({ scale: 'log' })).toBe('Colours: log');
-    expect(said({ scale: 'log', overlay: null }, null, { overlay: null })).toBe(
-      null
-    );
+    expect(announce({ overlay: 'params' })).toBe('Heatmap: Parameters');
+    expect(announce({ overlay: null })).toBe('Heatmap off');
+    expect(announce({ scale: 'log' })).toBe('Colours: log');
+    expect(
+      announce({ scale: 'log', overlay: null }, null, { overlay: null })
+    ).toBe(null);
   });
 
   test('name a selected node, block or tensor, or the number selected', () => {
-    expect(said({ selection: { kind: 'node', id: 0 } })).toBe(
+    expect(announce({ selection: { kind: 'node', id: 0 } })).toBe(
       'Selected: conv_0'
     );
-    expect(said({ selection: { kind: 'group', id: 0 } })).toBe(
+    expect(announce({ selection: { kind: 'group', id: 0 } })).toBe(
       `Selected: ${document_.tree.groupLabel[0]}`
     );
     const tensor = model.outputs[0];
-    expect(said({ selection: { kind: 'tensor', id: tensor } })).toBe(
+    expect(announce({ selection: { kind: 'tensor', id: tensor } })).toBe(
       `Selected: ${model.tensorName(tensor)}`
     );
     expect(
-      said({ selection: { kind: 'node', id: 0 }, moreSelected: [1, 2] })
+      announce({ selection: { kind: 'node', id: 0 }, moreSelected: [1, 2] })
     ).toBe('3 selected');
   });
 
   test('are empty for a removed selection, another model, or no change', () => {
     const selection = { kind: 'node', id: 0 } as const;
-    expect(said({})).toBe(null);
-    expect(said({ selection: { kind: 'none' } }, null, { selection })).toBe(
+    expect(announce({})).toBe(null);
+    expect(announce({ selection: { kind: 'none' } }, null, { selection })).toBe(
       null
     );
-    expect(said({ selection, document: { ...document_ } })).toBe(null);
-    expect(said({ helpOpen: true })).toBe(null);
+    expect(announce({ selection, document: { ...document_ } })).toBe(null);
+    expect(announce({ helpOpen: true })).toBe(null);
   });
 
   test('are empty for what the focused element announces', () => {
     const selection = { kind: 'node', id: 0 } as const;
     const box = element('group', { 'data-entity': '0' });
-    expect(said({ selection }, box)).toBe(null);
-    expect(said({ selection: { kind: 'node', id: 1 } }, box)).toBe(
+    expect(announce({ selection }, box)).toBe(null);
+    expect(announce({ selection: { kind: 'node', id: 1 } }, box)).toBe(
       `Selected: ${model.nodeName(1)}`
     );
     const row = element('grid', {});
-    expect(said({ selection }, row)).toBe(null);
+    expect(announce({ selection }, row)).toBe(null);
     // No row announces that several are selected.
-    expect(said({ selection, moreSelected: [1] }, row)).toBe('2 selected');
+    expect(announce({ selection, moreSelected: [1] }, row)).toBe('2 selected');
   });
 
   test('truncate a long name', () => {

@@ -25,9 +25,9 @@ function payload() {
   const mask = ['Mask::plumbing'];
   const [u] = b.add('Cast', [m], { scope: mask });
   const [v] = b.add('Expand', [u], { scope: mask });
-  const made = ['Weights::plumbing'];
-  const [w] = b.add('Transpose', [b.weight('w', [16, 16])], { scope: made });
-  const [s] = b.add('Cast', [w], { scope: made });
+  const scope = ['Weights::plumbing'];
+  const [w] = b.add('Transpose', [b.weight('w', [16, 16])], { scope: scope });
+  const [s] = b.add('Cast', [w], { scope: scope });
   const layer = ['layer:Layer'];
   const [y] = b.add('MatMul', [x, s], { scope: layer, macs: 8 });
   const [z] = b.add('Add', [y, v], { scope: layer });

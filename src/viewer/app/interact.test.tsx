@@ -30,7 +30,7 @@ function select(entity: number, additive = false): void {
   act(() => surface().callbacks.onSelect?.(entity, { additive }));
 }
 
-const shown = (): number[] =>
+const visibleNodes = (): number[] =>
   [...(surface().scene?.boxKind.keys() ?? [])]
     .filter(b => surface().scene!.boxKind[b] === 0)
     .map(b => surface().scene!.boxEntity[b])
@@ -44,7 +44,7 @@ async function open() {
   return mounted;
 }
 
-const lit = (): number[] => {
+const highlighted = (): number[] => {
   const { scene, highlight: marks } = surface();
   return [...(scene?.boxKind.keys() ?? [])]
     .filter(b => scene!.boxKind[b] === 0 && marks?.boxes[b])
@@ -57,12 +57,12 @@ describe('tracing', () => {
     const { root } = await open();
     select(2);
     key(root, 'a');
-    expect(lit()).toEqual([0, 1, 2]);
+    expect(highlighted()).toEqual([0, 1, 2]);
     expect(
       screen.getByText('3 of 5 nodes are upstream of conv_1')
     ).toBeTruthy();
     key(root, 'A', { shiftKey: true });
-    expect(lit()).toEqual([2, 3, 4]);
+    expect(highlighted()).toEqual([2, 3, 4]);
     key(root, 'Escape');
     expect(surface().highlight).toBeNull();
     expect(surface().selection).toEqual([2]);
@@ -75,7 +75,7 @@ describe('tracing', () => {
     select(1);
     select(3, true);
     key(root, 'p');
-    expect(lit()).toEqual([1, 2, 3]);
+    expect(highlighted()).toEqual([1, 2, 3]);
     key(root, 'E', { shiftKey: true });
     await settle();
     expect(surface().highlight?.boxes.some(on => on === 1)).toBe(true);
@@ -91,16 +91,16 @@ describe('hiding', () => {
     select(2, true);
     key(root, 'x');
     await settle();
-    expect(shown()).toEqual([0, 3, 4]);
+    expect(visibleNodes()).toEqual([0, 3, 4]);
     expect(screen.getByText('2 nodes hidden')).toBeTruthy();
     const state = JSON.parse(JSON.stringify(handle.getState()));
     expect(state.hidden).toEqual({ of: 'sha256:0', ranges: [1, 2] });
     key(root, 'z');
     await settle();
-    expect(shown()).toEqual([0, 1, 2, 3, 4]);
+    expect(visibleNodes()).toEqual([0, 1, 2, 3, 4]);
     act(() => handle.setState(state));
     await settle();
-    expect(shown()).toEqual([0, 3, 4]);
+    expect(visibleNodes()).toEqual([0, 3, 4]);
     key(root, 'Backspace');
     await settle();
   });
@@ -110,13 +110,13 @@ describe('hiding', () => {
     select(2);
     key(root, 'X', { shiftKey: true });
     await settle();
-    expect(shown()).toEqual([2]);
+    expect(visibleNodes()).toEqual([2]);
     key(root, 'Backspace');
     await settle();
-    expect(shown()).toEqual([0, 1, 2, 3, 4]);
+    expect(visibleNodes()).toEqual([0, 1, 2, 3, 4]);
     key(root, 'ArrowRight', { altKey: true });
     await settle();
-    expect(shown()).toEqual([2]);
+    expect(visibleNodes()).toEqual([2]);
   });
 
   test('nothing is hidden in another file', async () => {
@@ -175,7 +175,7 @@ describe('context menu', () => {
       screen.getByRole('menuitem', { name: /Hide the selection/ })
     );
     await settle();
-    expect(shown()).toEqual([0, 1, 3, 4]);
+    expect(visibleNodes()).toEqual([0, 1, 3, 4]);
     expect(screen.queryByRole('menu')).toBeNull();
   });
 

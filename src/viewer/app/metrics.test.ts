@@ -84,8 +84,8 @@ test('a derived metric is the quotient of sums, unknown if a part is unknown', (
   for (let round = 0; round < 2000; round++) {
     const values = new Map(
       parts.map(id => {
-        const dice = random.int(8);
-        return [id, dice === 0 ? NaN : dice < 3 ? 0 : random.int(1e9)];
+        const choice = random.int(8);
+        return [id, choice === 0 ? NaN : choice < 3 ? 0 : random.int(1e9)];
       })
     );
     const of = (id: StoredMetric): number => values.get(id) ?? NaN;

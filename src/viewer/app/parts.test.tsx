@@ -24,7 +24,7 @@ const { nodeCount } = tree.model;
 const fold = tree.groupIsRepeat.indexOf(1);
 
 /** The only instance shown; -1 if all are. */
-function alone(): number {
+function shownInstance(): number {
   const scene = surface().scene!;
   return soloPart(
     tree,
@@ -56,24 +56,24 @@ const reluOf = (part: number): number =>
 describe('the instance control of a repeat', () => {
   test('steps through the instances and all of them together', async () => {
     await mount(repeatPayload(COUNT));
-    expect(alone()).toBe(0);
+    expect(shownInstance()).toBe(0);
     await step(1);
-    expect(alone()).toBe(1);
+    expect(shownInstance()).toBe(1);
     expect(selectedPart()).toBe(1);
     await step(-1);
     await step(-1);
-    expect(alone()).toBe(-1);
+    expect(shownInstance()).toBe(-1);
     await step(-1);
-    expect(alone()).toBe(COUNT - 1);
+    expect(shownInstance()).toBe(COUNT - 1);
     await step(0);
-    expect(alone()).toBe(-1);
+    expect(shownInstance()).toBe(-1);
     await step(0);
-    expect(alone()).toBe(0);
+    expect(shownInstance()).toBe(0);
   });
 
   test('does not count as hiding', async () => {
     await mount(repeatPayload(COUNT));
-    expect(alone()).toBe(0);
+    expect(shownInstance()).toBe(0);
     expect(screen.queryByText(/hidden/)).toBeNull();
   });
 });
@@ -84,7 +84,7 @@ describe('keys', () => {
     select(reluOf(0));
     await press(root, 'PageDown');
     expect(surface().selection).toEqual([reluOf(1)]);
-    expect(alone()).toBe(1);
+    expect(shownInstance()).toBe(1);
     await press(root, 'PageUp');
     expect(surface().selection).toEqual([reluOf(0)]);
   });
@@ -95,7 +95,7 @@ describe('keys', () => {
     select(reluOf(2));
     await press(root, ']');
     expect(surface().selection).toEqual([reluOf(3)]);
-    expect(alone()).toBe(-1);
+    expect(shownInstance()).toBe(-1);
   });
 
   test('can be undone with Back', async () => {
@@ -104,7 +104,7 @@ describe('keys', () => {
     await press(root, 'PageDown');
     await press(root, 'Backspace');
     expect(surface().selection).toEqual([reluOf(0)]);
-    expect(alone()).toBe(0);
+    expect(shownInstance()).toBe(0);
   });
 });
 
@@ -120,13 +120,13 @@ describe('the inspector', () => {
     fireEvent.keyDown(box, { key: 'Enter' });
     await settle();
     expect(surface().selection).toEqual([reluOf(3)]);
-    expect(alone()).toBe(3);
+    expect(shownInstance()).toBe(3);
     fireEvent.change(box, { target: { value: '99' } });
     fireEvent.blur(box);
     expect(box.value).toBe('4');
     fireEvent.click(screen.getByText('Show all instances'));
     await settle();
-    expect(alone()).toBe(-1);
+    expect(shownInstance()).toBe(-1);
     expect(surface().selection).toEqual([reluOf(3)]);
     fireEvent.click(screen.getByLabelText('Next instance'));
     await settle();

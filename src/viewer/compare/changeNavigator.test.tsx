@@ -94,7 +94,7 @@ function columns(): ComparisonColumns {
 }
 
 interface IChangesView extends IMounted {
-  readonly drawn: FakeSurface;
+  readonly surface: FakeSurface;
 }
 
 async function view(
@@ -103,7 +103,7 @@ async function view(
 ): Promise<IChangesView> {
   const mounted = await mount(payload);
   (mounted.provider as IReportProvider).compare = compare;
-  return { ...mounted, drawn: surface() };
+  return { ...mounted, surface: surface() };
 }
 
 async function pair(
@@ -134,32 +134,32 @@ describe('aligned models', () => {
     expect(bar(left).textContent).toContain('2 only here');
     expect(bar(right).textContent).toContain('2 only in A');
     const value = (at: IChangesView, node: number): number | undefined =>
-      at.drawn.overlay?.value(node);
+      at.surface.overlay?.value(node);
     expect([0, 1, nodesOf(RIGHT)].map(n => value(left, n))).toEqual([
       0.75, 0, 1
     ]);
     expect(value(right, 0)).toBe(0.75);
-    expect(left.drawn.overlay?.text?.(0)).toBe('≠ attributes, precision');
-    expect(left.drawn.overlay?.text?.(1)).toBe('= same');
-    expect(left.drawn.overlay?.text?.(nodesOf(RIGHT))).toBe('− removed');
+    expect(left.surface.overlay?.text?.(0)).toBe('≠ attributes, precision');
+    expect(left.surface.overlay?.text?.(1)).toBe('= same');
+    expect(left.surface.overlay?.text?.(nodesOf(RIGHT))).toBe('− removed');
     expect(left.root.textContent).toContain(
       'Values of weights are not compared.'
     );
     act(() => link.end());
     await settle();
-    expect(left.drawn.overlay?.text?.(1)).not.toBe('= same');
+    expect(left.surface.overlay?.text?.(1)).not.toBe('= same');
     expect(left.handle.isEnabled('next-change')).toBe(false);
   });
 
   test('step from change to change in both views', async () => {
     const { left, right } = await pair();
     const first = nodesOf(RIGHT);
-    const seen: number[][] = [];
+    const visited: number[][] = [];
     for (let i = 0; i < 4; i++) {
       await run(left, 'next-change');
-      seen.push([...left.handle.selectedNodes()]);
+      visited.push([...left.handle.selectedNodes()]);
     }
-    expect(seen).toEqual([[0], [first], [first + 1], [0]]);
+    expect(visited).toEqual([[0], [first], [first + 1], [0]]);
     expect(right.handle.selectedNodes()).toEqual([0]);
     await run(right, 'previous-change');
     expect(left.handle.selectedNodes()).toEqual([first + 1]);
@@ -187,7 +187,7 @@ describe('aligned models', () => {
   test('show in the inspector what changed in a node, or that nothing did', async () => {
     const { left } = await pair();
     const inspect = async (node: number): Promise<string> => {
-      act(() => left.drawn.callbacks.onSelect?.(node, { additive: false }));
+      act(() => left.surface.callbacks.onSelect?.(node, { additive: false }));
       await settle();
       return left.root.textContent ?? '';
     };
@@ -231,7 +231,7 @@ describe('alignment from the host', () => {
       () => new Promise(resolve => (answer = resolve))
     );
     expect(bar(left).textContent).toContain('Matching…');
-    act(() => left.drawn.callbacks.onSelect?.(1, { additive: false }));
+    act(() => left.surface.callbacks.onSelect?.(1, { additive: false }));
     await settle();
     expect(right.handle.selectedNodes()).toEqual([]);
     await act(async () => answer(columns()));
@@ -248,7 +248,7 @@ describe('alignment from the host', () => {
     async (_, compare) => {
       const { left, right } = await pair(compare);
       expect(bar(left).textContent).toContain('matched');
-      act(() => left.drawn.callbacks.onSelect?.(2, { additive: false }));
+      act(() => left.surface.callbacks.onSelect?.(2, { additive: false }));
       await settle();
       expect(right.handle.selectedNodes()).toEqual([2]);
       expect(left.handle.isEnabled('next-change')).toBe(false);
@@ -274,7 +274,7 @@ describe('merged graph', () => {
   async function merge(at: IChangesView): Promise<HTMLElement> {
     fireEvent.click(within(bar(at)).getByRole('button', { name: 'Merge' }));
     // The other viewer is laid out in event loop turns of its own.
-    for (let turn = 0; turn < 5; turn++) {
+    for (let step = 0; step < 5; step++) {
       await settle();
     }
     return within(at.root).getByRole('region', { name: 'Merged graph' });
@@ -290,11 +290,11 @@ describe('merged graph', () => {
       expect(region.textContent).toContain('− 2 removed');
       expect(region.textContent).toContain('+ 0 added');
       expect(drawn.scene?.boxCount).toBeGreaterThan(0);
-      const gone = nodesOf(RIGHT);
+      const removed = nodesOf(RIGHT);
       expect(drawn.overlay?.sign?.(0)).toBe('≠');
       expect(drawn.overlay?.sign?.(1)).toBe('');
-      expect(drawn.overlay?.sign?.(gone)).toBe('−');
-      expect(drawn.overlay?.ghost?.(gone)).toBe(true);
+      expect(drawn.overlay?.sign?.(removed)).toBe('−');
+      expect(drawn.overlay?.ghost?.(removed)).toBe(true);
       expect(drawn.overlay?.ghost?.(0)).toBe(false);
       // No totals: they would belong to neither model.
       expect(
@@ -304,13 +304,13 @@ describe('merged graph', () => {
   );
 
   test('adds the nodes of B; keys step from change to change', async () => {
-    const given = columns();
+    const base = columns();
     const turned = {
-      ...given,
-      left: given.right,
-      right: given.left,
-      main_left: given.main_right,
-      main_right: given.main_left
+      ...base,
+      left: base.right,
+      right: base.left,
+      main_left: base.main_right,
+      main_right: base.main_left
     };
     const left = await view(RIGHT, () => Promise.resolve(turned));
     const right = await view(LEFT);
@@ -344,14 +344,14 @@ describe('merged graph', () => {
       within(region).getByRole('button', { name: 'Side by side' })
     );
     await settle();
-    const gone = (): boolean =>
+    const isClosed = (): boolean =>
       within(left.root).queryByRole('region', { name: 'Merged graph' }) ===
       null;
-    expect(gone()).toBe(true);
-    expect(left.drawn.overlay?.text?.(1)).toBe('= same');
+    expect(isClosed()).toBe(true);
+    expect(left.surface.overlay?.text?.(1)).toBe('= same');
     await merge(left);
     act(() => link.end());
     await settle();
-    expect(gone()).toBe(true);
+    expect(isClosed()).toBe(true);
   });
 });

@@ -24,7 +24,7 @@ guardConsole();
 
 interface ILinkTestView extends IMounted {
   readonly provider: MemoryProvider;
-  readonly drawn: FakeSurface;
+  readonly surface: FakeSurface;
 }
 
 /** Three blocks of Conv → Relu in this model, two in the other: the last block has no counterpart. */
@@ -44,7 +44,7 @@ async function view(
     reload: ({ bindings }) =>
       reload && 'batch' in bindings ? reload(bindings.batch) : payload
   });
-  return { ...mounted, drawn: surface() };
+  return { ...mounted, surface: surface() };
 }
 
 interface IPair {
@@ -75,14 +75,14 @@ async function pair(
 }
 
 async function select(at: ILinkTestView, entity: number, additive = false) {
-  act(() => at.drawn.callbacks.onSelect?.(entity, { additive }));
+  act(() => at.surface.callbacks.onSelect?.(entity, { additive }));
   await settle();
 }
 
 const bar = (at: ILinkTestView): HTMLElement =>
   within(at.root).getByRole('group', { name: 'Linked view' });
 
-const openGroups = ({ drawn: { scene } }: ILinkTestView): number[] =>
+const openGroups = ({ surface: { scene } }: ILinkTestView): number[] =>
   [...(scene?.boxKind.keys() ?? [])]
     .filter(box => scene!.boxKind[box] === BoxKind.OpenGroup)
     .map(box => scene!.boxEntity[box])
@@ -137,20 +137,20 @@ describe('selection', () => {
 
   test('of tensors and hovering are linked', async () => {
     const { left, right } = await pair();
-    act(() => left.drawn.callbacks.onHover?.({ kind: 'entity', id: 2 }, 2));
+    act(() => left.surface.callbacks.onHover?.({ kind: 'entity', id: 2 }, 2));
     await settle();
-    expect(right.drawn.hits).toEqual([2]);
-    act(() => left.drawn.callbacks.onHover?.(null, -1));
+    expect(right.surface.hits).toEqual([2]);
+    act(() => left.surface.callbacks.onHover?.(null, -1));
     await settle();
-    expect(right.drawn.hits).toEqual([]);
+    expect(right.surface.hits).toEqual([]);
     act(() =>
-      left.drawn.callbacks.onSelectTensor?.(
+      left.surface.callbacks.onSelectTensor?.(
         { kind: 'tensor', id: 2 },
         { activated: false }
       )
     );
     await settle();
-    expect(right.drawn.tensors).toEqual([2]);
+    expect(right.surface.tensors).toEqual([2]);
   });
 
   test('can be set to the nodes of only one side', async () => {
@@ -170,18 +170,18 @@ describe('selection', () => {
 describe('graph', () => {
   test('blocks expand and collapse together', async () => {
     const { left, right } = await pair();
-    const groupOf = ({ drawn }: ILinkTestView): number =>
-      openGroups({ drawn } as ILinkTestView)[0];
+    const groupOf = ({ surface: drawn }: ILinkTestView): number =>
+      openGroups({ surface: drawn } as ILinkTestView)[0];
     fireEvent.keyDown(left.root, { key: 'E', shiftKey: true, code: '' });
     await settle();
     expect(openGroups(left)).toEqual([]);
     expect(openGroups(right)).toEqual([]);
     // The net is the first group of both sides.
-    act(() => left.drawn.callbacks.onActivate?.(7, { recursive: false }));
+    act(() => left.surface.callbacks.onActivate?.(7, { recursive: false }));
     await settle();
     expect(groupOf(left)).toBe(7);
     expect(groupOf(right)).toBe(5);
-    act(() => right.drawn.callbacks.onActivate?.(5, { recursive: false }));
+    act(() => right.surface.callbacks.onActivate?.(5, { recursive: false }));
     await settle();
     expect(openGroups(left)).toEqual([]);
   });
@@ -193,7 +193,7 @@ describe('graph', () => {
     act(() => left.handle.selectNodes([2]));
     await settle();
     expect(openGroups(right)).toContain(5);
-    expect(right.drawn.zoomed[right.drawn.zoomed.length - 1]).toBe(2);
+    expect(right.surface.zoomed[right.surface.zoomed.length - 1]).toBe(2);
   });
 
   test('heatmap and scale are shared, and a colour has the same value', async () => {
@@ -204,26 +204,28 @@ describe('graph', () => {
     open(left);
     await settle();
     // Conv 0 costs 1000 MACs on both sides; the costliest node has 3000 here and 2000 there.
-    expect(left.drawn.overlay?.value(0)).toBeCloseTo(1 / 3);
-    expect(right.drawn.overlay?.value(0)).toBeCloseTo(1 / 3);
+    expect(left.surface.overlay?.value(0)).toBeCloseTo(1 / 3);
+    expect(right.surface.overlay?.value(0)).toBeCloseTo(1 / 3);
     act(() => right.handle.setOverlay('params'));
     await settle();
-    expect(left.drawn.overlay?.text?.(0)).toBe(right.drawn.overlay?.text?.(0));
-    expect(left.drawn.overlay?.text?.(0)).toContain('params');
+    expect(left.surface.overlay?.text?.(0)).toBe(
+      right.surface.overlay?.text?.(0)
+    );
+    expect(left.surface.overlay?.text?.(0)).toContain('params');
     act(() => left.handle.setOverlay(null));
     await settle();
-    expect(right.drawn.overlay).toBeNull();
+    expect(right.surface.overlay).toBeNull();
   });
 
   test('cameras are linked only on request', async () => {
     const { left, right, onOptions } = await pair();
     const move = (): void => {
-      left.drawn.setCamera({ x: left.drawn.camera.x + 10, y: 0, k: 2 });
-      act(() => left.drawn.callbacks.onCameraChange?.(left.drawn.camera));
+      left.surface.setCamera({ x: left.surface.camera.x + 10, y: 0, k: 2 });
+      act(() => left.surface.callbacks.onCameraChange?.(left.surface.camera));
     };
-    const before = right.drawn.camera;
+    const before = right.surface.camera;
     move();
-    expect(right.drawn.camera).toEqual(before);
+    expect(right.surface.camera).toEqual(before);
     const button = within(bar(left)).getByRole('button', {
       name: 'Move and zoom both views together'
     });
@@ -231,10 +233,10 @@ describe('graph', () => {
     await settle();
     expect(onOptions).toHaveBeenLastCalledWith({ match: 'auto', camera: true });
     // The other view takes over this one's zoom, then moves by the same distance on the screen.
-    expect(right.drawn.camera.k).toBe(2);
-    const { x } = right.drawn.camera;
+    expect(right.surface.camera.k).toBe(2);
+    const { x } = right.surface.camera;
     move();
-    expect(right.drawn.camera.x).toBe(x + 10);
+    expect(right.surface.camera.x).toBe(x + 10);
   });
 });
 

@@ -22,7 +22,7 @@ import { SvgFileTarget } from './svgFileTarget';
 
 const PALETTE = { color: (paint: string) => paint, font: 'Arial' };
 
-async function drawn(name = 'c'): Promise<IDrawContext> {
+async function createDrawing(name = 'c'): Promise<IDrawContext> {
   vi.stubGlobal('document', undefined);
   const model = decodePayload(testPayload({ blocks: 3, name }));
   const tree = buildTree(model);
@@ -44,7 +44,7 @@ async function drawn(name = 'c'): Promise<IDrawContext> {
   return { scene, model, tree, paint, cards, measure };
 }
 
-function pictured(
+function toSvgImage(
   drawing: IDrawContext,
   only: readonly number[] | null
 ): IPicture {
@@ -79,54 +79,54 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe('exported parts of the graph', () => {
   it('escape bidirectional overrides in texts and tooltips', async () => {
-    const root = svg(pictured(await drawn('\u202eevil\u202c'), null));
-    const told = root.textContent ?? '';
-    expect(told).not.toMatch(/[\u202a-\u202e]/);
-    expect(told).toContain('\\u202eevil');
+    const root = svg(toSvgImage(await createDrawing('\u202eevil\u202c'), null));
+    const text = root.textContent ?? '';
+    expect(text).not.toMatch(/[\u202a-\u202e]/);
+    expect(text).toContain('\\u202eevil');
   });
 
   it('have only the selected boxes and their contents', async () => {
-    const drawing = await drawn();
+    const drawing = await createDrawing();
     const { scene } = drawing;
-    const relu = svg(pictured(drawing, [scene.boxOf(1)]));
+    const relu = svg(toSvgImage(drawing, [scene.boxOf(1)]));
     expect(texts(relu)).toEqual(['Relu', 'm', 'l']);
-    const all = svg(pictured(drawing, null));
+    const all = svg(toSvgImage(drawing, null));
     expect(texts(all).filter(text => text === 'Relu')).toHaveLength(3);
     const group = scene.boxParent[scene.boxOf(1)];
     expect(group).toBeGreaterThanOrEqual(0);
-    const block = svg(pictured(drawing, [group]));
+    const block = svg(toSvgImage(drawing, [group]));
     expect(texts(block).filter(text => text === 'Relu')).toHaveLength(1);
     expect(texts(block).filter(text => text === 'Conv')).toHaveLength(1);
   });
 
   it('are null without a box', async () => {
-    expect(selectionOf((await drawn()).scene, [])).toBeNull();
-    expect(selectionOf((await drawn()).scene, [-1])).toBeNull();
+    expect(selectionOf((await createDrawing()).scene, [])).toBeNull();
+    expect(selectionOf((await createDrawing()).scene, [-1])).toBeNull();
   });
 
   it('show the title of a panel that starts left of the view', async () => {
-    const drawing = await drawn();
+    const drawing = await createDrawing();
     const { scene } = drawing;
     const group = scene.boxParent[scene.boxOf(1)];
     const x = (root: Element): number[] =>
       [...root.querySelectorAll('text')]
         .filter(text => text.getAttribute('font-weight') === '600')
         .map(text => Number(text.getAttribute('x')));
-    const whole = pictured(drawing, null);
-    const cut = {
+    const whole = toSvgImage(drawing, null);
+    const clipped = {
       ...whole,
       region: { ...whole.region, x: scene.boxX[group] + 10 }
     };
-    expect(Math.max(...x(svg(cut)))).toBeGreaterThanOrEqual(
+    expect(Math.max(...x(svg(clipped)))).toBeGreaterThanOrEqual(
       Math.max(...x(svg(whole)))
     );
-    expect(x(svg(cut))).not.toEqual(x(svg(whole)));
+    expect(x(svg(clipped))).not.toEqual(x(svg(whole)));
   });
 });
 
 describe('DOT', () => {
   it('has every box once, balanced clusters, and names as text', async () => {
-    const drawing = await drawn();
+    const drawing = await createDrawing();
     const evil = 'x"]; evil -> b0 [label="\\N\n&lt;';
     drawing.model.payload.ops.forEach(op => (op.type = evil));
     const lines = ['batch = 2 (assumed)'];
@@ -169,14 +169,14 @@ describe('files', () => {
   });
 
   it('are downloaded through a temporary link', () => {
-    const clicked: string[] = [];
+    const downloads: string[] = [];
     vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
       this: HTMLAnchorElement
     ) {
-      clicked.push(`${this.download} ${this.href}`);
+      downloads.push(`${this.download} ${this.href}`);
     });
     saveFile('a.svg', new Blob(['x']));
-    expect(clicked).toEqual(['a.svg blob:x']);
+    expect(downloads).toEqual(['a.svg blob:x']);
     expect(document.querySelector('a')).toBeNull();
     expect(URL.revokeObjectURL).not.toHaveBeenCalled();
     vi.runAllTimers();
@@ -185,7 +185,7 @@ describe('files', () => {
 });
 
 it('a caption wider than its page is wrapped', async () => {
-  const picture = pictured(await drawn(), null);
+  const picture = toSvgImage(await createDrawing(), null);
   const narrow = { ...picture, region: { x: 0, y: 0, w: 10, h: 10 } };
   const parts = Array.from({ length: 30 }, (_, i) => `part ${i}`);
   const { measure } = picture.drawing;

@@ -51,17 +51,17 @@ test('a page is created and saved under the name of the model', async () => {
 
 test('the Model Explorer file has the metric of the heatmap; omitted nodes are reported', async () => {
   const file = vi.fn(async () => ({ ...page, unnamed: 3 }));
-  const told = await run('export-model-explorer', file);
+  const notice = await run('export-model-explorer', file);
   expect(file.mock.calls[0].slice(0, 2)).toEqual(['model-explorer', 'macs']);
-  expect(told).toContain('Unnamed nodes not included in the file: 3');
+  expect(notice).toContain('Unnamed nodes not included in the file: 3');
 });
 
 test('a failure shows its reason and saves nothing', async () => {
   const problem = localProblem('gone', 'Gone', 'The file is gone.', 'Reload.');
-  const told = await run('export-netron', async () => {
+  const notice = await run('export-netron', async () => {
     throw new ProblemError(problem);
   });
-  expect(told).toContain('The file is gone. Reload.');
+  expect(notice).toContain('The file is gone. Reload.');
   expect(saveFile).not.toHaveBeenCalled();
 });
 

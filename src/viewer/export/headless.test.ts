@@ -42,14 +42,14 @@ const PARTS = new Set('svg title g rect path text clipPath'.split(' '));
 describe('image without a browser', () => {
   it('has every visible node, the model and its totals', async () => {
     const { root } = await draw(testPayload({ blocks: 3 }));
-    const seen = texts(root);
-    expect(seen.filter(text => text === 'Conv')).toHaveLength(3);
-    expect(seen.filter(text => text === 'Relu')).toHaveLength(3);
-    expect(seen).toContain(testPayload().model.name);
-    const totals = seen.find(text => text.startsWith('7 nodes'));
+    const labels = texts(root);
+    expect(labels.filter(text => text === 'Conv')).toHaveLength(3);
+    expect(labels.filter(text => text === 'Relu')).toHaveLength(3);
+    expect(labels).toContain(testPayload().model.name);
+    const totals = labels.find(text => text.startsWith('7 nodes'));
     expect(totals).toMatch(/Parameters .* MACs .* FLOPs .* Weights/);
-    expect(seen.some(text => /batch = 2 \(assumed\)/.test(text))).toBe(true);
-    expect(seen.some(text => /Costs known for/.test(text))).toBe(true);
+    expect(labels.some(text => /batch = 2 \(assumed\)/.test(text))).toBe(true);
+    expect(labels.some(text => /Costs known for/.test(text))).toBe(true);
   });
 
   it('has chips for preparation, without separate boxes and edges', async () => {
@@ -63,9 +63,9 @@ describe('image without a browser', () => {
     const [y] = b.add('MatMul', [x], { scope: layer, macs: 8 });
     b.output(b.add('Add', [y, v], { scope: layer })[0]);
     for (const depth of [0, 1]) {
-      const seen = texts((await draw(b.finish(), { depth })).root);
-      expect(seen.includes('mask · 2')).toBe(depth === 0);
-      expect(seen.includes('Mask')).toBe(depth > 0);
+      const labels = texts((await draw(b.finish(), { depth })).root);
+      expect(labels.includes('mask · 2')).toBe(depth === 0);
+      expect(labels.includes('Mask')).toBe(depth > 0);
     }
   });
 
@@ -101,12 +101,12 @@ describe('image without a browser', () => {
 
   it('shows names as text', async () => {
     const payload = testPayload({ name: HOSTILE });
-    const odd: GraphPayload = {
+    const hostile: GraphPayload = {
       ...payload,
       model: { ...payload.model, name: HOSTILE },
       ops: payload.ops.map(op => ({ ...op, type: `${op.type}${HOSTILE}` }))
     };
-    const { root } = await draw(odd);
+    const { root } = await draw(hostile);
     expect(root.querySelector('script')).toBeNull();
     expect(texts(root).some(text => text.includes('</text><script>'))).toBe(
       true
@@ -175,18 +175,20 @@ describe('image of a merged graph', () => {
       text,
       'application/xml'
     ).documentElement;
-    const seen = texts(root);
+    const labels = texts(root);
     const signs = (sign: string): number =>
-      seen.filter(one => one === sign).length;
-    expect(seen.filter(one => one === 'Conv')).toHaveLength(3);
+      labels.filter(one => one === sign).length;
+    expect(labels.filter(one => one === 'Conv')).toHaveLength(3);
     // One of them is in the legend.
     expect(signs('◐')).toBe(2);
     expect(signs('−')).toBe(1 + left.nodes.name.length - count);
     expect(signs('+')).toBe(1);
     for (const state of ['same', 'other precision', 'removed', 'added']) {
-      expect(seen).toContain(state);
+      expect(labels).toContain(state);
     }
-    expect(seen.some(one => /MACs|Parameters|No value/.test(one))).toBe(false);
+    expect(labels.some(one => /MACs|Parameters|No value/.test(one))).toBe(
+      false
+    );
     const dashes = [...root.querySelectorAll('path[stroke-dasharray]')].map(
       path =>
         `${path.getAttribute('stroke')} ${path.getAttribute('stroke-dasharray')}`

@@ -20,7 +20,7 @@ import { SvgFileTarget } from './svgFileTarget';
 
 afterEach(() => vi.unstubAllGlobals());
 
-async function drawn(): Promise<IDrawContext> {
+async function createDrawing(): Promise<IDrawContext> {
   vi.stubGlobal('document', undefined);
   const b = new PayloadBuilder();
   const ids = b.input('ids');
@@ -43,7 +43,7 @@ async function drawn(): Promise<IDrawContext> {
 }
 
 it('grouped inputs are labelled with their number on screen and in files', async () => {
-  const drawing = await drawn();
+  const drawing = await createDrawing();
   const { scene, measure } = drawing;
   const pills = [...scene.boxKind.keys()].filter(
     box => scene.boxKind[box] === BoxKind.Input

@@ -37,21 +37,21 @@ describe('drawing', () => {
 
   it('marks nodes and blocks, but not tensors, with their entity', async () => {
     await show(encoderPayload(1));
-    const told = (kind: string) =>
+    const entities = (kind: string) =>
       [...host.querySelectorAll(`.oad-${kind}`)].map(box =>
         box.getAttribute('data-entity')
       );
-    expect(told('node').map(Number)).toContain(0);
-    expect(new Set(told('input'))).toEqual(new Set([null]));
+    expect(entities('node').map(Number)).toContain(0);
+    expect(new Set(entities('input'))).toEqual(new Set([null]));
   });
 
   it('draws only the visible part', async () => {
     await show(encoderPayload(60));
     await view.expandAll(Infinity);
     surface.setScene(view.scene, model, tree);
-    const drawn = host.querySelectorAll('.oad-box').length;
+    const boxCount = host.querySelectorAll('.oad-box').length;
     expect(view.scene.boxCount).toBeGreaterThan(1200);
-    expect(drawn).toBeLessThan(200);
+    expect(boxCount).toBeLessThan(200);
     surface.setCamera({ ...surface.camera, k: 0.2 });
     await frame();
     expect(host.querySelectorAll('.oad-box')).toHaveLength(0);
@@ -62,7 +62,7 @@ describe('drawing', () => {
   it('has the class for motion until painted at rest', async () => {
     await show(encoderPayload(2));
     const frames: FrameRequestCallback[] = [];
-    const held = vi
+    const requestFrame = vi
       .spyOn(globalThis, 'requestAnimationFrame')
       .mockImplementation(callback => frames.push(callback));
     const paint = () => frames.splice(0).forEach(callback => callback(0));
@@ -75,7 +75,7 @@ describe('drawing', () => {
     expect(isMoving()).toBe(true);
     paint();
     expect(isMoving()).toBe(false);
-    held.mockRestore();
+    requestFrame.mockRestore();
   });
 
   it('shows hostile names as text', async () => {
@@ -143,21 +143,21 @@ describe('styled edges', () => {
       textColor: () => '#ffffff',
       wire: edge => (edge === 0 ? { color: '#a03070', dash: [5, 4] } : null)
     };
-    const odd = (): SVGGElement[] =>
+    const styledEdges = (): SVGGElement[] =>
       [...host.querySelectorAll<SVGGElement>('.oad-edges > g')].filter(g =>
         g.firstElementChild!.getAttribute('stroke-dasharray')
       );
-    expect(odd()).toHaveLength(0);
+    expect(styledEdges()).toHaveLength(0);
     surface.setOverlay(overlay);
     await frame();
-    expect(odd()).toHaveLength(1);
-    expect(odd()[0].style.stroke).toMatch(/a03070|160, 48, 112/);
-    expect(odd()[0].firstElementChild!.getAttribute('stroke-dasharray')).toBe(
-      '5 4'
-    );
+    expect(styledEdges()).toHaveLength(1);
+    expect(styledEdges()[0].style.stroke).toMatch(/a03070|160, 48, 112/);
+    expect(
+      styledEdges()[0].firstElementChild!.getAttribute('stroke-dasharray')
+    ).toBe('5 4');
     surface.setOverlay(null);
     await frame();
-    expect(odd()).toHaveLength(0);
+    expect(styledEdges()).toHaveLength(0);
   });
 });
 
@@ -414,10 +414,10 @@ describe('scenes', () => {
     click(card, {}, 60);
     card.focus();
     const before = pointOf(card, 0, 0);
-    const old = view.scene;
+    const previous = view.scene;
     await view.expand(entity - model.nodeCount);
     surface.setScene(view.scene, model, tree, {
-      animateFrom: old,
+      animateFrom: previous,
       anchorEntity: entity
     });
     const panel = host.querySelector(`[data-entity="${entity}"]`)!;

@@ -14,7 +14,7 @@ afterEach(cleanup);
 
 const Panel = ({ name }: { name: string }): JSX.Element => <b>{name}</b>;
 
-async function turn(): Promise<void> {
+async function nextTask(): Promise<void> {
   await act(async () => {
     await Promise.resolve();
   });
@@ -36,7 +36,7 @@ test('a panel waits for its code only once', async () => {
   expect(load).not.toHaveBeenCalled();
   render(<Lazy name="first" />);
   expect(screen.getByRole('status').textContent).toBe('Loading…');
-  await turn();
+  await nextTask();
   expect(screen.getByText('first')).toBeTruthy();
   render(<Lazy name="second" />);
   expect(screen.getByText('second')).toBeTruthy();
@@ -50,12 +50,12 @@ test('a failed fetch is shown and can be retried', async () => {
     .mockResolvedValue(Panel);
   const Lazy = lazyComponent(load);
   render(<Lazy name="panel" />);
-  await turn();
+  await nextTask();
   expect(screen.getByRole('alert').textContent).toContain(
     'This part of the viewer could not be loaded.'
   );
   fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
-  await turn();
+  await nextTask();
   expect(screen.getByText('panel')).toBeTruthy();
 });
 

@@ -40,12 +40,12 @@ test('the default is MACs, else parameters, else none', () => {
 
 test('cycling includes all overlays with data, and none', () => {
   const steps = (): (string | null)[] => {
-    const seen: (string | null)[] = [];
+    const visited: (string | null)[] = [];
     let id = nextOverlay(null, tree);
     for (; id !== null; id = nextOverlay(id, tree)) {
-      seen.push(id);
+      visited.push(id);
     }
-    return seen;
+    return visited;
   };
   const others = OVERLAY_IDS.filter(
     id => id !== 'user' && id !== 'changes' && id !== 'latency'
@@ -84,21 +84,21 @@ test('an incomplete sum of a group is a lower bound, its quotient unknown', () =
   const payload = testPayload();
   payload.nodes.macs[1] = null;
   payload.nodes.flops[1] = null;
-  const lacking = buildTree(decodePayload(payload));
-  const block = lacking.model.nodeCount + lacking.nodeParent[1];
+  const incomplete = buildTree(decodePayload(payload));
+  const block = incomplete.model.nodeCount + incomplete.nodeParent[1];
   const text = (id: 'macs' | 'params', entity: number): string =>
-    entityText(OVERLAYS[id], lacking, entity).replace(/\u00a0/g, ' ');
+    entityText(OVERLAYS[id], incomplete, entity).replace(/\u00a0/g, ' ');
   expect(text('macs', block)).toBe('≥ 1.0 K MACs');
   expect(text('macs', 0)).toBe('1.0 K MACs');
   expect(text('macs', 1)).toBe('—');
   expect(text('params', block)).toBe('100 params');
-  expect(OVERLAYS.intensity.value(lacking, block)).toBeNaN();
+  expect(OVERLAYS.intensity.value(incomplete, block)).toBeNaN();
   payload.nodes.macs[0] = null;
   payload.nodes.macs[1] = 0;
   // "At least 0" is not a value.
   const nothing = buildTree(decodePayload(payload));
   expect(entityText(OVERLAYS.macs, nothing, block)).toBe('—');
-  expect(OVERLAYS.intensity.value(lacking, 0)).toBeGreaterThan(0);
+  expect(OVERLAYS.intensity.value(incomplete, 0)).toBeGreaterThan(0);
 });
 
 test('values of the host are summed for groups', () => {

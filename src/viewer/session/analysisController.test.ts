@@ -16,11 +16,11 @@ test('changes by the user during a new analysis are kept', async () => {
   const { model } = session.store.get().document!;
   let finish = (): void => undefined;
   const load = provider.load.bind(provider);
-  vi.spyOn(provider, 'load').mockImplementation(async (...how) => {
+  vi.spyOn(provider, 'load').mockImplementation(async (...args) => {
     await new Promise<void>(done => (finish = done));
-    return load(...how);
+    return load(...args);
   });
-  const again = session.bind({ batch: 8 }, false);
+  const rebinding = session.bind({ batch: 8 }, false);
   session.select({ kind: 'node', id: 2 });
   const open = session.graph.openGroups();
   await session.graph.transition(view =>
@@ -29,7 +29,7 @@ test('changes by the user during a new analysis are kept', async () => {
   const changed = session.graph.openGroups();
   expect(changed).not.toEqual(open);
   finish();
-  await again;
+  await rebinding;
   expect(session.store.get().document!.model).not.toBe(model);
   expect(session.store.get().selection).toEqual({ kind: 'node', id: 2 });
   expect(session.graph.openGroups()).toEqual(changed);

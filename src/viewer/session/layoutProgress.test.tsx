@@ -22,10 +22,10 @@ guardConsole();
 class Engine extends InlineEngine implements ILayoutEngine {
   hangs = false;
 
-  override layout(...how: Parameters<InlineEngine['layout']>) {
+  override layout(...args: Parameters<InlineEngine['layout']>) {
     return this.hangs
       ? (new Promise(() => undefined) as never)
-      : super.layout(...how);
+      : super.layout(...args);
   }
 }
 

@@ -68,12 +68,12 @@ describe('readSnapshot', () => {
       scale: 'log',
       hidden: { of: 'sha', ranges: [4, 6] }
     };
-    const odd = {
+    const hostile = {
       ...whole,
       scale: 'cubic',
       hidden: { of: 'sha', ranges: [6] }
     };
-    const bookmarks = { 1: whole, 2: odd };
+    const bookmarks = { 1: whole, 2: hostile };
     expect(readSnapshot({ version: 1, bookmarks }).bookmarks).toEqual({
       1: whole,
       2: { x: 1, y: 2, k: 3 }
@@ -88,10 +88,10 @@ describe('readSnapshot', () => {
     [[0.5, 1], false],
     [new Array(30_000).fill(1), false],
     ['01', false]
-  ])('reads hidden ranges %j: %s', (ranges, sound) => {
+  ])('reads hidden ranges %j: %s', (ranges, valid) => {
     const hidden = { of: 'sha256:0', ranges };
     const found = readSnapshot({ version: 1, hidden });
-    expect(found).toEqual(sound ? { ...NONE, hidden } : NONE);
+    expect(found).toEqual(valid ? { ...NONE, hidden } : NONE);
   });
 
   test('ignores a key __proto__', () => {

@@ -56,10 +56,10 @@ test('a model that does not fit into memory shows that instead of the range', ()
   const payload = withHardware(testPayload());
   payload.metrics.peak_activation_bytes = 2 ** 33;
   const model = timed(payload);
-  const told = 'Does not fit: needs about 9.45 GB, has 8.59 GB.';
-  expect(plain(tileOf(model).note)).toBe(told);
-  expect(plain(tileOf(model).detail)).toContain(told);
-  expect(caption(model)).toContain(told);
+  const message = 'Does not fit: needs about 9.45 GB, has 8.59 GB.';
+  expect(plain(tileOf(model).note)).toBe(message);
+  expect(plain(tileOf(model).detail)).toContain(message);
+  expect(caption(model)).toContain(message);
   payload.metrics.peak_activation_bytes = null;
   expect(tileOf(timed(payload)).detail).not.toContain('memory');
 });

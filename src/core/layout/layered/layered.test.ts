@@ -147,11 +147,11 @@ describe('layered layout of special graphs', () => {
     const target = [...chain.slice(1), ...chain.slice(2)];
     const sizes = chain.map(() => 40);
     const shared = simpleInput(sizes, sizes, source, target);
-    const apart = {
+    const separate = {
       ...shared,
       trunk: Int32Array.from(source, (_, e) => e)
     };
-    const [one, many] = [layered(shared), layered(apart)];
+    const [one, many] = [layered(shared), layered(separate)];
     expect(findFaults(shared, one)).toEqual(CLEAN);
     expect(one.height).toBeLessThan(many.height);
     expect(wireLength(one)).toBeLessThanOrEqual(wireLength(many));

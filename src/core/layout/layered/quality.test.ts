@@ -12,7 +12,7 @@ import { layered } from './layered';
    since elk takes seconds; two graphs are measured live to verify them. */
 
 /** Graphs for which a library has shorter wires: the maximum ratio, and why. */
-const EXCUSES: Readonly<Record<string, number>> = {
+const KNOWN_EXCESS: Readonly<Record<string, number>> = {
   // elk puts the cards of parallel branches into separate columns and bends the wires between them; ours
   // are side by side and have straight wires.
   inception: 1.05
@@ -35,7 +35,7 @@ describe.each(GRAPHS)('layout of %s', (name, { graph, rivals }) => {
 
   it('has no longer edges than the best library', () => {
     const best = Math.min(dagre.length, elk.length);
-    const allowed = best * (EXCUSES[name] ?? 1) + ROUNDING;
+    const allowed = best * (KNOWN_EXCESS[name] ?? 1) + ROUNDING;
     expect(ours.length).toBeLessThanOrEqual(allowed);
   });
 
@@ -61,10 +61,10 @@ describe('reference figures of the libraries', () => {
     ['inception', layouts.inception.graph, layouts.inception.rivals]
   ];
 
-  it.each(measured)('of %s are reproduced', async (_, graph, kept) => {
+  it.each(measured)('of %s are reproduced', async (_, graph, reference) => {
     expect({
       dagre: rounded(qualityOf(graph, drawDagre(graph))),
       elk: rounded(qualityOf(graph, await drawElk(new ELK(), graph)))
-    }).toEqual(kept);
+    }).toEqual(reference);
   });
 });

@@ -41,7 +41,7 @@ function total(input: ILayoutInput, rank: ArrayLike<number>): number {
 function leastTotal(input: ILayoutInput): number {
   const rank = new Int32Array(input.itemCount);
   let least = Infinity;
-  const place = (v: number): void => {
+  const assign = (v: number): void => {
     if (v === input.itemCount) {
       least = Math.min(least, total(input, rank));
       return;
@@ -53,10 +53,10 @@ function leastTotal(input: ILayoutInput): number {
       }
     });
     for (rank[v] = low; rank[v] < input.itemCount; rank[v]++) {
-      place(v + 1);
+      assign(v + 1);
     }
   };
-  place(0);
+  assign(0);
   return least;
 }
 

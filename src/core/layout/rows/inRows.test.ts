@@ -121,12 +121,12 @@ describe('a chain in rows', () => {
 
   it('breaks at the columns with fewest crossing edges, not at a full row', () => {
     // A block of three side branches where the row would be fullest.
-    const tangled = chain(10, [
+    const branched = chain(10, [
       [3, 5],
       [3, 6],
       [4, 6]
     ]);
-    const result = layOutInRows(tangled, straightOf(tangled), { room: 1150 });
+    const result = layOutInRows(branched, straightOf(branched), { room: 1150 });
     // Six cards fit; a break after five or six would cut two tensors.
     const begins = asRowedResult(result)?.breaks.map(column =>
       result.rank.indexOf(column)
@@ -139,10 +139,10 @@ describe('a chain in rows', () => {
     // Twelve cards in rows of six or seven: several breaks are almost equally good.
     const before = asRowedResult(layOutInRows(input, straight, { room: 1400 }));
     const begin = before?.rank.indexOf(before.breaks[0]) ?? 0;
-    const kept = asRowedResult(
+    const second = asRowedResult(
       layOutInRows(input, straight, { room: 1400, kept: [begin - 1] })
     );
-    expect(kept?.rank.indexOf(kept.breaks[0])).toBe(begin - 1);
+    expect(second?.rank.indexOf(second.breaks[0])).toBe(begin - 1);
   });
 });
 

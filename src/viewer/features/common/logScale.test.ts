@@ -15,9 +15,9 @@ test('the scale contains every value and has at least two even marks', () => {
     const count = 2 + Math.floor(random() * 8);
     const { low, high, marks } = logScale([...values, Number.NaN, 0], count);
     for (const value of values) {
-      const place = logPlace(value, low, high);
-      expect(place).toBeGreaterThanOrEqual(0);
-      expect(place).toBeLessThanOrEqual(1);
+      const position = logPlace(value, low, high);
+      expect(position).toBeGreaterThanOrEqual(0);
+      expect(position).toBeLessThanOrEqual(1);
     }
     expect(marks.length).toBeGreaterThanOrEqual(2);
     expect(marks.length).toBeLessThanOrEqual(count + 1);

@@ -22,24 +22,24 @@ vi.mock(
 
 guardConsole();
 
-function told(): GraphPayload {
+function describedPayload(): GraphPayload {
   const payload = testPayload();
   payload.identity = IDENTITY;
   return payload;
 }
 
 test('the line is shown above the graph and described by its reasons', async () => {
-  await mount(told());
+  await mount(describedPayload());
   const line = screen.getByRole('button', { name: IDENTITY.text });
   const id = line.getAttribute('aria-describedby')!;
-  const why = document.getElementById(id)!;
-  expect(why.textContent).toContain('likely, not certain');
-  expect(why.textContent).toContain('an image goes in, 8 numbers come out');
-  expect(why.textContent).toContain('12 parameters in float32');
+  const reasons = document.getElementById(id)!;
+  expect(reasons.textContent).toContain('likely, not certain');
+  expect(reasons.textContent).toContain('an image goes in, 8 numbers come out');
+  expect(reasons.textContent).toContain('12 parameters in float32');
 });
 
 test('a click opens the inspector of the model, with roles and findings', async () => {
-  const payload = told();
+  const payload = describedPayload();
   payload.risk_signals = [
     {
       id: 'old-opset',
@@ -70,14 +70,14 @@ test('there is no line without a description', async () => {
 });
 
 test('its shapes follow the current dimensions', () => {
-  const payload = told();
+  const payload = describedPayload();
   const { tensors, shapes } = payload;
-  const grown = tensors.shape.map((at, id) =>
+  const shape = tensors.shape.map((at, id) =>
     id === tensors.inputs[0] ? shapes.length : at
   );
   const now: GraphPayload = {
     ...payload,
-    tensors: { ...tensors, shape: grown },
+    tensors: { ...tensors, shape: shape },
     shapes: [...shapes, [4000, 8]]
   };
   expect(descriptionLine(now, IDENTITY)).toBe(
@@ -87,7 +87,7 @@ test('its shapes follow the current dimensions', () => {
 });
 
 test('text from a file is shown as text', () => {
-  const payload = told();
+  const payload = describedPayload();
   const hostile = { ...IDENTITY, text: 'CNN \u202e(x)', family: '\u202eCNN' };
   expect(descriptionLine(payload, hostile)).toBe('CNN \\u202e(x)');
   expect(reasonsOf(hostile, TRANS)[1].text).toBe('\\u202eCNN');

@@ -361,8 +361,8 @@ test('ranges, memory, rates and names are formatted', () => {
     1, 1, 0, 0, 0
   ]);
   expect(bestMatch(names, [], 't4')).toBe(-1);
-  const shown = { device: 0, precision: 'fp32', uncompared: 0 };
-  expect(bandText(part, shown)).toBe('×0.5 … ×2');
+  const choice = { device: 0, precision: 'fp32', uncompared: 0 };
+  expect(bandText(part, choice)).toBe('×0.5 … ×2');
   expect(bandText(part, { device: 0, precision: 'tf32', uncompared: 0 })).toBe(
     '×0.4 … ×2.5'
   );
@@ -370,5 +370,5 @@ test('ranges, memory, rates and names are formatted', () => {
     ...part,
     model: { ...part.model, bands: [{ low: 0.65, high: 1.5, label: '' }] }
   };
-  expect(bandText(narrow, shown)).toBe('−35 % … +50 %');
+  expect(bandText(narrow, choice)).toBe('−35 % … +50 %');
 });

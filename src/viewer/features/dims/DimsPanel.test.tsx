@@ -22,10 +22,10 @@ guardConsole();
 
 /** As from a server: MACs grow with the batch, and are unknown without one. */
 function analysed({ bindings, assume }: ILoadOptions): GraphPayload {
-  const given = Object.hasOwn(bindings, 'batch') ? bindings.batch : null;
-  const value = given ?? (assume ? SYMBOL.suggested : null);
+  const bound = Object.hasOwn(bindings, 'batch') ? bindings.batch : null;
+  const value = bound ?? (assume ? SYMBOL.suggested : null);
   const payload = testPayload({
-    dims: [{ ...SYMBOL, value, assumed: given === null && value !== null }]
+    dims: [{ ...SYMBOL, value, assumed: bound === null && value !== null }]
   });
   payload.metrics.total_macs = value === null ? null : 1_000_000 * value;
   return payload;
@@ -73,16 +73,16 @@ const THREE: readonly DimInfo[] = [
  * the others are.
  */
 function analysedThree({ bindings, assume }: ILoadOptions): GraphPayload {
-  const given = new Map(Object.entries(bindings));
+  const bound = new Map(Object.entries(bindings));
   const sizeOf = (dim: DimInfo): number | null =>
-    given.get(dim.name) ?? (assume ? dim.suggested : null);
+    bound.get(dim.name) ?? (assume ? dim.suggested : null);
   const [batch, past] = THREE.map(sizeOf);
   const sizes = [batch, past, (batch ?? 0) + (past ?? 0)];
   return testPayload({
     dims: THREE.map((dim, at) => ({
       ...dim,
       value: sizes[at],
-      assumed: assume && at < 2 && !given.has(dim.name)
+      assumed: assume && at < 2 && !bound.has(dim.name)
     }))
   });
 }

@@ -23,11 +23,11 @@ describe('grouped inputs', () => {
     const payload = testPayload();
     const { tensors } = payload;
     const first = tensors.name.length;
-    const like = tensors.inputs[0];
+    const template = tensors.inputs[0];
     for (let i = 0; i < 3; i++) {
       for (const column of ['kind', 'producer', 'dtype', 'shape'] as const) {
         const values = tensors[column] as number[];
-        values.push(values[like]);
+        values.push(values[template]);
       }
       tensors.name.push(`past.${i}.key`);
       tensors.inputs.push(first + i);
@@ -80,12 +80,12 @@ describe('grouped inputs', () => {
     // Three times 16 numbers of 4 bytes.
     expect(fact('Total size')).toBe('192 B');
     expect(screen.getByText('Selected: past.#.key ×3')).toBeTruthy();
-    const kept = handle.getState();
+    const snapshot = handle.getState();
     fireEvent.click(button('past.1.key 64 B')!);
     await settle();
     expect(onSelection).toHaveBeenLastCalledWith([], ['past.1.key']);
     expect(fact('Size')).toBe('64 B');
-    act(() => handle.setState(kept));
+    act(() => handle.setState(snapshot));
     await settle();
     expect(onSelection).toHaveBeenLastCalledWith([], names);
   });

@@ -90,14 +90,14 @@ test('layers are ranked, those that must stay float are ticked, and the model is
       : { ...EMPTY, path: 'models/q.onnx', lines: ['q.onnx: 1 kB'] };
   });
   await opened(run);
-  const shown = await panel();
-  const samples = within(shown).getByRole('textbox', { name: 'Samples' });
+  const tabPanel = await panel();
+  const samples = within(tabPanel).getByRole('textbox', { name: 'Samples' });
   fireEvent.change(samples, { target: { value: ' x.npz ' } });
   await press('Rank layers');
   expect(run.mock.calls[0][0]).toEqual({ kind: 'sensitivity', data: 'x.npz' });
-  const boxes = within(shown).getAllByRole<HTMLInputElement>('checkbox');
+  const boxes = within(tabPanel).getAllByRole<HTMLInputElement>('checkbox');
   expect(boxes.map(box => box.checked)).toEqual([true, false]);
-  const cells = within(shown)
+  const cells = within(tabPanel)
     .getAllByRole('cell')
     .map(cell => cell.textContent);
   expect(cells.slice(1, 6)).toEqual([
@@ -109,7 +109,7 @@ test('layers are ranked, those that must stay float are ticked, and the model is
   ]);
   expect(cells.slice(-2)).toEqual(['—', '—']);
   fireEvent.click(boxes[1]);
-  expect(shown.textContent).toContain('2 layers stay float');
+  expect(tabPanel.textContent).toContain('2 layers stay float');
   await press('Quantize');
   expect(run.mock.calls[1][0]).toMatchObject({
     kind: 'quantize',
@@ -118,7 +118,7 @@ test('layers are ranked, those that must stay float are ticked, and the model is
     data: 'x.npz',
     random_data: false
   });
-  expect(shown.textContent).toContain('q.onnx: 1 kB');
+  expect(tabPanel.textContent).toContain('q.onnx: 1 kB');
 });
 
 test('a run shows its progress, continues while the tab is closed, and can be stopped', async () => {
@@ -159,9 +159,9 @@ test('an error is shown', async () => {
       )
     );
   await opened(run);
-  const shown = await panel();
+  const tabPanel = await panel();
   await press('Quantize');
-  expect(within(shown).getByRole('alert').textContent).toBe(
+  expect(within(tabPanel).getByRole('alert').textContent).toBe(
     'There are no samples. Give some.'
   );
 });

@@ -28,7 +28,7 @@ const state = (handle: IViewerHandle): IViewerState =>
 
 const chart = (): HTMLElement =>
   screen.getByRole('slider', { name: 'Roofline' });
-const said = (): string =>
+const valueText = (): string =>
   (chart().getAttribute('aria-valuetext') ?? '').replace(/\u00a0/g, ' ');
 
 describe('roofline', () => {
@@ -38,11 +38,11 @@ describe('roofline', () => {
     await open();
     const { anchor, kind } = payload.hardware!.kernels;
     const count = kind.filter(one => one >= 0).length;
-    expect(said()).toContain(`${count} kernels, slowest first`);
+    expect(valueText()).toContain(`${count} kernels, slowest first`);
     fireEvent.keyDown(chart(), { key: 'Home' });
     await settle();
-    expect(said()).toContain('bound by kernel starts');
-    expect(said()).toMatch(/FLOPs per byte/);
+    expect(valueText()).toContain('bound by kernel starts');
+    expect(valueText()).toMatch(/FLOPs per byte/);
     // The slowest kernel, with all its nodes.
     const { externalHighlight } = state(handle);
     const kernel = payload.hardware!.kernels.node[externalHighlight[0]];

@@ -83,8 +83,8 @@ type Profile = NonNullable<IReportProvider['profile']>;
 const files = (...names: string[]) => names.map(name => new File(['{}'], name));
 
 /** Drags files over the viewer and drops them. */
-async function drop(root: HTMLElement, given: File[]): Promise<boolean> {
-  const dataTransfer = { types: ['Files'], files: given, dropEffect: '' };
+async function drop(root: HTMLElement, files: File[]): Promise<boolean> {
+  const dataTransfer = { types: ['Files'], files: files, dropEffect: '' };
   fireEvent.dragEnter(root, { dataTransfer });
   await settle();
   fireEvent.dragOver(root, { dataTransfer });
@@ -110,8 +110,8 @@ test('dropped files colour the graph, and unmatched entries are reported', async
   const task = vi.fn();
   const { root } = await mount(testPayload(), { profile, task });
   expect(await drop(root, files('t.json', 'layers.json'))).toBe(true);
-  const [given] = profile.mock.calls[0];
-  expect(given.map(one => (one as File).name)).toEqual([
+  const [sent] = profile.mock.calls[0];
+  expect(sent.map(one => (one as File).name)).toEqual([
     't.json',
     'layers.json'
   ]);

@@ -141,7 +141,7 @@ async function open(): Promise<void> {
 }
 
 /** Description of a position in a chart. */
-function said(name: string, key: 'Home' | 'End'): string {
+function valueText(name: string, key: 'Home' | 'End'): string {
   const chart = screen.getByRole('slider', { name });
   fireEvent.keyDown(chart, { key });
   return plain(chart.getAttribute('aria-valuetext'));
@@ -150,28 +150,28 @@ function said(name: string, key: 'Home' | 'End'): string {
 const ALL = 'Decode: tokens/s, all sequences';
 
 test('prefill and decode are shown by batch and context, with the memory that fits', async () => {
-  const asked: IServingChoice[] = [];
+  const choices: IServingChoice[] = [];
   await mount(decoder('acme-two'), {
     serving: choice => {
-      asked.push(choice);
+      choices.push(choice);
       return Promise.resolve(plansOf(choice));
     }
   });
   await open();
-  expect(asked).toEqual([
+  expect(choices).toEqual([
     { device: 'acme-two', precision: '', runtime: undefined }
   ]);
-  expect(said(ALL, 'Home')).toBe(
+  expect(valueText(ALL, 'Home')).toBe(
     'batch 1: 100 (50–200) with context 256; 100 (50–200) with context 4,096'
   );
-  expect(said(ALL, 'End')).toContain('batch 11: 550 (275–1.1 K)');
-  expect(said('Decode: tokens/s, one sequence', 'End')).toContain(
+  expect(valueText(ALL, 'End')).toContain('batch 11: 550 (275–1.1 K)');
+  expect(valueText('Decode: tokens/s, one sequence', 'End')).toContain(
     '50 (25–100)'
   );
-  expect(said('Prefill: time to the first token', 'Home')).toContain(
+  expect(valueText('Prefill: time to the first token', 'Home')).toContain(
     'batch 1: 256 ms (128–512 ms) with context 256; 4.1 s'
   );
-  expect(said('Memory used', 'End')).toContain(
+  expect(valueText('Memory used', 'End')).toContain(
     'does not fit with context 4,096'
   );
   // The point under the pointer is described above the charts.
@@ -184,7 +184,7 @@ test('prefill and decode are shown by batch and context, with the memory that fi
   });
   expect(plain(panel.textContent)).toContain('KV cache 1.05 MB per token');
   expect(plain(panel.textContent)).toContain('about 296 tokens per step');
-  expect(said(ALL, 'End')).toBe(
+  expect(valueText(ALL, 'End')).toBe(
     'context 4,096: 100 (50–200) with batch 1; 550 (275–1.1 K) with batch 11'
   );
   const rows = (name: string): string[] =>
@@ -206,10 +206,10 @@ test('prefill and decode are shown by batch and context, with the memory that fi
 });
 
 test('another device starts a request; an error shows its reason', async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const { handle } = await mount(decoder('acme-two'), {
     serving: choice => {
-      asked.push(choice.device);
+      requested.push(choice.device);
       return choice.device === 'acme-two'
         ? Promise.resolve(plansOf(choice))
         : Promise.reject(new Error('the file is gone'));
@@ -224,7 +224,7 @@ test('another device starts a request; an error shows its reason', async () => {
     })
   );
   await act(async () => new Promise(done => setTimeout(done, 5)));
-  expect(asked).toEqual(['acme-two', 'acme-one']);
+  expect(requested).toEqual(['acme-two', 'acme-one']);
   expect(screen.getByRole('alert').textContent).toContain('the file is gone');
 });
 

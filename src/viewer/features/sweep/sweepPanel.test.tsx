@@ -30,7 +30,7 @@ async function open(): Promise<void> {
 
 /** Waits for the points, which arrive one per event loop turn. */
 async function points(): Promise<void> {
-  for (let turn = 0; turn < 40; turn++) {
+  for (let attempt = 0; attempt < 40; attempt++) {
     await act(async () => new Promise(done => setTimeout(done, 2)));
   }
 }
@@ -44,7 +44,7 @@ async function setSizes(text: string): Promise<void> {
 const chart = (name: string): HTMLElement =>
   screen.getByRole('slider', { name });
 /** Descriptions of a chart's points, one by one. */
-function said(name: string, count: number): string[] {
+function valueTexts(name: string, count: number): string[] {
   const found: string[] = [];
   for (let at = 0; at < count; at++) {
     fireEvent.keyDown(chart(name), { key: at === 0 ? 'Home' : 'ArrowRight' });
@@ -60,7 +60,7 @@ describe('sweep curves', () => {
     const cases = fixture.fixed.cases;
     const sizes = cases.map(({ batch }) => batch).sort((a, b) => a - b);
     await setSizes(sizes.join(', '));
-    const texts = said('MACs', sizes.length);
+    const texts = valueTexts('MACs', sizes.length);
     for (const { batch, metrics } of cases) {
       expect(texts[sizes.indexOf(batch)]).toContain(
         `batch ${batch}: ${plain(formatCount(metrics.total_macs, 'MACs'))}`
@@ -112,11 +112,11 @@ function analysed({ bindings }: Pick<ILoadOptions, 'bindings'>): GraphPayload {
 
 describe('sweep by analysis', () => {
   test('requests one size after the other; a failed size does not affect others', async () => {
-    const asked: number[] = [];
+    const requested: number[] = [];
     const { provider } = await mount(analysed({ bindings: {} }), {
       reload: analysed,
       sized: bindings => {
-        asked.push(bindings.batch);
+        requested.push(bindings.batch);
         return bindings.batch === 4
           ? Promise.reject(new Error('batch 4 does not fit'))
           : Promise.resolve(analysed({ bindings }));
@@ -124,11 +124,11 @@ describe('sweep by analysis', () => {
     });
     await open();
     await setSizes('1, 2, 4, 8');
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     fireEvent.click(screen.getByRole('button', { name: 'Analyse 4 sizes' }));
     await points();
-    expect(asked).toEqual([1, 2, 4, 8]);
-    const texts = said('MACs', 4);
+    expect(requested).toEqual([1, 2, 4, 8]);
+    const texts = valueTexts('MACs', 4);
     expect(texts[0]).toContain('1.0 M MACs');
     expect(texts[2]).toBe('batch 4: batch 4 does not fit');
     expect(texts[3]).toContain('8.0 M MACs');

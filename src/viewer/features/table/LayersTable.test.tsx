@@ -91,8 +91,8 @@ test('arrows, Home, End and page keys move the selection', async () => {
   press('Home');
   expect(surface().selection).toEqual([0]);
   press('PageDown');
-  const [paged] = surface().selection;
-  expect(paged).toBeGreaterThan(5);
+  const [afterPageDown] = surface().selection;
+  expect(afterPageDown).toBeGreaterThan(5);
   press('PageUp');
   expect(surface().selection).toEqual([0]);
 });

@@ -168,8 +168,11 @@ describe('totals', () => {
     const layers = table();
     expect(layers.whole.layers).toBe(5);
     expect(layers.whole.total('macs')).toEqual({ value: 3000, unknown: 1 });
-    const odd = layers.view({ ...DEFAULT_TABLE, op: 'Mystery' }, NONE).sums;
-    expect(odd.total('macs').value).toBeNaN();
+    const unknownSums = layers.view(
+      { ...DEFAULT_TABLE, op: 'Mystery' },
+      NONE
+    ).sums;
+    expect(unknownSums.total('macs').value).toBeNaN();
   });
 
   test('have an unknown quotient of incomplete sums', () => {
@@ -180,7 +183,7 @@ describe('totals', () => {
 });
 
 describe('export', () => {
-  const shown = (
+  const visibleRows = (
     layers: LayerTable,
     state: Partial<ITableState> = {},
     columns = USUAL
@@ -191,7 +194,7 @@ describe('export', () => {
   });
 
   test('has every row with exact numbers, unknown ones empty', () => {
-    const lines = rowsCsv(shown(table())).trim().split('\r\n');
+    const lines = rowsCsv(visibleRows(table())).trim().split('\r\n');
     expect(lines).toHaveLength(6);
     expect(lines[0]).toBe(USUAL.join(','));
     expect(lines[1]).toBe(
@@ -203,13 +206,13 @@ describe('export', () => {
   test('has the visible columns and rows in order', () => {
     const columns: ColumnId[] = ['name', 'macs'];
     const state = { sort: [by('macs', true)], op: 'Conv' };
-    expect(rowsCsv(shown(table(), state, columns))).toBe(
+    expect(rowsCsv(visibleRows(table(), state, columns))).toBe(
       'name,macs\r\nconv_1,2000\r\nconv_0,1000\r\n'
     );
-    expect(rowsTsv(shown(table(), state, columns))).toBe(
+    expect(rowsTsv(visibleRows(table(), state, columns))).toBe(
       'name\tmacs\r\nconv_1\t2000\r\nconv_0\t1000\r\n'
     );
-    expect(JSON.parse(rowsJson(shown(table(), state, columns)))).toEqual([
+    expect(JSON.parse(rowsJson(visibleRows(table(), state, columns)))).toEqual([
       { name: 'conv_1', macs: 2000 },
       { name: 'conv_0', macs: 1000 }
     ]);
@@ -219,7 +222,7 @@ describe('export', () => {
     const layers = table();
     const columns: ColumnId[] = ['name', 'macs'];
     expect(
-      JSON.parse(rowsJson(shown(layers, { grouped: true }, columns)))
+      JSON.parse(rowsJson(visibleRows(layers, { grouped: true }, columns)))
     ).toEqual([
       { level: 0, layers: 4, layers_unknown: 0, name: 'net', macs: 3000 },
       { level: 0, layers: 1, layers_unknown: 1, name: 'odd', macs: null }
@@ -233,12 +236,12 @@ describe('export', () => {
     });
     const layers = new LayerTable(buildTree(model));
     const columns: ColumnId[] = ['name', 'latency_s'];
-    const found = rowsCsv(shown(layers, {}, columns)).split('\r\n');
+    const found = rowsCsv(visibleRows(layers, {}, columns)).split('\r\n');
     expect(found[0]).toBe('name,latency_s,latency_device');
     expect(found[1]).toMatch(/^conv_0,0\.0001\d*,"Acme Two, FP16"$/);
     expect(found[5]).toBe('odd,,"Acme Two, FP16"');
     const [first] = JSON.parse(
-      rowsJson(shown(layers, { grouped: true }, columns))
+      rowsJson(visibleRows(layers, { grouped: true }, columns))
     );
     expect(first).toMatchObject({ latency_device: 'Acme Two, FP16' });
   });
@@ -246,13 +249,13 @@ describe('export', () => {
   test.each(['=1+2', '+x', '-x', '@SUM(A1)', '\tx', '\r=1'])(
     'escapes a name like %j',
     name => {
-      const cell = rowsCsv(shown(table({ name }))).split('\r\n')[1];
+      const cell = rowsCsv(visibleRows(table({ name }))).split('\r\n')[1];
       expect(cell.startsWith(`"'${name}"`)).toBe(true);
     }
   );
 
   test('escapes quotes and commas', () => {
-    const csv = rowsCsv(shown(table({ name: 'a,"b"\nc' })));
+    const csv = rowsCsv(visibleRows(table({ name: 'a,"b"\nc' })));
     expect(csv).toContain('"a,""b""\nc"');
   });
 });

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { NEXT_HOVER_MS, HoverDelay, HOVER_MS } from './hoverDelay';
 
-let told: number[];
-let rest: HoverDelay;
+let targets: number[];
+let delay: HoverDelay;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  told = [];
-  rest = new HoverDelay(box => {
-    told.push(box);
+  targets = [];
+  delay = new HoverDelay(box => {
+    targets.push(box);
     return box >= 0;
   });
 });
@@ -17,84 +17,84 @@ afterEach(() => vi.useRealTimers());
 const wait = (milliseconds: number) => vi.advanceTimersByTime(milliseconds);
 
 test('a tooltip is shown after a delay, the next one sooner, and after a pause with the delay again', () => {
-  rest.to(3);
+  delay.to(3);
   wait(HOVER_MS - 1);
-  expect(told).toEqual([]);
+  expect(targets).toEqual([]);
   wait(1);
-  expect(told).toEqual([3]);
-  rest.to(5);
-  expect(told).toEqual([3, -1]);
+  expect(targets).toEqual([3]);
+  delay.to(5);
+  expect(targets).toEqual([3, -1]);
   wait(NEXT_HOVER_MS);
-  expect(told).toEqual([3, -1, 5]);
-  rest.to(-1);
+  expect(targets).toEqual([3, -1, 5]);
+  delay.to(-1);
   wait(2000);
-  rest.to(3);
+  delay.to(3);
   wait(HOVER_MS - 1);
-  expect(told).toEqual([3, -1, 5, -1]);
+  expect(targets).toEqual([3, -1, 5, -1]);
   wait(1);
-  expect(told.at(-1)).toBe(3);
+  expect(targets.at(-1)).toBe(3);
 });
 
 test('a moving pointer restarts the delay', () => {
-  rest.to(3);
-  for (let turn = 0; turn < 9; turn++) {
+  delay.to(3);
+  for (let round = 0; round < 9; round++) {
     wait(HOVER_MS - 10);
-    rest.again();
+    delay.again();
   }
-  expect(told).toEqual([]);
+  expect(targets).toEqual([]);
   wait(HOVER_MS);
-  rest.again();
+  delay.again();
   wait(HOVER_MS);
-  expect(told).toEqual([3]);
+  expect(targets).toEqual([3]);
 });
 
 test('a moving graph hides the tooltip and restarts the delay', () => {
-  rest.to(3);
+  delay.to(3);
   wait(HOVER_MS);
-  rest.moved();
-  expect(told).toEqual([3, -1]);
+  delay.moved();
+  expect(targets).toEqual([3, -1]);
   wait(NEXT_HOVER_MS);
-  rest.moved();
+  delay.moved();
   wait(HOVER_MS - 1);
-  expect(told).toEqual([3, -1]);
+  expect(targets).toEqual([3, -1]);
   wait(1);
-  expect(told).toEqual([3, -1, 3]);
+  expect(targets).toEqual([3, -1, 3]);
 });
 
 test('a dismissed tooltip stays hidden until another box is hovered', () => {
-  rest.to(3);
+  delay.to(3);
   wait(HOVER_MS);
-  rest.dismiss();
-  expect(told).toEqual([3, -1]);
-  rest.again();
-  rest.moved();
-  rest.to(3);
+  delay.dismiss();
+  expect(targets).toEqual([3, -1]);
+  delay.again();
+  delay.moved();
+  delay.to(3);
   wait(2000);
-  expect(told).toEqual([3, -1]);
-  rest.to(4);
+  expect(targets).toEqual([3, -1]);
+  delay.to(4);
   wait(HOVER_MS);
-  expect(told).toEqual([3, -1, 4]);
+  expect(targets).toEqual([3, -1, 4]);
 });
 
 test('reset clears the hovered box', () => {
-  rest.to(3);
-  rest.reset();
-  rest.again();
+  delay.to(3);
+  delay.reset();
+  delay.again();
   wait(2000);
-  expect(told).toEqual([]);
-  rest.to(3);
+  expect(targets).toEqual([]);
+  delay.to(3);
   wait(HOVER_MS);
-  expect(told).toEqual([3]);
+  expect(targets).toEqual([3]);
 });
 
 test('a tooltip that could not be shown is not hidden', () => {
-  const asked: number[] = [];
+  const targets: number[] = [];
   const none = new HoverDelay(box => {
-    asked.push(box);
+    targets.push(box);
     return false;
   });
   none.to(3);
   wait(HOVER_MS);
   none.to(-1);
-  expect(asked).toEqual([3]);
+  expect(targets).toEqual([3]);
 });

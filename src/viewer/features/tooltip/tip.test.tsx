@@ -21,10 +21,10 @@ guardConsole();
 afterEach(() => void vi.useRealTimers());
 beforeAll(() => void import('./BoxTip'));
 
-const shown = (): HTMLElement | null => document.querySelector('.oad-Tip');
+const tooltip = (): HTMLElement | null => document.querySelector('.oad-Tip');
 
 function fact(label: string): string | undefined {
-  const terms = [...(shown()?.querySelectorAll('dt') ?? [])];
+  const terms = [...(tooltip()?.querySelectorAll('dt') ?? [])];
   const term = terms.find(one => one.textContent === label);
   return term?.nextElementSibling?.textContent ?? undefined;
 }
@@ -69,16 +69,16 @@ test('the tooltip of a block has its instances, shapes, costs and share', async 
   await mounted({ ...payload, metrics });
   hover(boxOf('block'));
   wait(450);
-  expect(shown()).toBeNull();
+  expect(tooltip()).toBeNull();
   wait(50);
-  expect(screen.getByRole('tooltip', { hidden: true })).toBe(shown());
+  expect(screen.getByRole('tooltip', { hidden: true })).toBe(tooltip());
   expect(fact('Instances')).toBe('×3');
   expect(fact('Path')).toBeUndefined();
   expect(fact('In')).toMatch(/^float32 \S+×/);
   expect(fact('Out')).toMatch(/^float32 \S+×/);
   expect(fact('MACs')).toBe(`${formatCount(sum)} (25.0 % of the model)`);
   hover(-1);
-  expect(shown()).toBeNull();
+  expect(tooltip()).toBeNull();
 });
 
 test('a click, a key and a moving graph hide it; an edge has none', async () => {
@@ -92,16 +92,16 @@ test('a click, a key and a moving graph hide it; an edge has none', async () => 
   for (const end of ends) {
     hover(box);
     wait(600);
-    expect(shown()).not.toBeNull();
+    expect(tooltip()).not.toBeNull();
     fireEvent.keyDown(document.body, { key: 'Control' });
-    expect(shown()).not.toBeNull();
+    expect(tooltip()).not.toBeNull();
     act(() => void end());
-    expect(shown()).toBeNull();
+    expect(tooltip()).toBeNull();
     hover(-1);
   }
   act(() => surface().callbacks.onHover?.({ kind: 'tensor', id: 0 }, -1));
   wait(600);
-  expect(shown()).toBeNull();
+  expect(tooltip()).toBeNull();
 });
 
 test('the box with keyboard focus has a tooltip until a key hides it', async () => {
@@ -111,14 +111,14 @@ test('the box with keyboard focus has a tooltip until a key hides it', async () 
   host.focus();
   act(() => surface().callbacks.onRing?.(boxOf('block')));
   wait(600);
-  expect(shown()).not.toBeNull();
-  expect(host.getAttribute('aria-describedby')).toBe(shown()!.id);
+  expect(tooltip()).not.toBeNull();
+  expect(host.getAttribute('aria-describedby')).toBe(tooltip()!.id);
   act(() => void fireEvent.keyDown(host, { key: 'Escape' }));
-  expect(shown()).toBeNull();
+  expect(tooltip()).toBeNull();
   expect(host.hasAttribute('aria-describedby')).toBe(false);
   act(() => surface().callbacks.onRing?.(-1));
   wait(2000);
-  expect(shown()).toBeNull();
+  expect(tooltip()).toBeNull();
 });
 
 test('unknown values have a reason', async () => {
@@ -148,7 +148,7 @@ test('grouped inputs show their number and consumers', async () => {
   const texts = pills.map(box => {
     hover(box);
     wait(600);
-    return shown()!.textContent;
+    return tooltip()!.textContent;
   });
   expect(texts.join('\n')).toMatch(/Grouped inputs +past\.#\.key.*Tensors4/);
   expect(texts.join('\n')).toMatch(/Input +ids.*Used by/);
@@ -163,8 +163,8 @@ test('names are shown as text', async () => {
   await mounted({ ...payload, ops, nodes });
   hover(boxOf('node'));
   wait(600);
-  expect(shown()!.textContent).toContain('<img src=x>');
-  expect(shown()!.textContent).toContain('<b>\\u202egpj');
-  expect(shown()!.textContent).toContain('<i>0');
-  expect(shown()!.querySelector('img, b, i')).toBeNull();
+  expect(tooltip()!.textContent).toContain('<img src=x>');
+  expect(tooltip()!.textContent).toContain('<b>\\u202egpj');
+  expect(tooltip()!.textContent).toContain('<i>0');
+  expect(tooltip()!.querySelector('img, b, i')).toBeNull();
 });

@@ -29,7 +29,7 @@ test('the tooltip of an expanded block is above its title, else below', () => {
 test.each([false, true])(
   'a tooltip never covers its box (above: %s)',
   above => {
-    let shown = 0;
+    let placed = 0;
     for (let x = -80; x < 400; x += 37) {
       for (let y = -80; y < 300; y += 29) {
         for (const size of [10, 90, 130, 170]) {
@@ -40,13 +40,13 @@ test.each([false, true])(
             above
           );
           if (found) {
-            shown++;
-            const apart =
+            placed++;
+            const isDisjoint =
               found.x >= x + size ||
               found.x + tip.w <= Math.max(0, x) ||
               found.y >= y + size ||
               found.y + tip.h <= Math.max(0, y);
-            expect(apart).toBe(true);
+            expect(isDisjoint).toBe(true);
             expect(found.x).toBeGreaterThanOrEqual(0);
             expect(found.y).toBeGreaterThanOrEqual(0);
             expect(found.x + tip.w).toBeLessThanOrEqual(pane.w);
@@ -55,7 +55,7 @@ test.each([false, true])(
         }
       }
     }
-    expect(shown).toBeGreaterThan(300);
+    expect(placed).toBeGreaterThan(300);
   }
 );
 
@@ -72,19 +72,19 @@ function sceneOf(kind: BoxKind): IScene {
 
 test('a box has a tooltip anywhere on it, an expanded block on its title, a stub and a port nowhere', () => {
   const camera = { x: 0, y: 0, k: 0.5 };
-  const seen = { camera, view: pane };
+  const viewport = { camera, view: pane };
   const all = { x: 205, y: 160, w: 50, h: 100 };
   for (const kind of [BoxKind.Node, BoxKind.Group, BoxKind.Input]) {
-    expect(anchorOf(sceneOf(kind), 0, seen)).toEqual(all);
+    expect(anchorOf(sceneOf(kind), 0, viewport)).toEqual(all);
   }
-  const open = anchorOf(sceneOf(BoxKind.OpenGroup), 0, seen);
+  const open = anchorOf(sceneOf(BoxKind.OpenGroup), 0, viewport);
   expect(open).toMatchObject({ x: 205, y: 160, w: 50 });
   expect(open!.h).toBeLessThan(20);
   expect(isOver(open!, { x: 230, y: 165 })).toBe(true);
   expect(isOver(open!, { x: 230, y: 200 })).toBe(false);
   for (const kind of [BoxKind.Stub, BoxKind.Port]) {
-    expect(anchorOf(sceneOf(kind), 0, seen)).toBeNull();
+    expect(anchorOf(sceneOf(kind), 0, viewport)).toBeNull();
   }
-  expect(anchorOf(sceneOf(BoxKind.Node), 1, seen)).toBeNull();
-  expect(anchorOf(sceneOf(BoxKind.Node), -1, seen)).toBeNull();
+  expect(anchorOf(sceneOf(BoxKind.Node), 1, viewport)).toBeNull();
+  expect(anchorOf(sceneOf(BoxKind.Node), -1, viewport)).toBeNull();
 });

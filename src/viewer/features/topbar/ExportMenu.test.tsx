@@ -96,11 +96,12 @@ test('exports images as shown, light or dark, and keeps the choice', async () =>
   await mount(testPayload());
   fireEvent.click(button());
   const name = 'Image colours';
-  const look = (): HTMLSelectElement => screen.getByRole('combobox', { name });
-  expect(look().value).toBe('page');
-  fireEvent.change(look(), { target: { value: 'dark' } });
-  fireEvent.keyDown(look(), { key: 'Escape' });
+  const themePicker = (): HTMLSelectElement =>
+    screen.getByRole('combobox', { name });
+  expect(themePicker().value).toBe('page');
+  fireEvent.change(themePicker(), { target: { value: 'dark' } });
+  fireEvent.keyDown(themePicker(), { key: 'Escape' });
   expect(screen.queryByRole('menu')).toBeNull();
   fireEvent.click(button());
-  expect(look().value).toBe('dark');
+  expect(themePicker().value).toBe('dark');
 });

@@ -54,7 +54,7 @@ async function press(name: RegExp): Promise<void> {
 }
 
 /** Shows the values of a weight called `name`. */
-async function shown(
+async function mountWeight(
   read: IReportProvider['weightFile'],
   change: Partial<WeightValues> = {},
   name = 'conv1.weight'
@@ -75,7 +75,7 @@ async function shown(
 
 test('all values are saved under the name of the weight', async () => {
   const read = vi.fn(async () => weightFile());
-  await shown(read);
+  await mountWeight(read);
   expect(read).not.toHaveBeenCalled();
   await press(/^Save conv1.weight as .npy/);
   expect(read).toHaveBeenCalledTimes(1);
@@ -96,14 +96,14 @@ test.each([
   ['C:\\w\n.exe', 'C_w_.exe.npy'],
   ['', 'weight-1.npy'],
   ['n'.repeat(5000), `${'n'.repeat(120)}.npy`]
-])('the name %j becomes a safe file name', async (given, safe) => {
-  await shown(async () => weightFile(), {}, given);
+])('the name %j becomes a safe file name', async (name, safe) => {
+  await mountWeight(async () => weightFile(), {}, name);
   await press(/as .npy$/);
   expect(vi.mocked(saveFile).mock.calls[0][0]).toBe(safe);
 });
 
 test('a type that NumPy lacks is reported', async () => {
-  await shown(async () =>
+  await mountWeight(async () =>
     weightFile({ elem_type: 'bfloat16', converted: true })
   );
   await press(/^Save/);
@@ -119,26 +119,26 @@ test('a weight too large is reported with a hint, and can be retried', async () 
     'It takes 200,000,000 bytes.',
     "In Python: py_autodoc.read_array('m.onnx', 'w')."
   );
-  await shown(() => Promise.reject(new ProblemError(problem)));
+  await mountWeight(() => Promise.reject(new ProblemError(problem)));
   await press(/^Save/);
-  const told = within(inspector()).getByRole('alert').textContent;
-  expect(told).toContain('200,000,000 bytes');
-  expect(told).toContain('py_autodoc.read_array');
+  const alertText = within(inspector()).getByRole('alert').textContent;
+  expect(alertText).toContain('200,000,000 bytes');
+  expect(alertText).toContain('py_autodoc.read_array');
   await press(/^Retry/);
   expect(saveFile).not.toHaveBeenCalled();
 });
 
 test('a long read can be cancelled and saves nothing', async () => {
   let finish: (file: WeightFile) => void = () => undefined;
-  let given: AbortSignal | null = null;
-  await shown((_tensor, signal) => {
-    given = signal;
+  let received: AbortSignal | null = null;
+  await mountWeight((_tensor, signal) => {
+    received = signal;
     return new Promise(resolve => (finish = resolve));
   });
   await press(/^Save/);
   expect(inspector().textContent).toContain('Reading all values…');
   await press(/^Cancel saving/);
-  expect(given!.aborted).toBe(true);
+  expect(received!.aborted).toBe(true);
   finish(weightFile());
   await settle();
   expect(saveFile).not.toHaveBeenCalled();
@@ -147,12 +147,12 @@ test('a long read can be cancelled and saves nothing', async () => {
 
 test('a sparse tensor has no file', async () => {
   const read = async (): Promise<WeightFile> => weightFile();
-  await shown(read, { sparse: true, stored: 2, indices: [0, 1] });
+  await mountWeight(read, { sparse: true, stored: 2, indices: [0, 1] });
   expect(inspector().textContent).toContain('A sparse tensor cannot be saved');
   expect(screen.queryByRole('button', { name: /^Save .* as/ })).toBeNull();
 });
 
 test('there is no button without a server or kernel', async () => {
-  await shown(undefined);
+  await mountWeight(undefined);
   expect(screen.queryByRole('button', { name: /^Save .* as/ })).toBeNull();
 });

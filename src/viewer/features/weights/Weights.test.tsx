@@ -44,7 +44,9 @@ async function selectWeight(): Promise<void> {
   await settle();
 }
 
-async function shown(change: Partial<WeightValues> = {}): Promise<IMounted> {
+async function mountValues(
+  change: Partial<WeightValues> = {}
+): Promise<IMounted> {
   const mounted = await mount(testPayload(), {
     weights: { 1: weightValues(1, change) }
   });
@@ -62,7 +64,7 @@ function fact(label: string): string {
 
 describe('values of a weight', () => {
   test('are read on request and shown with their index', async () => {
-    await shown();
+    await mountValues();
     expect(fact('Range')).toBe('-1.25 to 2');
     expect(fact('Mean')).toBe('0.208333');
     expect(fact('Median')).toBe('0');
@@ -80,7 +82,7 @@ describe('values of a weight', () => {
   });
 
   test('have a histogram with keyboard access and a log scale if useful', async () => {
-    await shown();
+    await mountValues();
     const chart = within(inspector()).getByRole('slider');
     expect(chart.getAttribute('aria-valuetext')).toContain('3 bars');
     fireEvent.keyDown(chart, { key: 'ArrowRight' });
@@ -100,13 +102,19 @@ describe('values of a weight', () => {
   });
 
   test('include the number of NaN and infinite values', async () => {
-    await shown({ nan: 3, inf: 1, min: null, max: null, histogram: null });
+    await mountValues({
+      nan: 3,
+      inf: 1,
+      min: null,
+      max: null,
+      histogram: null
+    });
     expect(inspector().textContent).toContain('NaN values: 3');
     expect(within(inspector()).queryByRole('slider')).toBeNull();
   });
 
   test('can be sparse, boolean, text and very large', async () => {
-    const mounted = await shown({
+    const mounted = await mountValues({
       sparse: true,
       stored: 2,
       elements: 6,
@@ -120,7 +128,7 @@ describe('values of a weight', () => {
         .map(row => row.textContent)
     ).toEqual(['[0, 1]5', '[1, 2]7']);
     mounted.unmount();
-    const second = await shown({
+    const second = await mountValues({
       elem_type: 'bool',
       values: [true, false],
       histogram: { edges: [0, 1, 2], counts: [4, 2], whole: true }
@@ -131,7 +139,7 @@ describe('values of a weight', () => {
     ).toContain('false: 4 values');
     expect(fact('False')).toBe('1 (16.7 %)');
     second.unmount();
-    const third = await shown({
+    const third = await mountValues({
       elem_type: 'string',
       zeros: null,
       min: null,
@@ -145,7 +153,7 @@ describe('values of a weight', () => {
     expect(inspector().textContent).toContain('4 KiB');
     expect(inspector().querySelector('img')).toBeNull();
     third.unmount();
-    await shown({
+    await mountValues({
       elem_type: 'int64',
       max: '9223372036854775807',
       quantiles: null,
@@ -159,9 +167,9 @@ describe('values of a weight', () => {
 
 test('a failure is shown with a hint and can be retried', async () => {
   const provider = new MemoryProvider(testPayload());
-  let there = false;
+  let isAvailable = false;
   const read = vi.fn(() =>
-    there
+    isAvailable
       ? Promise.resolve(weightValues(1))
       : Promise.reject(
           new ProblemError(
@@ -176,7 +184,7 @@ test('a failure is shown with a hint and can be retried', async () => {
   expect(within(inspector()).getByRole('alert').textContent).toContain(
     'Not there.Put it.'
   );
-  there = true;
+  isAvailable = true;
   await press('Retry');
   expect(fact('Range')).toBe('-1.25 to 2');
   // Cached by now: not read again.

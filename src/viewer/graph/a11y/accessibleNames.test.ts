@@ -41,8 +41,8 @@ it('the consumers of a tensor are counted once for all its stubs', async () => {
     box => scene.boxKind[box] === BoxKind.Stub
   );
   expect(stubs.length).toBeGreaterThan(30);
-  const said = stubs.map(box => boxDescription(drawing, box, DEFAULT_STRINGS));
-  expect(new Set(said)).toEqual(
+  const names = stubs.map(box => boxDescription(drawing, box, DEFAULT_STRINGS));
+  expect(new Set(names)).toEqual(
     new Set(['Tensor Where_0_out0, 1×16, from Where mask, to 40 nodes'])
   );
   expect(reads).toBe(40);

@@ -60,14 +60,14 @@ describe('cards', () => {
   it('shows the main attribute of a node if there is room', () => {
     const relu = find('Relu');
     const nodes = { ...model.payload.nodes, settings: { [relu]: '0 … 6' } };
-    const told = decodePayload({ ...model.payload, nodes });
-    const set = new CardContents(told, buildTree(told));
+    const renamed = decodePayload({ ...model.payload, nodes });
+    const set = new CardContents(renamed, buildTree(renamed));
     const card = set.of(relu);
     expect(card.instance).toBe('0 … 6');
     expect(card.w).toBeGreaterThan(cards.of(relu).w);
     // A short setting must not widen compact cards.
     expect(set.short(relu).w).toBe(cards.short(relu).w);
-    expect(entityDescription(told, tree, relu)).toMatch(/^Relu\b.*, 0 … 6/);
+    expect(entityDescription(renamed, tree, relu)).toMatch(/^Relu\b.*, 0 … 6/);
   });
 
   it('keeps elementwise nodes small, even with a bias', () => {

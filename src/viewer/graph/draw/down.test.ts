@@ -79,11 +79,11 @@ describe('top-to-bottom graph', () => {
   });
 
   it('has labels right of its edges', () => {
-    const spots = Array.from({ length: scene.edgeCount }, (_, e) =>
+    const anchors = Array.from({ length: scene.edgeCount }, (_, e) =>
       labelAnchor(scene, e)
     );
-    expect(spots.some(spot => spot !== null)).toBe(true);
-    expect(spots.every(spot => spot === null || spot.beside)).toBe(true);
+    expect(anchors.some(spot => spot !== null)).toBe(true);
+    expect(anchors.every(spot => spot === null || spot.beside)).toBe(true);
   });
 
   it('keeps titles clear of edges that enter through the title bar', () => {
@@ -157,7 +157,9 @@ describe('change of direction', () => {
     const before = at(across);
     const down = await view.setDirection('down');
     surface.setScene(down, model, tree, { animateFrom: across });
-    at(down).forEach((place, i) => expect(place).toBeCloseTo(before[i], 3));
+    at(down).forEach((coordinate, i) =>
+      expect(coordinate).toBeCloseTo(before[i], 3)
+    );
     surface.dispose();
   });
 

@@ -64,9 +64,12 @@ describe('chips', () => {
 
   it('are in the accessible name', async () => {
     await closed();
-    const said = (name: string) => element(name).getAttribute('aria-label');
-    expect(said('Layer')).toMatch(/, prepared by mask · 2$/);
-    expect(said('Reshape')).toMatch(/, prepared by sizes, weights · 2$/);
+    const accessibleName = (name: string) =>
+      element(name).getAttribute('aria-label');
+    expect(accessibleName('Layer')).toMatch(/, prepared by mask · 2$/);
+    expect(accessibleName('Reshape')).toMatch(
+      /, prepared by sizes, weights · 2$/
+    );
   });
 
   it('expand and collapse with a click', async () => {

@@ -39,13 +39,13 @@ describe('camera', () => {
   });
 
   it('shows a whole graph that fits, but not a longer one', () => {
-    const seen = (w: number): number => {
+    const visibleShare = (w: number): number => {
       const camera = initialCamera({ w, h: 40 }, view);
       return visibleRect(camera, view).x + visibleRect(camera, view).w - w;
     };
     const room = readableLength(view.w);
-    expect(seen(room)).toBeGreaterThanOrEqual(0);
-    expect(seen(room + 1)).toBeLessThan(0);
+    expect(visibleShare(room)).toBeGreaterThanOrEqual(0);
+    expect(visibleShare(room + 1)).toBeLessThan(0);
   });
 
   it('pans with the pointer', () => {
@@ -89,9 +89,9 @@ describe('camera', () => {
     const half = interpolateCamera(a, b, 0.5);
     expect(half.k).toBeCloseTo(0.5);
     // The fixed point of the zoom: both cameras show it at the same position.
-    const still = { x: -1000 / 3, y: -200 / 3 };
-    const s0 = toScreen(a, view, still.x, still.y);
-    const s1 = toScreen(half, view, still.x, still.y);
+    const anchor = { x: -1000 / 3, y: -200 / 3 };
+    const s0 = toScreen(a, view, anchor.x, anchor.y);
+    const s1 = toScreen(half, view, anchor.x, anchor.y);
     expect(s1.x).toBeCloseTo(s0.x);
     expect(s1.y).toBeCloseTo(s0.y);
   });

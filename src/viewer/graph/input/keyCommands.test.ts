@@ -5,13 +5,13 @@ import { SceneAdjacency } from '../scene/sceneAdjacency';
 import { wheelFactor } from './pointerInput';
 import { fromBoxes } from '../testing/scene';
 
-const key = (name: string, held: Partial<IKey> = {}): IKey => ({
+const key = (name: string, modifiers: Partial<IKey> = {}): IKey => ({
   key: name,
   ctrlKey: false,
   metaKey: false,
   altKey: false,
   shiftKey: false,
-  ...held
+  ...modifiers
 });
 
 describe('keys', () => {

@@ -22,7 +22,7 @@ import { fromBoxes } from '../testing/scene';
 
 const FLOWS: readonly Flow[] = ['right', 'down', 'wrapped'];
 
-async function drawn(
+async function createDrawing(
   payload: GraphPayload,
   flow: Flow,
   pane = { w: 700, h: 560 }
@@ -44,26 +44,26 @@ const edgesOf = (scene: IScene): number[] =>
 
 function placed(drawing: IDrawContext): {
   labels: WireLabels;
-  shown: Map<number, IWireLabel>;
+  visible: Map<number, IWireLabel>;
 } {
   const labels = new WireLabels(drawing, new SpatialIndex(drawing.scene));
   const edges = edgesOf(drawing.scene);
   labels.place(edges);
-  const shown = new Map<number, IWireLabel>();
+  const visible = new Map<number, IWireLabel>();
   for (const edge of edges) {
     const label = labels.of(edge);
     if (label) {
-      shown.set(edge, label);
+      visible.set(edge, label);
     }
   }
-  return { labels, shown };
+  return { labels, visible: visible };
 }
 
 function faultsOf(drawing: IDrawContext): object {
-  const { labels, shown } = placed(drawing);
+  const { labels, visible: visible } = placed(drawing);
   const { onBoxes, onLabels, onWires, hidden } = labelFaults(
     drawing.scene,
-    shown,
+    visible,
     edge => labels.leastWidth(edge)
   );
   return { onBoxes, onLabels, onWires, hidden };
@@ -92,8 +92,8 @@ describe('edge labels', () => {
       for (let seed = 0; seed < 25; seed++) {
         const random = new Random(seed);
         const payload = withShapes(randomPayload(random, 60), random);
-        const drawing = await drawn(payload, flow);
-        count += placed(drawing).shown.size;
+        const drawing = await createDrawing(payload, flow);
+        count += placed(drawing).visible.size;
         expect({ seed, ...faultsOf(drawing) }).toEqual({ seed, ...NONE });
       }
       expect(count).toBeGreaterThan(100);
@@ -102,20 +102,20 @@ describe('edge labels', () => {
 
   it.each(FLOWS)('are on the edges of models, flowing %s', async flow => {
     for (const payload of [resnetPayload(), bertPayload()]) {
-      const drawing = await drawn(payload, flow);
+      const drawing = await createDrawing(payload, flow);
       expect(faultsOf(drawing)).toEqual(NONE);
       const { scene } = drawing;
       const wires = new Set(
         edgesOf(scene).map(e => `${scene.edgeSource[e]}/${scene.edgeTensor[e]}`)
       );
-      const { shown } = placed(drawing);
-      expect(shown.size).toBeGreaterThan(0.8 * wires.size);
-      expect(shown.size).toBeLessThanOrEqual(wires.size);
+      const { visible: visible } = placed(drawing);
+      expect(visible.size).toBeGreaterThan(0.8 * wires.size);
+      expect(visible.size).toBeLessThanOrEqual(wires.size);
     }
   });
 
   it('do not move when more of the graph comes into view', async () => {
-    const drawing = await drawn(resnetPayload(), 'right');
+    const drawing = await createDrawing(resnetPayload(), 'right');
     const labels = new WireLabels(drawing, new SpatialIndex(drawing.scene));
     const edges = edgesOf(drawing.scene);
     labels.place(edges.slice(0, 5));
@@ -125,7 +125,7 @@ describe('edge labels', () => {
   });
 
   it('are cached per drawing and recomputed for other dimensions', async () => {
-    const drawing = await drawn(resnetPayload(), 'right');
+    const drawing = await createDrawing(resnetPayload(), 'right');
     const index = new SpatialIndex(drawing.scene);
     const labels = labelsOf(drawing, index);
     expect(labelsOf(drawing, index)).toBe(labels);
@@ -138,7 +138,7 @@ describe('edge labels', () => {
 describe('label of one edge', () => {
   let base: IDrawContext;
   beforeAll(async () => {
-    base = await drawn(resnetPayload(), 'right');
+    base = await createDrawing(resnetPayload(), 'right');
   });
 
   /** Two cards at the given horizontal and vertical distance, with other boxes; y is offset by 200. */
@@ -170,7 +170,7 @@ describe('label of one edge', () => {
       shapes: [shape],
       tensors
     });
-    return placed({ ...base, scene, model }).shown.get(0) ?? null;
+    return placed({ ...base, scene, model }).visible.get(0) ?? null;
   }
 
   it('is above its middle', () => {

@@ -82,10 +82,10 @@ describe('edge paths', () => {
         scene,
         paint: new BoxColors(scene, { category: () => 'layer' } as never, null)
       } as IDrawContext;
-      const drawn: string[] = [];
+      const commands: string[] = [];
       const pen = new Proxy({ canvas: { width: 1, height: 1 } } as never, {
         get: (own, name) =>
-          Reflect.get(own, name) ?? (() => drawn.push(String(name))),
+          Reflect.get(own, name) ?? (() => commands.push(String(name))),
         set: () => true
       });
       const far = new CanvasLayer();
@@ -101,8 +101,8 @@ describe('edge paths', () => {
         { font: 'sans-serif', color: () => '#000' } as never,
         { hits: new Set() }
       );
-      expect(drawn.filter(name => name === 'lineTo')).toHaveLength(5);
-      expect(drawn).not.toContain('bezierCurveTo');
+      expect(commands.filter(name => name === 'lineTo')).toHaveLength(5);
+      expect(commands).not.toContain('bezierCurveTo');
     }
   );
 

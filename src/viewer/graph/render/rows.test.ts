@@ -57,10 +57,10 @@ describe('edges between rows', () => {
   it('have rounded corners, and labels on their returning part', () => {
     const e = returning(rows)[0];
     expect(edgePath(rows, e).match(/Q/g)).toHaveLength(4);
-    const spot = labelAnchor(rows, e)!;
+    const anchor = labelAnchor(rows, e)!;
     const [, , , y] = returnArrowheads(rows, e);
-    expect(spot.y).toBe(y);
-    expect(spot.beside).toBe(false);
+    expect(anchor.y).toBe(y);
+    expect(anchor.beside).toBe(false);
   });
 });
 

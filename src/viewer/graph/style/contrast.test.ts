@@ -72,8 +72,8 @@ describe.each([
 
   it('of edges, rings and marks on the background', () => {
     for (const token of ['--oad-edge', '--oad-accent', '--oad-hit']) {
-      const seen = contrast(solid(token), ground);
-      expect(seen, token).toBeGreaterThanOrEqual(GRAPHICS);
+      const ratio = contrast(solid(token), ground);
+      expect(ratio, token).toBeGreaterThanOrEqual(GRAPHICS);
     }
   });
 });

@@ -90,8 +90,8 @@ describe('dock over the graph', () => {
 
   it('is a line in the padding if boxes fill the view or the view is low', () => {
     const full = sightOf([ALL]);
-    const place = chooseDock(full, guest(), [], null);
-    expect(place).toEqual({ corner: 'bottom-left', slim: true });
+    const dock = chooseDock(full, guest(), [], null);
+    expect(dock).toEqual({ corner: 'bottom-left', slim: true });
     expect(coveredWeight(full, { x: 2, y: 578, w: 200, h: 20 })).toBe(0);
     expect(
       chooseDock(sightOf([], { w: 1000, h: 300 }), guest(), [], null)

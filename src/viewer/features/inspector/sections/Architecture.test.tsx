@@ -113,15 +113,17 @@ async function inspector(payload: GraphPayload): Promise<HTMLElement> {
 
 test('shows verdict, attention, cache and repeats, and the reasons for unknown facts', async () => {
   const panel = await inspector(decoder());
-  const told = facts(panel);
-  expect(told.get('Kind')).toBe('Transformer decoder');
+  const shownFacts = facts(panel);
+  expect(shownFacts.get('Kind')).toBe('Transformer decoder');
   expect(panel.textContent).toContain('2 self-attention layers, all causal');
-  expect(told.get('Causal layers')).toBe('1, unknown for 1');
-  expect(told.get('Key/value heads')).toBe('—');
-  expect(told.get('Longest sequence')).toBe('—no table');
-  expect(told.get('Per token')).toContain('1.02');
-  expect(told.get('Full context')).toBe('—the longest sequence is unknown');
-  expect(told.get('Source')).toMatch(/^estimated .* 60.%$/);
+  expect(shownFacts.get('Causal layers')).toBe('1, unknown for 1');
+  expect(shownFacts.get('Key/value heads')).toBe('—');
+  expect(shownFacts.get('Longest sequence')).toBe('—no table');
+  expect(shownFacts.get('Per token')).toContain('1.02');
+  expect(shownFacts.get('Full context')).toBe(
+    '—the longest sequence is unknown'
+  );
+  expect(shownFacts.get('Source')).toMatch(/^estimated .* 60.%$/);
   expect(panel.textContent).toContain('Layer ×12 30 nodes each');
   fireEvent.click(
     within(panel).getByRole('button', {
@@ -165,7 +167,7 @@ test('shows an unrecognised architecture without a confidence', async () => {
     evidence: [],
     quantization: null
   };
-  const told = facts(await inspector(payload));
-  expect(told.get('Kind')).toBe('Not recognised');
-  expect(told.has('Confidence')).toBe(false);
+  const shownFacts = facts(await inspector(payload));
+  expect(shownFacts.get('Kind')).toBe('Not recognised');
+  expect(shownFacts.has('Confidence')).toBe(false);
 });

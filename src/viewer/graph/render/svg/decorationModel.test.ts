@@ -89,7 +89,7 @@ describe('stub', () => {
     await frame();
   }
 
-  const SAID = 'Tensor Where_0_out0, 1×16, from Where mask, to 12 nodes';
+  const DESCRIPTION = 'Tensor Where_0_out0, 1×16, from Where mask, to 12 nodes';
 
   it('names the producer and consumers of its tensor', async () => {
     await showMask();
@@ -97,14 +97,14 @@ describe('stub', () => {
     // One at the producer, and one at each reader except the nearest, whose wire is short.
     expect(stubs).toHaveLength(12);
     for (const stub of stubs) {
-      expect(stub.getAttribute('aria-label')).toBe(SAID);
+      expect(stub.getAttribute('aria-label')).toBe(DESCRIPTION);
     }
     point(stubs[3]);
-    expect(root().title).toBe(SAID);
+    expect(root().title).toBe(DESCRIPTION);
     surface.setScene(view.scene, model, tree);
     expect(root().hasAttribute('title')).toBe(false);
     point(host.querySelectorAll('.oad-stub')[3]);
-    expect(root().title).toBe(SAID);
+    expect(root().title).toBe(DESCRIPTION);
     root().dispatchEvent(new PointerEvent('pointerleave'));
     expect(root().hasAttribute('title')).toBe(false);
   });
