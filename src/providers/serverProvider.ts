@@ -91,15 +91,15 @@ export class ServerProvider implements IReportProvider {
     onProgress: (progress: IProgress) => void,
     signal: AbortSignal
   ): Promise<GraphPayload> {
-    const begun = await this._begin(options, signal);
-    this._begun.resolve(begun.job);
-    const job = await this._follow(begun.job, onProgress, signal);
+    const started = await this._begin(options, signal);
+    this._begun.resolve(started.job);
+    const job = await this._follow(started.job, onProgress, signal);
     this._analysed.resolve(job);
     const payload = await this._connection.json<GraphPayload>(
       `jobs/${encodeURIComponent(job.id)}/graph`,
       { signal }
     );
-    this._stamp = begun.stamp;
+    this._stamp = started.stamp;
     this._job = job;
     this._options = options;
     return payload;
@@ -246,9 +246,9 @@ export class ServerProvider implements IReportProvider {
   ): Promise<IStartedJob> {
     const prefetched = this._prefetched;
     this._prefetched = null;
-    const begun = await prefetched?.take(options, this._rules(), signal);
-    if (begun) {
-      return begun;
+    const started = await prefetched?.take(options, this._rules(), signal);
+    if (started) {
+      return started;
     }
     const stamp = stampOf(
       await readStamp(this._connection, this._path, signal)

@@ -121,11 +121,11 @@ async function render(context: ILoaderContext): Promise<() => void> {
     const { module, style } = loadViewer(await codeOf(context.model));
     return await (await module).default.render(context, style);
   } catch (error) {
-    const told = document.createElement('p');
-    told.setAttribute('role', 'alert');
-    told.textContent = error instanceof Error ? error.message : String(error);
-    context.el.append(told);
-    return () => told.remove();
+    const alert = document.createElement('p');
+    alert.setAttribute('role', 'alert');
+    alert.textContent = error instanceof Error ? error.message : String(error);
+    context.el.append(alert);
+    return () => alert.remove();
   }
 }
 

@@ -34,10 +34,10 @@ export function isDark(theme: string, el: Element): boolean {
     return /dark|high-contrast$/.test(body.dataset.vscodeThemeKind);
   }
   for (const element of [documentElement, body]) {
-    const told =
+    const attribute =
       element.getAttribute('theme') ?? element.getAttribute('data-theme') ?? '';
-    if (told === 'dark' || told === 'light') {
-      return told === 'dark';
+    if (attribute === 'dark' || attribute === 'light') {
+      return attribute === 'dark';
     }
     if (element.classList.contains('dark')) {
       return true;
@@ -65,10 +65,10 @@ export function onThemeChange(el: Element, changed: () => void): () => void {
       ]
     });
   }
-  const wish = window.matchMedia(DARK_QUERY);
-  wish.addEventListener('change', changed);
+  const darkQuery = window.matchMedia(DARK_QUERY);
+  darkQuery.addEventListener('change', changed);
   return () => {
     observer.disconnect();
-    wish.removeEventListener('change', changed);
+    darkQuery.removeEventListener('change', changed);
   };
 }

@@ -131,13 +131,13 @@ export class DeviceTimes {
     const part = this._part!;
     const tensors = new TensorBytes(this._model, bytes);
     const work = new KernelWorkloads(this._model, part, tensors);
-    const made: IWidthData = {
+    const data: IWidthData = {
       groups: groupKernels(part, work),
       resident: work.resident(),
       required: requiredBytes(this._model, tensors)
     };
-    this._widths.set(bytes, made);
-    return made;
+    this._widths.set(bytes, data);
+    return data;
   }
 }
 

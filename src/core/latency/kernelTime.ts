@@ -96,8 +96,8 @@ export function ratesOf(
   const own = model.attention_precision[precision] ?? precision;
   const cpu = devices.category[device] === 'cpu';
   // Payloads of earlier versions lack it.
-  const told = devices.measured as typeof devices.measured | undefined;
-  const measured = (cpu && told?.[String(device)]) || null;
+  const rates = devices.measured as typeof devices.measured | undefined;
+  const measured = (cpu && rates?.[String(device)]) || null;
   const cacheRate = cached
     ? Math.max(bandwidth, model.l2_bytes_per_clock * units * clock)
     : bandwidth;

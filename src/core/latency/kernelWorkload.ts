@@ -80,12 +80,12 @@ export class KernelWorkloads {
     const { kind, anchor, product } = this._part.kernels;
     const what = kind[kernel];
     const expert = this._experts.get(kernel);
-    const made = product[kernel] ?? -1;
+    const productIndex = product[kernel] ?? -1;
     const macs = what > KERNEL.memory ? this._macs[kernel] : 0;
     const moved = this._transferredBytes(kernel);
     const routed =
       what === KERNEL.experts
-        ? this._routing(made, this._part.kernels.groups[kernel])
+        ? this._routing(productIndex, this._part.kernels.groups[kernel])
         : null;
     const runs =
       what < 0 || this._unboundedNodes.has(anchor[kernel])
@@ -107,7 +107,7 @@ export class KernelWorkloads {
   /** Bytes of all weights, plus the largest working set of a kernel of known size. */
   resident(): number {
     const { kind, reads, writes } = this._part.kernels;
-    const held = new Set(
+    const tensors = new Set(
       [...reads, ...writes].filter(tensor => this._bytes.isWeight(tensor))
     );
     let most = 0;
@@ -115,7 +115,7 @@ export class KernelWorkloads {
       const { weights, activations } = this._transferredBytes(kernel);
       most = Number.isNaN(weights) ? most : Math.max(most, activations || 0);
     });
-    return [...held].reduce(
+    return [...tensors].reduce(
       (sum, tensor) => sum + (this._bytes.bytes(tensor) || 0),
       most
     );
@@ -127,15 +127,15 @@ export class KernelWorkloads {
     macs: number
   ): Pick<IKernelWorkload, 'm' | 'n' | 'k' | 'steps' | 'inputs'> {
     const { product, groups } = this._part.kernels;
-    const made = product[kernel] ?? -1;
+    const productIndex = product[kernel] ?? -1;
     if (kind === KERNEL.attention) {
-      return this._queries(made, groups[kernel]);
+      return this._queries(productIndex, groups[kernel]);
     }
     if (kind === KERNEL.recurrent) {
-      return this._recurrentSizes(kernel, made, macs);
+      return this._recurrentSizes(kernel, productIndex, macs);
     }
     return kind > KERNEL.memory
-      ? this._product(kernel, made, macs)
+      ? this._product(kernel, productIndex, macs)
       : { m: 0, n: 0, k: 0 };
   }
 

@@ -122,9 +122,9 @@ export class Changes implements IChanges {
           : (bits & ~fused) === 0
             ? FUSED
             : CHANGED;
-    const made = SIDES.map(side => this._ofSide(side, state));
-    this._states = [made[0].states, made[1].states];
-    this._bits = [made[0].bits, made[1].bits];
+    const results = SIDES.map(side => this._ofSide(side, state));
+    this._states = [results[0].states, results[1].states];
+    this._bits = [results[0].bits, results[1].bits];
     const differing = SIDES.map(side => this._differing(side));
     this.differing = [differing[0], differing[1]];
   }

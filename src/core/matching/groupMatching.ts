@@ -80,10 +80,10 @@ function inside(
   group: number,
   places: readonly number[]
 ): boolean {
-  const held = places.filter(
+  const inside = places.filter(
     place => place >= tree.groupStart[group] && place < tree.groupEnd[group]
   );
-  return held.length >= MIN_SHARED * places.length;
+  return inside.length >= MIN_SHARED * places.length;
 }
 
 /** The smallest group around most of these positions; -1 if there is none. */

@@ -165,14 +165,14 @@ export class OperatorForms {
       if (producer < 0) {
         continue;
       }
-      const made = this.type(producer);
-      if (made === 'DynamicQuantizeLinear') {
+      const producerType = this.type(producer);
+      if (producerType === 'DynamicQuantizeLinear') {
         return inputs[from + at];
       }
       const before = inputs[inputOffsets[producer]] ?? -1;
       const product = before < 0 ? -1 : tensorProducer[before];
       if (
-        made === 'Cast' &&
+        producerType === 'Cast' &&
         product >= 0 &&
         /Integer$/.test(this.type(product))
       ) {

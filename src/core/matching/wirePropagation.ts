@@ -67,14 +67,17 @@ export class WirePropagation {
         this._matchProducers(left.inputs[k], right.inputs[start + at]);
       }
     }
-    const made = left.outputOffsets[node];
+    const firstOutput = left.outputOffsets[node];
     const gave = right.outputOffsets[other];
     const makes = Math.min(
-      left.outputOffsets[node + 1] - made,
+      left.outputOffsets[node + 1] - firstOutput,
       right.outputOffsets[other + 1] - gave
     );
     for (let k = 0; k < makes; k++) {
-      this._matchReaders(left.outputs[made + k], right.outputs[gave + k]);
+      this._matchReaders(
+        left.outputs[firstOutput + k],
+        right.outputs[gave + k]
+      );
     }
   }
 

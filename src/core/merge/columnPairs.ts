@@ -59,15 +59,15 @@ export function pairOutputs(
     }
   });
   const found: number[][] = [];
-  const made: number[][] = [];
+  const outputs: number[][] = [];
   column.forEach((pair, node) => {
     if (pair >= 0) {
       const all = row(payload, 'output', node).filter(one => one >= 0);
-      (made[pair] ??= []).push(...all);
+      (outputs[pair] ??= []).push(...all);
       (found[pair] ??= []).push(...all.filter(one => leaves.has(one)));
     }
   });
-  return Array.from(made, (all, pair) =>
+  return Array.from(outputs, (all, pair) =>
     found[pair]?.length ? found[pair] : (all ?? [])
   );
 }
@@ -83,9 +83,9 @@ export function sameInputs(
   there.forEach((tensor, place) => {
     const named = byName.get(b.tensors.name[tensor]);
     const same = here.length === there.length ? here[place] : undefined;
-    const made = named ?? same;
-    if (made !== undefined) {
-      found.set(tensor, made);
+    const match = named ?? same;
+    if (match !== undefined) {
+      found.set(tensor, match);
     }
   });
   return found;

@@ -289,11 +289,11 @@ class PayloadMerger {
         if (tensor < 0 || !there.isOnly(tensor, node, known)) {
           continue;
         }
-        const made = this._of(tensor);
+        const mapped = this._of(tensor);
         const read = row(this._a, 'input', into);
         const extra = this._extra.get(into) ?? [];
-        if (made >= 0 && !read.includes(made) && !extra.includes(made)) {
-          this._extra.set(into, [...extra, made]);
+        if (mapped >= 0 && !read.includes(mapped) && !extra.includes(mapped)) {
+          this._extra.set(into, [...extra, mapped]);
         }
       }
     });
@@ -303,11 +303,11 @@ class PayloadMerger {
   private _results(): void {
     for (const tensor of this._b.tensors.outputs) {
       const [known, there] = this._wires;
-      const made = there.isOnlyEnd(tensor, known) ? this._of(tensor) : NONE;
-      if (made >= 0 && !this._tensors.outputs.includes(made)) {
-        this._newEnds.add(made);
-        this._tensors.outputs.push(made);
-        this._graphs.outputs[0]?.push(made);
+      const mapped = there.isOnlyEnd(tensor, known) ? this._of(tensor) : NONE;
+      if (mapped >= 0 && !this._tensors.outputs.includes(mapped)) {
+        this._newEnds.add(mapped);
+        this._tensors.outputs.push(mapped);
+        this._graphs.outputs[0]?.push(mapped);
       }
     }
   }
@@ -322,9 +322,9 @@ class PayloadMerger {
       return known;
     }
     const found = this._counterpart(tensor);
-    const made = found >= 0 ? found : this._add(tensor);
-    this._tensorOf.set(tensor, made);
-    return made;
+    const mapped = found >= 0 ? found : this._add(tensor);
+    this._tensorOf.set(tensor, mapped);
+    return mapped;
   }
 
   private _counterpart(tensor: number): number {
@@ -344,7 +344,7 @@ class PayloadMerger {
     const producer = b.tensors.producer[tensor];
     const own = producer >= 0 && this._given.right[producer] === -1;
     const kind = b.tensors.kind[tensor];
-    const made = into.name.length;
+    const id = into.name.length;
     into.name.push(b.tensors.name[tensor]);
     into.dtype.push(a.dtypes.length + b.tensors.dtype[tensor]);
     into.shape.push(a.shapes.length + b.tensors.shape[tensor]);
@@ -355,10 +355,10 @@ class PayloadMerger {
     );
     this._added.push(tensor);
     if (kind === TENSOR_KIND.input) {
-      into.inputs.push(made);
-      this._graphs.inputs[0]?.push(made);
+      into.inputs.push(id);
+      this._graphs.inputs[0]?.push(id);
     }
-    return made;
+    return id;
   }
 
   /** The merged subgraph of a subgraph of the second model; 0 is the main graph. */

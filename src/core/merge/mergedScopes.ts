@@ -24,7 +24,7 @@ export class MergedScopes {
   /** -1 if not yet known, -2 if it gets no box. */
   private readonly _to: Int32Array;
   /** Number of pairs in each box of the second model. */
-  private readonly _held: Int32Array;
+  private readonly _counts: Int32Array;
 
   constructor(
     left: GraphPayload,
@@ -36,16 +36,16 @@ export class MergedScopes {
     const count = scopes.parent.length;
     const most = left.scopes.parent.length;
     this._to = new Int32Array(count).fill(-1);
-    this._held = new Int32Array(count);
-    const held = new Int32Array(most);
+    this._counts = new Int32Array(count);
+    const counts = new Int32Array(most);
     const shared = new Map<number, Map<number, number>>();
     for (const [a, b] of pairs) {
       const around = chain(left.scopes, left.nodes.scope[a]);
       for (const scope of around) {
-        held[scope]++;
+        counts[scope]++;
       }
       for (const scope of chain(scopes, _right.nodes.scope[b])) {
-        this._held[scope]++;
+        this._counts[scope]++;
         const votes = shared.get(scope) ?? new Map<number, number>();
         shared.set(scope, votes);
         for (const other of around) {
@@ -59,7 +59,7 @@ export class MergedScopes {
         left.scopes,
         scope,
         shared.get(scope),
-        held,
+        counts,
         taken
       );
       if (best >= 0) {
@@ -72,7 +72,7 @@ export class MergedScopes {
   /** The box of a scope of the second model; -1 if there is none. */
   of(scope: number): number {
     for (const at of chain(this._right.scopes, scope).reverse()) {
-      if (this._to[at] === -1 && this._held[at] === 0) {
+      if (this._to[at] === -1 && this._counts[at] === 0) {
         this._to[at] = this._add(at);
       }
     }
@@ -103,7 +103,7 @@ export class MergedScopes {
     left: Scopes,
     scope: number,
     votes: ReadonlyMap<number, number> | undefined,
-    held: Int32Array,
+    counts: Int32Array,
     taken: ReadonlySet<number>
   ): number {
     const { scopes } = this._right;
@@ -111,7 +111,7 @@ export class MergedScopes {
     let best = -1;
     let most = 0;
     for (const [other, count] of votes ?? []) {
-      const sizes = [held[other], this._held[scope]];
+      const sizes = [counts[other], this._counts[scope]];
       const share = (2 * count) / (sizes[0] + sizes[1]);
       // A repeat of two is not one of its parts.
       const isMost = 2 * count > Math.max(...sizes);

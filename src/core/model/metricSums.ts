@@ -35,9 +35,9 @@ export function partStateOf(
   const perRun = id === 'latency' || isExecutionCost(id);
   if (Number.isNaN(model.metrics[id][node])) {
     // In an excluded branch, even the cost of one execution may be unknown; the totals do report that.
-    const told =
+    const isKnown =
       id === 'latency' || typeof storedValue(model, id, node) === 'number';
-    return runs === NODE_RUNS.excluded && perRun && told
+    return runs === NODE_RUNS.excluded && perRun && isKnown
       ? PART_STATE.excluded
       : PART_STATE.unknown;
   }

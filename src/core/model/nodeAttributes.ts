@@ -18,9 +18,9 @@ function buildIndex({ name, value, node, entry }: AttributeColumns): IIndex {
   const byName = new Map<string, Map<number, AttributeValue>>();
   const texts = new Map<number, string[]>();
   const lower = name.map(text => text.toLowerCase());
-  const words = value.map((held, at) => [
+  const words = value.map((attribute, at) => [
     lower[at],
-    ...(Array.isArray(held) ? held : [held])
+    ...(Array.isArray(attribute) ? attribute : [attribute])
       .filter((item): item is string => typeof item === 'string' && item !== '')
       .map(item => item.toLowerCase())
   ]);
@@ -32,10 +32,10 @@ function buildIndex({ name, value, node, entry }: AttributeColumns): IIndex {
     } else if (!known.has(id)) {
       known.set(id, value[at]);
     }
-    const said = texts.get(id) ?? [];
+    const nodeTexts = texts.get(id) ?? [];
     // Pushed one by one: a node may have too many attributes to spread.
-    words[at].forEach(word => said.push(word));
-    texts.set(id, said);
+    words[at].forEach(word => nodeTexts.push(word));
+    texts.set(id, nodeTexts);
   });
   return { byName, texts };
 }
@@ -70,16 +70,22 @@ export function attributeValue(
   name: string,
   item?: number
 ): number | readonly string[] | null {
-  let held = indexOf(payload)?.byName.get(name)?.get(node);
+  let attribute = indexOf(payload)?.byName.get(name)?.get(node);
   if (item !== undefined) {
-    held = Array.isArray(held) ? held.at(item) : undefined;
+    attribute = Array.isArray(attribute) ? attribute.at(item) : undefined;
   }
-  if (!Array.isArray(held)) {
-    return held === undefined ? null : typeof held === 'string' ? [held] : held;
+  if (!Array.isArray(attribute)) {
+    return attribute === undefined
+      ? null
+      : typeof attribute === 'string'
+        ? [attribute]
+        : attribute;
   }
-  if (held.some(one => typeof one === 'number' && !Number.isInteger(one))) {
+  if (
+    attribute.some(one => typeof one === 'number' && !Number.isInteger(one))
+  ) {
     return null;
   }
-  const all = held.map(String);
+  const all = attribute.map(String);
   return [...[',', 'x', '×'].map(mark => all.join(mark)), `[${all.join(',')}]`];
 }

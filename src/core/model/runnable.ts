@@ -5,6 +5,6 @@ import type { GraphPayload } from '../../schema';
 /** Why the model cannot run at its current sizes; empty if it can, or if that is unknown. */
 export function cannotRun(payload: GraphPayload): string {
   // Payloads of earlier versions lack it.
-  const said = payload.runnable as GraphPayload['runnable'] | undefined;
-  return said?.verdict === 'no' ? said.reason : '';
+  const runnable = payload.runnable as GraphPayload['runnable'] | undefined;
+  return runnable?.verdict === 'no' ? runnable.reason : '';
 }

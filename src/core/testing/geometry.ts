@@ -13,7 +13,7 @@ export interface IFaults {
   /** Pairs of an edge and an unrelated item that it passes through. */
   through: number;
   /** Edges that do not start or end at their items. */
-  loose: number;
+  detached: number;
   /** Items or points outside the bounds. */
   outside: number;
 }
@@ -89,7 +89,7 @@ function checkEdge(
   const end = result.pointOffsets[e + 1];
   const [s, t] = [input.source[e], input.target[e]];
   if (s === t) {
-    faults.loose += end > begin ? 1 : 0;
+    faults.detached += end > begin ? 1 : 0;
     return;
   }
   const x = (i: number) => result.points[2 * i];
@@ -102,7 +102,7 @@ function checkEdge(
     off(x(end - 1), result.x[t] - input.width[t] / 2) ||
     off(y(end - 1), result.y[t] + input.targetOffset[e])
   ) {
-    faults.loose++;
+    faults.detached++;
     return;
   }
   let rises = true;
@@ -139,7 +139,7 @@ export function findFaults(
     overlaps: countOverlaps(input, result),
     backward: 0,
     through: 0,
-    loose: 0,
+    detached: 0,
     outside: 0
   };
   for (let e = 0; e < input.source.length; e++) {

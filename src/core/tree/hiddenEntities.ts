@@ -190,14 +190,14 @@ export function removeHidden(
       read.add(`${s} ${level.linkTensor[l]}`);
     }
   }
-  const stay = (from: number, list: Int32Array): Int32Array =>
+  const remaining = (from: number, list: Int32Array): Int32Array =>
     list.filter((_, i) => !gone[from + i]);
   const first = level.children.length;
   return {
     ...level,
-    children: stay(0, level.children),
-    inputs: stay(first, level.inputs),
-    outputs: stay(first + level.inputs.length, level.outputs),
+    children: remaining(0, level.children),
+    inputs: remaining(first, level.inputs),
+    outputs: remaining(first + level.inputs.length, level.outputs),
     itemCount: count,
     linkSource: links.source.toArray(),
     linkTarget: links.target.toArray(),
@@ -214,24 +214,24 @@ function hiddenLinksOf(
   read: ReadonlySet<string>
 ): IHiddenLink[] {
   const cuts: IHiddenLink[] = [];
-  const begun = new Set<string>();
+  const sources = new Set<string>();
   for (let l = 0; l < level.linkSource.length; l++) {
     const [s, t] = [level.linkSource[l], level.linkTarget[l]];
     const tensor = level.linkTensor[l];
     const key = `${s} ${tensor}`;
     // A pill or port of several tensors that still receives some of them needs no connector for the
     // others.
-    const fed = t >= level.children.length && kept[t];
-    if (gone[s] && !gone[t] && !fed) {
+    const hasInput = t >= level.children.length && kept[t];
+    if (gone[s] && !gone[t] && !hasInput) {
       cuts.push({ item: place[t], tensor, enters: true });
     } else if (
       gone[t] &&
       !gone[s] &&
       s < level.children.length &&
       !read.has(key) &&
-      !begun.has(key)
+      !sources.has(key)
     ) {
-      begun.add(key);
+      sources.add(key);
       cuts.push({ item: place[s], tensor, enters: false });
     }
   }

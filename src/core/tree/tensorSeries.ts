@@ -99,15 +99,15 @@ export function findSeries(
     [...inputs].filter(t => model.tensorProducer[t] < 0 && !outputs.has(t)),
     series
   );
-  const made = [...outputs].filter(t => {
+  const produced = [...outputs].filter(t => {
     const producer = model.tensorProducer[t];
     return producer >= 0 && homes.nodePosition[producer] >= 0;
   });
-  const elsewhere = readElsewhere(model, reads, homes, new Set(made));
+  const elsewhere = readElsewhere(model, reads, homes, new Set(produced));
   collect(
     model,
     'output',
-    made.filter(t => !elsewhere.has(t)),
+    produced.filter(t => !elsewhere.has(t)),
     series
   );
   return series;

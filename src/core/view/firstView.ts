@@ -53,12 +53,12 @@ export async function lastNotLonger(
     return steps[steps.length - 1];
   }
   for (let at = firstSufficientStep(steps); at < steps.length; at++) {
-    const reached = await show(steps[at]);
-    if (reached === null) {
+    const stepLength = await show(steps[at]);
+    if (stepLength === null) {
       return null;
     }
     const room = steps[at].lowCost ? CHEAP_PANE_SHARE * length : length;
-    if (reached > room && at > 0 && showsEnough(steps, at - 1)) {
+    if (stepLength > room && at > 0 && showsEnough(steps, at - 1)) {
       return steps[at - 1];
     }
   }
@@ -66,9 +66,9 @@ export async function lastNotLonger(
 }
 
 /** Share of the pane that the view covers at the zoom at which it fits. */
-function covered(shown: IPictureSize, pane: IPane): number {
-  const zoom = fitZoom(shown, pane);
-  return (shown.width * shown.height * zoom * zoom) / (pane.w * pane.h);
+function covered(size: IPictureSize, pane: IPane): number {
+  const zoom = fitZoom(size, pane);
+  return (size.width * size.height * zoom * zoom) / (pane.w * pane.h);
 }
 
 /**
@@ -90,15 +90,15 @@ export async function lastReadable<S extends IPictureSize>(
     if (best && isDone && !hasRoom) {
       break;
     }
-    const shown = await show(step);
-    if (!shown) {
+    const size = await show(step);
+    if (!size) {
       return null;
     }
-    const zoom = fitZoom(shown, pane);
+    const zoom = fitZoom(size, pane);
     if (best && zoom < (step.lowCost ? CHEAP_ZOOM : COMFORTABLE_READING_ZOOM)) {
       break;
     }
-    best = { step, shown };
+    best = { step, shown: size };
   }
   const before = best?.step === steps[first] && steps[first - 1];
   if (
@@ -116,5 +116,5 @@ export async function lastReadable<S extends IPictureSize>(
   );
 }
 
-const isReadable = (shown: IPictureSize, pane: IPane): boolean =>
-  fitZoom(shown, pane) >= COMFORTABLE_READING_ZOOM;
+const isReadable = (size: IPictureSize, pane: IPane): boolean =>
+  fitZoom(size, pane) >= COMFORTABLE_READING_ZOOM;

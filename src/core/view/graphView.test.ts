@@ -382,7 +382,7 @@ describe('operations', () => {
     await few.expandAll(1e6);
     await many.expandAll(1e6);
     expect(many.layoutCounts().computed).toBe(few.layoutCounts().computed);
-    expect(many.layoutCounts().remembered).toBeGreaterThan(400);
+    expect(many.layoutCounts().cached).toBeGreaterThan(400);
   });
 
   it('expandAll handles 50,000 nodes', async () => {

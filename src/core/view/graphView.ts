@@ -26,7 +26,7 @@ export interface IInstrumentedGraphView extends IGraphView {
   readonly tree: IGroupTree;
   updateNumbers(tree: IGroupTree, sizer: ISizer): Promise<IScene>;
   /** Number of computed and of cached layouts since the view was created. */
-  layoutCounts(): { computed: number; remembered: number };
+  layoutCounts(): { computed: number; cached: number };
 }
 
 /** Minimum gain in size for compact cards. */
@@ -198,13 +198,13 @@ class GraphView implements IInstrumentedGraphView {
     if (hidden) {
       this._shown.hide(canonicalHidden(this.tree, hidden));
     }
-    const wanted = new Uint8Array(this.tree.groupCount);
+    const groups = new Uint8Array(this.tree.groupCount);
     for (const group of open) {
-      if (group >= 0 && group < wanted.length) {
-        wanted[group] = 1;
+      if (group >= 0 && group < groups.length) {
+        groups[group] = 1;
       }
     }
-    return this._openExactly(wanted);
+    return this._openExactly(groups);
   }
 
   dispose(): void {
@@ -214,7 +214,7 @@ class GraphView implements IInstrumentedGraphView {
     this._engine.dispose();
   }
 
-  layoutCounts(): { computed: number; remembered: number } {
+  layoutCounts(): { computed: number; cached: number } {
     return this._layouts.hierarchy.counts();
   }
 
@@ -222,8 +222,8 @@ class GraphView implements IInstrumentedGraphView {
     return this._layouts.visibility;
   }
 
-  private _openExactly(wanted: Uint8Array): Promise<IScene> {
-    this._shown.setExactly(wanted);
+  private _openExactly(open: Uint8Array): Promise<IScene> {
+    this._shown.setExactly(open);
     return this._refresh();
   }
 

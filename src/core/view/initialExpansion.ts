@@ -77,7 +77,7 @@ function firstPart(tree: IGroupTree, group: number): number {
 function addedBoxes(
   tree: IGroupTree,
   family: readonly number[],
-  alone: boolean
+  closed: boolean
 ): number {
   const inside = (group: number) =>
     group < 0 ? 0 : tree.children[group + 1].length - 1;
@@ -85,7 +85,7 @@ function addedBoxes(
     (sum, group) =>
       sum +
       (tree.groupIsRepeat[group]
-        ? inside(alone ? -1 : firstPart(tree, group))
+        ? inside(closed ? -1 : firstPart(tree, group))
         : inside(group)),
     0
   );

@@ -139,21 +139,21 @@ export class LevelLayouts {
 
   private _tried(groups: readonly number[]): IRowTrial {
     const root = this.hierarchy.layoutOf(-1);
-    let [breaks, torn, lone] = [0, 0, 0];
+    let [breaks, returning, portRows] = [0, 0, 0];
     for (const group of groups) {
       const placed = this.hierarchy.layoutOf(group);
       const rows = placed && asRowedResult(placed.geometry);
       if (rows) {
         breaks += rows.breaks.length;
-        torn += rows.returning;
-        lone += rowsWithoutNodes(rows, placed.level.children.length);
+        returning += rows.returning;
+        portRows += rowsWithoutNodes(rows, placed.level.children.length);
       }
     }
     return {
       width: root?.along ?? 0,
       height: root?.across ?? 0,
-      tangle: breaks > 0 ? Math.max(0, torn / breaks - 1) : 0,
-      lone
+      cuts: breaks > 0 ? Math.max(0, returning / breaks - 1) : 0,
+      portRows
     };
   }
 

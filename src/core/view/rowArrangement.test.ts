@@ -14,8 +14,8 @@ function constantArea(width: number, height: number, tangle = 0) {
     return {
       width: Math.min(width, room),
       height: rows * (height + 40),
-      tangle,
-      lone: 0
+      cuts: tangle,
+      portRows: 0
     };
   };
   const view: IArrangeable = {

@@ -23,9 +23,9 @@ const BESIDE_SHARES = [0.45, 0.2] as const;
 /** Ratio of zooms up to which items next to an open group are preferred to rows of their own. */
 const BESIDE_ZOOM_RATIO = 1.12;
 /** Cost of a break for every wire after the first that it cuts, as a share of the zoom. */
-const TORN_WIRE_COST = 0.1;
+const CUT_WIRE_COST = 0.1;
 /** Cost of a row with only inputs or outputs. */
-const LONE_ROW_COST = 0.15;
+const PORT_ROW_COST = 0.15;
 /** Above this many boxes, widths are derived from the area instead of searched. */
 const MAX_SEARCHED_BOXES = 600;
 /** Area of a layout in rows relative to a single row: less empty space, but gutters. */
@@ -41,9 +41,9 @@ export interface IRowTrial {
   readonly width: number;
   readonly height: number;
   /** Wires after the first that a break cuts, on average. */
-  readonly tangle: number;
+  readonly cuts: number;
   /** Number of rows with only inputs or outputs. */
-  readonly lone: number;
+  readonly portRows: number;
 }
 
 /** A graph whose rows can be arranged; null results mean that it was interrupted. */
@@ -59,8 +59,8 @@ export interface IArrangeable {
 
 /** Score of a zoom: higher if the whole graph is readable, and if it is comfortable to read. */
 function zoomScore(zoom: number): number {
-  const whole = zoom >= MIN_READABLE_ZOOM ? WHOLE_PICTURE_BONUS : 1;
-  return zoom * whole * (zoom >= COMFORTABLE_READING_ZOOM ? READABLE_BONUS : 1);
+  const bonus = zoom >= MIN_READABLE_ZOOM ? WHOLE_PICTURE_BONUS : 1;
+  return zoom * bonus * (zoom >= COMFORTABLE_READING_ZOOM ? READABLE_BONUS : 1);
 }
 
 /** Rows as wide as the pane at a zoom. */
@@ -92,12 +92,12 @@ class RowWidthSearch {
 
   /** Tries rows intended for a zoom; returns whether the whole graph fits at that zoom. */
   async at(zoom: number): Promise<boolean> {
-    let reached = 0;
+    let bestZoom = 0;
     for (const beside of BESIDE_SHARES) {
       const tried = await this._try(zoom, beside);
-      reached = Math.max(reached, tried ? fitZoom(tried, this._pane) : 0);
+      bestZoom = Math.max(bestZoom, tried ? fitZoom(tried, this._pane) : 0);
     }
-    return reached >= zoom / SAME_ZOOM_RATIO;
+    return bestZoom >= zoom / SAME_ZOOM_RATIO;
   }
 
   /**
@@ -118,10 +118,10 @@ class RowWidthSearch {
     const tried = await this._view.inRows(rows);
     if (tried) {
       const k = fitZoom(tried, this._pane);
-      const near = beside === BESIDE_SHARES[0] ? BESIDE_ZOOM_RATIO : 1;
+      const preference = beside === BESIDE_SHARES[0] ? BESIDE_ZOOM_RATIO : 1;
       const cost =
-        1 + TORN_WIRE_COST * tried.tangle + LONE_ROW_COST * tried.lone;
-      const score = (zoomScore(k) * near) / cost;
+        1 + CUT_WIRE_COST * tried.cuts + PORT_ROW_COST * tried.portRows;
+      const score = (zoomScore(k) * preference) / cost;
       if (score > this._best.score * (1 + MIN_SCORE_GAIN)) {
         this._best = { rows, score, zoom: k };
       }

@@ -218,8 +218,8 @@ class SceneBuilder {
       const edge = this._edges++;
       columns.edgeSource[edge] = this._sourceBox(opened, e);
       columns.edgeTarget[edge] = this._targetBox(opened, e);
-      const alone = placed.weight[e] === 1 && placed.link[e] >= 0;
-      columns.edgeTensor[edge] = alone
+      const isSingle = placed.weight[e] === 1 && placed.link[e] >= 0;
+      columns.edgeTensor[edge] = isSingle
         ? placed.level.linkMember[placed.link[e]]
         : placed.tensor[e];
       columns.edgeWeight[edge] = placed.weight[e];

@@ -38,7 +38,7 @@ export class VisibilityState {
 
   /** Drawn levels that must be laid out again, innermost first; -1 is the root. */
   levelsToLayOut(): number[] {
-    const reached = this._reached();
+    const reached = this._drawnGroups();
     const groups: number[] = [];
     for (let group = this._tree.groupCount - 1; group >= -1; group--) {
       const drawn = group < 0 || (this._open[group] && reached[group]);
@@ -64,7 +64,7 @@ export class VisibilityState {
    */
   setOpen(group: number, open: boolean, recursive: boolean): void {
     if (open && !recursive) {
-      this._lookInto(group, 0);
+      this._hideInstances(group, 0);
     }
     this._set(group, open ? 1 : 0);
     if (recursive) {
@@ -73,8 +73,8 @@ export class VisibilityState {
   }
 
   /** Opens exactly these groups. */
-  setExactly(wanted: Uint8Array): void {
-    wanted.forEach((open, group) => this._set(group, open));
+  setExactly(groups: Uint8Array): void {
+    groups.forEach((open, group) => this._set(group, open));
   }
 
   /** Opens the outer `depths` levels of groups; leaves deeper ones unchanged. */
@@ -93,7 +93,7 @@ export class VisibilityState {
     const after = new Set(entities);
     for (const entity of new Set([...before, ...after])) {
       if (before.has(entity) !== after.has(entity)) {
-        this._mark(this._parentOf(entity));
+        this._invalidate(this._parentOf(entity));
       }
     }
     this._hidden = after;
@@ -110,7 +110,7 @@ export class VisibilityState {
       group = groupParent[group];
     }
     for (; group >= 0; group = groupParent[group]) {
-      this._lookInto(group, children[group + 1].indexOf(below));
+      this._hideInstances(group, children[group + 1].indexOf(below));
       this._set(group, 1);
       below = model.nodeCount + group;
     }
@@ -121,25 +121,25 @@ export class VisibilityState {
   invalidateSizes(entities: readonly number[]): void {
     const { nodeCount } = this._tree.model;
     for (const entity of entities) {
-      this._mark(this._parentOf(entity));
+      this._invalidate(this._parentOf(entity));
       const group = entity - nodeCount;
       if (group >= 0 && this._open[group]) {
         // Its panel is as wide as its card.
-        this._mark(group);
+        this._invalidate(group);
       }
     }
   }
 
   /** Whether all ancestors are open, by group; parents come first. */
-  private _reached(): Uint8Array {
+  private _drawnGroups(): Uint8Array {
     const { groupParent, groupCount } = this._tree;
-    const reached = new Uint8Array(groupCount);
+    const drawn = new Uint8Array(groupCount);
     for (let group = 0; group < groupCount; group++) {
       const parent = groupParent[group];
-      reached[group] =
-        parent < 0 || (reached[parent] && this._open[parent]) ? 1 : 0;
+      drawn[group] =
+        parent < 0 || (drawn[parent] && this._open[parent]) ? 1 : 0;
     }
-    return reached;
+    return drawn;
   }
 
   /** The group around an entity; -1 is the root. */
@@ -169,11 +169,11 @@ export class VisibilityState {
       return;
     }
     this._open[group] = open;
-    this._mark(this._tree.groupParent[group]);
+    this._invalidate(this._tree.groupParent[group]);
   }
 
   /** Marks a level and all its ancestors to be laid out again; -1 is the root. */
-  private _mark(group: number): void {
+  private _invalidate(group: number): void {
     const { groupParent } = this._tree;
     let above = group;
     while (above >= 0 && !this._dirty[above + 1]) {
@@ -186,15 +186,15 @@ export class VisibilityState {
   }
 
   /** A closed repeat with very many instances opens with one: all of them would be too many. */
-  private _lookInto(group: number, index: number): void {
+  private _hideInstances(group: number, index: number): void {
     const { groupIsRepeat, groupCount } = this._tree;
     if (group < 0 || group >= groupCount || !groupIsRepeat[group]) {
       return;
     }
     const hidden = this._hidden;
-    const parts = partsOf(this._tree, group);
-    const untouched = !parts.some(part => hidden.has(part));
-    if (!this._open[group] && parts.length > MAX_OPEN_PARTS && untouched) {
+    const instances = partsOf(this._tree, group);
+    const noneHidden = !instances.some(part => hidden.has(part));
+    if (!this._open[group] && instances.length > MAX_OPEN_PARTS && noneHidden) {
       this.hide(withPart(this._tree, hidden, { repeatGroup: group, index }));
     }
   }
@@ -205,13 +205,13 @@ export class VisibilityState {
    */
   private _unhide(entity: number): void {
     const hidden = this._hidden;
-    const around = hidden.size > 0 ? selfAndAncestors(this._tree, entity) : [];
-    if (!around.some(one => hidden.has(one))) {
+    const chain = hidden.size > 0 ? selfAndAncestors(this._tree, entity) : [];
+    if (!chain.some(one => hidden.has(one))) {
       return;
     }
-    const gone = new Set(around);
-    let next = [...hidden].filter(one => !gone.has(one));
-    for (const one of around) {
+    const revealed = new Set(chain);
+    let next = [...hidden].filter(one => !revealed.has(one));
+    for (const one of chain) {
       const part = hidden.has(one) ? partOf(this._tree, one) : null;
       if (part) {
         const chosen = soloPart(this._tree, part.repeatGroup, e =>

@@ -31,18 +31,18 @@ export interface ISavedModelsProps {
 export default function SavedModels(props: ISavedModelsProps): JSX.Element {
   const { models, height, services, onFail } = props;
   const host = React.useRef<HTMLDivElement>(null);
-  const [awake, setAwake] = React.useState(false);
-  const providers = useProviders(models, awake, onFail);
-  const stays = React.useMemo(
+  const [isVisible, setAwake] = React.useState(false);
+  const providers = useProviders(models, isVisible, onFail);
+  const sessions = React.useMemo(
     () =>
       models.map(
         (model, at) => providers && new SavedModelSession(model, providers[at])
       ),
     [models, providers]
   );
-  const here = React.useRef(stays);
-  here.current = stays;
-  const keep = (): void => here.current.forEach(stay => stay?.keep());
+  const current = React.useRef(sessions);
+  current.current = sessions;
+  const keep = (): void => current.current.forEach(one => one?.keep());
   React.useEffect(() => {
     const resident = new LazyMount(host.current!, {
       resume: () => setAwake(true),
@@ -61,10 +61,10 @@ export default function SavedModels(props: ISavedModelsProps): JSX.Element {
   }
   return (
     <div style={{ height }} ref={host}>
-      {awake && providers ? (
+      {isVisible && providers ? (
         <ErrorBoundary onError={onFail}>
           <SideBySide
-            models={stays.flatMap(stay => (stay ? [stay.shown] : []))}
+            models={sessions.flatMap(one => (one ? [one.shown] : []))}
             makeLayoutEngine={labLayoutEngine}
             settings={services.settings.viewer}
             translator={services.translate}
@@ -81,17 +81,17 @@ export default function SavedModels(props: ISavedModelsProps): JSX.Element {
 /** The models, read once visible; null until then. */
 function useProviders(
   models: readonly ISavedModelState[],
-  awake: boolean,
+  isVisible: boolean,
   onFail: (why: string) => void
 ): readonly BundleProvider[] | null {
   const [providers, setProviders] = React.useState<
     readonly BundleProvider[] | null
   >(null);
   React.useEffect(() => {
-    let live = awake;
-    if (awake) {
+    let live = isVisible;
+    if (isVisible) {
       Promise.all(models.map(providerOf)).then(
-        made => live && setProviders(made),
+        loaded => live && setProviders(loaded),
         (error: unknown) => live && onFail(problemOf(error).detail)
       );
     } else {
@@ -101,7 +101,7 @@ function useProviders(
       live = false;
     };
     // eslint-disable-next-line react-hooks/exhaustive-deps -- a new callback makes no other providers
-  }, [models, awake]);
+  }, [models, isVisible]);
   return providers;
 }
 

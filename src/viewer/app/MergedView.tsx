@@ -27,7 +27,7 @@ function Picture(props: {
   const { payload } = useDocument().model;
   const { side, model, provider, toggleMerged } = linkedView;
   const { columns } = compared;
-  const made = React.useMemo(() => {
+  const mergedProvider = React.useMemo(() => {
     const here = { payload, provider: session.provider };
     const there = { payload: model!.payload, provider };
     return new MergedProvider(
@@ -49,7 +49,7 @@ function Picture(props: {
       onKeyDown={event => event.stopPropagation()}
     >
       <Viewer
-        provider={made}
+        provider={mergedProvider}
         settings={{ ...session.settings, overlay: 'none', device: '' }}
         translator={trans}
         makeLayoutEngine={session.makeEngine}
@@ -58,7 +58,11 @@ function Picture(props: {
           const inner = sessionOf(handle);
           if (inner) {
             changes.current?.dispose();
-            changes.current = new MergedChanges(inner, made, toggleMerged);
+            changes.current = new MergedChanges(
+              inner,
+              mergedProvider,
+              toggleMerged
+            );
             panel.current?.querySelector<HTMLElement>('.oad-Viewer')?.focus();
           }
         }}

@@ -137,18 +137,18 @@ function useSessionOf(props: IViewerProps): Session | null {
   const [session, setSession] = React.useState<Session | null>(null);
   React.useEffect(() => {
     const { settings, state, makeLayoutEngine } = latest.current;
-    const made = new Session(
+    const created = new Session(
       provider,
       settingsOf(settings),
       readSnapshot(state),
       hostOf(() => latest.current),
       makeLayoutEngine
     );
-    setSession(made);
-    void made.load();
+    setSession(created);
+    void created.load();
     return () => {
       setSession(null);
-      made.dispose();
+      created.dispose();
     };
   }, [provider]);
   // Until the new session exists, the old one must not be used with the new provider.

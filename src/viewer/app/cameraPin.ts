@@ -14,36 +14,36 @@ const MARGIN = 24;
 const TITLE = { w: 180, h: 40 };
 
 /**
- * Returns `open`, with a delay if `patient`: a panel that opens after the first click must not catch the
+ * Returns `open`, with a delay if `isDelayed`: a panel that opens after the first click must not catch the
  * second one.
  */
-export function useDelayedOpen(open: boolean, patient: boolean): boolean {
-  const [late, setLate] = React.useState(open);
+export function useDelayedOpen(open: boolean, isDelayed: boolean): boolean {
+  const [delayed, setLate] = React.useState(open);
   React.useEffect(() => {
-    const wait = open && patient ? DOUBLE_CLICK : 0;
+    const wait = open && isDelayed ? DOUBLE_CLICK : 0;
     const timer = window.setTimeout(() => setLate(open), wait);
     return () => window.clearTimeout(timer);
-  }, [open, patient]);
-  return open && (late || !patient);
+  }, [open, isDelayed]);
+  return open && (delayed || !isDelayed);
 }
 
 /**
- * Once `beside` has changed, the camera stays in place instead of moving automatically when the view is
+ * Once `panelKey` has changed, the camera stays in place instead of moving automatically when the view is
  * resized. Does not apply if the viewer's own width changes.
  */
-export function usePinned(beside: string): void {
+export function usePinned(panelKey: string): void {
   const session = useSession();
   const width = React.useContext(WidthContext);
-  const before = React.useRef({ beside, width });
+  const before = React.useRef({ panelKey, width });
   // Before the surface measures its new size.
   React.useLayoutEffect(() => {
     const { surface } = session.graph;
     const same = before.current.width === width;
-    if (surface && same && before.current.beside !== beside) {
+    if (surface && same && before.current.panelKey !== panelKey) {
       surface.setCamera(surface.camera, false);
     }
-    before.current = { beside, width };
-  }, [session, beside, width]);
+    before.current = { panelKey, width };
+  }, [session, panelKey, width]);
 }
 
 /** Pans as little as needed to show the selected box, or its title. */

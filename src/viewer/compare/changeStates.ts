@@ -95,18 +95,18 @@ function stateLooks({
   trans,
   added
 }: IEntityChanges): readonly IStateLook[] {
-  const made = (['same', 'precision', 'fused', 'changed', 'only'] as const).map(
-    state => ({
-      place: PLACES[state],
-      sign: sign(state, second),
-      label: stateLabel(state, second, trans)
-    })
-  );
+  const looks = (
+    ['same', 'precision', 'fused', 'changed', 'only'] as const
+  ).map(state => ({
+    place: PLACES[state],
+    sign: sign(state, second),
+    label: stateLabel(state, second, trans)
+  }));
   if (!added) {
-    return made;
+    return looks;
   }
   const label = stateLabel('only', true, trans);
-  const all = [...made, { place: ADDED, sign: sign('only', true), label }];
+  const all = [...looks, { place: ADDED, sign: sign('only', true), label }];
   return all.map(look => ({
     ...look,
     dash: WIRES.find(({ place }) => place === look.place)?.dash

@@ -194,9 +194,9 @@ export class CompareLink {
       payload.scopes,
       payload.tensors
     ]);
-    const made = [match, ...of];
-    if (made.some((part, i) => part !== this._matched[i])) {
-      this._matched = made;
+    const inputs = [match, ...of];
+    if (inputs.some((part, i) => part !== this._matched[i])) {
+      this._matched = inputs;
       this._alignmentRequest?.abort();
       this._alignmentRequest = null;
       const [here, there] = this.sessions.map(({ provider }) => provider);

@@ -138,7 +138,7 @@ export async function exportFile(
         type: found.media_type
       })
     );
-    const told = [
+    const notices = [
       format === 'model-explorer' && overlay !== null && !metric
         ? trans.__(
             'The file contains MACs, because this heatmap cannot be exported.'
@@ -151,8 +151,8 @@ export async function exportFile(
           )
         : ''
     ].filter(Boolean);
-    if (told.length > 0) {
-      store.set({ notice: told.join(' ') });
+    if (notices.length > 0) {
+      store.set({ notice: notices.join(' ') });
     }
   } catch (error) {
     const { detail, hint } = problemOf(error);

@@ -15,13 +15,13 @@ export function mergedSvg(
   options: IHeadlessOptions
 ): Promise<string> {
   const name = `${left.model.name} → ${right.model.name}`;
-  const made = mergePayloads(left, right, columns, name);
+  const merged = mergePayloads(left, right, columns, name);
   return headlessSvg(
-    made.payload,
+    merged.payload,
     sheet,
     { ...options, overlay: 'changes', device: null, user: null },
     tree => {
-      const { changeBits } = setMergedOverlay(tree, made, IDENTITY);
+      const { changeBits } = setMergedOverlay(tree, merged, IDENTITY);
       return firstUnmatched(tree, changeBits);
     }
   );

@@ -11,30 +11,30 @@ type ExportCode = Awaited<ReturnType<typeof code.get>>;
 
 async function withCode(
   { store, trans }: Session,
-  work: (made: ExportCode) => unknown
+  work: (exports: ExportCode) => unknown
 ): Promise<void> {
   // Synchronous if already loaded: a page may save only during a user action.
-  let made = code.now;
+  let exports = code.now;
   try {
-    made ??= await code.get();
+    exports ??= await code.get();
   } catch {
     store.set({
       notice: trans.__('This part of the viewer could not be loaded.')
     });
     return;
   }
-  await work(made);
+  await work(exports);
 }
 
 export const savePng = (session: Session, scale: number): Promise<void> =>
-  withCode(session, made => made.exportPng(session, scale));
+  withCode(session, exports => exports.exportPng(session, scale));
 
 export const saveSvg = (session: Session, part: ExportPart): Promise<void> =>
-  withCode(session, made => made.exportSvg(session, part));
+  withCode(session, exports => exports.exportSvg(session, part));
 
 export const saveDot = (session: Session): Promise<void> =>
-  withCode(session, made => made.exportDot(session));
+  withCode(session, exports => exports.exportDot(session));
 
 /** Saves a file that needs more than the drawing. */
 export const saveFile = (session: Session, format: FileFormat): Promise<void> =>
-  withCode(session, made => made.exportFile(session, format));
+  withCode(session, exports => exports.exportFile(session, format));

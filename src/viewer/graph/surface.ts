@@ -114,19 +114,23 @@ export class GraphSurface implements IInteractionHost {
     const { anchorEntity: anchor = -1 } = how;
     const moves =
       this._cursor >= 0 && this.scene?.boxOf(anchor) === this._cursor;
-    const held = moves
+    const entity = moves
       ? anchor
       : this.scene && entityAt(this.scene, this._cursor);
     this.renderer.setDrawing(this._contexts.of(scene, model, tree));
     this._cursor =
-      held === null ? -1 : moves ? scene.boxOf(held) : ownBox(scene, held);
+      entity === null
+        ? -1
+        : moves
+          ? scene.boxOf(entity)
+          : ownBox(scene, entity);
     this.renderer.svg.setCursor(this._cursor);
     const ringed =
       this._decorations.decorations.cursor >= 0 ? this._cursor : -1;
     this._decorations.onSceneChange(scene, ringed);
     // Its target may be gone; the next pointer move sets a new tooltip.
     this._dom.setTooltip(null);
-    this._cameraController.onSceneChange(before, scene, how, held);
+    this._cameraController.onSceneChange(before, scene, how, entity);
     this._frame();
     if (before && how.animateFrom && !this._reducesMotion()) {
       this.renderer.animateBoxes(
@@ -280,8 +284,8 @@ export class GraphSurface implements IInteractionHost {
     const { drawing } = this;
     if (this._decorations.setHover(box, target, drawing?.tree.series ?? null)) {
       // Entities have their own tooltip.
-      const told = drawing && target && target.kind !== 'entity';
-      const few = told && !isPill(drawing.scene, box);
+      const isTensor = drawing && target && target.kind !== 'entity';
+      const few = isTensor && !isPill(drawing.scene, box);
       this._dom.setTooltip(
         few ? tensorTooltip(drawing, target, this._strings) : null
       );

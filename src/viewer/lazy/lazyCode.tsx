@@ -14,24 +14,24 @@ const registered: ILazyCode<unknown>[] = [];
 /** Registers lazy code without loading it. */
 export function lazyCode<T>(load: () => Promise<T>): ILazyCode<T> {
   let now: T | null = null;
-  let coming: Promise<T> | null = null;
-  const made: ILazyCode<T> = {
+  let pending: Promise<T> | null = null;
+  const lazy: ILazyCode<T> = {
     get now() {
       return now;
     },
     get() {
-      coming ??= load().then(
+      pending ??= load().then(
         code => (now = code),
         (error: unknown) => {
-          coming = null;
+          pending = null;
           throw error;
         }
       );
-      return coming;
+      return pending;
     }
   };
-  registered.push(made);
-  return made;
+  registered.push(lazy);
+  return lazy;
 }
 
 /** Loads all registered code, so that nothing has to be waited for later. */

@@ -35,8 +35,10 @@ export function setUserValues(tree: ITree, given: IUserValues | null): void {
       group >= 0;
       group = tree.groupParent[group]
     ) {
-      const held = groups[group] || 0;
-      groups[group] = given.largest ? Math.max(held, value) : held + value;
+      const previous = groups[group] || 0;
+      groups[group] = given.largest
+        ? Math.max(previous, value)
+        : previous + value;
     }
   }
   valuesByTree.set(tree, { ...given, groups });

@@ -26,8 +26,8 @@ function soloPartOf(
   hidden: readonly number[],
   repeatGroup: number
 ): ISoloPart {
-  const gone = new Set(hidden);
-  const index = soloPart(tree, repeatGroup, entity => gone.has(entity));
+  const hiddenSet = new Set(hidden);
+  const index = soloPart(tree, repeatGroup, entity => hiddenSet.has(entity));
   return { repeatGroup, index, count: partsOf(tree, repeatGroup).length };
 }
 

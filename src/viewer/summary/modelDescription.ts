@@ -6,24 +6,27 @@ import type { ITranslate } from '../i18n/translate';
 import { shortLabel } from '../ui/safeText';
 
 /** The line with shapes for the current sizes, which may have changed since the analysis. */
-export function descriptionLine(payload: GraphPayload, made: Identity): string {
+export function descriptionLine(
+  payload: GraphPayload,
+  identity: Identity
+): string {
   const { inputs, outputs } = payload.tensors;
   let at = 0;
   let line = '';
   const follow = (values: readonly IdentityValue[], ids: readonly number[]) => {
     for (const value of values.filter(({ shown }) => shown)) {
       const before = sizesOf(value.shape);
-      const place = made.text.indexOf(before, at);
+      const place = identity.text.indexOf(before, at);
       if (place >= 0) {
         const now = sizesOf(shapeNow(payload, ids, value));
-        line += made.text.slice(at, place) + now;
+        line += identity.text.slice(at, place) + now;
         at = place + before.length;
       }
     }
   };
-  follow(made.inputs, inputs);
-  follow(made.outputs, outputs);
-  return shortLabel(line + made.text.slice(at), 1000);
+  follow(identity.inputs, inputs);
+  follow(identity.outputs, outputs);
+  return shortLabel(line + identity.text.slice(at), 1000);
 }
 
 /** The graph tensor of an input or output; -1 if there is none. */
@@ -63,7 +66,7 @@ export interface IReason {
 }
 
 /** The facts of the line, with reasons. */
-export function reasonsOf(made: Identity, trans: ITranslate): IReason[] {
+export function reasonsOf(identity: Identity, trans: ITranslate): IReason[] {
   const labels = {
     task: trans.__('Task'),
     family: trans.__('Kind'),
@@ -78,9 +81,9 @@ export function reasonsOf(made: Identity, trans: ITranslate): IReason[] {
   return (['task', 'family', 'precision'] as const).map(about => ({
     about,
     label: labels[about],
-    text: shortLabel(made[about], 120),
-    known: known[made.known[about]] ?? '',
-    why: made.evidence
+    text: shortLabel(identity[about], 120),
+    known: known[identity.known[about]] ?? '',
+    why: identity.evidence
       .filter(line => line.about === about)
       .map(({ text }) => shortLabel(text, 400))
   }));

@@ -35,7 +35,7 @@ export async function attribute(
   // There is no tab for it.
   const { problem, results } = board.get();
   const lost = results.profile?.times?.lost ?? [];
-  const said = problem
+  const lines = problem
     ? [problem.what.detail, problem.what.hint]
     : [
         ...(results.profile?.lines ?? []),
@@ -52,5 +52,5 @@ export async function attribute(
             )
           : ''
       ];
-  store.set({ notice: shortLabel(said.filter(Boolean).join(' '), 400) });
+  store.set({ notice: shortLabel(lines.filter(Boolean).join(' '), 400) });
 }

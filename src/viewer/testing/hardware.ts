@@ -86,7 +86,8 @@ export function withHardware(
   const blocks = (op.length - 1) / 2;
   const each = Array.from({ length: blocks }, (_, block) => block);
   const all = [...each, blocks];
-  const made = (block: number): number => outputs[output_offsets[2 * block]];
+  const outputOf = (block: number): number =>
+    outputs[output_offsets[2 * block]];
   const read = each.map(block =>
     inputs.slice(input_offsets[2 * block], input_offsets[2 * block + 1])
   );
@@ -98,7 +99,7 @@ export function withHardware(
     reads: read.flat(),
     write_offsets: [0, ...all.map(block => Math.min(block + 1, blocks))],
     writes: each.map(block => outputs[output_offsets[2 * block + 1]]),
-    product: [...each.map(made), -1],
+    product: [...each.map(outputOf), -1],
     n_axis: [...each.map(() => 1), -1],
     groups: all.map(() => 1),
     routed: []

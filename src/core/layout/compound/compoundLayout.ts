@@ -115,9 +115,9 @@ export class CompoundLayout {
   compact = false;
 
   /** Number of computed and of cached layouts. */
-  counts(): { computed: number; remembered: number } {
+  counts(): { computed: number; cached: number } {
     const { misses, hits } = this._layoutCache;
-    return { computed: misses, remembered: hits + this._signatureCache.hits };
+    return { computed: misses, cached: hits + this._signatureCache.hits };
   }
 
   /** The level of a group (-1 = root), built lazily. */
@@ -358,9 +358,9 @@ export class CompoundLayout {
         return;
       }
       const producer = model.tensorProducer[tensor];
-      const made = producer < 0 ? -1 : nodePosition[producer];
-      if (lastRead[tensor] - made < least) {
-        least = lastRead[tensor] - made;
+      const position = producer < 0 ? -1 : nodePosition[producer];
+      if (lastRead[tensor] - position < least) {
+        least = lastRead[tensor] - position;
         main = firstPorts(level).entering + i;
       }
     });

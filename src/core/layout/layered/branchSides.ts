@@ -280,8 +280,8 @@ class BranchPlacer {
     const rows: number[][] = Array.from({ length: rankCount }, () => []);
     const put = (id: number, above: boolean) => {
       const part = this._branches[id];
-      const turned = part.above !== above;
-      const list = turned ? [...part.vertices].reverse() : part.vertices;
+      const isFlipped = part.above !== above;
+      const list = isFlipped ? [...part.vertices].reverse() : part.vertices;
       list.forEach(v => rows[this._graph.rank[v]].push(v));
     };
     [...this._above.branches].reverse().forEach(id => put(id, true));

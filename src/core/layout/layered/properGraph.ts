@@ -140,7 +140,7 @@ function splitWire(
   steps: StepList
 ): Int32Array {
   const firstBend = new Int32Array(edgeClass.length).fill(-1);
-  const begun = new Uint8Array(bendOf.length);
+  const isPlaced = new Uint8Array(bendOf.length);
   for (let e = 0; e < edgeClass.length; e++) {
     if (edgeClass[e] !== EDGE.normal) {
       continue;
@@ -153,8 +153,8 @@ function splitWire(
     }
     const first = bendOf[trunk];
     firstBend[e] = first;
-    if (!begun[trunk]) {
-      begun[trunk] = 1;
+    if (!isPlaced[trunk]) {
+      isPlaced[trunk] = 1;
       steps.add(s, first, input.sourceOffset[e], 0);
       const last = first + reach.at(trunk) - itemRank[s] - 1;
       for (let bend = first; bend < last; bend++) {

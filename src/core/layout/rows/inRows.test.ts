@@ -261,7 +261,12 @@ describe('random graphs in rows', () => {
     const widest = input.width.reduce((a, b) => Math.max(a, b), 0);
     const room = Math.max(widest + 160, straight.width * 0.4);
     const result = layOutInRows(input, straight, { room });
-    const { overlaps, loose, through, outside } = findFaults(input, result);
+    const {
+      overlaps,
+      detached: loose,
+      through,
+      outside
+    } = findFaults(input, result);
     expect({ seed, overlaps, loose, outside }).toEqual({
       seed,
       overlaps: 0,

@@ -69,15 +69,15 @@ function collect(level: RowedLevel): (IReturn | null)[] {
       return null;
     }
     const entry = isIn(input, source);
-    const far = edges[rows.indexOf(last)];
-    const any = edges[rows.findIndex(r => r > row)];
-    const drop = entry ? -1 : drops.of(source, any, row);
+    const lastEdge = edges[rows.indexOf(last)];
+    const firstEdge = edges[rows.findIndex(r => r > row)];
+    const drop = entry ? -1 : drops.of(source, firstEdge, row);
     const exitY = entry
-      ? level.entryY(edges[rows.indexOf(row)] ?? any, row)
-      : level.heightAt(any, columns.right[drop]);
-    const lastY = level.entryY(far, last);
-    const places = { right: 0, gutter: 0, left: 0 };
-    return { trunk, row, entry, last, drop, exitY, lastY, ...places };
+      ? level.entryY(edges[rows.indexOf(row)] ?? firstEdge, row)
+      : level.heightAt(firstEdge, columns.right[drop]);
+    const lastY = level.entryY(lastEdge, last);
+    const tracks = { right: 0, gutter: 0, left: 0 };
+    return { trunk, row, entry, last, drop, exitY, lastY, ...tracks };
   });
 }
 
@@ -89,19 +89,19 @@ function orderLeft(returns: readonly IReturn[]): number {
   const inner = [...returns].sort(
     (a, b) => a.last - a.row - (b.last - b.row) || a.lastY - b.lastY
   );
-  const taken: { from: number; to: number }[][] = [];
+  const intervals: { from: number; to: number }[][] = [];
   for (const one of inner) {
     // Rows and gutters alternate: 2 · row, 2 · row + 1.
     const from = one.entry ? 2 * one.row : 2 * one.row + 1;
     const to = 2 * one.last;
     let at = 0;
-    while (taken[at]?.some(t => t.from <= to && t.to >= from)) {
+    while (intervals[at]?.some(t => t.from <= to && t.to >= from)) {
       at++;
     }
-    (taken[at] ??= []).push({ from, to });
+    (intervals[at] ??= []).push({ from, to });
     one.left = at;
   }
-  return taken.length;
+  return intervals.length;
 }
 
 /**
@@ -114,11 +114,11 @@ function orderRight(here: readonly IReturn[], lastColumn: number): number {
   const turning = here.filter(one => one.drop === lastColumn);
   turning.sort((a, b) => b.exitY - a.exitY);
   turning.forEach((one, i) => (one.right = i));
-  const beside = new Map<number, number>();
+  const dropCounts = new Map<number, number>();
   for (const one of outer) {
     if (one.drop !== lastColumn) {
-      one.right = beside.get(one.drop) ?? 0;
-      beside.set(one.drop, one.right + 1);
+      one.right = dropCounts.get(one.drop) ?? 0;
+      dropCounts.set(one.drop, one.right + 1);
     }
   }
   return turning.length;

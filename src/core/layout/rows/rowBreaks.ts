@@ -4,7 +4,7 @@ import type { IRowColumns } from './rowColumns';
 import { GUTTER, MIN_GUTTER, TRACK, TURN } from './rowSpacing';
 
 /** Cost of a break, in px of height, for each wire after the first that it cuts. */
-const TORN_WIRE_COST = 30;
+const CUT_WIRE_COST = 30;
 /** Cost of a half-empty row. */
 const RAGGED_ROW_COST = 90;
 /** In levels with more columns, rows that are less full are not tried. */
@@ -27,7 +27,7 @@ const CANDIDATES_PER_ROW = 16;
  * neighbours; in a short one, all.
  */
 function breakCandidates(
-  { from, to, torn, left, right }: IRowColumns,
+  { from, to, cuts, left, right }: IRowColumns,
   room: number
 ) {
   const choice = new Uint8Array(to + 1);
@@ -39,7 +39,7 @@ function breakCandidates(
   for (let begin = from; begin < to; begin += step) {
     let least = begin;
     for (let r = begin + 1; r < Math.min(to, begin + step); r++) {
-      least = torn[r] < torn[least] ? r : least;
+      least = cuts[r] < cuts[least] ? r : least;
     }
     choice[least] = 1;
   }
@@ -57,7 +57,7 @@ export function chooseBreaks(
   room: number,
   keeps: (column: number) => boolean
 ): number[] {
-  const { from, to, left, right, top, bottom, torn } = columns;
+  const { from, to, left, right, top, bottom, cuts } = columns;
   const { choice, isLong } = breakCandidates(columns, room);
   const best = new Float64Array(to + 1).fill(Infinity);
   const previous = new Int32Array(to + 1).fill(-1);
@@ -67,12 +67,12 @@ export function chooseBreaks(
       continue;
     }
     let [high, low] = [Infinity, -Infinity];
-    const begun =
+    const costBefore =
       i === from
         ? best[i]
         : best[i] +
-          Math.max(MIN_GUTTER, 2 * GUTTER + torn[i] * TRACK) +
-          TORN_WIRE_COST * Math.max(0, torn[i] - 1) -
+          Math.max(MIN_GUTTER, 2 * GUTTER + cuts[i] * TRACK) +
+          CUT_WIRE_COST * Math.max(0, cuts[i] - 1) -
           (keeps(i) ? KEPT_BREAK_BONUS : 0);
     // The longest row, used if no candidate is within reach.
     let [last, lastCost, chosen] = [-1, Infinity, false];
@@ -80,7 +80,7 @@ export function chooseBreaks(
       high = Math.min(high, top[j - 1]);
       low = Math.max(low, bottom[j - 1]);
       const ends = j < to;
-      const turn = ends && torn[j] > 0 ? TURN + torn[j] * TRACK : 0;
+      const turn = ends && cuts[j] > 0 ? TURN + cuts[j] * TRACK : 0;
       const width = right[j - 1] - left[i] + turn;
       // A single column is allowed whatever its width.
       if (width > room && j > i + 1) {
@@ -92,7 +92,7 @@ export function chooseBreaks(
       const free = Math.max(0, room - width) / room;
       const ragged = RAGGED_ROW_COST * 4 * free * free;
       // The last row may have any length.
-      let cost = begun + (low - high) + (ends ? ragged : ragged / 6);
+      let cost = costBefore + (low - high) + (ends ? ragged : ragged / 6);
       if (width < NEARLY_EMPTY * room) {
         cost += WIDOW_COST;
       }

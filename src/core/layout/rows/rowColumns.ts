@@ -14,7 +14,7 @@ export interface IRowColumns {
   readonly top: Float64Array;
   readonly bottom: Float64Array;
   /** Number of wires that a break before the column cuts. */
-  readonly torn: Float64Array;
+  readonly cuts: Float64Array;
 }
 
 /** All wires of one tensor from one item that follow the flow. */
@@ -104,32 +104,32 @@ export function rowColumns(
     return null;
   }
   const columns = { from, to, left, right, top, bottom };
-  return { ...columns, torn: tornAt(input, geometry, trunks, columns) };
+  return { ...columns, cuts: cutsBefore(input, geometry, trunks, columns) };
 }
 
 /** Counts the wires that pass the left edge of each column, and extends the columns by them. */
-function tornAt(
+function cutsBefore(
   input: ILayoutInput,
   geometry: ILayoutResult,
   trunks: readonly ITrunk[],
-  { from, to, left, top, bottom }: Omit<IRowColumns, 'torn'>
+  { from, to, left, top, bottom }: Omit<IRowColumns, 'cuts'>
 ): Float64Array {
   const { rank } = geometry;
-  const torn = new Float64Array(left.length + 1);
+  const cuts = new Float64Array(left.length + 1);
   for (const { source, edges } of trunks) {
     let last = -1;
-    let reached = Math.max(from, rank[source] + 1);
+    let nextColumn = Math.max(from, rank[source] + 1);
     for (const e of edges) {
       const t = input.target[e];
       const end = Math.min(to, rank[t]);
       // Wires of one trunk run together, so each part is measured once.
-      for (let r = reached; r < end; r++) {
+      for (let r = nextColumn; r < end; r++) {
         const lane = heightAt(geometry, e, left[r]);
         top[r] = Math.min(top[r], lane);
         bottom[r] = Math.max(bottom[r], lane);
       }
-      reached =
-        edges.length > MAX_TRUNK_WIRES ? Math.max(reached, end) : reached;
+      nextColumn =
+        edges.length > MAX_TRUNK_WIRES ? Math.max(nextColumn, end) : nextColumn;
       if (!isOut(input, t)) {
         last = Math.max(last, rank[t]);
       }
@@ -138,13 +138,13 @@ function tornAt(
     const first = isIn(input, source)
       ? edges.reduce((least, e) => Math.min(least, rank[input.target[e]]), last)
       : rank[source];
-    torn[first + 1] += 1;
-    torn[Math.max(first, last) + 1] -= 1;
+    cuts[first + 1] += 1;
+    cuts[Math.max(first, last) + 1] -= 1;
   }
-  for (let r = 1; r < torn.length; r++) {
-    torn[r] += torn[r - 1];
+  for (let r = 1; r < cuts.length; r++) {
+    cuts[r] += cuts[r - 1];
   }
-  return torn;
+  return cuts;
 }
 
 /** In larger trunks, only the parts beyond the other wires are measured. */

@@ -170,17 +170,15 @@ class ExtentMeasurer implements IRowExtents {
    */
   private _spread(ports: number[], row: number): void {
     const { input, geometry } = this._level;
-    const wanted = (v: number) => this.portHeight.get(v) as number;
-    ports.sort(
-      (a, b) => wanted(a) - wanted(b) || geometry.y[a] - geometry.y[b]
-    );
+    const ideal = (v: number) => this.portHeight.get(v) as number;
+    ports.sort((a, b) => ideal(a) - ideal(b) || geometry.y[a] - geometry.y[b]);
     const below: number[] = [];
     const pools: { sum: number; count: number }[] = [];
     ports.forEach((v, i) => {
       const high = (input.height[ports[i - 1]] + input.height[v]) / 2;
       below[i] =
         i > 0 ? below[i - 1] + Math.max(PORT_STEP, high + PILL_GAP) : 0;
-      let pool = { sum: wanted(v) - below[i], count: 1 };
+      let pool = { sum: ideal(v) - below[i], count: 1 };
       for (let last = pools.pop(); last; last = pools.pop()) {
         if (last.sum / last.count <= pool.sum / pool.count) {
           pools.push(last);

@@ -52,9 +52,9 @@ function startOf(
   { lanes }: IRowExtents
 ): number {
   const { from, left, right } = columns;
-  const hasIn = from > 0;
-  const port = hasIn ? right[0] - left[0] : 0;
-  const gap = hasIn ? left[first[0]] - right[0] : 0;
+  const hasInPorts = from > 0;
+  const port = hasInPorts ? right[0] - left[0] : 0;
+  const gap = hasInPorts ? left[first[0]] - right[0] : 0;
   const sides = Math.max(returns.tracks, lanes.some(n => n > 0) ? 1 : 0);
   const tracks = sides > 0 ? TURN + (sides - 1) * TRACK + TURN / 2 : 0;
   return port + Math.max(gap, tracks);
@@ -88,9 +88,9 @@ function widthOf(
   shiftX: Float64Array
 ): number {
   const { columns, input } = level;
-  const hasOut = columns.to < columns.left.length;
+  const hasOutPorts = columns.to < columns.left.length;
   // Next to a border with ports, even the outermost wire keeps its distance.
-  const border = hasOut ? TRACK : 0;
+  const border = hasOutPorts ? TRACK : 0;
   const end = (row: number) => shiftX[row] + level.rightOf(row);
   let width = 0;
   for (let row = 0; row < level.rowCount; row++) {
@@ -101,8 +101,8 @@ function widthOf(
   }
   for (const [v, row] of level.portRow) {
     if (isOut(input, v)) {
-      const beside = Math.max(PORT_GAP, TURN + turning[row] * TRACK);
-      width = Math.max(width, end(row) + beside + input.width[v]);
+      const distance = Math.max(PORT_GAP, TURN + turning[row] * TRACK);
+      width = Math.max(width, end(row) + distance + input.width[v]);
     }
   }
   return width;

@@ -15,11 +15,11 @@ export function ModelDescription({
   const session = useSession();
   const { payload } = useDocument().model;
   const id = React.useId();
-  const made = payload.identity;
-  if (!made) {
+  const identity = payload.identity;
+  if (!identity) {
     return null;
   }
-  const [task, ...rest] = descriptionLine(payload, made).split(' · ');
+  const [task, ...rest] = descriptionLine(payload, identity).split(' · ');
   return (
     <div className={`oad-Words${low ? ' oad-mod-low' : ''}`}>
       <button
@@ -42,16 +42,18 @@ export function ModelDescription({
         </bdi>
       </button>
       <dl id={id} role="tooltip" className="oad-Words-why">
-        {reasonsOf(made, trans).map(({ about, label, text, known, why }) => (
-          <div key={about}>
-            <dt>
-              {label}: {text} <span className="oad-Quiet">({known})</span>
-            </dt>
-            {why.map((line, at) => (
-              <dd key={at}>{line}</dd>
-            ))}
-          </div>
-        ))}
+        {reasonsOf(identity, trans).map(
+          ({ about, label, text, known, why }) => (
+            <div key={about}>
+              <dt>
+                {label}: {text} <span className="oad-Quiet">({known})</span>
+              </dt>
+              {why.map((line, at) => (
+                <dd key={at}>{line}</dd>
+              ))}
+            </div>
+          )
+        )}
       </dl>
     </div>
   );

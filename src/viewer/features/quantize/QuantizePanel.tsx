@@ -144,7 +144,7 @@ function TaskResults({ state }: { state: ITaskBoard }): JSX.Element {
   const { results } = state;
   const written = results.quantize?.path;
   const own = session.provider.path;
-  const said = [results.quantize, results.sensitivity, results.measure];
+  const shown = [results.quantize, results.sensitivity, results.measure];
   return (
     <>
       <Problems state={state} of={QUANTIZING} />
@@ -180,7 +180,7 @@ function TaskResults({ state }: { state: ITaskBoard }): JSX.Element {
         </div>
       )}
       <div className="oad-Quantize-said">
-        {said.flatMap(
+        {shown.flatMap(
           (one, at) =>
             one?.lines.map((line, place) => (
               <p key={`${at}-${place}`} className="oad-Quantize-line">

@@ -116,7 +116,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
     );
   };
   const { devices } = part;
-  const told = at >= 0 ? at : chosen;
+  const described = at >= 0 ? at : chosen;
   const over = points.some(
     ({ rate, intensity }) => rate > intensity * found.bandwidth
   );
@@ -192,7 +192,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
           }}
           onClick={event => pick(under(event))}
           onKeyDown={event => {
-            const next = stepIndex(event.key, told, points.length);
+            const next = stepIndex(event.key, described, points.length);
             if (next !== null && !event.altKey && !event.ctrlKey) {
               goTo(next);
             } else if (
@@ -226,8 +226,8 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
         </div>
       </div>
       <p className="oad-Quiet oad-Roofline-note">
-        {told >= 0
-          ? describe(told)
+        {described >= 0
+          ? describe(described)
           : [
               trans.__(
                 'One point per kernel, from the estimate. Click a point to select its node.'

@@ -101,7 +101,7 @@ export function Scatter(props: {
         cy={points[point].y}
       />
     );
-  const told = at >= 0 ? at : chosen;
+  const described = at >= 0 ? at : chosen;
   return (
     <figure className="oad-Run-scatter">
       <div
@@ -133,7 +133,7 @@ export function Scatter(props: {
         }}
         onClick={event => pick(under(event))}
         onKeyDown={event => {
-          const next = stepIndex(event.key, told, both.length);
+          const next = stepIndex(event.key, described, both.length);
           if (next !== null && !event.altKey && !event.ctrlKey) {
             goTo(next);
           } else if ((event.key === 'Enter' || event.key === ' ') && at >= 0) {
@@ -199,8 +199,8 @@ export function Scatter(props: {
         )}
       </div>
       <figcaption className="oad-Quiet">
-        {told >= 0
-          ? describe(told)
+        {described >= 0
+          ? describe(described)
           : trans.__(
               'Estimated (up) for %1 against measured (across). The median kernel is estimated at %2 of its measured time.',
               device,

@@ -235,12 +235,12 @@ function describe(
   place: number,
   trans: ITranslate
 ): string {
-  const said = lines.map(({ value, points }) => {
+  const texts = lines.map(({ value, points }) => {
     const point = points[place];
     const text = point ? number.text(point) : UNKNOWN;
     return trans.__('%1 with %2', text, sizeText(other, value, trans));
   });
-  return `${sizeText(along, sizes[place], trans)}: ${said.join('; ')}`;
+  return `${sizeText(along, sizes[place], trans)}: ${texts.join('; ')}`;
 }
 
 function Chart(props: {

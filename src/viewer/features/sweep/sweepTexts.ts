@@ -64,7 +64,7 @@ export function choiceText(
   if (best < 0 || knee < 0) {
     return '';
   }
-  const said = (at: number): string => {
+  const pointText = (at: number): string => {
     const point = points[at];
     const items = formatCount(point.itemsPerSecond);
     return `${shortLabel(name, 40)} ${point.size} (${trans.__('%1 items/s', items)}, ${timeText(point)})`;
@@ -72,11 +72,11 @@ export function choiceText(
   return best === knee
     ? trans.__(
         'Most items/s, and the smallest with 90 % of it: %1.',
-        said(best)
+        pointText(best)
       )
     : trans.__(
         'Most items/s: %1. Smallest with 90 % of that: %2.',
-        said(best),
-        said(knee)
+        pointText(best),
+        pointText(knee)
       );
 }

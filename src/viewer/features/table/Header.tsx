@@ -18,8 +18,8 @@ export function nextSort(
   if (at < 0 || (!add && sort.length > 1)) {
     return add ? [...sort, first] : [first];
   }
-  const turned = { column, descending: !first.descending };
-  const next = sort[at].descending === first.descending ? [turned] : [];
+  const reversed = { column, descending: !first.descending };
+  const next = sort[at].descending === first.descending ? [reversed] : [];
   return [...sort.slice(0, at), ...next, ...sort.slice(at + 1)];
 }
 

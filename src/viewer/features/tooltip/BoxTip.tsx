@@ -35,15 +35,15 @@ export function BoxTip(props: {
   now: { readonly current: Pick<IHoveredBox, 'box' | 'byKey'> };
 }): JSX.Element | null {
   const session = useSession();
-  const rested = useHovered(session, props.now);
+  const hovered = useHovered(session, props.now);
   const scene = session.graph.surface?.scene;
-  return rested && scene && rested.box < scene.boxCount ? (
-    <Tip key={rested.box} rested={rested} scene={scene} />
+  return hovered && scene && hovered.box < scene.boxCount ? (
+    <Tip key={hovered.box} hovered={hovered} scene={scene} />
   ) : null;
 }
 
-function Tip(props: { rested: IHoveredBox; scene: IScene }): JSX.Element {
-  const { rested, scene } = props;
+function Tip(props: { hovered: IHoveredBox; scene: IScene }): JSX.Element {
+  const { hovered, scene } = props;
   const trans = useTrans();
   const session = useSession();
   const { tree } = useDocument();
@@ -56,8 +56,8 @@ function Tip(props: { rested: IHoveredBox; scene: IScene }): JSX.Element {
     const view = session.graph.surface?.view;
     if (current && view) {
       const size = { w: current.offsetWidth, h: current.offsetHeight };
-      const above = scene.boxKind[rested.box] === BoxKind.OpenGroup;
-      const at = placeTooltip(rested.rect, size, view, above);
+      const above = scene.boxKind[hovered.box] === BoxKind.OpenGroup;
+      const at = placeTooltip(hovered.rect, size, view, above);
       current.style.visibility = at ? 'visible' : 'hidden';
       current.style.left = `${at?.x ?? 0}px`;
       current.style.top = `${at?.y ?? 0}px`;
@@ -65,17 +65,17 @@ function Tip(props: { rested: IHoveredBox; scene: IScene }): JSX.Element {
   });
   React.useEffect(() => {
     const root = session.graph.surface?.root;
-    const owner = rested.byKey && root ? activeIn(root) : null;
+    const owner = hovered.byKey && root ? activeIn(root) : null;
     if (!owner || !root?.contains(owner)) {
       return undefined;
     }
     owner.setAttribute('aria-describedby', id);
     return () => owner.removeAttribute('aria-describedby');
-  }, [session, rested, id]);
+  }, [session, hovered, id]);
   const { kind, setting, name, facts } = tipOf(
     tree,
     scene,
-    rested.box,
+    hovered.box,
     trans,
     overlay
   );

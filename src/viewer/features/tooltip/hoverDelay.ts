@@ -15,14 +15,14 @@ export class HoverDelay {
   private _shown = false;
   private _dismissed = false;
   private _delay = HOVER_MS;
-  private _gone = -Infinity;
+  private _hiddenAt = -Infinity;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
    * `tell` receives the box that was rested on, or -1 to hide its tooltip. It returns whether there is a
    * tooltip: the pointer may have left the box while the graph moved.
    */
-  constructor(private readonly _tell: (box: number) => boolean) {}
+  constructor(private readonly _notify: (box: number) => boolean) {}
 
   /** Sets the box under the pointer or the keyboard focus; -1 for none. */
   to(box: number): void {
@@ -31,7 +31,9 @@ export class HoverDelay {
       this._target = box;
       this._dismissed = false;
       this._delay =
-        performance.now() - this._gone < LINGER_MS ? NEXT_HOVER_MS : HOVER_MS;
+        performance.now() - this._hiddenAt < LINGER_MS
+          ? NEXT_HOVER_MS
+          : HOVER_MS;
       this._wait();
     }
   }
@@ -71,8 +73,8 @@ export class HoverDelay {
     clearTimeout(this._timer);
     if (this._shown) {
       this._shown = false;
-      this._gone = performance.now();
-      this._tell(-1);
+      this._hiddenAt = performance.now();
+      this._notify(-1);
     }
   }
 
@@ -80,7 +82,7 @@ export class HoverDelay {
     clearTimeout(this._timer);
     if (this._target >= 0 && !this._dismissed) {
       this._timer = setTimeout(() => {
-        this._shown = this._tell(this._target);
+        this._shown = this._notify(this._target);
       }, this._delay);
     }
   }

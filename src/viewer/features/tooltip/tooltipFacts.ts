@@ -64,8 +64,8 @@ function shapes(
   const shown = tensors
     .slice(0, MAX_SHAPES)
     .map(tensor => shapeOf(model, tensor));
-  const rest = tensors.length - shown.length;
-  const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
+  const omitted = tensors.length - shown.length;
+  const more = omitted > 0 ? [trans._n('%1 more', '%1 more', omitted)] : [];
   return [...shown, ...more].join(', ');
 }
 
@@ -110,9 +110,9 @@ function metricText(
   if (Number.isNaN(value)) {
     return whyUnknown(tree.model, entity, trans);
   }
-  const least = lacksParts(tree, id, entity) ? '≥ ' : '';
+  const prefix = lacksParts(tree, id, entity) ? '≥ ' : '';
   const whole = lacksSome(tree.model.metrics[id]) ? null : total;
-  return withShare(least + formatCount(value), value, whole, trans);
+  return withShare(prefix + formatCount(value), value, whole, trans);
 }
 
 /** The sum of a metric over the model; null if its values cannot be added up. */
@@ -148,8 +148,8 @@ function overlayFact(
   if (Number.isNaN(value)) {
     return { label, text: whyUnknown(tree.model, entity, trans) };
   }
-  const least = lacksParts(tree, overlay as MetricId, entity) ? '≥ ' : '';
-  const text = least + overlayText(definition, value);
+  const prefix = lacksParts(tree, overlay as MetricId, entity) ? '≥ ' : '';
+  const text = prefix + overlayText(definition, value);
   const column = tree.model.metrics[overlay as MetricId];
   const whole = lacksSome(column) ? null : sumOf(tree, definition);
   return { label, text: withShare(text, value, whole, trans) };
@@ -193,13 +193,13 @@ function preparedFact(
   const named = nodes
     .slice(0, MAX_NAMED)
     .map(node => `${model.opType(node)} ${model.nodeName(node)}`.trim());
-  const rest = nodes.length - named.length;
-  const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
+  const omitted = nodes.length - named.length;
+  const more = omitted > 0 ? [trans._n('%1 more', '%1 more', omitted)] : [];
   const values = nodes.map(node => model.metrics.flops[node]);
   const known = values.filter(value => !Number.isNaN(value));
   const sum = known.reduce((all, value) => all + value, 0);
-  const least = known.length < values.length ? '≥ ' : '';
-  const cost = `${least}${formatCount(sum, 'FLOPs')}`;
+  const prefix = known.length < values.length ? '≥ ' : '';
+  const cost = `${prefix}${formatCount(sum, 'FLOPs')}`;
   return {
     label: chipText(tree, group),
     text: `${shortLabel([...named, ...more].join(', '), 200)}; ${cost}`

@@ -25,8 +25,8 @@ export function useHovered(
     let byKey = false;
     /** Position of the pointer; null until it has moved. */
     let at: IPoint | null = null;
-    let beside: IRect | null = null;
-    const rest = new HoverDelay(box => {
+    let anchor: IRect | null = null;
+    const delay = new HoverDelay(box => {
       const { surface } = session.graph;
       const rect =
         surface?.scene && box >= 0
@@ -34,17 +34,17 @@ export function useHovered(
           : null;
       // The graph may have moved away from under the pointer.
       const isHere = rect !== null && (byKey || !at || isOver(rect, at));
-      beside = isHere ? rect : null;
+      anchor = isHere ? rect : null;
       show(isHere ? { box, rect, byKey } : null);
       return isHere;
     });
     const on = (box: number, isKey: boolean): void => {
       byKey = isKey;
-      rest.to(box);
+      delay.to(box);
     };
     const listener = {
-      onScene: () => rest.reset(),
-      onCamera: () => rest.moved(),
+      onScene: () => delay.reset(),
+      onCamera: () => delay.moved(),
       onHover: (_: unknown, box: number) => on(box, false),
       onRing: (box: number) => {
         if (box >= 0 || byKey) {
@@ -62,22 +62,22 @@ export function useHovered(
     ): void =>
       document.addEventListener(type, handler, { capture: true, signal });
     // A click, a key for something else, or Escape dismisses the tooltip.
-    listen('pointerdown', () => rest.dismiss());
-    listen('keydown', ({ key }) => MODIFIERS.has(key) || rest.dismiss());
+    listen('pointerdown', () => delay.dismiss());
+    listen('keydown', ({ key }) => MODIFIERS.has(key) || delay.dismiss());
     listen('pointermove', ({ clientX, clientY }) => {
       const root = session.graph.surface?.root;
       if (root && !byKey) {
         const r = root.getBoundingClientRect();
         at = { x: clientX - r.left, y: clientY - r.top };
-        if (beside && !isOver(beside, at)) {
-          rest.leave();
+        if (anchor && !isOver(anchor, at)) {
+          delay.leave();
         }
-        rest.again();
+        delay.again();
       }
     });
     return () => {
       end.abort();
-      rest.reset();
+      delay.reset();
       session.listeners.delete(listener);
     };
   }, [session, now]);

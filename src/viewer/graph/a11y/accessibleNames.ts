@@ -174,7 +174,7 @@ export function boxDescription(
     case BoxKind.Group:
     case BoxKind.OpenGroup: {
       const chips = chipsOn(d, box).map(group => chipText(tree, group));
-      const said = [
+      const texts = [
         withOverlayValue(
           d,
           entity,
@@ -182,7 +182,7 @@ export function boxDescription(
         ),
         chips.length > 0 ? fillTemplate(strings.prepared, chips.join(', ')) : ''
       ];
-      return said.filter(part => part).join(', ');
+      return texts.filter(part => part).join(', ');
     }
     case BoxKind.Input:
     case BoxKind.Output: {

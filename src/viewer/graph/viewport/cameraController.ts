@@ -100,21 +100,25 @@ export class CameraController {
   onSceneChange(
     before: ICameraScene | null,
     scene: IScene,
-    how: ISetSceneOptions,
-    looked: number | null
+    options: ISetSceneOptions,
+    focused: number | null
   ): void {
-    if (!before || how.keepCamera === false) {
+    if (!before || options.keepCamera === false) {
       this.home();
-    } else if (how.still) {
-      this._stay(before, scene);
-    } else if (this._autoMode && how.anchorEntity === undefined) {
+    } else if (options.still) {
+      this._keepMiddle(before, scene);
+    } else if (this._autoMode && options.anchorEntity === undefined) {
       // The user has not moved the camera: show the whole graph, or its beginning, as before.
       this.applyAutoCamera();
-    } else if (how.readable) {
-      this._read(before, scene);
+    } else if (options.readable) {
+      this._showReadable(before, scene);
     } else {
-      const anchor = chooseAnchor(before, scene, how.anchorEntity ?? looked);
-      const turned =
+      const anchor = chooseAnchor(
+        before,
+        scene,
+        options.anchorEntity ?? focused
+      );
+      const camera =
         before.scene.direction === scene.direction
           ? null
           : cameraAfterDirectionChange(
@@ -123,8 +127,8 @@ export class CameraController {
               scene,
               anchor
             );
-      if (turned) {
-        this.moveTo(turned, false);
+      if (camera) {
+        this.moveTo(camera, false);
       } else {
         this._keepAnchorInPlace(before.scene, scene, anchor);
       }
@@ -140,22 +144,22 @@ export class CameraController {
   /**
    * Boxes changed size slightly: the middle of the view stays in place, and nothing is brought into view.
    */
-  private _stay(before: ICameraScene, after: IScene): void {
+  private _keepMiddle(before: ICameraScene, after: IScene): void {
     this._animation.stop();
     const middle = nearestEntity(before.scene, before.camera);
     const { view } = this._place;
-    const held = cameraHoldingAnchor(
+    const kept = cameraHoldingAnchor(
       this._camera,
       view,
       before.scene,
       after,
       middle
     );
-    this._apply(this.clamped(held?.camera ?? this._camera));
+    this._apply(this.clamped(kept?.camera ?? this._camera));
   }
 
   /** Shows the whole graph if readable, else the previous middle of the view at a readable zoom. */
-  private _read(before: ICameraScene, after: IScene): void {
+  private _showReadable(before: ICameraScene, after: IScene): void {
     const { view } = this._place;
     const entity = nearestEntity(before.scene, before.camera);
     const camera = readableCamera(this._camera, view, after, entity);
@@ -215,10 +219,10 @@ export class CameraController {
     this._animation.stop();
     this._autoMode = null;
     const { view } = this._place;
-    const held = cameraHoldingAnchor(this._camera, view, before, after, anchor);
-    this._apply(held?.camera ?? this.clamped(this._camera));
-    if (held) {
-      this.reveal(held.seen, OPENED_MARGIN);
+    const kept = cameraHoldingAnchor(this._camera, view, before, after, anchor);
+    this._apply(kept?.camera ?? this.clamped(this._camera));
+    if (kept) {
+      this.reveal(kept.visible, OPENED_MARGIN);
     }
   }
 

@@ -18,20 +18,20 @@ it('an expanded box keeps its corner in place, and is shown entirely if it fits'
   const open = at(680, 140, 500, 300, BoxKind.OpenGroup);
   const kept = cameraHoldingAnchor(CAMERA, VIEW, closed, open, 7)!;
   expect(kept.camera).toEqual({ x: 480, y: 340, k: 1 });
-  expect(kept.seen).toEqual({ x: 680, y: 140, w: 500, h: 300 });
+  expect(kept.visible).toEqual({ x: 680, y: 140, w: 500, h: 300 });
 });
 
 it('the title of a box larger than the view is shown, per side', () => {
   const wide = at(700, 100, VIEW.w, 300, BoxKind.OpenGroup);
   expect(
-    cameraHoldingAnchor(CAMERA, VIEW, closed, wide, 7)!.seen
+    cameraHoldingAnchor(CAMERA, VIEW, closed, wide, 7)!.visible
   ).toMatchObject({
     w: 120,
     h: 300
   });
   const most = VIEW.w - 2 * OPENED_MARGIN;
   const high = at(700, 100, most, 5000, BoxKind.OpenGroup);
-  const { w, h } = cameraHoldingAnchor(CAMERA, VIEW, closed, high, 7)!.seen;
+  const { w, h } = cameraHoldingAnchor(CAMERA, VIEW, closed, high, 7)!.visible;
   expect(w).toBe(most);
   expect(h).toBeLessThan(40);
 });

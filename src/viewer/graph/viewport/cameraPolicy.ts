@@ -46,11 +46,11 @@ export function autoCamera(
 export function chooseAnchor(
   before: ICameraScene,
   after: IScene,
-  looked: number | null
+  focused: number | null
 ): number | null {
   return before.scene.direction === after.direction
-    ? looked
-    : (looked ?? nearestEntity(before.scene, before.camera));
+    ? focused
+    : (focused ?? nearestEntity(before.scene, before.camera));
 }
 
 /** A scene and its camera. */
@@ -137,7 +137,7 @@ const TITLE_WIDTH = 120;
 export const OPENED_MARGIN = PADDING;
 
 /** True if the box is the entity's own, or the card on which it is a chip. */
-function stands(scene: IScene, box: number, entity: number | null): boolean {
+function isDrawnAs(scene: IScene, box: number, entity: number | null): boolean {
   return (
     box >= 0 &&
     (scene.boxEntity[box] === entity || scene.boxKind[box] <= BoxKind.Group)
@@ -154,11 +154,11 @@ export function cameraHoldingAnchor(
   before: IScene,
   after: IScene,
   entity: number | null
-): { readonly camera: ICamera; readonly seen: IRect } | null {
+): { readonly camera: ICamera; readonly visible: IRect } | null {
   // A group expanded from a chip was on a card before; one collapsed into a chip is on it now.
   const old = entity === null ? -1 : before.boxOf(entity);
   const now = entity === null ? -1 : after.boxOf(entity);
-  if (!stands(before, old, entity) || !stands(after, now, entity)) {
+  if (!isDrawnAs(before, old, entity) || !isDrawnAs(after, now, entity)) {
     return null;
   }
   const rect = boxRect(after, now);
@@ -166,7 +166,7 @@ export function cameraHoldingAnchor(
     size * camera.k <= pixels - 2 * OPENED_MARGIN;
   return {
     camera: cameraKeepingPoint(camera, boxRect(before, old), rect),
-    seen: {
+    visible: {
       ...rect,
       w: fits(rect.w, view.w) ? rect.w : Math.min(rect.w, TITLE_WIDTH),
       h: fits(rect.h, view.h) ? rect.h : Math.min(rect.h, TITLE_BAR)

@@ -86,8 +86,8 @@ export class CompositorLayer {
     const layered = this._frames > 1;
     if (layered && this._layered && this._painted) {
       const transform = transformBetween(this._painted, camera, view, dpr);
-      const most = ++this._age < MAX_FAST_FRAMES ? MAX_FAST_SCALE : MAX_SCALE;
-      const close = transform.scale < most && transform.scale > 1 / most;
+      const limit = ++this._age < MAX_FAST_FRAMES ? MAX_FAST_SCALE : MAX_SCALE;
+      const close = transform.scale < limit && transform.scale > 1 / limit;
       if (close && coversView(transform, view, this.margin)) {
         this._style.transform = this._css(transform);
         return PaintStep.Transformed;

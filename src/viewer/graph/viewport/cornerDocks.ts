@@ -102,7 +102,7 @@ export function coveredWeight(
 export function chooseDock(
   dockView: IDockView,
   item: IDockedItem,
-  taken: readonly IRect[],
+  occupied: readonly IRect[],
   now: IDockPlace | null
 ): IDockPlace {
   const { view } = dockView;
@@ -111,15 +111,15 @@ export function chooseDock(
     const rect = slim
       ? cornerRect(corner, item.slim, view, SLIM_MARGIN)
       : cornerRect(corner, item.size(), view, MARGIN);
-    return taken.some(other => intersects(rect, other))
+    return occupied.some(other => intersects(rect, other))
       ? Infinity
       : coveredWeight(dockView, rect);
   };
   const away = item.isAway?.(dockView) ?? false;
   if (away || (view.w >= MIN_VIEW.w && view.h >= MIN_VIEW.h)) {
     const limits = away ? [Number.MAX_VALUE] : [0, 0.5];
-    for (const most of limits) {
-      const whole = corners.find(corner => cost(corner, false) <= most);
+    for (const maxCost of limits) {
+      const whole = corners.find(corner => cost(corner, false) <= maxCost);
       if (whole) {
         return { corner: whole, slim: false };
       }
@@ -160,13 +160,13 @@ export class CornerDocks {
     if (!dockView || dockView.view.w < 1 || dockView.view.h < 1) {
       return;
     }
-    const taken: IRect[] = [];
-    const guests = [...this._items].sort(([a], [b]) => a.rank - b.rank);
-    for (const [item, now] of guests) {
-      const at = chooseDock(dockView, item, taken, now);
+    const occupied: IRect[] = [];
+    const items = [...this._items].sort(([a], [b]) => a.rank - b.rank);
+    for (const [item, now] of items) {
+      const at = chooseDock(dockView, item, occupied, now);
       const size = at.slim ? item.slim : item.size();
       const margin = at.slim ? SLIM_MARGIN : MARGIN;
-      taken.push(cornerRect(at.corner, size, dockView.view, margin));
+      occupied.push(cornerRect(at.corner, size, dockView.view, margin));
       if (at.corner !== now?.corner || at.slim !== now.slim) {
         this._items.set(item, at);
         item.place(at);

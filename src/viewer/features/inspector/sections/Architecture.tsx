@@ -62,25 +62,39 @@ function familyText(family: string, trans: ITranslate): string {
 }
 
 /** Quantization of the layers: `int8 weights, uint8 data (QDQ), 53 of 54 layers, 99.9 % of the MACs`. */
-function quantizationText(made: QuantizationInfo, trans: ITranslate): string {
-  if (!made.quantized) {
+function quantizationText(
+  quantization: QuantizationInfo,
+  trans: ITranslate
+): string {
+  if (!quantization.quantized) {
     return trans.__('None');
   }
   const kinds = [
-    trans.__('%1 weights', made.weights.map(escapeInvisible).join('/'))
+    trans.__('%1 weights', quantization.weights.map(escapeInvisible).join('/'))
   ];
-  if (made.activations.length > 0) {
+  if (quantization.activations.length > 0) {
     kinds.push(
-      trans.__('%1 data', made.activations.map(escapeInvisible).join('/'))
+      trans.__(
+        '%1 data',
+        quantization.activations.map(escapeInvisible).join('/')
+      )
     );
   }
-  const schemes = Object.keys(made.schemes).map(escapeInvisible).join(', ');
+  const schemes = Object.keys(quantization.schemes)
+    .map(escapeInvisible)
+    .join(', ');
   const parts = [
     `${kinds.join(', ')} (${schemes})`,
-    trans.__('%1 of %2 layers', made.layers, made.layers_total ?? made.layers)
+    trans.__(
+      '%1 of %2 layers',
+      quantization.layers,
+      quantization.layers_total ?? quantization.layers
+    )
   ];
-  if (made.macs_share !== null) {
-    parts.push(trans.__('%1 of the MACs', formatShare(made.macs_share)));
+  if (quantization.macs_share !== null) {
+    parts.push(
+      trans.__('%1 of the MACs', formatShare(quantization.macs_share))
+    );
   }
   return parts.join(', ');
 }
