@@ -46,10 +46,10 @@ class Kernel:
 
 @dataclass(slots=True)
 class Attribution:
-    """Nodes with the times of the kernels that do their work."""
+    """Nodes with the times of the kernels that compute them."""
 
     groups: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
-    """Nodes → (milliseconds, part of them for conversions)."""
+    """Nodes → (milliseconds, those of conversions among them)."""
     lost: dict[str, float] = field(default_factory=dict)
     """Kernels that belong to no node → milliseconds."""
 
@@ -99,9 +99,12 @@ def attribute_kernels(
 def _assign_targets(
     kernels: list[Kernel], targets: dict[str, tuple[tuple[int, ...], bool]]
 ) -> tuple[dict[int, int], dict[int, list[int]]]:
-    """Return kernel → the kernel whose nodes it counts towards, and the tensors of each of these."""
+    """Map kernels to the kernels that they count towards, and these to the tensors that they produce.
+
+    Kernels are given by their indices.
+    """
     order = [index for index, one in enumerate(kernels) if targets.get(one.name, ((), False))[0]]
-    # A conversion gets nodes only if no other kernel does their work.
+    # A conversion gets nodes only if no other kernel computes them.
     order.sort(key=lambda index: (targets[kernels[index].name][1], -kernels[index].ms))
     owner: dict[int, int] = {}
     leads: dict[int, int] = {}
@@ -125,7 +128,7 @@ def _targets(
     model: Model,
     layers: Mapping[str, TensorRTLayer],
 ) -> dict[str, tuple[tuple[int, ...], bool]]:
-    """Return kernel → the tensors of the model that it produces, and whether it only converts."""
+    """Map the name of each kernel to the model's tensors that it produces, and whether it only converts."""
     produced: dict[str, list[int]] = {}
     converts: dict[str, str] = {}
     readers: dict[str, list[str]] = {}
@@ -183,7 +186,7 @@ def _has_nodes(layer: TensorRTLayer | None) -> bool:
 def _sources(
     layer: TensorRTLayer, tensors: dict[str, int], names: dict[str, int], model: Model
 ) -> tuple[int, ...]:
-    """Return the output tensors of the nodes that a layer was made from."""
+    """Return the output tensors of the source nodes of a layer."""
     found = []
     for name in layer.nodes:
         if name in names:

@@ -14,11 +14,13 @@ from py_autodoc.report.viewer_payload.build_payload import build_payload
 from py_autodoc.runner.profile import NodeTimes
 
 _FACTOR = 2.0
+"""Ratio up to which an estimate counts as close."""
 _WORST = 5
+"""Number of kernels listed."""
 
 
 class EstimatedNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A measured kernel, and the estimate for the nodes whose work it does."""
+    """A measured kernel, and the estimate for the nodes that it computes."""
 
     node: int
     name: str
@@ -33,7 +35,7 @@ class EstimatedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EstimatedLatency(msgspec.Struct, frozen=True, kw_only=True):
-    """All kernels with both times."""
+    """Measured and estimated times of the kernels of a model."""
 
     model: str
     device: str
@@ -62,7 +64,7 @@ class EstimatedLatency(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare_with_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLatency:
-    """Return the measured times with the estimates of an analysis that has a device."""
+    """Compare measured times with the estimates of an analysis, which must have a device."""
     payload = build_payload(analysis)
     seconds = node_seconds(payload)
     nodes: list[EstimatedNode] = []
@@ -70,7 +72,7 @@ def compare_with_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLate
     for one in found.nodes:
         parts = [seconds[node] for node in one.nodes]
         known = [part for part in parts if part is not None]
-        # Nodes that are fused away take no time; a kernel with unknown time does.
+        # The estimate of fused nodes is 0, although the measured kernel takes time: it has no estimate.
         if not known or not sum(known):
             unknown += 1
             continue

@@ -28,7 +28,7 @@ class Latency(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def latency(seconds: Sequence[float], batch: int) -> Latency:
-    """Return the figures of some runs."""
+    """Return the statistics of some runs with ``batch`` items each."""
     ms = 1e3 * np.asarray(seconds, np.float64)
     p50, p90, p99 = (float(one) for one in np.percentile(ms, (50, 90, 99)))
     return Latency(

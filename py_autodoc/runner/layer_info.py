@@ -1,4 +1,4 @@
-"""Read ``trtexec --exportLayerInfo``: the ONNX nodes that each layer of an engine was made from."""
+"""Read the output of ``trtexec --exportLayerInfo``: the source nodes of each layer of an engine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TensorRTLayer:
     """A layer of an engine."""
 
     nodes: tuple[str, ...]
-    """Names of the ONNX nodes that it was made from; empty if the file does not contain them."""
+    """Names of its source nodes in the ONNX model; empty if the file does not contain them."""
     conversion: bool
     """True if it only changes layout or type for another layer."""
 

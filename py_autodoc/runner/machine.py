@@ -1,4 +1,4 @@
-"""The machine on which a measurement was made."""
+"""Describe the machine of a measurement."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ from py_autodoc.samples import Sample
 
 SCHEMA = "autodoc.node-times/1"
 MAX_PROFILE = 1 << 30
+"""Maximum bytes of a profile."""
 PROFILE = Bounds(values=40_000_000)
 """ONNX Runtime records up to a million events of about 25 values."""
 MAX_NAME = 10_000
@@ -34,11 +35,12 @@ MAX_NAME = 10_000
 _LARGEST = 1e15
 """Larger numbers, in microseconds or milliseconds, are not valid times."""
 _HEAD = 4096
+"""Bytes that are read to recognise a file."""
 _SUFFIX = "_kernel_time"
 
 
 class NodeTime(msgspec.Struct, frozen=True, kw_only=True):
-    """Time of a kernel, and the nodes whose work it does."""
+    """Time of a kernel, and the nodes that it computes."""
 
     node: int
     """``layers[].id`` of the node in ``nodes`` with the most work."""
@@ -48,7 +50,7 @@ class NodeTime(msgspec.Struct, frozen=True, kw_only=True):
     ms: float
     """Mean of one run."""
     conversion_ms: float
-    """Part of ``ms`` for conversions of layouts and types."""
+    """Share of ``ms`` that converts layouts and types, in milliseconds."""
 
 
 class NodeTimes(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,7 +182,7 @@ def _is_layer_info(file: PathLike) -> bool:
                 is not None
             )
     except OSError:
-        # The error is reported by the reader of the file.
+        # ``read_profile`` reports this error.
         return False
 
 

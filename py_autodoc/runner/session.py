@@ -24,7 +24,9 @@ from py_autodoc.samples import Sample, analysis_at_sizes, choose_samples, image_
 
 FEATURE = "A run"
 RUNS, WARMUP = 100, 10
+"""Default numbers of timed runs, and of untimed runs before."""
 SAMPLES, SYNTHETIC_SAMPLES = 64, 1
+"""Default maximum number of samples from data, and number of generated ones."""
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):

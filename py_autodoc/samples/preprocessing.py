@@ -52,15 +52,19 @@ class Preprocessing:
     size: tuple[int, int] | None = None
     """Height and width of the result; None uses those of the model's input."""
     edge: int = 0
+    """Length of the shorter side for ``shortest`` and ``longest``."""
     longest: int = 0
+    """Maximum length of the longer side for ``longest``."""
     crop: tuple[int, int] | None = None
     """Height and width of the centre crop."""
     filter: int = BILINEAR
+    """Resampling filter, by Pillow's number."""
     scale: float = _BYTE
     offset: float = 0.0
     mean: tuple[float, ...] = ()
     std: tuple[float, ...] = ()
     bgr: bool = False
+    """The channels are in the order blue, green, red."""
 
     @property
     def result(self) -> tuple[int, int] | None:

@@ -97,9 +97,13 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
     layers: list[SensitiveLayer]
     """Most sensitive first; layers that were not measured last."""
     measured: int
+    """Number of measured layers."""
     sensitive_layers: list[Advice]
+    """Layers to keep in higher precision."""
     curve: list[CurvePoint]
+    """Mixtures by number of float layers; empty if mixtures were not measured."""
     choice: Choice | None
+    """The mixture for the target; null without one."""
     device: str
     """Device of ``latency_ms``; empty if none was requested."""
     measured_on: str = ""

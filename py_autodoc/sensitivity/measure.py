@@ -35,10 +35,11 @@ class LayerScores:
     nothing: Score
     """Score with no layer quantized."""
     everything: Score | None
+    """Score with all layers quantized; None if they do not fit into memory, or were not all measured."""
 
 
 class LayerBench:
-    """A model and its samples, ready for measurements.
+    """Measures mixtures of quantized and float layers of a model on fixed samples.
 
     The model is cut into pieces (``pieces``). A layer is measured from its own piece on, with the float
     results of the pieces before it.

@@ -44,7 +44,7 @@ function addAgainst(context: ICompareContext): void {
           },
           data: {
             type: 'string',
-            description: 'Samples beside the model; made up without'
+            description: 'Samples next to the model; synthetic if omitted'
           }
         }
       }

@@ -35,7 +35,7 @@ const EMPTY: TaskResult = {
 };
 const RANKED: TaskResult = {
   ...EMPTY,
-  lines: ['8 samples, made up.'],
+  lines: ['8 samples, synthetic.'],
   label: 'Error if quantized alone',
   values: { 0: 0.5, 1: 0.25 },
   layers: ['first', 'second'].map((name, node) => ({
