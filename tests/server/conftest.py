@@ -6,6 +6,8 @@ real engine it says with the marker ``real``.
 
 from __future__ import annotations
 
+import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +22,48 @@ import jobs_help
 from conftest_help import Client
 
 import py_autodoc.server.app as app_module
+from py_autodoc.jobs.launch import ForkLauncher, _ZygoteLink, default_launcher
 from py_autodoc.server.app import AutodocApp
+
+
+class SharedLauncher(ForkLauncher):
+    """Its zygote, whose imports take a second, serves one event loop after the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: tuple[socket.socket, subprocess.Popen[bytes]] | None = None
+
+    async def _open(self) -> _ZygoteLink:
+        if self._kept is None or self._kept[1].poll() is not None:
+            link = await super()._open()
+            self._kept = link._control.dup(), link.process
+            return link
+        control, process = self._kept
+        link = _ZygoteLink(control.dup(), process)
+        link.ready.set_result(None)
+        return link
+
+    async def close(self) -> None:
+        """Kill the children; the zygote stays, because a copy of its socket stays open."""
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            link = await opening
+            for child in list(link.exits):
+                link.kill(child)
+            link.close()
+
+    def end(self) -> None:
+        """Close the socket, at which the zygote exits."""
+        if self._kept is not None:
+            self._kept[0].close()
+            assert self._kept[1].wait(timeout=30) == 0
+
+
+@pytest.fixture(scope="session")
+def shared_launcher() -> Iterator[SharedLauncher]:
+    launcher = SharedLauncher()
+    yield launcher
+    launcher.end()
 
 
 @pytest.fixture
@@ -36,10 +79,15 @@ def extension_config() -> dict[str, Any]:
 
 @pytest.fixture
 def jp_server_config(
-    engine: str, extension_config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    engine: str,
+    extension_config: dict[str, Any],
+    shared_launcher: SharedLauncher,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> dict[str, Any]:
     if engine == "fake":
         monkeypatch.setattr(app_module, "default_launcher", jobs_help.fake_launcher)
+    elif type(default_launcher()) is ForkLauncher:
+        monkeypatch.setattr(app_module, "default_launcher", lambda: shared_launcher)
     return {
         "ServerApp": {
             "jpserver_extensions": {"py_autodoc": True, "jupyter_server_terminals": False},
