@@ -165,3 +165,42 @@ def test_a_learned_bias_is_no_plumbing(tmp_path):
     analysis = run_analysis(made.finish(tmp_path / "a.onnx", bias), Options())
     assert len(analysis.structure.attention) == 2
     assert masks(analysis) == []
+
+
+def pooled(op: str, output: str) -> onnx.ModelProto:
+    """Tokens looked up in a table, then times their mask, which ``op`` computes first."""
+    value, tensor = helper.make_tensor_value_info, helper.make_tensor
+    weights = [
+        tensor("w", TensorProto.FLOAT, [9, 4], [0.1] * 36),
+        tensor("axis", TensorProto.INT64, [1], [-1]),
+        tensor("one", TensorProto.INT64, [], [1]),
+    ]
+    nodes = [
+        helper.make_node("Gather", ["w", "input_ids"], ["e"], "gather"),
+        helper.make_node(op, ["attention_mask", "one"], ["m0"], "first"),
+        helper.make_node("Unsqueeze", ["m0", "axis"], ["m1"], "wide"),
+        helper.make_node("Cast", ["m1"], ["m2"], "cast", to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["e", "m2"], ["p"], "mul"),
+        helper.make_node("Relu", ["p"], ["y"], "end"),
+    ]
+    inputs = [value(name, TensorProto.INT64, [1, 8]) for name in ("input_ids", "attention_mask")]
+    kind = {"y": TensorProto.FLOAT, "m2": TensorProto.FLOAT}[output]
+    outputs = [value(name, kind, None) for name in dict.fromkeys(("y", output))]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+@pytest.mark.parametrize(
+    ("op", "output", "ops"),
+    [
+        ("Sub", "y", ["Sub", "Unsqueeze", "Cast", "Mul"]),
+        # Positions counted from a mask are data, and so is what the model returns.
+        ("CumSum", "y", []),
+        ("Sub", "m2", []),
+    ],
+)
+def test_a_mask_that_a_product_reads_is_part_of_it(op, output, ops):
+    analysis = run_analysis(pooled(op, output), Options())
+    tree = build_box_tree(analysis)
+    made = [s for s, label in enumerate(tree.label) if label == "Mul + mask"]
+    assert [n.op_type for n in analysis.model.nodes if tree.node[n.id] in made] == ops

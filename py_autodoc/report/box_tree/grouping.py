@@ -23,6 +23,7 @@ from py_autodoc.report.box_tree.preparation_nodes import (
     move_to_readers,
     preparation_nodes,
     shared,
+    with_masks,
     wraps,
 )
 from py_autodoc.report.box_tree.spatial_stages import stages
@@ -41,6 +42,8 @@ MIN_PAIR = 6
 MAX_LOOSE_NODES = 24
 MIN_NODES = 2
 """Minimum number of nodes for a structure to get a box."""
+_MASKS = frozenset({"attention mask", "mask"})
+"""Roles of inputs that are masks."""
 _SINGLE = frozenset({"attention", "moe", "recurrent"})
 """Kinds that runtimes fuse into one operator."""
 _EFFORT = 40
@@ -50,7 +53,8 @@ _EFFORT = 40
 def build_box_tree(analysis: Analysis) -> ScopeTree:
     """Return the module tree with boxes for repeats and structures; linear in the model's size."""
     tree = scope_tree(analysis.model)
-    return _BoxTreeBuilder(analysis.model, analysis.types, tree, analysis.params.params).run(
+    masks = frozenset(tensor for tensor, role in analysis.identified.roles.items() if role in _MASKS)
+    return _BoxTreeBuilder(analysis.model, analysis.types, tree, analysis.params.params, masks).run(
         analysis.structure.repeats,
         tuple(recognised(analysis)),
         analysis.structure.attention,
@@ -84,11 +88,19 @@ def _around_single(found: Sequence[RecognisedBlock]) -> dict[int, RecognisedBloc
 
 
 class _BoxTreeBuilder:
-    def __init__(self, model: Model, types: TypeTable, tree: ScopeTree, params: Sequence[int | None]) -> None:
+    def __init__(
+        self,
+        model: Model,
+        types: TypeTable,
+        tree: ScopeTree,
+        params: Sequence[int | None],
+        masks: frozenset[int] = frozenset(),
+    ) -> None:
         self.model = model
         self.types = types
         self.tree = tree
         self.params = params
+        self.masks = masks
         self.effort = _EFFORT * len(model.nodes) + 1000
         self.position = [0] * len(model.nodes)
         for graph in model.graphs:
@@ -129,6 +141,7 @@ class _BoxTreeBuilder:
         for box in sorted(loose, key=lambda b: (-len(b.nodes), b.nodes)):
             self._fold_nodes(box)
         self._settle()
+        self._add_masks(attention)
         self._wrap()
         for level in sorted(crowded):
             self._cut(level)
@@ -203,14 +216,25 @@ class _BoxTreeBuilder:
             and not found.is_table(self.model, node)
         )
 
-    def _wrap(self) -> None:
-        """Box nodes with their own preparation nodes, and preparation nodes with several readers."""
-        tree, found = self.tree, self.plumbing
-        closed = frozenset(
+    def _mask_boxes(self) -> frozenset[int]:
+        tree = self.tree
+        return frozenset(
             scope
             for scope, label in enumerate(tree.label)
             if label == TITLE and tree.origin[scope] == STRUCTURE
         )
+
+    def _add_masks(self, attention: Sequence[AttentionLayer]) -> None:
+        """Count computations from masks as preparation too, unless they are in a box or in an attention."""
+        boxes = self._mask_boxes()
+        boxed = {node for node, scope in enumerate(self.tree.node) if scope in boxes}
+        boxed.update(node for layer in attention for node in layer.nodes)
+        self.plumbing = with_masks(self.model, self.types, self.plumbing, self.masks, boxed)
+
+    def _wrap(self) -> None:
+        """Box nodes with their own preparation nodes, and preparation nodes with several readers."""
+        tree, found = self.tree, self.plumbing
+        closed = self._mask_boxes()
         for wrap in wraps(self.model, tree, found, self._readers, closed):
             scope = wrap.level
             if wrap.whole and tree.origin[scope] == STRUCTURE:

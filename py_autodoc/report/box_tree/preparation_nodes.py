@@ -1,4 +1,4 @@
-"""Nodes that only prepare inputs of other nodes (shape computations and weights); grouped with their readers.
+"""Nodes that only prepare inputs of other nodes (sizes, masks, weights); grouped with their readers.
 
 ``Shape → Gather → Unsqueeze → Concat → Reshape`` reads as one Reshape, and a Conv whose weight is transposed,
 scaled or computed in the graph as one Conv. Such nodes fold into their reader, as one box that can be
@@ -7,8 +7,8 @@ expanded; those with several readers get their own box. Neither is arithmetic on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from py_autodoc.blocks.dataflow.matrix_products import CONVS, PRODUCTS
 from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
@@ -17,9 +17,15 @@ from py_autodoc.report.module_tree.scope_tree import ScopeTree
 
 Readers = Callable[[int], Iterable[int]]
 
-SIZES, WEIGHTS = "sizes", "weights"
+SIZES, WEIGHTS, MASK = "sizes", "weights", "mask"
 _TRUTH_OR_WHOLE = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
 """``TensorProto`` types of integers and booleans."""
+_MASKING = frozenset({
+    "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Expand", "Tile", "Transpose", "Slice", "Gather",
+    "GatherND", "Concat", "Not", "And", "Or", "Xor", "Equal", "Greater", "GreaterOrEqual", "Less",
+    "LessOrEqual", "Where", "Sub", "Mul", "Clip", "Max", "ReduceSum", "Identity",
+})  # fmt: skip
+"""Operators that turn a mask into the form that its reader needs; positions (CumSum) are no mask."""
 _LEAST = 2
 """Minimum nodes of a box for preparation nodes with several readers."""
 
@@ -45,11 +51,15 @@ class PreparationNodes:
     def title(self, nodes: Iterable[int]) -> str:
         """Return what the nodes prepare: ``sizes``, ``weights``, ``mask`` or ``constants``."""
         found = set(nodes)
-        sizes = {node for node in found if self.kind[node] == SIZES}
-        fixed = found - sizes
-        names = ["sizes"] if sizes else []
-        if fixed:
-            names.append("weights" if fixed & self.learned else "mask" if fixed & self.logic else "constants")
+        kinds = {self.kind[node] for node in found}
+        fixed = {node for node in found if self.kind[node] == WEIGHTS}
+        names = ["sizes"] if SIZES in kinds else []
+        if fixed & self.learned:
+            names.append("weights")
+        if MASK in kinds or (fixed & self.logic and not fixed & self.learned):
+            names.append("mask")
+        elif fixed and not fixed & self.learned:
+            names.append("constants")
         return ", ".join(names)
 
 
@@ -74,6 +84,33 @@ def preparation_nodes(model: Model, types: TypeTable) -> PreparationNodes:
                 learned.add(number)
     logic = frozenset(number for number in kind if category_of("", model.nodes[number].op_type) == "logic")
     return PreparationNodes(kind, frozenset(learned), logic)
+
+
+def with_masks(
+    model: Model, types: TypeTable, found: PreparationNodes, inputs: Container[int], boxed: Container[int]
+) -> PreparationNodes:
+    """Add the nodes that bring mask ``inputs`` into the form that is needed, except those in ``boxed``."""
+    kind = dict(found.kind)
+    masks: set[int] = set()
+    """Tensors computed so."""
+    for graph in model.graphs:
+        for number in graph.nodes:
+            node = model.nodes[number]
+            read = {t for t in node.inputs if t >= 0}
+            own = {t for t in read if t in masks or t in inputs}
+            others = read - own
+            if (
+                not own
+                or node.op_type not in _MASKING
+                or any(t >= 0 and model.tensors[t].is_output for t in node.outputs)
+                or not all(_source(model, found.kind, t) for t in others)
+                or any(_floats(types, t) for t in others)
+            ):
+                continue
+            masks.update(node.outputs)
+            if number not in boxed:
+                kind[number] = MASK
+    return replace(found, kind=kind)
 
 
 def _kind(model: Model, types: TypeTable, node: Node, known: dict[int, str]) -> str:
