@@ -77,8 +77,10 @@ def command(
         if number:
             stderr.note(f"note: input {name}: the batch is axis {number}.")
     for name, at in done.outputs.items():
-        if at is not None and at.many > 1 and not at.ragged:
-            stderr.note(f"note: output {name}: each item has {at.many:,} entries of axis {at.axis}.")
+        if at is not None and at.entries_per_item > 1 and not at.ragged:
+            stderr.note(
+                f"note: output {name}: each item has {at.entries_per_item:,} entries of axis {at.axis}."
+            )
     for where, what in done.notes[:_SHOWN]:
         stderr.note(f"note: {where}: {what}.")
     if len(done.notes) > _SHOWN:

@@ -42,7 +42,9 @@ class RebatchedFile:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. ``factor`` is the number of entries per item on the axis."""
         outputs = {
-            name: None if at is None else {"axis": at.axis, "factor": None if at.ragged else at.many}
+            name: None
+            if at is None
+            else {"axis": at.axis, "factor": None if at.ragged else at.entries_per_item}
             for name, at in self.outputs.items()
         }
         return {
@@ -52,7 +54,7 @@ class RebatchedFile:
             "inputs": dict(self.inputs),
             "outputs": outputs,
             "edits": list(self.edits),
-            "notes": [f"{where}: {what}" for where, what in self.notes],
+            "notes": [f"{where}: {note}" for where, note in self.notes],
         }
 
 
@@ -95,16 +97,16 @@ def rebatch(
     name = base_name(path)
     loaded = load(path, limits)
     _check(loaded.proto, batch, axes or {}, name)
-    found = plan_batch(loaded, BatchRequest(fixed, dict(axes or {}), bindings=dict(bindings or {})))
-    if isinstance(found, BatchRefusal):
-        raise RebatchBlocked(name, found)
-    odd = found.checked(batch if isinstance(batch, int) else found.plan.batch + 2)
+    planned = plan_batch(loaded, BatchRequest(fixed, dict(axes or {}), bindings=dict(bindings or {})))
+    if isinstance(planned, BatchRefusal):
+        raise RebatchBlocked(name, planned)
+    odd = planned.checked(batch if isinstance(batch, int) else planned.plan.batch + 2)
     if odd is not None:
         raise RebatchBlocked(name, odd)
-    written = found.written(batch)
+    written = planned.written(batch)
     proto = written.proto
     paths = write_rewritten(path, out, loaded, proto, name, force)
-    plan = found.plan
+    plan = planned.plan
     return RebatchedFile(
         paths, batch, plan.batch, plan.inputs, plan.outputs, tuple(written.edits), plan.notes
     )
@@ -127,11 +129,11 @@ def _check(proto: onnx.ModelProto, batch: int | str, axes: Mapping[str, int | No
     """Raises: OptionError."""
     parse_batch(str(batch))
     known = [info.name for info in proto.graph.input]
-    for given in axes:
-        if given not in known:
-            shown = ", ".join(known[:12])
+    for key in axes:
+        if key not in known:
+            listed = ", ".join(known[:12])
             raise OptionError(
-                "unknown-input", f"{name}: no input is called {given!r}.", f"Its inputs: {shown}."
+                "unknown-input", f"{name}: no input is called {key!r}.", f"Its inputs: {listed}."
             )
     used = {dim.dim_param for info in proto.graph.input for dim in info.type.tensor_type.shape.dim}
     if isinstance(batch, str) and batch in used:
@@ -142,16 +144,16 @@ def _check(proto: onnx.ModelProto, batch: int | str, axes: Mapping[str, int | No
 
 def parse_axes(axes: Iterable[str], same: Iterable[str]) -> dict[str, int | None]:
     """Parse ``["state=1"]`` and ``["sr"]`` into a mapping. Raises: OptionError."""
-    found: dict[str, int | None] = {}
+    batch_axes: dict[str, int | None] = {}
     for item in axes:
         name, _, number = item.rpartition("=")
         if not name or not re.fullmatch(r"-?\d{1,3}", number, re.ASCII):
             hint = "Write INPUT=AXIS, e.g. state=1."
             raise OptionError("bad-axis", f"Cannot read the axis {item[:80]!r}.", hint)
-        if found.setdefault(name, int(number)) != int(number):
+        if batch_axes.setdefault(name, int(number)) != int(number):
             raise OptionError("bad-axis", f"The input {name!r} is given two axes.", "Give one.")
     for name in same:
-        if found.setdefault(name, None) is not None:
+        if batch_axes.setdefault(name, None) is not None:
             why = f"The input {name!r} cannot have an axis and be the same for all items."
             raise OptionError("bad-axis", why, "Give one.")
-    return found
+    return batch_axes

@@ -40,7 +40,7 @@ class ResizedFile:
             "fixed": {name: list(shape) for name, shape in self.fixed.items()},
             "outputs": {name: list(shape) for name, shape in self.outputs.items()},
             "edits": list(self.edits),
-            "notes": [f"{where}: {what}" for where, what in self.notes],
+            "notes": [f"{where}: {note}" for where, note in self.notes],
         }
 
 
@@ -78,8 +78,8 @@ def resize(
     targets(out, inputs=[path], force=force)
     name = base_name(path)
     loaded = load(path, limits)
-    found = resize_model(loaded, input_shapes, bindings)
-    if isinstance(found, BatchRefusal):
-        raise ResizeBlocked(name, found)
-    paths = write_rewritten(path, out, loaded, found.loaded.proto, name, force)
-    return ResizedFile(paths, found.inputs, found.fixed, found.outputs, found.edits, found.notes)
+    resized = resize_model(loaded, input_shapes, bindings)
+    if isinstance(resized, BatchRefusal):
+        raise ResizeBlocked(name, resized)
+    paths = write_rewritten(path, out, loaded, resized.loaded.proto, name, force)
+    return ResizedFile(paths, resized.inputs, resized.fixed, resized.outputs, resized.edits, resized.notes)

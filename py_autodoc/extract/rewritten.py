@@ -42,8 +42,8 @@ def write_rewritten(
     source = os.fspath(path)
     unmark(proto)
     large = _weight_bytes(proto) > LARGE
-    places = targets(out, data=large, inputs=[path], force=force)
-    target = places[0].path
+    targets_by_kind = targets(out, data=large, inputs=[path], force=force)
+    target = targets_by_kind[0].path
     with TensorFiles(source, os.stat(source).st_size) as files, staging(target) as folder:
         with open(folder / target.name, "xb") as file:
             if large:
@@ -53,7 +53,7 @@ def write_rewritten(
                 file.write(proto.SerializeToString())
             else:
                 write_model(proto, files, file, name)
-        return tuple(finish(folder, places))
+        return tuple(finish(folder, targets_by_kind))
 
 
 def _tags_of_calls(proto: onnx.ModelProto, name: str) -> None:

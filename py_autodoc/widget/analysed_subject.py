@@ -21,7 +21,7 @@ class AnalysedSubject:
 
     def __init__(self, analysis: Analysis, report: Report | None = None) -> None:
         self.analysis = analysis
-        self._given = report
+        self._initial_report = report
 
     def on(self, chosen: DeviceChoice | None) -> AnalysedSubject:
         """Return the same model on a device."""
@@ -30,8 +30,8 @@ class AnalysedSubject:
     @cached_property
     def report(self) -> Report:
         """The complete report. It refers to this analysis, so it can be shown as a widget."""
-        if self._given is not None:
-            return self._given
+        if self._initial_report is not None:
+            return self._initial_report
         report = build_report(self.analysis)
         attach_origin(report, Origin(Options(), analysis=self.analysis))
         return report

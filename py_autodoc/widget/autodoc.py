@@ -19,7 +19,7 @@ from py_autodoc.report.schema import Layer
 from py_autodoc.units import at_least, count
 from py_autodoc.widget.analysed_subject import AnalysedSubject
 from py_autodoc.widget.batches import answer_batch
-from py_autodoc.widget.container_outputs import watch_boxes
+from py_autodoc.widget.container_outputs import register_box_formatter
 from py_autodoc.widget.dim import Dim
 from py_autodoc.widget.exports import Exports
 from py_autodoc.widget.extract_messages import answer_extract, extract_nodes
@@ -140,8 +140,8 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
         )
         answer_files(self, lambda: (self._source.model, self._now.analysis))
         answer_profiles(self, lambda: (self._source.model, self._now.analysis))
-        self.on_msg(self._hear)
-        watch_boxes()
+        self.on_msg(self._on_page_message)
+        register_box_formatter()
 
     def __repr__(self) -> str:
         return f"Autodoc({self._sent.name})"
@@ -199,8 +199,8 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
             raise TraitFault(
                 "not-a-query", f"{query!r:.80} is not a query.", 'Pass a string such as "op=Conv".'
             )
-        found = set(self._now.matcher.find(query))
-        return [layer for layer in self.report.layers if layer.id in found]
+        matches = set(self._now.matcher.find(query))
+        return [layer for layer in self.report.layers if layer.id in matches]
 
     def dim(self, name: str) -> Dim:
         """Return the widget of a symbolic dimension, with a ``value``; the same one for each call.
@@ -208,14 +208,14 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
         Sliders linked to it by ``jslink`` update the model even without a kernel.
         Raises: TraitError for an unknown name, or if all dimensions are fixed.
         """
-        found = self._dim_widgets.get(name)
-        if found is None or found.comm is None:
+        widget = self._dim_widgets.get(name)
+        if widget is None or widget.comm is None:
             sizes = {} if self._source.fixed else self._sizes()
             if name not in sizes:
                 raise _no_dim(name, sizes)
-            found = self._dim_widgets[name] = Dim(name=name, owner=self, value=sizes[name])
-            found.observe(self._resized, "value")
-        return found
+            widget = self._dim_widgets[name] = Dim(name=name, owner=self, value=sizes[name])
+            widget.observe(self._resized, "value")
+        return widget
 
     def extract(self, path: str | os.PathLike[str], *nodes: int | str, force: bool = False) -> Extraction:
         """Write nodes (ids, names or tags; default: the selected ones) as a separate model.
@@ -232,29 +232,29 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
 
         An image and HTML are never both included, because readers without widgets prefer HTML to images.
         """
-        found = super()._repr_mimebundle_(**kwargs)
-        data, about = found if isinstance(found, tuple) else (found, {})
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         if data is None:  # the widget was closed
-            return found
+            return bundle
         self._send_bundle()
-        payload, drawn = self._now.payload, self._drawn()
+        payload, svg = self._now.payload, self._image_svg()
         macs = at_least(payload.metrics.total_macs, payload.coverage.macs)
         summary = f"{payload.model.name}: {count(payload.metrics.total_params)} parameters, {macs} MACs"
         data["text/plain"] = f"Autodoc({summary})"
         # After the widget, because some readers show the first type they support.
         data[MIME] = saved_output([self])
-        if drawn is None:
+        if svg is None:
             data["text/html"] = self.report._repr_html_()
         else:
-            data["image/svg+xml"] = drawn
-            about = {**(about or {}), "image/svg+xml": {"alt": summary}}
-        return data, about
+            data["image/svg+xml"] = svg
+            metadata = {**(metadata or {}), "image/svg+xml": {"alt": summary}}
+        return data, metadata
 
-    def _drawn(self) -> str | None:
-        look = self._look()
-        key = (self._now, look)
+    def _image_svg(self) -> str | None:
+        style = self._look()
+        key = (self._now, style)
         if self._picture is None or self._picture[0] != key:
-            self._picture = (key, picture(self._now, look))
+            self._picture = (key, picture(self._now, style))
         return self._picture[1]
 
     # ---- traits
@@ -292,8 +292,8 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
         if self._source.fixed:
             try:
                 self._source.subject(value)
-            except InputError as fault:
-                raise TraitFault(fault.code, fault.message, fault.hint) from None
+            except InputError as error:
+                raise TraitFault(error.code, error.message, error.hint) from None
         return value
 
     # ---- sizes
@@ -328,7 +328,7 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
             # If it has all expressions, the page computes costs for other dimensions itself.
             if self._sent.payload.expressions is None or set(self.dims) != set(self._sent.sizes):
                 self._send_bundle()
-        except InputError as fault:
+        except InputError as error:
             # The model does not support these dimensions, so the displayed ones stay.
             self._from_page = True
             try:
@@ -336,7 +336,7 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
             finally:
                 self._from_page = False
             self._subject = before
-            raise TraitFault(fault.code, fault.message, fault.hint) from None
+            raise TraitFault(error.code, error.message, error.hint) from None
         if self._dim_widgets:
             sizes = self._sizes()
             for name, widget in self._dim_widgets.items():
@@ -353,7 +353,7 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
             self._bundle = self._now.bundle
             self._sent = self._now
 
-    def _hear(self, _widget: Any, content: Any, _buffers: Any) -> None:
+    def _on_page_message(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Answer messages of the page: presence of a kernel, code of the viewer, analysis."""
         kind = content.get("type") if isinstance(content, dict) else None
         if kind == "autodoc:hello":
@@ -366,17 +366,17 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
             try:
                 self.set_state({"dims": content.get("dims") or {}})
                 self._send_bundle()
-            except (AutodocError, traitlets.TraitError) as fault:
-                answer["problem"] = _told(fault)
+            except (AutodocError, traitlets.TraitError) as error:
+                answer["problem"] = _error_fields(error)
             self.send(answer)
 
 
-def _told(fault: AutodocError | traitlets.TraitError) -> dict[str, str]:
-    if isinstance(fault, AutodocError):
-        return {"code": fault.code, "message": fault.message, "hint": fault.hint}
-    return {"code": "bad-size", "message": str(fault), "hint": ""}
+def _error_fields(error: AutodocError | traitlets.TraitError) -> dict[str, str]:
+    if isinstance(error, AutodocError):
+        return {"code": error.code, "message": error.message, "hint": error.hint}
+    return {"code": "bad-size", "message": str(error), "hint": ""}
 
 
 def _no_dim(name: str, known: Mapping[str, int]) -> TraitFault:
-    told = f"It has {', '.join(known)}." if known else "All its dimensions are fixed."
-    return TraitFault("unknown-dim", f"The model has no symbolic dimension {name!r:.80}.", told)
+    hint = f"It has {', '.join(known)}." if known else "All its dimensions are fixed."
+    return TraitFault("unknown-dim", f"The model has no symbolic dimension {name!r:.80}.", hint)

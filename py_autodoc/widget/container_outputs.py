@@ -22,7 +22,7 @@ MAX_CHARACTERS = 1_000_000
 """Maximum characters of the images in one output; further widgets are shown as a line of text."""
 
 
-def watch_boxes() -> None:
+def register_box_formatter() -> None:
     """Register the formatter for boxes. Does nothing outside IPython, or if there is another formatter."""
     shell = get_ipython()
     display = getattr(shell, "display_formatter", None)
@@ -36,32 +36,32 @@ def box_output(box: Any) -> Any:
     write = getattr(box, "_repr_mimebundle_", None)
     if write is None:  # the box was closed
         return None
-    found = write()
-    data = found[0] if isinstance(found, tuple) else found
+    output = write()
+    data = output[0] if isinstance(output, tuple) else output
     if isinstance(data, dict) and VIEW_MIME in data and MIME not in data:
         widgets = widgets_in(box)
         if widgets:
             embed_models(data, widgets)
-    return found
+    return output
 
 
 def embed_models(data: dict[str, Any], widgets: Sequence[SavableWidget], *, apart: bool = True) -> list[str]:
     """Add models and images of several widgets to an output, and return a summary line for each."""
-    lines, shown, size = [], [], 0
+    lines, images, size = [], [], 0
     for widget in widgets:
         line, picture = _static(widget)
         lines.append(line)
         size += len(picture)
         caption = f"<figcaption>{html.escape(line)}</figcaption>"
-        shown.append(f"<figure>{caption}{picture if size <= MAX_CHARACTERS else ''}</figure>")
-    data["text/html"] = "".join(shown)
+        images.append(f"<figure>{caption}{picture if size <= MAX_CHARACTERS else ''}</figure>")
+    data["text/html"] = "".join(images)
     data[MIME] = saved_output(widgets, apart=apart)
     return lines
 
 
 def widgets_in(box: Any) -> list[SavableWidget]:
     """Return the model widgets in a box and its nested boxes, each once, in order."""
-    found: list[SavableWidget] = []
+    widgets: list[SavableWidget] = []
     seen: set[int] = set()
     stack = [box]
     while stack:
@@ -71,16 +71,16 @@ def widgets_in(box: Any) -> list[SavableWidget]:
         seen.add(id(item))
         if isinstance(item, SavableWidget):
             if item.comm is not None:
-                found.append(item)
+                widgets.append(item)
         elif isinstance(item, ipywidgets.Box):
             stack.extend(reversed(item.children))
-    return found
+    return widgets
 
 
 def _static(widget: Any) -> tuple[str, str]:
     """Return a summary line of a widget, and its image or HTML summary."""
-    found = widget._repr_mimebundle_()
-    data = found[0] if isinstance(found, tuple) else found
+    bundle = widget._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
     text = str(data.get("text/plain", ""))
     picture = data.get("image/svg+xml")
     if picture is None:

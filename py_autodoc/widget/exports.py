@@ -126,8 +126,8 @@ class Exports:
             )
         if theme is not None:
             check_choice("theme", theme, THEMES)
-        look = self._look(theme)
-        return look.drawn(
+        style = self._look(theme)
+        return style.drawn(
             self._now.payload, depth=whole_depth(depth), direction=direction, aspect=float(aspect)
         )
 
@@ -137,9 +137,9 @@ class Exports:
 
     def _write(self, path: str | os.PathLike[str], kind: str, result: str | bytes, force: bool) -> Path:
         """Write a result atomically. Raises: OutputError."""
-        there = place(path, kind, _files(self._source.model), force)
-        there.write(result.encode("utf-8", "backslashreplace") if isinstance(result, str) else result)
-        return there.path
+        target = place(path, kind, _files(self._source.model), force)
+        target.write(result.encode("utf-8", "backslashreplace") if isinstance(result, str) else result)
+        return target.path
 
 
 def _files(model: Any) -> list[str]:
@@ -157,9 +157,9 @@ def whole_depth(depth: object) -> int | None:
     )
 
 
-def check_choice(what: str, given: object, known: tuple[str, ...]) -> None:
-    """Raise an OptionError if ``given`` is not in ``known``."""
-    if given not in known:
+def check_choice(label: str, value: object, known: tuple[str, ...]) -> None:
+    """Raise an OptionError if ``value`` is not in ``known``."""
+    if value not in known:
         raise OptionError(
-            f"bad-{what}", f"{given!r:.80} is not a valid {what}.", f"One of {', '.join(known)}."
+            f"bad-{label}", f"{value!r:.80} is not a valid {label}.", f"One of {', '.join(known)}."
         )

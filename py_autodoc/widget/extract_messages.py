@@ -82,9 +82,9 @@ def _part(content: Mapping[str, Any], source: Any, analysis: Analysis) -> Extrac
     name = file_of(source) or analysis.model.file.name
     target = _free(source, os.path.basename(name), text(content, "part"))
     try:
-        found = extract_nodes(source, analysis, nodes, target)
-        size = sum(path.stat().st_size for path in found.paths)
-        return summarise_extraction(found, size, target.name)
+        extracted = extract_nodes(source, analysis, nodes, target)
+        size = sum(path.stat().st_size for path in extracted.paths)
+        return summarise_extraction(extracted, size, target.name)
     except BaseException:
         # The name was new, so no other file is lost.
         target.unlink(missing_ok=True)

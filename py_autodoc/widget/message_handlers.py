@@ -30,11 +30,13 @@ MessageHandler = Callable[[Mapping[str, Any], Any, Analysis], Any]
 def on_message(widget: Any, kind: str, state: State, make: MessageHandler, *, doing: str) -> None:
     """Register the handler of one message type; ``doing`` ends "The kernel was interrupted while it"."""
 
-    def hear(_widget: Any, content: Any, _buffers: Any) -> None:
+    def handle(_widget: Any, content: Any, _buffers: Any) -> None:
         if isinstance(content, dict) and content.get("type") == kind:
-            widget.send({"type": kind, "id": text(content, "id"), **_made(content, *state(), make, doing)})
+            widget.send(
+                {"type": kind, "id": text(content, "id"), **_reply_fields(content, *state(), make, doing)}
+            )
 
-    widget.on_msg(hear)
+    widget.on_msg(handle)
 
 
 def text(content: Mapping[str, Any], key: str) -> str:
@@ -51,7 +53,7 @@ def file_of(source: Any) -> str:
     return os.path.abspath(os.fsdecode(source)) if isinstance(source, (str, os.PathLike)) and source else ""
 
 
-def _made(
+def _reply_fields(
     content: Mapping[str, Any], source: Any, analysis: Analysis, make: MessageHandler, doing: str
 ) -> dict[str, Any]:
     try:

@@ -46,13 +46,18 @@ class PictureStyle:
 
     def drawn(self, payload: GraphPayload, **how: Any) -> str:
         """Return the image as SVG. ``how`` and errors are those of ``svg_picture``."""
-        given = {"direction": self.direction, **how}
+        options = {"direction": self.direction, **how}
         return svg_picture(
-            payload, theme=self.theme, overlay=self.overlay, numbers=self.numbers, device=self.device, **given
+            payload,
+            theme=self.theme,
+            overlay=self.overlay,
+            numbers=self.numbers,
+            device=self.device,
+            **options,
         )
 
 
-def picture(subject: AnalysedSubject, look: PictureStyle) -> str | None:
+def picture(subject: AnalysedSubject, style: PictureStyle) -> str | None:
     """Return the initial view as SVG that fits the page width, with fewer boxes if it would be too large.
 
     None if it cannot be drawn: without Node.js, or if even a few boxes exceed ``MAX_BYTES``.
@@ -60,7 +65,7 @@ def picture(subject: AnalysedSubject, look: PictureStyle) -> str | None:
     budget = BUDGET
     while budget >= 5:
         try:
-            svg = look.drawn(subject.payload, budget=budget)
+            svg = style.drawn(subject.payload, budget=budget)
         except RequirementError:
             return None
         except AutodocError:

@@ -92,8 +92,8 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         names = [*points.data, *points.weights]
         wide = widgets.Layout(width="96%")
         style = {"description_width": "86px"}
-        shown = [(shorten(printable(one), _LONGEST), one) for one in names]
-        self._tensor = widgets.Dropdown(options=shown, description="Tensor", layout=wide, style=style)
+        options = [(shorten(printable(one), _LONGEST), one) for one in names]
+        self._tensor = widgets.Dropdown(options=options, description="Tensor", layout=wide, style=style)
         self._scale = widgets.FloatLogSlider(
             1.0, base=2, min=-_OCTAVES, max=_OCTAVES, step=_STEP, description="Scale ×", layout=wide,
             style=style, readout_format=".3f",
@@ -123,18 +123,18 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         self._path = widgets.Text("edited.onnx", description="File", layout=wide, style=style)
         self._export = widgets.Button(description="Export the edited model", layout=wide)
         self._score, self._outputs, self._picture = (widgets.HTML() for _ in range(3))
-        self._said = widgets.HTML()
+        self._message = widgets.HTML()
 
     def _controls(self) -> list[Any]:
         return [
             self._score, self._tensor, self._scale, self._exact, self._zero, self._precision, self._selected,
             self._picture, self._sample, self._outputs, widgets.HBox([self._undo, self._redo, self._reset]),
-            self._path, self._export, self._said,
+            self._path, self._export, self._message,
         ]  # fmt: skip
 
     def _watch(self) -> None:
         self._tensor.observe(self._guarded(lambda change: self._choose()), "value")
-        self._scale.observe(self._guarded(self._moved), "value")
+        self._scale.observe(self._guarded(self._on_slider), "value")
         self._exact.observe(self._guarded(self._typed), "value")
         self._zero.observe(self._guarded(self._shifted), "value")
         self._precision.observe(self._guarded(self._switched), "value")
@@ -153,11 +153,11 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         def guarded(event: Any) -> None:
             if self._setting:
                 return
-            self._said.value = ""
+            self._message.value = ""
             try:
                 work(event)
-            except AutodocError as fault:
-                self._said.value = f"<p role='alert'>{escape(printable(str(fault)))}</p>"
+            except AutodocError as error:
+                self._message.value = f"<p role='alert'>{escape(printable(str(error)))}</p>"
 
         return guarded
 
@@ -178,11 +178,11 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         self._show_controls()
         self._show_picture()
 
-    def _moved(self, change: Any) -> None:
+    def _on_slider(self, change: Any) -> None:
         play, name = self.playground, self.tensor
         base = play.points.data[name].scale if name in play.points.data else 1.0
-        now = play.of(name)[0] / base if name in play.points.data else play.edits.weights.get(name, 1.0)
-        if _step_of(float(change["new"])) == _step_of(now):
+        current = play.of(name)[0] / base if name in play.points.data else play.edits.weights.get(name, 1.0)
+        if _step_of(float(change["new"])) == _step_of(current):
             # The page moves the thumb to a step of the slider and reports that as a user event.
             return
         play.set_scale(name, base * float(change["new"]), instead=self._dragging)
@@ -226,7 +226,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
     def _exported(self) -> None:
         path = Path(self._path.value)
         self.playground.export(path)
-        self._said.value = f"<p>Wrote {escape(printable(path.name))}.</p>"
+        self._message.value = f"<p>Wrote {escape(printable(path.name))}.</p>"
 
     def _nodes(self) -> list[Any]:
         nodes = self.playground.analysis.model.nodes
@@ -237,8 +237,8 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         points = self.playground.points
         tensors = self.playground.analysis.model.tensors
         for node in self._nodes():
-            made = [tensors[number].name for number in (*node.outputs, *node.inputs) if number >= 0]
-            known = [name for name in made if name in points.data]
+            tensor_names = [tensors[number].name for number in (*node.outputs, *node.inputs) if number >= 0]
+            known = [name for name in tensor_names if name in points.data]
             if node.name in points.layers and not known:
                 known = [points.layers[node.name].weight]
             if known:
@@ -272,7 +272,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
             if weight:
                 factor, exact = play.edits.weights.get(name, 1.0), play.edits.weights.get(name, 1.0)
                 self._exact.description = "Factor"
-                plain = name in play.edits.float_weights
+                is_float = name in play.edits.float_weights
             else:
                 point = play.points.data[name]
                 exact, zero = play.of(name)
@@ -283,12 +283,12 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
                 self._zero.value = zero
                 self._zero.min, self._zero.max = low, high
                 self._exact.description = "Scale"
-                plain = name in play.edits.float_data
+                is_float = name in play.edits.float_data
             self._scale.value = 2.0 ** (_STEP * _step_of(factor))
             self._exact.value = float(f"{exact:.6g}")
-            self._zero.disabled = weight or plain
-            self._scale.disabled = self._exact.disabled = plain
-            self._precision.value = FLOAT if plain else INTEGER
+            self._zero.disabled = weight or is_float
+            self._scale.disabled = self._exact.disabled = is_float
+            self._precision.value = FLOAT if is_float else INTEGER
         finally:
             self._setting = False
 

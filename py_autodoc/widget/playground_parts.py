@@ -31,19 +31,19 @@ def score_of(score: Score, edits: int) -> str:
     parts = [f"<b>SQNR {sqnr}</b>", f"relative error {score.relative_error:.3g}"]
     if score.agreement is not None:
         parts.append("same class" if score.agreement == 1 else f"same class in {score.agreement:.0%} of rows")
-    what = "1 edit" if edits == 1 else f"{edits:,} edits"
-    return f"<p aria-live='polite'>{' · '.join(parts)}<br>{what if edits else 'As in the file'}</p>"
+    edit_count = "1 edit" if edits == 1 else f"{edits:,} edits"
+    return f"<p aria-live='polite'>{' · '.join(parts)}<br>{edit_count if edits else 'As in the file'}</p>"
 
 
-def bars_of(plain: Array, made: Array, labels: Mapping[int, str], name: str) -> str:
+def bars_of(reference: Array, quantized: Array, labels: Mapping[int, str], name: str) -> str:
     """Return the largest values of an output in the float and the quantized model as HTML."""
-    first, now = plain.astype(np.float64).reshape(-1), made.astype(np.float64).reshape(-1)
+    first, second = reference.astype(np.float64).reshape(-1), quantized.astype(np.float64).reshape(-1)
     order = np.argsort(-np.where(np.isfinite(first), first, -np.inf), kind="stable")[:_TOP]
     names = [escape(shorten(printable(labels.get(int(at), str(at))), 24)) for at in order]
     cell = "<td style='text-align:right'>"
     rows = "".join(
         f"<tr><th style='text-align:left;font-weight:400'>{text}</th>{cell}{first[at]:.4g}</td>"
-        f"{cell}{now[at]:.4g}</td></tr>"
+        f"{cell}{second[at]:.4g}</td></tr>"
         for text, at in zip(names, order, strict=True)
     )
     title = escape(shorten(printable(name), 32))
@@ -51,24 +51,24 @@ def bars_of(plain: Array, made: Array, labels: Mapping[int, str], name: str) -> 
     return f"<table style='width:96%;font-variant-numeric:tabular-nums'>{head}{rows}</table>"
 
 
-def histogram_of(found: QuantizationHistogram, name: str) -> str:
+def histogram_of(histogram: QuantizationHistogram, name: str) -> str:
     """Return a histogram: values before quantization as bars, after as a line, on a square-root scale."""
-    before, after = np.sqrt(found.before.astype(np.float64)), np.sqrt(found.after.astype(np.float64))
-    most = max(float(before.max(initial=0)), float(after.max(initial=0)), 1.0)
+    before, after = np.sqrt(histogram.before.astype(np.float64)), np.sqrt(histogram.after.astype(np.float64))
+    largest = max(float(before.max(initial=0)), float(after.max(initial=0)), 1.0)
     step = _WIDE / len(before)
     bars = "".join(
-        f"<rect x='{at * step:.1f}' y='{_HIGH - value / most * _HIGH:.1f}' width='{step:.2f}' "
-        f"height='{value / most * _HIGH:.1f}'/>"
+        f"<rect x='{at * step:.1f}' y='{_HIGH - value / largest * _HIGH:.1f}' width='{step:.2f}' "
+        f"height='{value / largest * _HIGH:.1f}'/>"
         for at, value in enumerate(before)
         if value
     )
     points = "".join(
-        f"{'L' if at else 'M'}{at * step:.1f} {_HIGH - value / most * _HIGH:.1f}h{step:.2f}"
+        f"{'L' if at else 'M'}{at * step:.1f} {_HIGH - value / largest * _HIGH:.1f}h{step:.2f}"
         for at, value in enumerate(after)
     )
     title = escape(printable(name))
-    low, high = float(found.edges[0]), float(found.edges[-1])
-    cut = f" · {found.clipped:.2%} cut off" if found.clipped else ""
+    low, high = float(histogram.edges[0]), float(histogram.edges[-1])
+    cut = f" · {histogram.clipped:.2%} cut off" if histogram.clipped else ""
     return (
         f"<svg viewBox='0 0 {_WIDE} {_HIGH + 18}' width='96%' role='img' aria-label='Histogram of {title}'>"
         f"<g fill='{_BEFORE}' opacity='0.55'>{bars}</g><path d='{points}' fill='none' stroke='{_AFTER}' "

@@ -28,8 +28,8 @@ def _times(content: Mapping[str, Any], _source: Any, analysis: Analysis | None) 
     if analysis is None:
         hint = "Create the widget from the model's file."
         raise InputError("model-not-at-hand", "The model is not available.", hint)
-    given = content.get("files")
-    files = [one for one in given if _is_file(one)] if isinstance(given, list) else []
+    listed = content.get("files")
+    files = [one for one in listed if _is_file(one)] if isinstance(listed, list) else []
     if not 0 < len(files) <= MAX_FILES:
         raise InputError("bad-request", "The message has no profile.")
     kept = Uploads()

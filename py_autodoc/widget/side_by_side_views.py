@@ -42,11 +42,11 @@ class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no typ
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the widget with both compressed models and their images."""
-        found = super()._repr_mimebundle_(**kwargs)
-        data = found[0] if isinstance(found, tuple) else found
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
         if isinstance(data, dict):
             data["text/plain"] = " beside ".join(embed_models(data, [self.left, self.right], apart=False))
-        return found
+        return bundle
 
 
 def _compared(left: Autodoc, right: Autodoc) -> bytes:
@@ -74,5 +74,5 @@ def side_by_side(left: Any, right: Any, **traits: Any) -> SideBySide:
         OptionError: both are the same widget.
         TraitError: a trait of one of the models does not accept the value.
     """
-    shown = [model if isinstance(model, Autodoc) else Autodoc(model, **traits) for model in (left, right)]
-    return SideBySide(shown[0], shown[1])
+    views = [model if isinstance(model, Autodoc) else Autodoc(model, **traits) for model in (left, right)]
+    return SideBySide(views[0], views[1])

@@ -48,10 +48,10 @@ def export_module(module: Any, inputs: Any, dynamic_shapes: Any = None) -> Expor
     """
     try:
         done = _export(module, inputs, dynamic_shapes)
-    except ImportError as fault:
+    except ImportError as error:
         raise RequirementError(
             "needs-torch",
-            f"Exporting a module needs {fault.name or 'torch'}, which is not installed.",
+            f"Exporting a module needs {error.name or 'torch'}, which is not installed.",
             "pip install 'onnx-autodoc[export]'",
         ) from None
     return ExportedModule(done, re.sub(r"\W+", "_", type(module).__name__)[:80] or "model")

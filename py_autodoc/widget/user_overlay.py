@@ -10,8 +10,8 @@ from py_autodoc.report.schema import Layer
 from py_autodoc.widget.trait_values import TraitFault, resolve_nodes
 
 
-def user_overlay_values(given: object, layers: Sequence[Layer], label: str) -> dict[str, Any] | None:
-    """Return label, unit and values by node id; None if ``given`` is neither a mapping nor an array.
+def user_overlay_values(overlay: object, layers: Sequence[Layer], label: str) -> dict[str, Any] | None:
+    """Return label, unit and values by node id; None if ``overlay`` is neither a mapping nor an array.
 
     The keys of a mapping are nodes (ids, names or tags); the number of a tag is assigned to its first node.
     An array or list has one number per layer, in the order of ``report.layers``; NaN, None and pandas' NA are
@@ -19,14 +19,14 @@ def user_overlay_values(given: object, layers: Sequence[Layer], label: str) -> d
 
     Raises: TraitFault for values that are not numbers, unknown nodes, and a wrong length.
     """
-    if isinstance(given, Mapping):
-        if set(given) - {"largest"} == {"label", "unit", "values"}:
-            return dict(given)
+    if isinstance(overlay, Mapping):
+        if set(overlay) - {"largest"} == {"label", "unit", "values"}:
+            return dict(overlay)
         values = {
-            str(resolve_nodes(layers, [node])[0]): _number(node, number) for node, number in given.items()
+            str(resolve_nodes(layers, [node])[0]): _number(node, number) for node, number in overlay.items()
         }
     else:
-        row = _row(given)
+        row = _row(overlay)
         if row is None:
             return None
         if len(row) != len(layers):
@@ -43,12 +43,12 @@ def user_overlay_values(given: object, layers: Sequence[Layer], label: str) -> d
     return {"label": label or "values", "unit": "", "values": values}
 
 
-def _row(given: object) -> list[Any] | None:
+def _row(value: object) -> list[Any] | None:
     """Return the items of a list, a tuple, or a one-dimensional object with ``tolist``."""
-    listed = given.tolist() if hasattr(given, "tolist") else given
-    if not isinstance(listed, (list, tuple)) or any(isinstance(item, (list, tuple)) for item in listed):
+    items = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(items, (list, tuple)) or any(isinstance(item, (list, tuple)) for item in items):
         return None
-    return list(listed)
+    return list(items)
 
 
 def _missing(number: Any) -> bool:

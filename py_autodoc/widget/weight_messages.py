@@ -44,10 +44,10 @@ def constant_file(source: Any, analysis: Analysis, tensor: int) -> WeightFile:
 
 def _at_hand(source: Any, analysis: Analysis) -> tuple[LoadedModel, Model, str | bytes]:
     """Return the model, opened again, and its source. Raises: InputError."""
-    given, name = normalise_source(source)
-    loaded = open_model(given, name)
+    normalised, name = normalise_source(source)
+    loaded = open_model(normalised, name)
     same_model(loaded, analysis.model.file.identity)
-    return loaded, analysis.model, given
+    return loaded, analysis.model, normalised
 
 
 def _values(content: Mapping[str, Any], source: Any, analysis: Analysis) -> WeightValues | WeightFile:

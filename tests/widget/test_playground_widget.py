@@ -79,18 +79,18 @@ def test_a_selection_in_the_graph(play):
     assert not play.playground.edits.float_weights
     play.graph.selection = []
     play._selected.children[2].click()
-    assert "Nothing quantized is selected" in play._said.value
+    assert "Nothing quantized is selected" in play._message.value
 
 
 def test_faults_are_told_in_the_panel(play, tmp_path):
     play._exact.value = -1.0
-    assert "A scale must be above 0" in play._said.value
+    assert "A scale must be above 0" in play._message.value
     play._path.value = str(tmp_path / "none/out.onnx")
     play._export.click()
-    assert "folder does not exist" in play._said.value
+    assert "folder does not exist" in play._message.value
     play._path.value = str(tmp_path / "out.onnx")
     play._export.click()
-    assert "Wrote out.onnx" in play._said.value
+    assert "Wrote out.onnx" in play._message.value
     assert (tmp_path / "out.onnx").is_file()
 
 

@@ -21,22 +21,22 @@ class Layout:
     axis: int
     outer: int = 1
     inner: int = 1
-    via: frozenset[str] = frozenset()
+    choices: frozenset[str] = frozenset()
     """The choices that led to this layout."""
     ragged: bool = False
 
     @property
-    def place(self) -> tuple[int, int, int]:
+    def key(self) -> tuple[int, int, int]:
         """Key in which two layouts must agree."""
         return self.axis, self.outer, self.inner
 
     @property
-    def many(self) -> int:
+    def entries_per_item(self) -> int:
         """Entries of one item along the axis."""
         return self.outer * self.inner
 
     @property
-    def whole(self) -> bool:
+    def is_batch_only(self) -> bool:
         """True if the axis holds only the batch."""
         return self.outer == self.inner == 1
 
@@ -70,4 +70,4 @@ class BatchBlocked(Exception):
         self.tensor = tensor
         self.hint = hint
         self.node = -1
-        self.via: frozenset[str] = frozenset()
+        self.choices: frozenset[str] = frozenset()

@@ -91,27 +91,27 @@ def plan_batch(loaded: LoadedModel, request: BatchRequest | None = None) -> Plan
         if not facts:
             why = "other sizes are free, and none were found that the model runs with"
             return BatchRefusal("", "", why, "Set them with --bind.")
-        found = search(ready, facts, batch, request.axes, request.tries)
-        if isinstance(found, BatchPlan) and (batch in (1, request.batch) or found.confirmed):
-            return PlannedBatch(loaded, ready, facts, found)
-        first = first or (found if isinstance(found, BatchRefusal) else None)
+        plan = search(ready, facts, batch, request.axes, request.tries)
+        if isinstance(plan, BatchPlan) and (batch in (1, request.batch) or plan.confirmed):
+            return PlannedBatch(loaded, ready, facts, plan)
+        first = first or (plan if isinstance(plan, BatchRefusal) else None)
     assert first is not None
     return _advised(first, loaded, ready, request)
 
 
 def _advised(
-    found: BatchRefusal, loaded: LoadedModel, ready: PreparedStructure, request: BatchRequest
+    refusal: BatchRefusal, loaded: LoadedModel, ready: PreparedStructure, request: BatchRequest
 ) -> BatchRefusal:
     """Return the refusal with a hint about an input that would have to be the same for all items."""
     names = [i.name for i in ready.inputs]
-    if found.hint or not request.advise or request.axes or not 2 <= len(names) <= MAX_ADVICE:
-        return found
+    if refusal.hint or not request.advise or request.axes or not 2 <= len(names) <= MAX_ADVICE:
+        return refusal
     batch = request.batch or 1
     facts = facts_of(loaded, ready, batch, request.bindings)
     for name in names:
         if isinstance(search(ready, facts, batch, {name: None}), BatchPlan):
-            return replace(found, hint=f"It is possible with {name} the same for all items: --same {name}.")
-    return found
+            return replace(refusal, hint=f"It is possible with {name} the same for all items: --same {name}.")
+    return refusal
 
 
 def _common(ready: PreparedStructure) -> list[int]:
@@ -134,7 +134,7 @@ def fixed_batch(model: Model) -> bool:
 
 def misfits(model: Model, types: TypeTable, plan: BatchPlan, batch: int, facts: StructureFacts) -> list[str]:
     """Return tensors whose inferred shape differs from the plan: none, unless a rule is wrong."""
-    found = []
+    misfit_names = []
     for tensor in model.tensors:
         shape = types.shapes[tensor.id]
         known = facts.shapes.get(tensor.name)
@@ -143,12 +143,12 @@ def misfits(model: Model, types: TypeTable, plan: BatchPlan, batch: int, facts: 
         if not all(isinstance(d, int) for d in shape):
             continue
         at = plan.layouts.get(tensor.name)
-        if at is not None and (at.ragged or tensor.name in plan.loose):
+        if at is not None and (at.ragged or tensor.name in plan.size_dependent):
             continue
-        wanted = tuple(at.size(batch) if at and a == at.axis else d for a, d in enumerate(known))
-        if tuple(shape) != wanted:
-            found.append(tensor.name)
-    return found
+        expected = tuple(at.size(batch) if at and a == at.axis else d for a, d in enumerate(known))
+        if tuple(shape) != expected:
+            misfit_names.append(tensor.name)
+    return misfit_names
 
 
 class RebatchBlocked(InputError):

@@ -42,8 +42,8 @@ class StructureNode:
     @cached_property
     def attributes(self) -> dict[str, Any]:
         """Attribute values; subgraphs are in ``bodies``."""
-        plain = (a for a in self.proto.attribute if not nested(a))
-        return {decode_text(a.name): onnx.helper.get_attribute_value(a) for a in plain if a.type}
+        own = (a for a in self.proto.attribute if not nested(a))
+        return {decode_text(a.name): onnx.helper.get_attribute_value(a) for a in own if a.type}
 
     def attr(self, name: str, default: Any = None) -> Any:
         """Return the value of an attribute."""
@@ -101,15 +101,15 @@ def prepare_structure(proto: onnx.ModelProto) -> PreparedStructure:
 
 def node_protos(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
     """Return the nodes in the order in which ``prepare_structure`` numbers them."""
-    found: list[onnx.NodeProto] = []
+    nodes: list[onnx.NodeProto] = []
     pending = [graph]
     while pending:
-        held = pending.pop()
-        for node in held.node:
-            found.append(node)
+        block = pending.pop()
+        for node in block.node:
+            nodes.append(node)
             for attribute in node.attribute:
                 pending.extend(nested(attribute))
-    return found
+    return nodes
 
 
 def _graph(proto: onnx.GraphProto, nodes: list[StructureNode]) -> StructureGraph:
@@ -130,23 +130,24 @@ def _graph(proto: onnx.GraphProto, nodes: list[StructureNode]) -> StructureGraph
                     pending.append((body, inner))
     graphs = [main, *(body for node in nodes for body in node.bodies.values())]
     for graph in graphs:
-        _sort(graph)
+        _sort_topologically(graph)
     return main
 
 
-def _sort(graph: StructureGraph) -> None:
-    made = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs if name}
+def _sort_topologically(graph: StructureGraph) -> None:
+    producers = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs if name}
     needs = [
-        [made[name] for name in (*node.inputs, *node.captures()) if name in made] for node in graph.nodes
+        [producers[name] for name in (*node.inputs, *node.captures()) if name in producers]
+        for node in graph.nodes
     ]
-    if all(need < i for i, wanted in enumerate(needs) for need in wanted):
+    if all(need < i for i, needed in enumerate(needs) for need in needed):
         return
     order, stuck = execution_order(needs)
     if not stuck:
         graph.nodes = [graph.nodes[i] for i in order]
 
 
-def _unique(graph: onnx.GraphProto, names: Mapping[str, str], taken: set[str], inner: bool) -> None:
+def _unique(graph: onnx.GraphProto, names: Mapping[str, str], used: set[str], inner: bool) -> None:
     """Rename tensors of subgraphs whose name is already used, since sibling subgraphs may share names."""
     pending = [(graph, names, inner)]
     while pending:
@@ -157,9 +158,9 @@ def _unique(graph: onnx.GraphProto, names: Mapping[str, str], taken: set[str], i
         changed: dict[str, str] = {}
         for name in dict.fromkeys(own):
             new, number = name, 2
-            while inner and new in taken:
+            while inner and new in used:
                 new, number = f"{name}_{number}", number + 1
-            taken.add(new)
+            used.add(new)
             if new != name:
                 changed[name] = new
         names = {**{k: v for k, v in names.items() if k not in own}, **changed}
@@ -178,10 +179,10 @@ def _rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
     for sparse in graph.sparse_initializer:
         sparse.values.name = names.get(sparse.values.name, sparse.values.name)
     for node in graph.node:
-        for held in (node.input, node.output):
-            for i, name in enumerate(held):
+        for names_field in (node.input, node.output):
+            for i, name in enumerate(names_field):
                 if name in names:
-                    held[i] = names[name]
+                    names_field[i] = names[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +197,11 @@ class StructureFacts:
 
 
 def facts_of(
-    loaded: LoadedModel, ready: PreparedStructure, batch: int, given: Mapping[str, int]
+    loaded: LoadedModel, ready: PreparedStructure, batch: int, bindings: Mapping[str, int]
 ) -> list[StructureFacts]:
     """Return the results of inference, two under different values if other dimensions are symbolic.
 
-    ``given`` are values of symbols. Empty if no values are found for which the model runs.
+    ``bindings`` are values of symbols. Empty if no values are found for which the model runs.
     """
     from py_autodoc.graph.shapes import infer
 
@@ -208,7 +209,7 @@ def facts_of(
     model = build(copy)
     declared, names = symbolic_inputs(model)
     symbols = free_symbols(declared.values())
-    fixed = {names.safe_name(name): size for name, size in given.items()}
+    fixed = {names.safe_name(name): size for name, size in bindings.items()}
     fixed = {name: size for name, size in fixed.items() if name in symbols}
     for shape in declared.values():
         if shape and shape[0] in symbols:
@@ -241,8 +242,8 @@ def facts_of(
         return types, shapes, clash
 
     def values(types: TypeTable, clash: set[str]) -> dict[str, Any]:
-        found = {model.tensors[i].name: v for i, v in types.values.items() if v.dtype != object}
-        return {name: value for name, value in found.items() if name not in clash}
+        values_by_name = {model.tensors[i].name: v for i, v in types.values.items() if v.dtype != object}
+        return {name: value for name, value in values_by_name.items() if name not in clash}
 
     steady = values(infer(copy, model, fixed, {}), set()) if free else {}
     found = []

@@ -54,11 +54,11 @@ class _BatchWriter:
         self.proto = onnx.ModelProto()
         self.proto.CopyFrom(ready.proto)
         self.nodes = node_protos(self.proto.graph)
-        self.taken = {
+        self.used_names = {
             name for node in self.nodes for name in (*map(decode_text, node.output), decode_text(node.name))
         }
-        self.taken |= {t.name for t in self.proto.graph.initializer} | set(ready.read)
-        self.taken |= {decode_text(i.name) for i in self.proto.graph.input}
+        self.used_names |= {t.name for t in self.proto.graph.initializer} | set(ready.read)
+        self.used_names |= {decode_text(i.name) for i in self.proto.graph.input}
         self.before: dict[int, list[onnx.NodeProto]] = {}
         self.after: dict[int, list[onnx.NodeProto]] = {}
         self.constants: list[onnx.NodeProto] = []
@@ -72,7 +72,7 @@ class _BatchWriter:
             "ints": self._ints,
             "repeat": self._repeat,
             "reshape": self._reshape,
-            "sized": self._sized,
+            "sized": self._rewrite_sizes,
             "sizes": self._sizes,
             "own": self._own,
             "strided": self._strided,
@@ -85,7 +85,7 @@ class _BatchWriter:
             node = self.nodes[edit.node]
             self.kinds[edit.kind](edit.node, node, *edit.data)
             self.result.edits.append(f"{self.ready.nodes[edit.node].label}: {_describe(edit)}")
-        self._place(self.proto.graph, [*self.constants, *self.head])
+        self._insert_nodes(self.proto.graph, [*self.constants, *self.head])
         self._declare()
         self.result.added = frozenset(self.added)
         return self.result
@@ -93,11 +93,11 @@ class _BatchWriter:
     # Pieces
 
     def _fresh(self, stem: str) -> str:
-        number = len(self.taken)
-        while f"{STEM}/{stem}_{number}" in self.taken:
+        number = len(self.used_names)
+        while f"{STEM}/{stem}_{number}" in self.used_names:
             number += 1
         name = f"{STEM}/{stem}_{number}"
-        self.taken.add(name)
+        self.used_names.add(name)
         return name
 
     def _const(self, values: Sequence[int]) -> str:
@@ -127,13 +127,13 @@ class _BatchWriter:
     ) -> str:
         """Add a node before another, in the same module, and return its output."""
         name = self._fresh(kind.lower())
-        made = helper.make_node(kind, inputs, [name], name=name, **attributes)
+        node = helper.make_node(kind, inputs, [name], name=name, **attributes)
         if index >= 0:
             owner = self.nodes[index]
-            made.metadata_props.extend(owner.metadata_props)
-            made.doc_string = owner.doc_string
+            node.metadata_props.extend(owner.metadata_props)
+            node.doc_string = owner.doc_string
         self.added.add(name)
-        (self.before.setdefault(index, []) if where is None else where).append(made)
+        (self.before.setdefault(index, []) if where is None else where).append(node)
         return name
 
     def _batch(self) -> str:
@@ -147,22 +147,22 @@ class _BatchWriter:
                 self.size = self._node(-1, "Div", [self.size, self._const([inner])], self.head)
         return self.size
 
-    def _vector(self, index: int, parts: Parts, many: int) -> str:
-        """Return the numbers as a tensor, with ``many`` times the batch for None."""
+    def _vector(self, index: int, parts: Parts, entries: int) -> str:
+        """Return the numbers as a tensor, with ``entries`` times the batch for None."""
         if isinstance(self.batch, int):
-            return self._const([self.batch * many if d is None else d for d in parts])
+            return self._const([self.batch * entries if d is None else d for d in parts])
         if self.literal:
             name = self._fresh("size")
-            size = self.batch if many == 1 else f"{many}*{self.batch}"
+            size = self.batch if entries == 1 else f"{entries}*{self.batch}"
             self.result.symbolic[name] = [size if d is None else d for d in parts]
             self.proto.graph.initializer.append(numpy_helper.from_array(np.zeros(len(parts), np.int64), name))
             return name
         middle, at = self._batch(), list(parts).index(None)
-        if many != 1:
-            middle = self._node(index, "Mul", [middle, self._const([many])])
+        if entries != 1:
+            middle = self._node(index, "Mul", [middle, self._const([entries])])
         left, right = [d or 0 for d in parts[:at]], [d or 0 for d in parts[at + 1 :]]
-        pieces = [self._const(left)] * bool(left) + [middle] + [self._const(right)] * bool(right)
-        return self._node(index, "Concat", pieces, axis=0) if len(pieces) > 1 else middle
+        inputs = [self._const(left)] * bool(left) + [middle] + [self._const(right)] * bool(right)
+        return self._node(index, "Concat", inputs, axis=0) if len(inputs) > 1 else middle
 
     # Edits
 
@@ -178,19 +178,19 @@ class _BatchWriter:
         counts = self._vector(index, [None if a == axis else 1 for a in range(rank)], 1)
         node.input[i] = self._node(index, "Tile", [node.input[i], counts])
 
-    def _reshape(self, index: int, node: onnx.NodeProto, parts: Parts, many: int) -> None:
+    def _reshape(self, index: int, node: onnx.NodeProto, parts: Parts, entries: int) -> None:
         self._to_reshape(node, self._const([-1 if d is None else d for d in parts]))
 
-    def _sized(self, index: int, node: onnx.NodeProto, parts: Parts, many: int) -> None:
-        self._to_reshape(node, self._vector(index, parts, many))
+    def _rewrite_sizes(self, index: int, node: onnx.NodeProto, parts: Parts, entries: int) -> None:
+        self._to_reshape(node, self._vector(index, parts, entries))
 
     def _to_reshape(self, node: onnx.NodeProto, shape: str) -> None:
         node.op_type, node.domain = "Reshape", ""
         node.input[:] = [node.input[0], shape]
         del node.attribute[:]
 
-    def _sizes(self, index: int, node: onnx.NodeProto, i: int, parts: Parts, many: int) -> None:
-        node.input[i] = self._vector(index, parts, many)
+    def _sizes(self, index: int, node: onnx.NodeProto, i: int, parts: Parts, entries: int) -> None:
+        node.input[i] = self._vector(index, parts, entries)
 
     def _own(self, index: int, node: onnx.NodeProto) -> None:
         """Replace the leading item index, which was always 0, by ``batch_dims``."""
@@ -205,7 +205,7 @@ class _BatchWriter:
         node: onnx.NodeProto,
         axis: int,
         shape: Sequence[int],
-        spots: Sequence[int],
+        index_shape: Sequence[int],
         out: Sequence[int],
         inner: int,
     ) -> None:
@@ -213,7 +213,7 @@ class _BatchWriter:
             index, "Reshape", [node.input[0], self._const([*shape[:axis], -1, *shape[axis:]])]
         )
         if inner == 1:
-            node.input[1] = self._node(index, "Reshape", [node.input[1], self._const(spots[1:])])
+            node.input[1] = self._node(index, "Reshape", [node.input[1], self._const(index_shape[1:])])
         del node.attribute[:]
         node.attribute.append(helper.make_attribute("axis", axis + 1))
         if inner != 1:
@@ -224,20 +224,20 @@ class _BatchWriter:
         name = node.output[k]
         node.output[k] = self._fresh("items")
         inputs = [node.output[k], self._const(shape)]
-        made = helper.make_node("Reshape", inputs, [name], name=self._fresh("fold"))
-        made.metadata_props.extend(node.metadata_props)
-        made.doc_string = node.doc_string
-        self.added.add(made.name)
-        self.after.setdefault(index, []).append(made)
+        reshape = helper.make_node("Reshape", inputs, [name], name=self._fresh("fold"))
+        reshape.metadata_props.extend(node.metadata_props)
+        reshape.doc_string = node.doc_string
+        self.added.add(reshape.name)
+        self.after.setdefault(index, []).append(reshape)
 
-    def _scatter(self, index: int, node: onnx.NodeProto, spots: Sequence[int]) -> None:
+    def _scatter(self, index: int, node: onnx.NodeProto, index_shape: Sequence[int]) -> None:
         """Turn indices [1, …, k] with a leading 0 into [N, …, k] with the item as the leading index."""
-        ones = [1] * (len(spots) - 1)
+        ones = [1] * (len(index_shape) - 1)
         counts = self._vector(index, [None, *ones], 1)
-        rest = self._node(
+        trailing = self._node(
             index, "Slice", [node.input[1], self._const([1]), self._const([BIG]), self._const([-1])]
         )
-        rest = self._node(index, "Tile", [rest, counts])
+        trailing = self._node(index, "Tile", [trailing, counts])
         first = self._node(
             index, "Slice", [node.input[1], self._const([0]), self._const([1]), self._const([-1])]
         )
@@ -245,7 +245,7 @@ class _BatchWriter:
         one = self._node(index, "Add", [first, self._const([1])])
         summed = self._node(index, "CumSum", [one, self._scalar_zero()])
         item = self._node(index, "Sub", [summed, self._const([1])])
-        node.input[1] = self._node(index, "Concat", [item, rest], axis=-1)
+        node.input[1] = self._node(index, "Concat", [item, trailing], axis=-1)
 
     def _scalar_zero(self) -> str:
         return self._stored(np.array(0, np.int64))
@@ -271,7 +271,7 @@ class _BatchWriter:
 
     # The whole
 
-    def _place(self, graph: onnx.GraphProto, head: Sequence[onnx.NodeProto]) -> None:
+    def _insert_nodes(self, graph: onnx.GraphProto, head: Sequence[onnx.NodeProto]) -> None:
         """Insert the new nodes at their positions."""
         index = {id(node): i for i, node in enumerate(self.nodes)}
         graphs = [graph, *(body for node in self.nodes for a in node.attribute for body in nested(a))]
@@ -279,11 +279,11 @@ class _BatchWriter:
             numbers = [index[id(node)] for node in one.node]
             if one is not graph and not any(i in self.before or i in self.after for i in numbers):
                 continue
-            made = list(head) if one is graph else []
+            nodes = list(head) if one is graph else []
             for i in numbers:
-                made += [*self.before.get(i, ()), self.nodes[i], *self.after.get(i, ())]
+                nodes += [*self.before.get(i, ()), self.nodes[i], *self.after.get(i, ())]
             copies = []
-            for node in made:
+            for node in nodes:
                 copy = onnx.NodeProto()
                 copy.CopyFrom(node)
                 copies.append(copy)
@@ -295,10 +295,10 @@ class _BatchWriter:
         pending = [self.proto.graph]
         while pending:
             graph = pending.pop()
-            made = {decode_text(name) for node in graph.node for name in node.output}
+            produced = {decode_text(name) for node in graph.node for name in node.output}
             for info in (*graph.input, *graph.output, *graph.value_info):
                 self._declared(info)
-                if decode_text(info.name) in made and decode_text(info.name) not in self.plan.followed:
+                if decode_text(info.name) in produced and decode_text(info.name) not in self.plan.followed:
                     # In a branch that is never taken, which was not followed.
                     info.type.tensor_type.ClearField("shape")
             for node in graph.node:
@@ -312,12 +312,12 @@ class _BatchWriter:
         if at is None or at.ragged or not info.type.HasField("tensor_type") or len(shape.dim) <= at.axis:
             return
         dim = shape.dim[at.axis]
-        if name in self.plan.loose:
+        if name in self.plan.size_dependent:
             dim.Clear()
         elif isinstance(self.batch, int):
             dim.dim_value = at.size(self.batch)
         else:
-            dim.dim_param = self.batch if at.many == 1 else f"{at.many}*{self.batch}"
+            dim.dim_param = self.batch if at.entries_per_item == 1 else f"{at.entries_per_item}*{self.batch}"
 
 
 def _describe(edit: BatchEdit) -> str:

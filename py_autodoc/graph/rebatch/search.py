@@ -41,7 +41,7 @@ class BatchPlan:
     batch: int
     """Batch size of the file."""
     layouts: Mapping[str, Layout]
-    loose: frozenset[str]
+    size_dependent: frozenset[str]
     """Tensors whose factor folded with the batch depends on other symbolic dimensions."""
     edits: tuple[BatchEdit, ...]
     notes: tuple[tuple[str, str], ...]
@@ -57,7 +57,11 @@ class BatchPlan:
 
 
 def search(
-    ready: PreparedStructure, facts: Sequence[StructureFacts], batch: int, axes: Axes, most: int = MAX_TRIES
+    ready: PreparedStructure,
+    facts: Sequence[StructureFacts],
+    batch: int,
+    axes: Axes,
+    max_tries: int = MAX_TRIES,
 ) -> BatchPlan | BatchRefusal:
     """Search for a layout that keeps all items apart.
 
@@ -68,7 +72,7 @@ def search(
         return BatchRefusal("", "", "the model has no inputs", "")
     picks: dict[str, int] = {}
     first: BatchBlocked | None = None
-    for tries in range(1, most + 1):
+    for tries in range(1, max_tries + 1):
         traces = [BatchTrace(ready, one, batch, picks, len(facts) > 1) for one in facts]
         try:
             for trace in traces:
@@ -76,9 +80,9 @@ def search(
                 trace.run(ready.graph)
             _outputs(ready, traces[0])
             _agree(traces)
-        except BatchBlocked as fault:
-            first = first or fault
-            following = _next_choices(picks, traces, fault, names)
+        except BatchBlocked as error:
+            first = first or error
+            following = _next_choices(picks, traces, error, names)
             if following is None:
                 break
             picks = following
@@ -108,12 +112,12 @@ def _seed(trace: BatchTrace, names: Sequence[str], axes: Axes) -> None:
             raise BatchBlocked(f"the shape of the input {name} is not known", name)
         options = [Layout(a) for a, d in enumerate(shape) if d == trace.batch]
         if options:
-            pick, via = trace.choose(name, options)
-            trace.layouts[name] = replace(pick, via=via)
+            pick, choices = trace.choose(name, options)
+            trace.layouts[name] = replace(pick, choices=choices)
     if not any(name in trace.layouts for name in names):
-        shown = ", ".join(f"{name} {list(trace.facts.shapes.get(name, ()))}" for name in names[:3])
+        listed = ", ".join(f"{name} {list(trace.facts.shapes.get(name, ()))}" for name in names[:3])
         raise BatchBlocked(
-            f"no input has an axis of size {trace.batch}, the batch of the file: {shown}",
+            f"no input has an axis of size {trace.batch}, the batch of the file: {listed}",
             names[0],
             "Say which size it has (--from) or which axis it is (--axis).",
         )
@@ -151,14 +155,14 @@ _BIND = "Set the other sizes with --bind."
 
 
 def _next_choices(
-    picks: Mapping[str, int], traces: Sequence[BatchTrace], fault: BatchBlocked, names: Sequence[str]
+    picks: Mapping[str, int], traces: Sequence[BatchTrace], error: BatchBlocked, names: Sequence[str]
 ) -> dict[str, int] | None:
     """Return the next choices: the latest that caused the fault, or else an input. None: all were tried."""
     choices: dict[str, int] = {}
     for trace in traces:
         choices.update(trace.choices)
     left = [c for c in choices if picks.get(c, 0) + 1 < choices[c]]
-    blamed = [c for c in left if c in fault.via] or [c for c in left if c in names]
+    blamed = [c for c in left if c in error.choices] or [c for c in left if c in names]
     if not blamed:
         return None
     chosen, order = blamed[-1], list(choices)
@@ -170,21 +174,21 @@ def _plan(
     ready: PreparedStructure, traces: Sequence[BatchTrace], batch: int, names: Sequence[str], tries: int
 ) -> BatchPlan:
     trace = traces[0]
-    loose = frozenset(
+    size_dependent = frozenset(
         name
         for name, at in trace.layouts.items()
         for other in traces[1:]
-        if name not in other.layouts or other.layouts[name].place != at.place
+        if name not in other.layouts or other.layouts[name].key != at.key
     )
-    alike = [(f"input {n}", "the same for all items") for n in names if n not in trace.layouts]
+    equal_tensors = [(f"input {n}", "the same for all items") for n in names if n not in trace.layouts]
     same = [n for n in ready.graph.outputs if n not in trace.layouts]
-    alike += [(f"output {n}", "the same for all items") for n in same]
+    equal_tensors += [(f"output {n}", "the same for all items") for n in same]
     return BatchPlan(
         batch=batch,
         layouts=trace.layouts,
-        loose=loose,
+        size_dependent=size_dependent,
         edits=tuple(trace.edits),
-        notes=tuple(dict.fromkeys([*alike, *trace.notes])),
+        notes=tuple(dict.fromkeys([*equal_tensors, *trace.notes])),
         inputs={name: trace.layouts[name].axis for name in names if name in trace.layouts},
         outputs={name: trace.layouts.get(name) for name in ready.graph.outputs},
         followed=frozenset(trace.followed),
@@ -193,8 +197,8 @@ def _plan(
     )
 
 
-def _refusal(ready: PreparedStructure, fault: BatchBlocked | None) -> BatchRefusal:
-    if fault is None:
+def _refusal(ready: PreparedStructure, error: BatchBlocked | None) -> BatchRefusal:
+    if error is None:
         return BatchRefusal("", "", "no way was found", "")
-    label = ready.nodes[fault.node].label if fault.node >= 0 else ""
-    return BatchRefusal(label, fault.tensor, fault.why, fault.hint, fault.node)
+    label = ready.nodes[error.node].label if error.node >= 0 else ""
+    return BatchRefusal(label, error.tensor, error.why, error.hint, error.node)

@@ -63,21 +63,21 @@ def computed(node: StructureNode, values: Sequence[Any], opset: int) -> Any | No
                 return out if out.dtype == bool else out.astype(np.asarray(values[0]).dtype)
             if kind in _UNARY:
                 return np.asarray(_UNARY[kind](values[0]))
-            made = _OTHERS[kind](node, values) if kind in _OTHERS else None
+            result = _OTHERS[kind](node, values) if kind in _OTHERS else None
     except (LookupError, TypeError, ValueError, ArithmeticError, OverflowError):
         return None
-    return np.asarray(made) if made is not None and _small(made) else None
+    return np.asarray(result) if result is not None and _small(result) else None
 
 
 def _small(value: Any) -> bool:
     return np.size(value) <= MAX_VALUES and np.ndim(value) <= MAX_RANK
 
 
-def _axes(node: StructureNode, values: Sequence[Any], place: int) -> tuple[int, ...] | None:
-    if len(values) > place and values[place] is not None:
-        return tuple(int(a) for a in np.ravel(values[place]))
-    given = node.attr("axes")
-    return None if given is None else tuple(given)
+def _axes(node: StructureNode, values: Sequence[Any], index: int) -> tuple[int, ...] | None:
+    if len(values) > index and values[index] is not None:
+        return tuple(int(a) for a in np.ravel(values[index]))
+    attribute = node.attr("axes")
+    return None if attribute is None else tuple(attribute)
 
 
 def _cast(node: StructureNode, values: Sequence[Any]) -> Any:
@@ -152,12 +152,12 @@ def _filled(node: StructureNode, values: Sequence[Any]) -> Any:
     shape = tuple(int(d) for d in np.ravel(values[0]))
     if len(shape) > 8 or any(d < 0 or d > MAX_VALUES for d in shape) or np.prod(shape) > MAX_VALUES:
         return None
-    given = node.attr("value")
-    if given is None:
+    fill = node.attr("value")
+    if fill is None:
         return np.zeros(shape, np.float32)
-    if not hasattr(given, "dims"):
+    if not hasattr(fill, "dims"):
         return None  # not a tensor
-    value = small_value(given, tuple(given.dims))
+    value = small_value(fill, tuple(fill.dims))
     return None if value is None or value.size < 1 else np.full(shape, value.reshape(-1)[0], value.dtype)
 
 

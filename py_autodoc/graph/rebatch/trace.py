@@ -14,8 +14,8 @@ from py_autodoc.graph.rebatch.layout import BIG, BatchBlocked, BatchEdit, Layout
 from py_autodoc.graph.rebatch.prepare import PreparedStructure, StructureFacts, StructureGraph, StructureNode
 from py_autodoc.graph.rebatch.sizes import PROBES, computed
 
-Found = Sequence[Layout | None]
-Rule = Callable[["BatchTrace", StructureNode], Found]
+Layouts = Sequence[Layout | None]
+Rule = Callable[["BatchTrace", StructureNode], Layouts]
 RULES: dict[tuple[str, str], Rule] = {}
 """(domain, operator) → batch rule."""
 MAKERS = frozenset({"Expand", "Tile", "ConstantOfShape"})
@@ -85,10 +85,10 @@ class BatchTrace:
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape in the file. Raises: BatchBlocked."""
-        found = self.facts.shapes.get(name)
-        if found is None:
+        shape = self.facts.shapes.get(name)
+        if shape is None:
             raise BatchBlocked(f"the shape of {name} is not known", name)
-        return found
+        return shape
 
     def const(self, name: str) -> Any:
         """Return the value of a tensor that does not depend on the batch; None if unknown."""
@@ -101,14 +101,14 @@ class BatchTrace:
             if value is None:
                 raise BatchBlocked(f"{node.inputs[i]} is computed", node.inputs[i])
             return [int(v) for v in np.ravel(value)]
-        found = node.attr(attr) if attr else None
-        return None if found is None else [int(v) for v in np.ravel(found)]
+        attribute = node.attr(attr) if attr else None
+        return None if attribute is None else [int(v) for v in np.ravel(attribute)]
 
-    def asked(self, node: StructureNode, i: int, attr: str = "") -> dict[int, list[int]] | None:
+    def requested_sizes(self, node: StructureNode, i: int, attr: str = "") -> dict[int, list[int]] | None:
         """Return the values of an input at every probe; None if they depend on data."""
         if not node.has(i):
-            given = node.attr(attr) if attr else None
-            return None if given is None else {p: [int(d) for d in given] for p in PROBES}
+            attribute = node.attr(attr) if attr else None
+            return None if attribute is None else {p: [int(d) for d in attribute] for p in PROBES}
         name = node.inputs[i]
         if name in self.sizes:
             return {p: [int(x) for x in np.ravel(v)] for p, v in self.sizes[name].items()}
@@ -139,10 +139,10 @@ class BatchTrace:
         """
         if not node.has(i):
             return
-        mine, name = self.at(node, i), node.inputs[i]
-        if mine is not None:
-            if mine.place != at.place:
-                why = f"{name} holds the batch on axis {mine.axis}, the others on axis {at.axis}"
+        layout, name = self.at(node, i), node.inputs[i]
+        if layout is not None:
+            if layout.key != at.key:
+                why = f"{name} holds the batch on axis {layout.axis}, the others on axis {at.axis}"
                 raise BatchBlocked(why, name)
             return
         shape = self.shape(name)
@@ -156,7 +156,7 @@ class BatchTrace:
             raise BatchBlocked(f"{name} cannot be repeated for each item before opset 6", name)
         self.edit("repeat", node, i, at.axis, len(shape))
 
-    def never(self, node: StructureNode, *inputs: int) -> None:
+    def require_equal(self, node: StructureNode, *inputs: int) -> None:
         """Require these inputs to be equal for all items. Raises: BatchBlocked."""
         for i in inputs:
             if node.has(i) and (node.inputs[i] in self.layouts or node.inputs[i] in self.sizes):
@@ -167,7 +167,7 @@ class BatchTrace:
 
     def beyond(self, node: StructureNode, first: int) -> None:
         """Require inputs from ``first`` on to be equal for all items. Raises: BatchBlocked."""
-        self.never(node, *range(first, len(node.inputs)))
+        self.require_equal(node, *range(first, len(node.inputs)))
 
     def clear(self, node: StructureNode, at: Layout, axes: Iterable[int], rank: int | None = None) -> None:
         """Require that ``axes``, along which the operator works, lack the batch. Raises: BatchBlocked."""
@@ -178,14 +178,14 @@ class BatchTrace:
     def broadcast(self, node: StructureNode, inputs: Sequence[int] | None = None) -> Layout | None:
         """Return the layout of inputs broadcast against each other. Raises: BatchBlocked."""
         live = [i for i in (range(len(node.inputs)) if inputs is None else inputs) if node.has(i)]
-        found = [(i, at) for i in live if (at := self.at(node, i)) is not None]
-        if not found:
+        layouts = [(i, at) for i in live if (at := self.at(node, i)) is not None]
+        if not layouts:
             return None
-        number, first = found[0]
+        number, first = layouts[0]
         right = first.axis - len(self.shape(node.inputs[number]))
-        for i, at in found[1:]:
-            place = (at.axis - len(self.shape(node.inputs[i])), at.outer, at.inner)
-            if place != (right, first.outer, first.inner):
+        for i, at in layouts[1:]:
+            aligned = (at.axis - len(self.shape(node.inputs[i])), at.outer, at.inner)
+            if aligned != (right, first.outer, first.inner):
                 names = f"{node.inputs[number]} and {node.inputs[i]}"
                 raise BatchBlocked(f"{names} hold the batch on different axes", node.inputs[i])
         for i in live:
@@ -201,21 +201,21 @@ class BatchTrace:
         for node in graph.nodes:
             try:
                 self._node(node)
-            except BatchBlocked as fault:
-                if fault.node < 0:
-                    fault.node = node.index
+            except BatchBlocked as error:
+                if error.node < 0:
+                    error.node = node.index
                 for name in node.inputs:
                     if name in self.layouts:
-                        fault.via |= self.layouts[name].via
+                        error.choices |= self.layouts[name].choices
                 raise
-            except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
-                odd = BatchBlocked(f"it is not formed as its rule expects ({type(fault).__name__}: {fault})")
+            except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+                odd = BatchBlocked(f"it is not formed as its rule expects ({type(error).__name__}: {error})")
                 odd.node = node.index
-                raise odd from fault
+                raise odd from error
 
-    def body(self, graph: StructureGraph, given: Sequence[Layout | None]) -> list[Layout | None]:
+    def body(self, graph: StructureGraph, layouts: Sequence[Layout | None]) -> list[Layout | None]:
         """Follow the batch through a subgraph with the given input layouts; return those of its outputs."""
-        for name, at in zip(graph.inputs, given, strict=False):
+        for name, at in zip(graph.inputs, layouts, strict=False):
             self._put(name, at)
         self.run(graph)
         for name in graph.outputs:
@@ -230,9 +230,9 @@ class BatchTrace:
             self.layouts[name] = at
 
     def _node(self, node: StructureNode) -> None:
-        given = [name for name in node.inputs if name]
-        live = [name for name in given if name in self.layouts]
-        counted = [name for name in given if name in self.sizes]
+        inputs = [name for name in node.inputs if name]
+        live = [name for name in inputs if name in self.layouts]
+        counted = [name for name in inputs if name in self.sizes]
         self.followed.update(node.outputs)
         for name in node.outputs:  # a subgraph is followed several times
             self.layouts.pop(name, None)
@@ -246,7 +246,7 @@ class BatchTrace:
             if live:
                 self._measure(node)
             return
-        maker = node.op_type in MAKERS and given and given[-1] in self.sizes
+        maker = node.op_type in MAKERS and inputs and inputs[-1] in self.sizes
         if counted and not live and not node.bodies and not maker:
             self._count(node, counted[0])
             return
@@ -265,7 +265,7 @@ class BatchTrace:
                 counted[0],
                 "Export the model with a free batch.",
             )
-        via = frozenset[str]().union(*(self.layouts[name].via for name in live))
+        choices = frozenset[str]().union(*(self.layouts[name].choices for name in live))
         for name, at in zip(node.outputs, fn(self, node), strict=False):
             if at is None or not name:
                 continue
@@ -273,24 +273,24 @@ class BatchTrace:
             fits = shape is None or at.ragged or shape[at.axis : at.axis + 1] == (at.size(self.batch),)
             if not fits or at.axis < 0:
                 raise BatchBlocked(f"{name} does not hold the batch where its rule expects it", name)
-            self.layouts[name] = replace(at, via=at.via | via)
+            self.layouts[name] = replace(at, choices=at.choices | choices)
 
     def _measure(self, node: StructureNode) -> None:
         at, dims = self.layouts[node.inputs[0]], self.shape(node.inputs[0])
         if at.ragged:
             raise BatchBlocked(f"the size of {node.inputs[0]} depends on the data", node.inputs[0])
         first, last = node.attr("start", 0), node.attr("end")
-        made: dict[int, Any] = {}
+        numbers: dict[int, Any] = {}
         for p in PROBES:
             real = [at.size(p) if a == at.axis else d for a, d in enumerate(dims)]
-            whole = node.op_type == "Size"
-            made[p] = np.array(math.prod(real) if whole else real[first:last], np.int64)
-        self._store_size(node.outputs[0], made)
+            is_size = node.op_type == "Size"
+            numbers[p] = np.array(math.prod(real) if is_size else real[first:last], np.int64)
+        self._store_size(node.outputs[0], numbers)
 
     def _count(self, node: StructureNode, name: str) -> None:
         """Evaluate shape arithmetic at every probe."""
         inputs = [n if n else None for n in node.inputs]
-        made: dict[int, Any] = {}
+        numbers: dict[int, Any] = {}
         for p in PROBES:
             values = [n and (self.sizes[n][p] if n in self.sizes else self.bound.get(n)) for n in inputs]
             if any(v is None and n is not None for n, v in zip(inputs, values, strict=True)):
@@ -298,15 +298,15 @@ class BatchTrace:
             out = computed(node, values, self.opset)
             if out is None or len([o for o in node.outputs if o]) != 1:
                 raise BatchBlocked(f"{name} depends on the batch size, and data are made from it", name)
-            made[p] = out
-        self._store_size(node.outputs[0], made)
+            numbers[p] = out
+        self._store_size(node.outputs[0], numbers)
 
-    def _store_size(self, name: str, made: dict[int, Any]) -> None:
+    def _store_size(self, name: str, numbers: dict[int, Any]) -> None:
         """Store values that change with the batch."""
-        if all(np.array_equal(made[PROBES[0]], made[p]) for p in PROBES):
-            self.bound[name] = made[PROBES[0]]
+        if all(np.array_equal(numbers[PROBES[0]], numbers[p]) for p in PROBES):
+            self.bound[name] = numbers[PROBES[0]]
         else:
-            self.sizes[name] = made
+            self.sizes[name] = numbers
 
 
 def full_cut(first: int, last: int, step: int, size: int) -> bool:

@@ -21,25 +21,29 @@ def unfolded(
     node: StructureNode,
     inputs: Sequence[int],
     axis: int,
-    given: Sequence[int],
-    made: Sequence[int],
+    input_shape: Sequence[int],
+    output_shape: Sequence[int],
 ) -> None:
     """Make ``node`` work item by item along ``axis``.
 
-    ``given`` and ``made`` are the entries of one item along the axis, for each of ``inputs`` and each output.
+    ``input_shape`` and ``output_shape`` are the entries of one item along the axis, for each of ``inputs``
+    and each output.
     Raises: BatchBlocked if the operator specifies its axis in an unsupported way.
     """
     if trace.opset < 13 or trace.batch != 1:
         raise BatchBlocked(f"it works along axis {axis}, which holds the batch")
     before = tuple(
-        (i, width, _rest(trace, node.inputs[i], axis)) for i, width in zip(inputs, given, strict=True)
+        (i, width, _other_dims(trace, node.inputs[i], axis))
+        for i, width in zip(inputs, input_shape, strict=True)
     )
     after = tuple(
-        (k, width, _rest(trace, node.outputs[k], axis)) for k, width in enumerate(made) if node.outputs[k]
+        (k, width, _other_dims(trace, node.outputs[k], axis))
+        for k, width in enumerate(output_shape)
+        if node.outputs[k]
     )
     trace.edit("unfold", node, axis, before, after)
 
 
-def _rest(trace: BatchTrace, name: str, axis: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _other_dims(trace: BatchTrace, name: str, axis: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     shape = trace.shape(name)
     return shape[:axis], shape[axis + 1 :]

@@ -67,8 +67,8 @@ def joined(parts: Iterable[AxisFactor]) -> Axis:
 
 def prefix(axis: Axis) -> bool:
     """True if the first entries of a stored table belong to the first positions."""
-    first, *rest = axis
-    return first.front and all(part.steady for part in rest)
+    first, *remaining = axis
+    return first.front and all(part.steady for part in remaining)
 
 
 def blurred(axis: Axis) -> Axis:

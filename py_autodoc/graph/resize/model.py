@@ -52,11 +52,11 @@ class ResizedModel:
 
 
 def resize_model(
-    loaded: LoadedModel, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int] | None = None
+    loaded: LoadedModel, requested: Mapping[str, Sequence[int]], bindings: Mapping[str, int] | None = None
 ) -> ResizedModel | BatchRefusal:
     """Change the dimensions of inputs.
 
-    ``wanted``: input → complete shape; ``bindings``: values of symbolic dimensions.
+    ``requested``: input → complete shape; ``bindings``: values of symbolic dimensions.
 
     Raises: OptionError for an invalid input or dimension.
     """
@@ -69,62 +69,62 @@ def resize_model(
         )
     copy = replace(loaded, proto=ready.proto)
     model = build(copy)
-    sizes, shapes = _sizes(copy, model, wanted, bindings or {})
+    sizes, shapes = _sizes(copy, model, requested, bindings or {})
     if not sizes:
         why = "other sizes are free, and none were found that the model runs with"
         return BatchRefusal("", "", why, "Set them with --bind.")
     plans: list[SizePlan] = []
     fixed: dict[str, tuple[int, ...]] = {}
-    for given in sizes:
-        found = _plan(copy, model, given, shapes, fixed)
-        if isinstance(found, BatchRefusal):
-            return found
-        plans.append(found)
-    found = plans[0]
-    if any(other.edits != found.edits for other in plans):
+    for bindings_of_set in sizes:
+        first_plan = _plan(copy, model, bindings_of_set, shapes, fixed)
+        if isinstance(first_plan, BatchRefusal):
+            return first_plan
+        plans.append(first_plan)
+    first_plan = plans[0]
+    if any(other.edits != first_plan.edits for other in plans):
         return BatchRefusal(
             "", "", "what must be edited depends on sizes that are free", "Set them with --bind."
         )
     declared = {model.tensors[t].name: tuple(size) for t, size in shapes.items()}
-    written = rewrite(ready.proto, found, declared, ready.opset, bindings or {})
+    written = rewrite(ready.proto, first_plan, declared, ready.opset, bindings or {})
     result = replace(loaded, proto=written.proto)
-    for given, plan in zip(sizes, plans, strict=True):
-        odd = _misfit(result, plan, given)
+    for bindings_of_set, plan in zip(sizes, plans, strict=True):
+        odd = _misfit(result, plan, bindings_of_set)
         if odd is not None:
             return odd
-    outputs = {t: found.shapes[t][1] for t in ready.graph.outputs if t in found.shapes}
+    outputs = {t: first_plan.shapes[t][1] for t in ready.graph.outputs if t in first_plan.shapes}
     numbers_of = {name: tuple(int(d) for d in s) for name, s in outputs.items()}  # type: ignore[arg-type]
-    return ResizedModel(result, declared, fixed, numbers_of, written.edits, found.notes)
+    return ResizedModel(result, declared, fixed, numbers_of, written.edits, first_plan.notes)
 
 
 def _plan(
     copy: LoadedModel,
     model: Model,
-    given: Mapping[str, int],
+    symbol_sizes: Mapping[str, int],
     shapes: Mapping[int, Sequence[int]],
     fixed: dict[str, tuple[int, ...]],
 ) -> SizePlan | BatchRefusal:
-    """Return the edits for the values ``given`` of symbols. Fills ``fixed`` with the shapes in the file."""
+    """Return the edits for these sizes of symbols. Fills ``fixed`` with the shapes in the file."""
     from py_autodoc.graph.shapes import infer
 
-    old = infer(copy, model, given, {})
+    old = infer(copy, model, symbol_sizes, {})
     if old.contradiction is not None:
         return BatchRefusal("", "", f"the model cannot run as it is: {old.contradiction.message}")
     inputs: dict[int, tuple[Axis, ...]] = {}
     free = dim_names.symbolic_inputs(model)[0]
-    for t, wanted in shapes.items():
+    for t, shape in shapes.items():
         was, declared = old.shapes[t], free[t]
         assert was is not None
         assert declared is not None
         before = tuple(d for d in was if isinstance(d, int))
-        after = [a if isinstance(d, str) else b for a, b, d in zip(before, wanted, declared, strict=True)]
+        after = [a if isinstance(d, str) else b for a, b, d in zip(before, shape, declared, strict=True)]
         fixed.setdefault(model.tensors[t].name, before)
         inputs[t] = _axes(model, t, before, after)
     return search(model, old, inputs)
 
 
 def _sizes(
-    copy: LoadedModel, model: Model, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int]
+    copy: LoadedModel, model: Model, requested: Mapping[str, Sequence[int]], bindings: Mapping[str, int]
 ) -> tuple[list[dict[str, int]], dict[int, tuple[int, ...]]]:
     """Return values of symbolic dimensions, two sets if some are unbound, and the input shapes.
 
@@ -132,28 +132,28 @@ def _sizes(
     """
     declared, names = dim_names.symbolic_inputs(model)
     symbols = dim_names.free_symbols(declared.values())
-    _, values = dim_names.apply_shapes(declared, model, names, bindings, wanted)
+    _, values = dim_names.apply_shapes(declared, model, names, bindings, requested)
     by_name = {model.tensors[t].name: t for t in declared}
-    found = {}
-    for name, shape in wanted.items():
+    fixed = {}
+    for name, shape in requested.items():
         if declared[by_name[name]] is None:
             raise OptionError("bad-input-shape", f"The shape of the input {name!r:.80} is not known.", "")
-        found[by_name[name]] = tuple(int(d) for d in shape)
+        fixed[by_name[name]] = tuple(int(d) for d in shape)
     _, bound = dim_names.apply_shapes(declared, model, names, bindings, {})
     free = [symbol for symbol in symbols if symbol not in bound]
     if not free:
-        return [{str(names.original(s)): bound[s] for s in symbols}], found
+        return [{str(names.original(s)): bound[s] for s in symbols}], fixed
     from py_autodoc.graph.size_fitting.fit import fitter
 
     fitting = fitter(copy, model)
     first = fitting.fit(values).sizes
     if first is None:
-        return [], found
+        return [], fixed
     sets = [{**values, **first}]
     other = fitting.fit(bound, {symbol: 2 * max(sets[0][symbol], 1) for symbol in free}).sizes
     if other is not None:
         sets.append({**bound, **other})
-    return [{str(names.original(s)): given[s] for s in symbols} for given in sets], found
+    return [{str(names.original(s)): assignment[s] for s in symbols} for assignment in sets], fixed
 
 
 def _axes(model: Model, t: int, old: Sequence[int], new: Sequence[int]) -> tuple[Axis, ...]:
@@ -169,18 +169,18 @@ def _axes(model: Model, t: int, old: Sequence[int], new: Sequence[int]) -> tuple
             )
         if new[k] < 1:
             raise OptionError("bad-input-shape", f"Axis {k} of the input {name!r:.80} would be empty.", "")
-    front = len(moving) == 1 and len(old) < _IMAGE
-    return tuple((AxisFactor(a, b, front and a != b),) for a, b in zip(old, new, strict=True))
+    grows_front = len(moving) == 1 and len(old) < _IMAGE
+    return tuple((AxisFactor(a, b, grows_front and a != b),) for a, b in zip(old, new, strict=True))
 
 
-def _misfit(result: LoadedModel, plan: SizePlan, given: Mapping[str, int]) -> BatchRefusal | None:
+def _misfit(result: LoadedModel, plan: SizePlan, symbol_sizes: Mapping[str, int]) -> BatchRefusal | None:
     """Return a refusal if inferred shapes differ from the plan: never, unless a rule is wrong."""
     from py_autodoc.graph.shapes import infer
 
     model = build(result)
     declared, names = dim_names.symbolic_inputs(model)
     left = {str(names.original(symbol)) for symbol in dim_names.free_symbols(declared.values())}
-    types: TypeTable = infer(result, model, {n: size for n, size in given.items() if n in left}, {})
+    types: TypeTable = infer(result, model, {n: size for n, size in symbol_sizes.items() if n in left}, {})
     if types.contradiction is not None:
         return BatchRefusal(
             "", "", f"the result cannot run: {types.contradiction.message}", "Please report it."

@@ -19,11 +19,11 @@ def ways(axes: Sequence[Axis], out: Sequence[int]) -> list[tuple[Axis, ...]]:
     split has two readings: either the number of pieces grows or their size.
     """
     parts = [part for axis in axes for part in joined(axis) if (part.old, part.new) != (1, 1)]
-    found: list[list[Axis]] = [[]]
+    regroupings: list[list[Axis]] = [[]]
     for group, sizes in _groups(parts, out):
-        made = _group(group, sizes)
-        found = [[*head, *tail] for head in found for tail in made][:MAX_WAYS]
-    return [tuple(way) for way in found]
+        options = _group(group, sizes)
+        regroupings = [[*head, *tail] for head in regroupings for tail in options][:MAX_WAYS]
+    return [tuple(regrouping) for regrouping in regroupings]
 
 
 def _groups(parts: Sequence[AxisFactor], out: Sequence[int]) -> list[tuple[list[AxisFactor], list[int]]]:
@@ -60,38 +60,40 @@ def _group(group: list[AxisFactor], sizes: list[int]) -> list[list[Axis]]:
     if len(several) <= 1:
         k = several[0] if several else 0
         return [[joined(group) if i == k else steady(1) for i in range(len(sizes))]]
-    found = _walk(tuple(group), tuple(sizes))
-    if found and all(part in group for axis in found[0] for part in axis if part.steady and part.old > 1):
-        return found[:MAX_WAYS]
-    for way in _one_grows(group, sizes):
-        if not any(sizes_of(way) == sizes_of(other) for other in found):
-            found.append(way)
-    return found[:MAX_WAYS]
+    regroupings = _walk(tuple(group), tuple(sizes))
+    if regroupings and all(
+        part in group for axis in regroupings[0] for part in axis if part.steady and part.old > 1
+    ):
+        return regroupings[:MAX_WAYS]
+    for axes in _one_grows(group, sizes):
+        if not any(sizes_of(axes) == sizes_of(other) for other in regroupings):
+            regroupings.append(axes)
+    return regroupings[:MAX_WAYS]
 
 
 def _walk(parts: tuple[AxisFactor, ...], sizes: tuple[int, ...]) -> list[list[Axis]]:
     """Assign factors from the front; a factor that is too large for an axis is split."""
     if not sizes:
         return [[]] if not parts else []
-    taken: list[AxisFactor] = []
+    factors: list[AxisFactor] = []
     need = sizes[0]
-    rest = list(parts)
+    remaining = list(parts)
     while need > 1:
-        if not rest:
+        if not remaining:
             return []
-        part = rest.pop(0)
+        part = remaining.pop(0)
         if need % part.old == 0:
-            taken.append(part)
+            factors.append(part)
             need //= part.old
             continue
         if part.old % need:
             return []
-        found: list[list[Axis]] = []
-        for mine, others in _cut(part, need):
-            tails = _walk((others, *rest), sizes[1:])
-            found += [[joined([*taken, mine]), *tail] for tail in tails]
-        return found
-    return [[joined(taken), *tail] for tail in _walk(tuple(rest), sizes[1:])]
+        regroupings: list[list[Axis]] = []
+        for factor, others in _cut(part, need):
+            tails = _walk((others, *remaining), sizes[1:])
+            regroupings += [[joined([*factors, factor]), *tail] for tail in tails]
+        return regroupings
+    return [[joined(factors), *tail] for tail in _walk(tuple(remaining), sizes[1:])]
 
 
 def _cut(part: AxisFactor, count: int) -> list[tuple[AxisFactor, AxisFactor]]:
@@ -99,31 +101,31 @@ def _cut(part: AxisFactor, count: int) -> list[tuple[AxisFactor, AxisFactor]]:
     size = part.old // count
     if part.steady:
         return [(AxisFactor(count, count), AxisFactor(size, size))]
-    found = []
+    cuts = []
     if part.new % size == 0:
-        found.append((AxisFactor(count, part.new // size, part.front), AxisFactor(size, size)))
+        cuts.append((AxisFactor(count, part.new // size, part.front), AxisFactor(size, size)))
     if part.new % count == 0 and count > 1:
-        found.append((AxisFactor(count, count), AxisFactor(size, part.new // count)))
-    return found
+        cuts.append((AxisFactor(count, count), AxisFactor(size, part.new // count)))
+    return cuts
 
 
 def _one_grows(group: Sequence[AxisFactor], sizes: Sequence[int]) -> list[list[Axis]]:
     """Return ways in which a single axis takes the whole change, since the factors do not separate."""
     before, after = math.prod(sizes), math.prod(part.new for part in group)
-    found: list[list[Axis]] = []
+    regroupings: list[list[Axis]] = []
     for k, size in enumerate(sizes):
-        rest = before // size
-        if size > 1 and after % rest == 0 and after // rest >= 1:
-            grown = (AxisFactor(size, after // rest),)
-            found.append([grown if i == k else steady(d) for i, d in enumerate(sizes)])
-    return found
+        quotient = before // size
+        if size > 1 and after % quotient == 0 and after // quotient >= 1:
+            grown = (AxisFactor(size, after // quotient),)
+            regroupings.append([grown if i == k else steady(d) for i, d in enumerate(sizes)])
+    return regroupings
 
 
-def sizes_of(way: Sequence[Axis]) -> list[int]:
+def sizes_of(axes: Sequence[Axis]) -> list[int]:
     """Return the requested shape."""
-    return [new_size(axis) for axis in way]
+    return [new_size(axis) for axis in axes]
 
 
-def moving(way: Sequence[Axis]) -> list[int]:
+def moving(axes: Sequence[Axis]) -> list[int]:
     """Return axes whose size changes."""
-    return [k for k, axis in enumerate(way) if moves(axis)]
+    return [k for k, axis in enumerate(axes) if moves(axis)]

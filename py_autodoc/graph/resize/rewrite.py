@@ -15,7 +15,7 @@ from py_autodoc.graph.loading.first_pass import nested
 from py_autodoc.graph.resize.search import SizePlan
 
 STEM = "resize"
-_SHOWN = 8
+_MAX_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class _SizeWriter:
         self.proto, self.plan, self.inputs, self.opset = onnx.ModelProto(), plan, inputs, opset
         self.proto.CopyFrom(proto)
         graph = self.proto.graph
-        self.taken = {t.name for t in graph.initializer} | {decode_text(i.name) for i in graph.input}
-        self.taken |= {decode_text(name) for node in graph.node for name in (*node.output, node.name)}
+        self.used_names = {t.name for t in graph.initializer} | {decode_text(i.name) for i in graph.input}
+        self.used_names |= {decode_text(name) for node in graph.node for name in (*node.output, node.name)}
         self.nodes = list(graph.node)
         self.added: dict[int, list[onnx.NodeProto]] = {}
         self.consts: dict[Any, str] = {}
@@ -71,27 +71,27 @@ class _SizeWriter:
             if edit.kind == "const":
                 i, values, shape, dtype = edit.data
                 node.input[i] = self._const(values, shape, dtype)
-                self._said(node, f"input {i} is {_shown(values)}")
+                self._note(node, f"input {i} is {_values_text(values)}")
             elif edit.kind == "ints":
                 self._ints(node, *edit.data)
             else:
                 i, axis, size = edit.data
                 cuts.setdefault((edit.node, i), []).append((axis, size))
-        for (number, i), places in cuts.items():
-            self._cut(number, i, places)
-        self._place()
+        for (number, i), crops in cuts.items():
+            self._cut(number, i, crops)
+        self._insert_nodes()
         self._declare()
         return RewrittenSizes(self.proto, tuple(self.edits))
 
-    def _said(self, node: onnx.NodeProto, what: str) -> None:
+    def _note(self, node: onnx.NodeProto, message: str) -> None:
         name = decode_text(node.name) or next(filter(None, map(decode_text, node.output)), "")
-        self.edits.append(f"{decode_text(node.op_type)} {name}: {what}"[:300])
+        self.edits.append(f"{decode_text(node.op_type)} {name}: {message}"[:300])
 
     def _fresh(self, stem: str) -> str:
-        number = len(self.taken)
-        while f"{STEM}/{stem}_{number}" in self.taken:
+        number = len(self.used_names)
+        while f"{STEM}/{stem}_{number}" in self.used_names:
             number += 1
-        self.taken.add(f"{STEM}/{stem}_{number}")
+        self.used_names.add(f"{STEM}/{stem}_{number}")
         return f"{STEM}/{stem}_{number}"
 
     def _const(self, values: Sequence[int], shape: Sequence[int], dtype: int) -> str:
@@ -112,36 +112,36 @@ class _SizeWriter:
         for attribute in node.attribute:
             if attribute.name == name:
                 attribute.ints[:] = values
-        self._said(node, f"{name} is {_shown(tuple(values))}")
+        self._note(node, f"{name} is {_values_text(tuple(values))}")
 
-    def _cut(self, number: int, i: int, places: Sequence[tuple[int, int]]) -> None:
+    def _cut(self, number: int, i: int, crops: Sequence[tuple[int, int]]) -> None:
         """Insert a ``Slice`` before the node, in the same module."""
         node = self.nodes[number]
-        axes, ends = [axis for axis, _ in places], [size for _, size in places]
+        axes, ends = [axis for axis, _ in crops], [size for _, size in crops]
         name = self._fresh("table")
         if self.opset >= 10:
             long = onnx.TensorProto.INT64
             wired = [self._const(v, (len(v),), long) for v in ([0] * len(axes), ends, axes)]
-            made = helper.make_node("Slice", [node.input[i], *wired], [name], name=name)
+            slice_node = helper.make_node("Slice", [node.input[i], *wired], [name], name=name)
         else:
-            made = helper.make_node(
+            slice_node = helper.make_node(
                 "Slice", [node.input[i]], [name], name=name, axes=axes, starts=[0] * len(axes), ends=ends
             )
-        made.metadata_props.extend(node.metadata_props)
-        made.doc_string = node.doc_string
-        self.added.setdefault(number, []).append(made)
-        told = ", ".join(f"{size} of axis {axis}" for axis, size in places)
-        self._said(node, f"takes the first {told} of the stored {decode_text(node.input[i])}")
+        slice_node.metadata_props.extend(node.metadata_props)
+        slice_node.doc_string = node.doc_string
+        self.added.setdefault(number, []).append(slice_node)
+        description = ", ".join(f"{size} of axis {axis}" for axis, size in crops)
+        self._note(node, f"takes the first {description} of the stored {decode_text(node.input[i])}")
         node.input[i] = name
 
-    def _place(self) -> None:
+    def _insert_nodes(self) -> None:
         if not self.added and not self.head:
             return
-        made = list(self.head)
+        nodes = list(self.head)
         for number, node in enumerate(self.nodes):
-            made += [*self.added.get(number, ()), node]
+            nodes += [*self.added.get(number, ()), node]
         copies = []
-        for node in made:
+        for node in nodes:
             copy = onnx.NodeProto()
             copy.CopyFrom(node)
             copies.append(copy)
@@ -173,11 +173,11 @@ class _SizeWriter:
         old, new = self.plan.shapes.get(name, ((), ()))
         if old is None or len(dims) != len(new):
             return
-        for dim, was, wanted in zip(dims, old, new, strict=True):
-            if was != wanted and dim.HasField("dim_value") and isinstance(wanted, int):
-                dim.dim_value = wanted
+        for dim, was, target in zip(dims, old, new, strict=True):
+            if was != target and dim.HasField("dim_value") and isinstance(target, int):
+                dim.dim_value = target
 
 
-def _shown(values: Sequence[int]) -> str:
-    more = ", …" if len(values) > _SHOWN else ""
-    return f"[{', '.join(map(str, values[:_SHOWN]))}{more}]"
+def _values_text(values: Sequence[int]) -> str:
+    more = ", …" if len(values) > _MAX_LISTED else ""
+    return f"[{', '.join(map(str, values[:_MAX_LISTED]))}{more}]"

@@ -38,11 +38,11 @@ def search(model: Model, old: TypeTable, inputs: Mapping[int, tuple[Axis, ...]])
     furthest, refusal = -2, BatchRefusal("", "", "no way was found")
     for tries in range(1, MAX_TRIES + 1):
         walk = SizePass(model, old, picks)
-        fault = _run_pass(walk, inputs)
-        if fault is None:
+        error = _run_pass(walk, inputs)
+        if error is None:
             return _find_ambiguity(walk, model, old, inputs, picks) or _plan(walk, tries)
-        if fault.node > furthest:
-            furthest, refusal = fault.node, _refusal(walk, fault)
+        if error.node > furthest:
+            furthest, refusal = error.node, _refusal(walk, error)
         following = _next_choices(picks, walk)
         if following is None:
             break
@@ -54,8 +54,8 @@ def _run_pass(walk: SizePass, inputs: Mapping[int, tuple[Axis, ...]]) -> SizeBlo
     walk.start(inputs)
     try:
         walk.run()
-    except SizeBlocked as fault:
-        return fault
+    except SizeBlocked as error:
+        return error
     return None
 
 
@@ -98,10 +98,10 @@ def _other(pick: int, count: int) -> int:
 
 
 def _plan(walk: SizePass, tries: int) -> SizePlan:
-    shapes = {walk.name(t): (walk.old.shapes[t], walk.now(t)) for t in walk.axes}
+    shapes = {walk.name(t): (walk.old.shapes[t], walk.new_shape(t)) for t in walk.axes}
     return SizePlan(tuple(walk.edits), tuple(dict.fromkeys(walk.notes)), shapes, tries)
 
 
-def _refusal(walk: SizePass, fault: SizeBlocked) -> BatchRefusal:
-    label = walk.label(walk.nodes[fault.node]) if fault.node >= 0 else ""
-    return BatchRefusal(label, fault.tensor, fault.why, fault.hint, fault.node)
+def _refusal(walk: SizePass, error: SizeBlocked) -> BatchRefusal:
+    label = walk.label(walk.nodes[error.node]) if error.node >= 0 else ""
+    return BatchRefusal(label, error.tensor, error.why, error.hint, error.node)

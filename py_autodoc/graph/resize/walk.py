@@ -25,7 +25,7 @@ Rule = Callable[["SizePass", Node], None]
 RULES: dict[tuple[str, str], Rule] = {}
 """(domain, operator) → resize rule."""
 T = TypeVar("T")
-_FEW = 4
+_MAX_VALUES = 4
 """Tables shorter than this may have any pattern by chance."""
 
 
@@ -81,9 +81,9 @@ class SizePass(Engine):
         self.model, self.old, self.picks = model, old, picks
         self.axes: dict[int, tuple[Axis, ...]] = {}
         """Tensors whose shape changes."""
-        self.fed: set[int] = set()
+        self.data_dependent: set[int] = set()
         """Tensors computed from data; the others are stored, or computed from stored values and sizes."""
-        self.moved: set[int] = set()
+        self.changing_values: set[int] = set()
         """Tensors whose values depend on changing sizes."""
         self.sums: dict[int, frozenset[int]] = {}
         """Sums over changing axes, and positions on them → the sizes of these axes in the file."""
@@ -109,7 +109,7 @@ class SizePass(Engine):
         seed(self.state, shapes)
         for t in self.model.graphs[0].inputs:
             if self.tensors[t].kind == TensorKind.INPUT:
-                self.fed.add(t)
+                self.data_dependent.add(t)
 
     def run(self) -> None:
         """Follow the sizes through the main graph. Raises: SizeBlocked."""
@@ -133,13 +133,13 @@ class SizePass(Engine):
 
     def was(self, t: int) -> tuple[int, ...]:
         """Return the shape in the file. Raises: SizeBlocked."""
-        return self._sized(self.old.shapes[t], t)
+        return self._resolved(self.old.shapes[t], t)
 
-    def now(self, t: int) -> tuple[int, ...]:
+    def new_shape(self, t: int) -> tuple[int, ...]:
         """Return the shape at the requested sizes. Raises: SizeBlocked."""
-        return self._sized(self.state.shapes[t], t)
+        return self._resolved(self.state.shapes[t], t)
 
-    def _sized(self, shape: Shape | None, t: int) -> tuple[int, ...]:
+    def _resolved(self, shape: Shape | None, t: int) -> tuple[int, ...]:
         if shape is None or not all(type(d) is int for d in shape):
             raise SizeBlocked(f"the shape of {self.name(t)} is not known", self.name(t))
         return tuple(d for d in shape if isinstance(d, int))
@@ -154,7 +154,7 @@ class SizePass(Engine):
 
     def stored(self, t: int) -> bool:
         """True if a tensor does not depend on data: a stored table, or computed from one."""
-        return t not in self.fed
+        return t not in self.data_dependent
 
     def numbers(self, t: int) -> list[int] | None:
         """Return the integers at the requested sizes; None if unknown."""
@@ -167,17 +167,17 @@ class SizePass(Engine):
     def scalar(self, t: int) -> float | None:
         """Return the number in a stored tensor of one element; None otherwise."""
         value = self.old.values.get(t)
-        if value is None or np.size(value) != 1 or t in self.fed or t in self.moved:
+        if value is None or np.size(value) != 1 or t in self.data_dependent or t in self.changing_values:
             return None
         return float(np.ravel(value)[0])
 
     # Decisions and requirements
 
-    def choose(self, node: Node, options: Sequence[T], what: str = "") -> T:
+    def choose(self, node: Node, options: Sequence[T], subject: str = "") -> T:
         """Return one of several readings of a node, which later nodes may revise."""
         if len(options) == 1:
             return options[0]
-        key = f"{node.id}{what}"
+        key = f"{node.id}{subject}"
         self.choices.setdefault(key, (len(options), node.id))
         return options[min(self.picks.get(key, 0), len(options) - 1)]
 
@@ -215,20 +215,20 @@ class SizePass(Engine):
         ``consts``: input → replacement values; ``cuts``: input → axis → remaining entries;
         ``ints``: attribute → numbers. Raises: SizeBlocked.
         """
-        with ExitStack() as held:
+        with ExitStack() as stack:
             for i, values in (consts or {}).items():
-                t, made = node.inputs[i], np.asarray(values, np.int64)
-                numbers = tuple(made.ravel().tolist())
-                self.edits.append(SizeEdit("const", node.id, (i, numbers, made.shape, self.state.dtypes[t])))
-                held.enter_context(self._as_if(t, made))
+                t, array = node.inputs[i], np.asarray(values, np.int64)
+                numbers = tuple(array.ravel().tolist())
+                self.edits.append(SizeEdit("const", node.id, (i, numbers, array.shape, self.state.dtypes[t])))
+                stack.enter_context(self._as_if(t, array))
             for i, sizes in (cuts or {}).items():
                 t = node.inputs[i]
-                shape, value = list(self.now(t)), self.state.values.get(t)
+                shape, value = list(self.new_shape(t)), self.state.values.get(t)
                 for axis, size in sizes.items():
                     self.edits.append(SizeEdit("cut", node.id, (i, axis, size)))
                     shape[axis] = size
                     value = None if value is None else np.take(value, range(size), axis=axis)
-                held.enter_context(self._as_if(t, value, tuple(shape)))
+                stack.enter_context(self._as_if(t, value, tuple(shape)))
             for name, values in (ints or {}).items():
                 self.edits.append(SizeEdit("ints", node.id, (name, tuple(values))))
                 attributes = {**node.attributes, name: list(values)}
@@ -236,15 +236,15 @@ class SizePass(Engine):
             self._inferred(node)
 
     def _inferred(self, node: Node) -> None:
-        said = len(self.state.diagnostics)
+        previous = len(self.state.diagnostics)
         super()._node(node)
-        for found in self.state.diagnostics[said:]:
-            if found.severity != "info":
-                text = found.message.partition(": ")[2] or found.message
+        for diagnostic in self.state.diagnostics[previous:]:
+            if diagnostic.severity != "info":
+                text = diagnostic.message.partition(": ")[2] or diagnostic.message
                 raise SizeBlocked(text.rstrip("."))
         for t in node.outputs:
-            plain = t >= 0 and self.tensors[t].container == "tensor" and t not in self.state.elements
-            if plain and len(self.now(t)) != len(self.was(t)):
+            is_tensor = t >= 0 and self.tensors[t].container == "tensor" and t not in self.state.elements
+            if is_tensor and len(self.new_shape(t)) != len(self.was(t)):
                 raise SizeBlocked(f"{self.name(t)} would lose or gain an axis", self.name(t))
 
     def put(self, node: Node, k: int, axes: Sequence[Axis] | None = None, front: bool = False) -> None:
@@ -252,7 +252,7 @@ class SizePass(Engine):
         if k >= len(node.outputs) or node.outputs[k] < 0:
             return
         t = node.outputs[k]
-        old, new = self.was(t), self.now(t)
+        old, new = self.was(t), self.new_shape(t)
         if axes is None:
             axes = of_sizes(old, new, front)
         if tuple(map(old_size, axes)) != old or tuple(map(new_size, axes)) != new:
@@ -267,34 +267,34 @@ class SizePass(Engine):
             self.axes[t] = axes
             for axis in filter(moves, axes):
                 self.spans.add(old_size(axis))
-                held = self.lengths.setdefault(old_size(axis), [])
-                if prefix(axis) and axis not in held:
-                    held.append(axis)
+                lengths = self.lengths.setdefault(old_size(axis), [])
+                if prefix(axis) and axis not in lengths:
+                    lengths.append(axis)
 
-    def plain(self, node: Node) -> None:
+    def unchanged(self, node: Node) -> None:
         """Infer the outputs; only the sizes of their axes are known."""
         self.infer(node)
-        self.rest(node, 0)
+        self.require_rest_steady(node, 0)
 
-    def rest(self, node: Node, first: int = 1) -> None:
+    def require_rest_steady(self, node: Node, first: int = 1) -> None:
         """Set the outputs from ``first`` on by their sizes."""
         for k in range(first, len(node.outputs)):
             self.put(node, k)
 
-    def fit(self, node: Node, i: int, axis: int, wanted: Axis) -> int:
-        """Return the remaining entries on an axis of a stored input that lies along ``wanted``.
+    def fit(self, node: Node, i: int, axis: int, target: Axis) -> int:
+        """Return the remaining entries on an axis of a stored input that lies along ``target``.
 
         Raises: SizeBlocked.
         """
         t = node.inputs[i]
-        size, has = new_size(wanted), self.now(t)[axis]
+        size, has = new_size(target), self.new_shape(t)[axis]
         name = self.name(t)
         table = f"{name} {list(self.was(t))}"
         if not self.stored(t):
             raise SizeBlocked(f"{name} has {has} entries on axis {axis} where {size} are wanted", name)
-        if not prefix(wanted):
+        if not prefix(target):
             raise SizeBlocked(
-                f"the stored table {table} is made for {old_size(wanted)} places that are not a sequence "
+                f"the stored table {table} is made for {old_size(target)} places that are not a sequence "
                 "counted from its beginning, so no part of it is known to fit",
                 name,
                 "Export the model at this size.",
@@ -318,22 +318,22 @@ class SizePass(Engine):
     def _node(self, node: Node) -> None:
         try:
             self._visit(node)
-        except SizeBlocked as fault:
-            if fault.node < 0:
-                fault.node = node.id
+        except SizeBlocked as error:
+            if error.node < 0:
+                error.node = node.id
             raise
-        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
-            odd = SizeBlocked(f"it is not formed as its rule expects ({type(fault).__name__}: {fault})")
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            odd = SizeBlocked(f"it is not formed as its rule expects ({type(error).__name__}: {error})")
             odd.node = node.id
-            raise odd from fault
+            raise odd from error
 
     def _visit(self, node: Node) -> None:
-        given = [t for t in node.inputs if t >= 0]
-        reads = [*given, *self._captured(node)]
-        live = any(t in self.fed for t in reads)
-        touched = any(t in self.axes or t in self.moved for t in reads)
+        inputs = [t for t in node.inputs if t >= 0]
+        reads = [*inputs, *self._captured(node)]
+        live = any(t in self.data_dependent for t in reads)
+        touched = any(t in self.axes or t in self.changing_values for t in reads)
         kind = node.domain, node.op_type
-        summed = kind in SCALES and any(t in self.sums for t in given)
+        summed = kind in SCALES and any(t in self.sums for t in inputs)
         maker = live and not node.domain and node.op_type in MAKERS and node.graph == 0
         if not (touched or summed or maker):
             super()._node(node)
@@ -343,16 +343,16 @@ class SizePass(Engine):
         else:
             fn = RULES.get(kind)
             if fn is None or node.subgraphs or node.graph:
-                shown = "::".join(filter(None, kind))
-                raise SizeBlocked(f"no rule says what other sizes mean for {shown}", self.name(given[0]))
+                operator = "::".join(filter(None, kind))
+                raise SizeBlocked(f"no rule says what other sizes mean for {operator}", self.name(inputs[0]))
             fn(self, node)
         for t in node.outputs:
             if t < 0:
                 continue
             if live:
-                self.fed.add(t)
+                self.data_dependent.add(t)
             elif touched:
-                self.moved.add(t)
+                self.changing_values.add(t)
 
     def _captured(self, node: Node) -> Iterator[int]:
         """Yield tensors of outer graphs that subgraphs read."""
@@ -366,7 +366,7 @@ class SizePass(Engine):
 
 def _spanning(value: Any, axis: int) -> bool:
     """True for known floats that span the axis: symmetric, antisymmetric, or a ramp up to 1."""
-    if value is None or np.asarray(value).dtype.kind != "f" or np.shape(value)[axis] < _FEW:
+    if value is None or np.asarray(value).dtype.kind != "f" or np.shape(value)[axis] < _MAX_VALUES:
         return False
     rows = np.moveaxis(np.asarray(value, np.float64), axis, -1)
     if not np.isfinite(rows).all() or np.allclose(rows, rows[..., :1]):

@@ -79,7 +79,7 @@ def batch_costs(analysis: Analysis) -> Expressions | None:
     """
     if analysis.rebatch is None:
         return None
-    made = _costs(analysis.loaded, analysis.rebatch.found)
+    made = _costs(analysis.loaded, analysis.rebatch.planned)
     return None if made is None else made[0]
 
 

@@ -188,7 +188,7 @@ class _Pipeline:
         self._enter("build")
         sized = at_sizes(loaded, self.options.resize, self.options.bindings)
         if sized is not None:
-            loaded = sized.found.loaded
+            loaded = sized.resized.loaded
         model = build(loaded)
         changed = followed(loaded, model, self.options)
         if changed is not None:

@@ -26,20 +26,20 @@ class Rebatch:
     loaded: LoadedModel
     """The rewritten model; weights are references to the file."""
     batch: int
-    found: PlannedBatch
+    planned: PlannedBatch
     edits: tuple[str, ...]
 
     def check(self, model: Model, types: TypeTable) -> None:
         """Raises: RebatchBlocked if inference contradicts the predicted shapes."""
         from py_autodoc.graph.rebatch import RebatchBlocked
 
-        odd = self.found.fits(model, types, self.batch)
+        odd = self.planned.fits(model, types, self.batch)
         if odd is not None:
             raise RebatchBlocked(self.loaded.facts.name, odd)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return the diagnostics about the change."""
-        fixed = self.found.plan.batch
+        fixed = self.planned.plan.batch
         count = len(self.edits)
         edits = "no node had to change" if not count else f"{count:,} edit{'s' * (count > 1)}"
         message = (
@@ -49,7 +49,7 @@ class Rebatch:
 
     def info(self) -> RebatchInfo:
         """Return the section of the report."""
-        plan = self.found.plan
+        plan = self.planned.plan
         outputs = [
             RebatchOutput(name=name, axis=None if at is None else at.axis, items=_entries(at))
             for name, at in plan.outputs.items()
@@ -61,7 +61,7 @@ class Rebatch:
             outputs=outputs,
             edits=list(self.edits[:MAX_EDITS]),
             edits_omitted=max(0, len(self.edits) - MAX_EDITS),
-            notes=[RebatchNote(where=where, message=what) for where, what in plan.notes[:MAX_EDITS]],
+            notes=[RebatchNote(where=where, message=note) for where, note in plan.notes[:MAX_EDITS]],
         )
 
 
@@ -71,7 +71,7 @@ MAX_EDITS = 1000
 def _entries(at: object) -> int | None:
     from py_autodoc.graph.rebatch import Layout
 
-    return at.many if isinstance(at, Layout) and not at.ragged else None
+    return at.entries_per_item if isinstance(at, Layout) and not at.ragged else None
 
 
 def followed(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | None:
@@ -94,18 +94,18 @@ def followed(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | N
             "The batch of this model is fixed; a batch size and full input shapes cannot be combined.",
             "Pass one of --batch-size and --input-shape.",
         )
-    found = plan_batch(loaded, BatchRequest(bindings=_sizes(model, options)))
-    if isinstance(found, BatchRefusal):
-        raise RebatchBlocked(loaded.facts.name, found)
-    written = found.written(options.batch_size)
-    return Rebatch(replace(loaded, proto=written.proto), options.batch_size, found, tuple(written.edits))
+    planned = plan_batch(loaded, BatchRequest(bindings=_sizes(model, options)))
+    if isinstance(planned, BatchRefusal):
+        raise RebatchBlocked(loaded.facts.name, planned)
+    written = planned.written(options.batch_size)
+    return Rebatch(replace(loaded, proto=written.proto), options.batch_size, planned, tuple(written.edits))
 
 
 def _sizes(model: Model, options: Choices) -> dict[str, int]:
     """Return the values given to other symbolic dimensions in this analysis."""
-    given = {name: size for name, size in options.bindings.items() if name != ANY_SYMBOL}
+    bindings = {name: size for name, size in options.bindings.items() if name != ANY_SYMBOL}
     if ANY_SYMBOL in options.bindings:
         shapes, names = symbolic_inputs(model)
         for symbol in free_symbols(shapes.values()):
-            given.setdefault(str(names.original(symbol)), options.bindings[ANY_SYMBOL])
-    return given
+            bindings.setdefault(str(names.original(symbol)), options.bindings[ANY_SYMBOL])
+    return bindings

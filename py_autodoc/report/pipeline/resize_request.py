@@ -22,27 +22,25 @@ MAX_LISTED = 1000
 class Resize:
     """A model rewritten for other dimensions than its file's."""
 
-    found: ResizedModel
+    resized: ResizedModel
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return the diagnostics about the change."""
-        shown = [f"{name} {_shape(shape)}" for name, shape in self.found.fixed.items()]
-        count = len(self.found.edits)
+        dims = [f"{name} {_shape(shape)}" for name, shape in self.resized.fixed.items()]
+        count = len(self.resized.edits)
         edits = "no node had to change" if not count else f"{count:,} edit{'s' * (count > 1)}"
-        message = (
-            f"The file has the sizes {', '.join(shown[:4])}; this is the same model at others ({edits})."
-        )
+        message = f"The file has the sizes {', '.join(dims[:4])}; this is the same model at others ({edits})."
         return (Diagnostic(RESIZED, "info", message),)
 
     def info(self) -> ResizeInfo:
         """Return the section of the report."""
-        found = self.found
+        resized = self.resized
         return ResizeInfo(
-            inputs={name: list(shape) for name, shape in found.inputs.items()},
-            fixed={name: list(shape) for name, shape in found.fixed.items()},
-            edits=list(found.edits[:MAX_LISTED]),
-            edits_omitted=max(0, len(found.edits) - MAX_LISTED),
-            notes=[RebatchNote(where=where, message=what) for where, what in found.notes[:MAX_LISTED]],
+            inputs={name: list(shape) for name, shape in resized.inputs.items()},
+            fixed={name: list(shape) for name, shape in resized.fixed.items()},
+            edits=list(resized.edits[:MAX_LISTED]),
+            edits_omitted=max(0, len(resized.edits) - MAX_LISTED),
+            notes=[RebatchNote(where=where, message=note) for where, note in resized.notes[:MAX_LISTED]],
         )
 
 
@@ -51,7 +49,7 @@ def _shape(shape: Sequence[int]) -> str:
 
 
 def at_sizes(
-    loaded: LoadedModel, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int]
+    loaded: LoadedModel, requested: Mapping[str, Sequence[int]], bindings: Mapping[str, int]
 ) -> Resize | None:
     """Return the model with other input shapes; None if not requested.
 
@@ -59,13 +57,13 @@ def at_sizes(
         ResizeBlocked: a node does not support these dimensions.
         OptionError: an unknown input or an invalid dimension.
     """
-    if not wanted:
+    if not requested:
         return None
     # Imported here because most analyses do not rewrite the model.
     from py_autodoc.graph.rebatch import BatchRefusal
     from py_autodoc.graph.resize import ResizeBlocked, resize_model
 
-    found = resize_model(loaded, wanted, bindings)
-    if isinstance(found, BatchRefusal):
-        raise ResizeBlocked(loaded.facts.name, found)
-    return Resize(found)
+    resized = resize_model(loaded, requested, bindings)
+    if isinstance(resized, BatchRefusal):
+        raise ResizeBlocked(loaded.facts.name, resized)
+    return Resize(resized)

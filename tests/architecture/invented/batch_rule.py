@@ -1,8 +1,8 @@
 from py_autodoc.graph.rebatch.prepare import StructureNode
-from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 
 @rule("Wobble", domain="com.microsoft")
-def wobble(trace: BatchTrace, node: StructureNode) -> Found:
+def wobble(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Each element by itself."""
     return [trace.at(node, 0)]

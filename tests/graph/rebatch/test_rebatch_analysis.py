@@ -106,6 +106,6 @@ def test_other_sizes_may_be_free(tmp_path):
     report = py_autodoc.analyze(tmp_path / "model.onnx", batch_size=6, bindings={"seq": 10})
     assert report.metrics.total_macs == 6 * 2 * 10 * 4 * 3
     done = rebatch(tmp_path / "model.onnx", tmp_path / "any.onnx", "n")
-    assert done.outputs["matmul3"].place == (0, 1, 2)
+    assert done.outputs["matmul3"].key == (0, 1, 2)
     again = py_autodoc.analyze(tmp_path / "any.onnx", bindings={"n": 6, "seq": 10})
     assert again.metrics.total_macs == report.metrics.total_macs

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
 from py_autodoc.graph.rebatch.prepare import StructureNode
-from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 MS = "com.microsoft"
 
@@ -15,10 +15,10 @@ def _batch_first(
     trace: BatchTrace, node: StructureNode, data: Sequence[int], past: Sequence[int] = ()
 ) -> Layout:
     """Require the batch on axis 0 of ``data`` and, for ``past``, on axis 0 or after a key/value axis."""
-    found = [(i, at) for i in (*data, *past) if (at := trace.at(node, i)) is not None]
-    if not found:
+    layouts = [(i, at) for i in (*data, *past) if (at := trace.at(node, i)) is not None]
+    if not layouts:
         raise BatchBlocked("the batch is in an input that only configures the operator")
-    number, at = found[0]
+    number, at = layouts[0]
     at = at.on(at.axis - 1) if number in past else at
     if at.axis:
         raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {at.axis}")
@@ -43,7 +43,7 @@ def _mask(trace: BatchTrace, node: StructureNode, i: int, at: Layout, ranks: Seq
 
 
 @rule("Attention")
-def attention(trace: BatchTrace, node: StructureNode) -> Found:
+def attention(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: Q, K, V, mask, cache."""
     data = [i for i in (0, 1, 2, 4, 5, 6) if node.has(i)]
     only_mask = trace.at(node, 3) if not any(trace.at(node, i) for i in data) else None
@@ -57,9 +57,9 @@ def attention(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("Attention", domain=MS)
-def packed_attention(trace: BatchTrace, node: StructureNode) -> Found:
+def packed_attention(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: data, weights, bias, mask, cache of keys and values, attention bias, cache length."""
-    trace.never(node, 1, 2, 6)
+    trace.require_equal(node, 1, 2, 6)
     at = _batch_first(trace, node, [0], [4] if node.has(4) else [])
     _index(trace, node, 3, at)
     _mask(trace, node, 5, at)
@@ -67,9 +67,9 @@ def packed_attention(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("QAttention", domain=MS)
-def quantized_attention(trace: BatchTrace, node: StructureNode) -> Found:
+def quantized_attention(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: data, weights, bias, scales, mask, zero points, cache."""
-    trace.never(node, 1, 2, 3, 4, 6, 7)
+    trace.require_equal(node, 1, 2, 3, 4, 6, 7)
     at = _batch_first(trace, node, [0], [8] if node.has(8) else [])
     _index(trace, node, 5, at)
     return [at, at.on(1)]
@@ -79,22 +79,22 @@ def _index(trace: BatchTrace, node: StructureNode, i: int, at: Layout) -> None:
     """A mask of any form holds the batch on its first axis, one entry per item."""
     if not node.has(i):
         return
-    shape, mine = trace.shape(node.inputs[i]), trace.at(node, i)
-    if not at.whole or trace.batch != 1 or not shape or shape[0] != 1:
+    shape, layout = trace.shape(node.inputs[i]), trace.at(node, i)
+    if not at.is_batch_only or trace.batch != 1 or not shape or shape[0] != 1:
         raise BatchBlocked(
             f"the mask {node.inputs[i]} {list(shape)} does not have one row per item", node.inputs[i]
         )
-    if mine is not None and mine.place != (0, 1, 1):
-        raise BatchBlocked(f"the mask {node.inputs[i]} holds the batch on axis {mine.axis}", node.inputs[i])
+    if layout is not None and layout.key != (0, 1, 1):
+        raise BatchBlocked(f"the mask {node.inputs[i]} holds the batch on axis {layout.axis}", node.inputs[i])
     trace.need(node, i, at)
 
 
 @rule("MultiHeadAttention", "DecoderMaskedMultiHeadAttention", domain=MS)
-def multi_head(trace: BatchTrace, node: StructureNode) -> Found:
+def multi_head(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: Q, K, V, bias, padding mask, attention bias, cache; the masked operator has another order."""
-    whole = node.op_type == "MultiHeadAttention"
-    padding, scores, past = (4, 5, (6, 7)) if whole else (3, 4, (5, 6))
-    trace.never(node, *((3, 8) if whole else (7, 8, 10)))
+    is_multi_head = node.op_type == "MultiHeadAttention"
+    padding, scores, past = (4, 5, (6, 7)) if is_multi_head else (3, 4, (5, 6))
+    trace.require_equal(node, *((3, 8) if is_multi_head else (7, 8, 10)))
     if node.has(9):
         raise BatchBlocked("beams share a cache", node.inputs[9])
     data = [i for i in (0, 1, 2, *past) if node.has(i)]
@@ -105,16 +105,16 @@ def multi_head(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("GroupQueryAttention", "SparseAttention", domain=MS)
-def grouped(trace: BatchTrace, node: StructureNode) -> Found:
+def grouped(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: Q, K, V, cache, lengths per item, total length, rotary tables, positions, bias."""
     if node.op_type == "SparseAttention":
         raise BatchBlocked("no rule says whether com.microsoft::SparseAttention keeps items apart")
-    trace.never(node, 6, 7, 8, *range(11, len(node.inputs)))
+    trace.require_equal(node, 6, 7, 8, *range(11, len(node.inputs)))
     data = [i for i in (0, 1, 2, 3, 4) if node.has(i)]
     at = _batch_first(trace, node, data)
     if node.has(5):
         lengths = trace.shape(node.inputs[5])
-        if not lengths or lengths[0] != at.many * trace.batch:
+        if not lengths or lengths[0] != at.entries_per_item * trace.batch:
             raise BatchBlocked(
                 f"{node.inputs[5]} {list(lengths)} does not have one length per item", node.inputs[5]
             )
@@ -126,11 +126,11 @@ def grouped(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("RotaryEmbedding")
-def rotary(trace: BatchTrace, node: StructureNode) -> Found:
+def rotary(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: data and tables, which have one row per item if there are no positions."""
     at = _batch_first(trace, node, [0])
     if node.has(3):
-        trace.never(node, 1, 2)
+        trace.require_equal(node, 1, 2)
         trace.need(node, 3, at)
     else:
         for i in (1, 2):
@@ -139,12 +139,12 @@ def rotary(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("RotaryEmbedding", domain=MS)
-def rotary_contrib(trace: BatchTrace, node: StructureNode) -> Found:
+def rotary_contrib(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: data, positions (one offset for all or one row per item), tables."""
-    trace.never(node, 2, 3)
+    trace.require_equal(node, 2, 3)
     at = _batch_first(trace, node, [0])
     if len(trace.shape(node.inputs[1])) == 2:
         trace.need(node, 1, at)
     else:
-        trace.never(node, 1)
+        trace.require_equal(node, 1)
     return [at]

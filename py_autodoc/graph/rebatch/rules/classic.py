@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.graph.rebatch.layout import BatchBlocked
 from py_autodoc.graph.rebatch.prepare import StructureNode
-from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 ML = "ai.onnx.ml"
 
@@ -13,7 +13,7 @@ ML = "ai.onnx.ml"
     "LinearClassifier", "LinearRegressor", "Normalizer", "SVMClassifier", "SVMRegressor",
     "TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", domain=ML,
 )  # fmt: skip
-def rows(trace: BatchTrace, node: StructureNode) -> Found:
+def rows(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Rows are independent."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
@@ -23,7 +23,7 @@ def rows(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("Binarizer", "Imputer", "LabelEncoder", "Scaler", "CategoryMapper", domain=ML)
-def elements(trace: BatchTrace, node: StructureNode) -> Found:
+def elements(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Elements are independent; stored values lie along the last axis."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)

@@ -8,15 +8,15 @@ import numpy as np
 
 from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
 from py_autodoc.graph.rebatch.prepare import StructureGraph, StructureNode
-from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 _ROUNDS = 4
 
 
 @rule("If")
-def branches(trace: BatchTrace, node: StructureNode) -> Found:
+def branches(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Both branches must agree, unless the file determines which is taken."""
-    trace.never(node, 0)
+    trace.require_equal(node, 0)
     known = trace.const(node.inputs[0])
     names = ["then_branch", "else_branch"]
     if known is not None:
@@ -24,19 +24,19 @@ def branches(trace: BatchTrace, node: StructureNode) -> Found:
     sides = [trace.body(node.bodies[name], []) for name in names]
     for others in sides[1:]:
         for a, b in zip(sides[0], others, strict=True):
-            if (a and a.place) != (b and b.place):
+            if (a and a.key) != (b and b.key):
                 raise BatchBlocked("its branches hold the batch on different axes")
     return sides[0]
 
 
 @rule("Loop")
-def loop(trace: BatchTrace, node: StructureNode) -> Found:
+def loop(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Carried values must hold the batch in the same position in every iteration."""
-    trace.never(node, 0, 1)
+    trace.require_equal(node, 0, 1)
     body, count = node.bodies["body"], len(node.inputs) - 2
 
-    def once(given: Sequence[Layout | None]) -> Sequence[Layout | None]:
-        outs = trace.body(body, [None, None, *given])
+    def once(layouts: Sequence[Layout | None]) -> Sequence[Layout | None]:
+        outs = trace.body(body, [None, None, *layouts])
         if outs[0]:
             raise BatchBlocked("when it ends differs from item to item")
         return outs[1:]
@@ -46,7 +46,7 @@ def loop(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("Scan")
-def scan(trace: BatchTrace, node: StructureNode) -> Found:
+def scan(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Like Loop; scanned inputs are also split along an axis, which must not hold the batch."""
     if trace.opset < 9:
         raise BatchBlocked("Scan has another form before opset 9")
@@ -65,14 +65,14 @@ def scan(trace: BatchTrace, node: StructureNode) -> Found:
     outs = _fixed_point(
         trace, node, body, lambda given: trace.body(body, [*given, *slices]), list(range(count))
     )
-    made = list(node.attr("scan_output_axes") or [0] * (len(outs) - count))
-    found = list(outs[:count])
+    output_axes = list(node.attr("scan_output_axes") or [0] * (len(outs) - count))
+    results = list(outs[:count])
     for k, at in enumerate(outs[count:]):
         if at is not None:
             rank = len(trace.shape(node.outputs[count + k]))
-            at = at.on(at.axis + (made[k] % rank <= at.axis))
-        found.append(at)
-    return found
+            at = at.on(at.axis + (output_axes[k] % rank <= at.axis))
+        results.append(at)
+    return results
 
 
 def _fixed_point(
@@ -80,22 +80,22 @@ def _fixed_point(
     node: StructureNode,
     body: StructureGraph,
     once: Callable[[Sequence[Layout | None]], Sequence[Layout | None]],
-    carried: Sequence[int],
+    state_inputs: Sequence[int],
 ) -> Sequence[Layout | None]:
     """Follow a subgraph until the layouts of its carried values are stable. Raises: BatchBlocked."""
-    given = [trace.at(node, i) for i in carried]
+    layouts = [trace.at(node, i) for i in state_inputs]
     for _ in range(_ROUNDS):
         edits, notes = len(trace.edits), len(trace.notes)
-        outs = once(given)
-        later = outs[: len(given)]
-        if all((a and a.place) == (b and b.place) for a, b in zip(given, later, strict=True)):
-            for i, at in zip(carried, given, strict=True):
+        outs = once(layouts)
+        later = outs[: len(layouts)]
+        if all((a and a.key) == (b and b.key) for a, b in zip(layouts, later, strict=True)):
+            for i, at in zip(state_inputs, layouts, strict=True):
                 if at is not None and trace.at(node, i) is None:
                     trace.need(node, i, at)
             return outs
         del trace.edits[edits:], trace.notes[notes:]
-        for a, b in zip(given, later, strict=True):
-            if a and (b is None or a.place != b.place):
+        for a, b in zip(layouts, later, strict=True):
+            if a and (b is None or a.key != b.key):
                 raise BatchBlocked("a carried value holds the batch on changing axes")
-        given = [b if a is None else a for a, b in zip(given, later, strict=True)]
+        layouts = [b if a is None else a for a, b in zip(layouts, later, strict=True)]
     raise BatchBlocked("a carried value holds the batch on changing axes")

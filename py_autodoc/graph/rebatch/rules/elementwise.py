@@ -6,7 +6,7 @@ import numpy as np
 
 from py_autodoc.graph.rebatch.layout import BatchBlocked
 from py_autodoc.graph.rebatch.prepare import StructureNode
-from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 _BROADCAST = (
     "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater",
@@ -24,7 +24,7 @@ _SINGLE = (
 
 @rule(*_BROADCAST)
 @rule("BiasGelu", "BiasAdd", "BiasSplitGelu", domain="com.microsoft")
-def broadcasting(trace: BatchTrace, node: StructureNode) -> Found:
+def broadcasting(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs broadcast against each other."""
     if trace.opset < 7 and node.attr("broadcast", 0):
         return _old_broadcast(trace, node)
@@ -34,15 +34,15 @@ def broadcasting(trace: BatchTrace, node: StructureNode) -> Found:
     return [at] * len(node.outputs)
 
 
-def _old_broadcast(trace: BatchTrace, node: StructureNode) -> Found:
+def _old_broadcast(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Before opset 7 the second input aligns with a range of the first input's axes."""
-    trace.never(node, 1)
+    trace.require_equal(node, 1)
     return [trace.at(node, 0)]
 
 
 @rule(*_SINGLE)
 @rule("FastGelu", "Gelu", "QuickGelu", domain="com.microsoft")
-def single(trace: BatchTrace, node: StructureNode) -> Found:
+def single(trace: BatchTrace, node: StructureNode) -> Layouts:
     """One data input; a second input, if any, is a type or a bias."""
     if node.op_type == "FastGelu":
         return [trace.broadcast(node)]
@@ -50,7 +50,7 @@ def single(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("Clip")
-def clip(trace: BatchTrace, node: StructureNode) -> Found:
+def clip(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Bounds apply to all items."""
     trace.beyond(node, 1)
     return [trace.at(node, 0)]
@@ -58,7 +58,7 @@ def clip(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Dropout")
 @rule("BiasDropout", domain="com.microsoft")
-def dropout(trace: BatchTrace, node: StructureNode) -> Found:
+def dropout(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Identity at inference; random in training mode."""
     if node.op_type == "BiasDropout":
         raise BatchBlocked("it is random")

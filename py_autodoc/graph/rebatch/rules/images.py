@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
 from py_autodoc.graph.rebatch.prepare import StructureNode
-from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 MS = "com.microsoft"
 
@@ -26,7 +26,7 @@ def _first_axis(trace: BatchTrace, node: StructureNode, *inputs: int) -> Layout:
     "QLinearConv", "QLinearGlobalAveragePool", "QLinearAveragePool", "NhwcConv", "GroupNorm",
     "ConvTransposeWithDynamicPads", domain=MS,
 )  # fmt: skip
-def images(trace: BatchTrace, node: StructureNode) -> Found:
+def images(trace: BatchTrace, node: StructureNode) -> Layouts:
     """One data tensor; the other inputs are weights."""
     trace.beyond(node, 1)
     at = _first_axis(trace, node, 0)
@@ -34,7 +34,7 @@ def images(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("MaxPool")
-def max_pool(trace: BatchTrace, node: StructureNode) -> Found:
+def max_pool(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The second output counts through all items."""
     at = _first_axis(trace, node, 0)
     if len(node.outputs) > 1 and node.outputs[1] in trace.ready.read:
@@ -43,7 +43,7 @@ def max_pool(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("BatchNormalization")
-def batch_norm(trace: BatchTrace, node: StructureNode) -> Found:
+def batch_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Statistics are stored, except in training mode."""
     statistics = [name for name in node.outputs[1:] if name]
     if node.attr("training_mode", 0) or (trace.opset < 14 and statistics):
@@ -53,9 +53,9 @@ def batch_norm(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("FusedConv", domain=MS)
-def fused_conv(trace: BatchTrace, node: StructureNode) -> Found:
+def fused_conv(trace: BatchTrace, node: StructureNode) -> Layouts:
     """A convolution, and a tensor added to its result."""
-    trace.never(node, 1, 2)
+    trace.require_equal(node, 1, 2)
     at = _first_axis(trace, node, 0, 3)
     trace.need(node, 0, at)
     trace.need(node, 3, at)
@@ -63,9 +63,9 @@ def fused_conv(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("SkipGroupNorm", domain=MS)
-def skip_group_norm(trace: BatchTrace, node: StructureNode) -> Found:
+def skip_group_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Two inputs are added first."""
-    trace.never(node, 1, 2, 4)
+    trace.require_equal(node, 1, 2, 4)
     at = _first_axis(trace, node, 0, 3)
     trace.need(node, 0, at)
     trace.need(node, 3, at)
@@ -74,7 +74,7 @@ def skip_group_norm(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("GridSample")
 @rule("GridSample", domain=MS)
-def grid_sample(trace: BatchTrace, node: StructureNode) -> Found:
+def grid_sample(trace: BatchTrace, node: StructureNode) -> Layouts:
     """One grid per image."""
     at = _first_axis(trace, node)
     trace.need(node, 0, at)
@@ -83,9 +83,9 @@ def grid_sample(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("DeformConv")
-def deform_conv(trace: BatchTrace, node: StructureNode) -> Found:
+def deform_conv(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Offsets and mask per image; weights and bias shared."""
-    trace.never(node, 1, 3)
+    trace.require_equal(node, 1, 3)
     at = _first_axis(trace, node, 0, 2, 4)
     for i in (0, 2, 4):
         trace.need(node, i, at)

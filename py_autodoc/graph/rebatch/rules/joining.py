@@ -5,12 +5,12 @@ from __future__ import annotations
 from py_autodoc.graph.rebatch.layout import BIG, BatchBlocked, Layout
 from py_autodoc.graph.rebatch.prepare import StructureNode
 from py_autodoc.graph.rebatch.sizes import PROBES
-from py_autodoc.graph.rebatch.trace import BatchTrace, Found, full_cut, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, full_cut, rule
 from py_autodoc.graph.rebatch.unfold import unfolded
 
 
 @rule("Concat")
-def concat(trace: BatchTrace, node: StructureNode) -> Found:
+def concat(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Joins along another axis, or along the batch axis if items are its inner part or are concatenated."""
     layouts = [trace.at(node, i) for i in range(len(node.inputs))]
     first, rank = trace.first(node), len(trace.shape(node.inputs[0]))
@@ -19,20 +19,20 @@ def concat(trace: BatchTrace, node: StructureNode) -> Found:
         for i in range(len(node.inputs)):
             trace.need(node, i, first)
         return [first]
-    held = [at for at in layouts if at is not None]
-    every = len(held) == len(layouts) and all(at.axis == axis for at in held)
-    alike = every and all(at.inner == first.inner for at in held)
-    if alike and (first.inner == 1 or any(at.outer > 1 for at in held)):
-        return [Layout(axis, sum(at.outer for at in held), first.inner)]
-    if every and all(at.outer == 1 for at in held):
-        widths = tuple(at.inner for at in held)
+    known = [at for at in layouts if at is not None]
+    every = len(known) == len(layouts) and all(at.axis == axis for at in known)
+    same_inner = every and all(at.inner == first.inner for at in known)
+    if same_inner and (first.inner == 1 or any(at.outer > 1 for at in known)):
+        return [Layout(axis, sum(at.outer for at in known), first.inner)]
+    if every and all(at.outer == 1 for at in known):
+        widths = tuple(at.inner for at in known)
         unfolded(trace, node, [*range(len(node.inputs))], axis, widths, (sum(widths),))
         return [Layout(axis, 1, sum(widths))]
     raise BatchBlocked(f"it concatenates along axis {axis}, which holds the batch")
 
 
 @rule("Split", "SplitToSequence")
-def split(trace: BatchTrace, node: StructureNode) -> Found:
+def split(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Splits along another axis, or along the batch axis if whole blocks before it are separated."""
     if node.op_type == "SplitToSequence":
         raise BatchBlocked("no rule follows sequences of tensors")
@@ -41,24 +41,24 @@ def split(trace: BatchTrace, node: StructureNode) -> Found:
     axis = node.attr("axis", 0) % rank
     if axis != at.axis:
         return [at] * count
-    given = trace.ints(node, 1, "split")
-    if given is None and at.inner == 1 and at.outer % count == 0 and at.outer > 1:
+    sizes = trace.ints(node, 1, "split")
+    if sizes is None and at.inner == 1 and at.outer % count == 0 and at.outer > 1:
         return [Layout(axis, at.outer // count, 1)] * count
     if at.outer == 1 and at.inner > 1 and trace.batch == 1:
-        widths = tuple(given or [trace.shape(name)[axis] for name in node.outputs])
+        widths = tuple(sizes or [trace.shape(name)[axis] for name in node.outputs])
         unfolded(trace, node, [0], axis, (at.inner,), widths)
         return [Layout(axis, 1, width) for width in widths]
     raise BatchBlocked(f"it splits axis {axis}, which holds the batch")
 
 
 @rule("Slice")
-def slices(trace: BatchTrace, node: StructureNode) -> Found:
+def slices(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Slices other axes; of the batch axis takes all, or the same part of every item."""
     at, shape = trace.at(node, 0), trace.shape(node.inputs[0])
     if at is None:
         raise BatchBlocked(f"{node.inputs[0]} is cut at the batch size")
-    trace.never(node, 1, 3, 4)
-    ends = trace.asked(node, 2, "ends")
+    trace.require_equal(node, 1, 3, 4)
+    ends = trace.requested_sizes(node, 2, "ends")
     if ends is None:
         raise BatchBlocked("where it cuts depends on the data")
     axes = [a % len(shape) for a in trace.ints(node, 3, "axes") or range(len(ends[1]))]
@@ -66,15 +66,19 @@ def slices(trace: BatchTrace, node: StructureNode) -> Found:
         raise BatchBlocked("it cuts another axis at the batch size")
     if at.axis not in axes:
         return [at]
-    place, size = axes.index(at.axis), shape[at.axis]
+    position, size = axes.index(at.axis), shape[at.axis]
     starts = trace.ints(node, 1, "starts") or []
     steps = trace.ints(node, 4) or [1] * len(axes)
-    first, step = starts[place], steps[place]
-    if all(full_cut(0 if first == -size else first, ends[p][place], step, at.size(p)) for p in PROBES):
+    first, step = starts[position], steps[position]
+    if all(full_cut(0 if first == -size else first, ends[p][position], step, at.size(p)) for p in PROBES):
         return [at]
-    if first in (0, -size) and step == 1 and ends[trace.batch if trace.batch in PROBES else 1][place] >= size:
-        values = tuple(BIG if k == place else e for k, e in enumerate(ends[1]))
-        kept = tuple(0 if k == place else s for k, s in enumerate(starts))
+    if (
+        first in (0, -size)
+        and step == 1
+        and ends[trace.batch if trace.batch in PROBES else 1][position] >= size
+    ):
+        values = tuple(BIG if k == position else e for k, e in enumerate(ends[1]))
+        kept = tuple(0 if k == position else s for k, s in enumerate(starts))
         _rewritten(trace, node, kept, values)
         return [at]
     if at.outer == 1 and at.inner > 1 and trace.batch == 1 and node.inputs[2:3] != () and len(axes) == 1:

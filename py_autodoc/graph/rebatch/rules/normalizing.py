@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from py_autodoc.graph.rebatch.layout import BatchBlocked
 from py_autodoc.graph.rebatch.prepare import StructureNode
-from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 MS = "com.microsoft"
 
 
 @rule("Softmax", "LogSoftmax", "Hardmax")
-def softmax(trace: BatchTrace, node: StructureNode) -> Found:
+def softmax(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Along one axis; before opset 13 along that axis and all later ones."""
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     old = trace.opset < 13
@@ -22,7 +22,7 @@ def softmax(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
 @rule("SimplifiedLayerNormalization", domain=MS)
-def layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
+def layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """From an axis to the last."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
@@ -32,7 +32,7 @@ def layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)
-def skip_layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
+def skip_layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Two inputs are added first."""
     trace.beyond(node, 2)
     at, rank = trace.broadcast(node, [0, 1]), len(trace.shape(node.inputs[0]))
@@ -42,9 +42,9 @@ def skip_layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("EmbedLayerNormalization", domain=MS)
-def embed_layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
+def embed_layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: ids, segments, tables, and a mask with one row per item."""
-    trace.never(node, 2, 3, 4, 5, 6)
+    trace.require_equal(node, 2, 3, 4, 5, 6)
     at = trace.first(node, 0, 1, 7, 8)
     if at.axis:
         raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {at.axis}")

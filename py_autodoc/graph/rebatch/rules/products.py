@@ -6,7 +6,7 @@ import string
 
 from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
 from py_autodoc.graph.rebatch.prepare import StructureNode
-from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Layouts, rule
 
 MS = "com.microsoft"
 _SUMMED = "the batch is on the axis that is summed over"
@@ -15,15 +15,15 @@ _MEET = "items would meet in one product: both operands hold the batch, not as a
 
 @rule("MatMul", "MatMulInteger", "QLinearMatMul")
 @rule("MatMulInteger16", "MatMulIntegerToFloat", "QLinearMatMul", domain=MS)
-def matmul(trace: BatchTrace, node: StructureNode) -> Found:
+def matmul(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The batch is on rows, on columns, or is a batch of products."""
     second = 3 if node.op_type == "QLinearMatMul" else 1
-    trace.never(node, *(i for i in range(len(node.inputs)) if i not in (0, second)))
+    trace.require_equal(node, *(i for i in range(len(node.inputs)) if i not in (0, second)))
     return [_product(trace, node, second, (), ())]
 
 
 @rule("FusedMatMul", domain=MS)
-def fused_matmul(trace: BatchTrace, node: StructureNode) -> Found:
+def fused_matmul(trace: BatchTrace, node: StructureNode) -> Layouts:
     """A product with optional transposition of the operands."""
     orders = []
     for letter, i in (("A", 0), ("B", 1)):
@@ -42,8 +42,8 @@ def _product(
     """Return the layout of a product. An order lists the operand's axes as used by the product."""
     shapes = trace.shape(node.inputs[0]), trace.shape(node.inputs[second])
     orders = order_a or tuple(range(len(shapes[0]))), order_b or tuple(range(len(shapes[1])))
-    given = trace.at(node, 0), trace.at(node, second)
-    a, b = (at and at.on(order.index(at.axis)) for at, order in zip(given, orders, strict=True))
+    layouts = trace.at(node, 0), trace.at(node, second)
+    a, b = (at and at.on(order.index(at.axis)) for at, order in zip(layouts, orders, strict=True))
     ranks = len(shapes[0]), len(shapes[1])
     if (a and a.axis == ranks[0] - 1) or (b and b.axis == max(ranks[1] - 2, 0)):
         raise BatchBlocked(_SUMMED)
@@ -55,11 +55,11 @@ def _product(
         assert b is not None
         return b.on(b.axis - (b.axis > ranks[1] - 2)) if ranks[0] == 1 else b
     top = max(ranks)
-    places = ((a, 0, second, b), (b, 1, 0, a))
-    for mine, number, other_input, other in places:
-        if mine is None:
+    operands = ((a, 0, second, b), (b, 1, 0, a))
+    for own, number, other_input, other in operands:
+        if own is None:
             continue
-        right = mine.axis - ranks[number]
+        right = own.axis - ranks[number]
         rank, shape, order = ranks[1 - number], shapes[1 - number], orders[1 - number]
         if right >= -2:
             if other is not None:
@@ -67,16 +67,16 @@ def _product(
         elif other is not None:
             if other.axis - rank >= -2:
                 raise BatchBlocked(_MEET)
-            if (other.axis - rank, other.outer, other.inner) != (right, mine.outer, mine.inner):
+            if (other.axis - rank, other.outer, other.inner) != (right, own.outer, own.inner):
                 raise BatchBlocked("both operands hold the batch on different axes")
         elif rank >= -right and shape[order[right + rank]] != 1:
-            trace.need(node, other_input, mine.on(order[right + rank]))
-        return mine.on(right + top)
+            trace.need(node, other_input, own.on(order[right + rank]))
+        return own.on(right + top)
     raise BatchBlocked("the batch is in an input that only configures the operator")
 
 
 @rule("MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "DynamicQuantizeMatMul", domain=MS)
-def stored_matmul(trace: BatchTrace, node: StructureNode) -> Found:
+def stored_matmul(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The second operand is a stored weight."""
     trace.beyond(node, 1)
     if node.op_type == "DynamicQuantizeMatMul":
@@ -88,10 +88,10 @@ def stored_matmul(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Gemm")
 @rule("FusedGemm", "QGemm", domain=MS)
-def gemm(trace: BatchTrace, node: StructureNode) -> Found:
+def gemm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The batch is on rows of the first operand or columns of the second."""
     second, bias = (3, 6) if node.op_type == "QGemm" else (1, 2)
-    trace.never(node, *(i for i in range(len(node.inputs)) if i not in (0, second, bias)))
+    trace.require_equal(node, *(i for i in range(len(node.inputs)) if i not in (0, second, bias)))
     a, b = trace.at(node, 0), trace.at(node, second)
     if a and b:
         raise BatchBlocked(_MEET)
@@ -105,16 +105,16 @@ def gemm(trace: BatchTrace, node: StructureNode) -> Found:
         raise BatchBlocked(_SUMMED)
     if node.has(bias):
         c, shape = trace.at(node, bias), trace.shape(node.inputs[bias])
-        place = at.axis - 2 + len(shape)
-        if c is not None and c.place != (place, at.outer, at.inner):
+        axis = at.axis - 2 + len(shape)
+        if c is not None and c.key != (axis, at.outer, at.inner):
             raise BatchBlocked("the bias holds the batch on another axis", node.inputs[bias])
-        if c is None and place >= 0 and shape[place] != 1:
-            trace.need(node, bias, at.on(place))
+        if c is None and axis >= 0 and shape[axis] != 1:
+            trace.need(node, bias, at.on(axis))
     return [at]
 
 
 @rule("Einsum")
-def einsum(trace: BatchTrace, node: StructureNode) -> Found:
+def einsum(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The batch has one letter in all operands, which the result keeps."""
     equation = node.attr("equation", b"").decode().replace(" ", "")
     left, arrow, out = equation.partition("->")
@@ -122,10 +122,10 @@ def einsum(trace: BatchTrace, node: StructureNode) -> Found:
     if not arrow or "." in equation:
         raise BatchBlocked("its equation has an ellipsis or no result")
     layouts = [trace.at(node, i) for i in range(len(terms))]
-    held = {term[at.axis] for term, at in zip(terms, layouts, strict=True) if at}
+    batch_letters = {term[at.axis] for term, at in zip(terms, layouts, strict=True) if at}
     at = trace.first(node)
-    letter = next(iter(held))
-    if len(held) != 1 or letter not in string.ascii_letters or out.count(letter) != 1:
+    letter = next(iter(batch_letters))
+    if len(batch_letters) != 1 or letter not in string.ascii_letters or out.count(letter) != 1:
         raise BatchBlocked("the batch is summed over, or has different letters")
     for i, term in enumerate(terms):
         if term.count(letter) > 1:
@@ -136,16 +136,16 @@ def einsum(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("MoE", "QMoE", domain=MS)
-def experts(trace: BatchTrace, node: StructureNode) -> Found:
+def experts(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Tokens are independent; expert weights are stored."""
     trace.beyond(node, 2)
     at, routes = trace.first(node, 0, 1), trace.at(node, 1)
     tokens, shape = trace.at(node, 0), trace.shape(node.inputs[0])
     if tokens is None or at.axis == len(shape) - 1:
         raise BatchBlocked("the batch is on the axis of features")
-    many = (tokens.outer, tokens.inner) if len(shape) == 2 else (tokens.outer, tokens.inner * shape[1])
+    factors = (tokens.outer, tokens.inner) if len(shape) == 2 else (tokens.outer, tokens.inner * shape[1])
     if len(shape) == 3 and tokens.axis:
-        many = (shape[0] * tokens.outer, tokens.inner)
-    if routes is None or (routes.axis, routes.outer, routes.inner) != (0, *many):
+        factors = (shape[0] * tokens.outer, tokens.inner)
+    if routes is None or (routes.axis, routes.outer, routes.inner) != (0, *factors):
         raise BatchBlocked("tokens and their experts do not hold the batch alike")
     return [tokens]

@@ -6,14 +6,14 @@ import math
 
 from py_autodoc.graph.rebatch.layout import BatchBlocked
 from py_autodoc.graph.rebatch.prepare import StructureNode
-from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Layouts, rule
 
 MS = "com.microsoft"
 
 
 @rule("QuantizeLinear", "DequantizeLinear")
 @rule("QuantizeLinear", "DequantizeLinear", domain=MS)
-def quantize(trace: BatchTrace, node: StructureNode) -> Found:
+def quantize(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Scales are shared by all items; scales per axis must not be along the batch."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
@@ -26,28 +26,28 @@ def quantize(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("DynamicQuantizeLinear")
-def dynamic_quantize(trace: BatchTrace, node: StructureNode) -> Found:
+def dynamic_quantize(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Uses one range for all values that run together."""
     trace.note(node, SHARED_RANGE)
     return [trace.first(node, 0), None, None]
 
 
 @rule("QLinearAdd", "QLinearMul", domain=MS)
-def binary(trace: BatchTrace, node: StructureNode) -> Found:
+def binary(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: a with scale and zero point, b with scale and zero point, result scale and zero point."""
-    trace.never(node, 1, 2, 4, 5, 6, 7)
+    trace.require_equal(node, 1, 2, 4, 5, 6, 7)
     return [trace.broadcast(node, [0, 3])]
 
 
 @rule("QLinearSigmoid", "QLinearLeakyRelu", domain=MS)
-def single(trace: BatchTrace, node: StructureNode) -> Found:
+def single(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: X and scales."""
     trace.beyond(node, 1)
     return [trace.first(node, 0)]
 
 
 @rule("QLinearSoftmax", domain=MS)
-def softmax(trace: BatchTrace, node: StructureNode) -> Found:
+def softmax(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Like Softmax of the opset named by the attribute."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
@@ -58,10 +58,10 @@ def softmax(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("QLinearConcat", domain=MS)
-def concat(trace: BatchTrace, node: StructureNode) -> Found:
+def concat(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: scale and zero point of the result, then three inputs per part."""
     parts = range(2, len(node.inputs), 3)
-    trace.never(node, *(i for i in range(len(node.inputs)) if i not in parts))
+    trace.require_equal(node, *(i for i in range(len(node.inputs)) if i not in parts))
     at = trace.first(node, *parts)
     trace.clear(node, at, [node.attr("axis", 0)], len(trace.shape(node.inputs[2])))
     for i in parts:
@@ -70,7 +70,7 @@ def concat(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("QLinearWhere", domain=MS)
-def where(trace: BatchTrace, node: StructureNode) -> Found:
+def where(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: condition, x with scales, y with scales."""
-    trace.never(node, 2, 3, 5, 6, 7, 8)
+    trace.require_equal(node, 2, 3, 5, 6, 7, 8)
     return [trace.broadcast(node, [0, 1, 4])]

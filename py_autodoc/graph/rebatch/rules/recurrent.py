@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from py_autodoc.graph.rebatch.layout import BatchBlocked
 from py_autodoc.graph.rebatch.prepare import StructureNode
-from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Layouts, rule
 
 
 @rule("LSTM", "GRU", "RNN")
 @rule("DynamicQuantizeLSTM", domain="com.microsoft")
-def recurrent(trace: BatchTrace, node: StructureNode) -> Found:
+def recurrent(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Axes are steps, then batch; reversed with ``layout`` 1."""
     states, lengths = [i for i in (5, 6) if node.has(i)], 4
-    trace.never(node, 1, 2, 3)
+    trace.require_equal(node, 1, 2, 3)
     trace.beyond(node, 7)
     steps_first = node.attr("layout", 0) == 0
-    place = 1 if steps_first else 0
+    batch_axis = 1 if steps_first else 0
     at = trace.first(node)
     if trace.at(node, lengths) is at:
-        at = at.on(place)
-    if at.axis != place:
+        at = at.on(batch_axis)
+    if at.axis != batch_axis:
         raise BatchBlocked(f"the batch is on axis {at.axis}, where the steps or features are")
     trace.confirmed = True
     for i in (0, *states):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from py_autodoc.graph.rebatch.layout import BatchBlocked
 from py_autodoc.graph.rebatch.prepare import StructureNode
-from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 
 @rule(
     "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
     "ReduceProd", "ReduceSum", "ReduceSumSquare", "ArgMax", "ArgMin",
 )  # fmt: skip
-def reduce(trace: BatchTrace, node: StructureNode) -> Found:
+def reduce(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Reduced axes must not hold the batch."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
@@ -21,13 +21,13 @@ def reduce(trace: BatchTrace, node: StructureNode) -> Found:
             return [at]
         axes = list(range(rank))
     trace.clear(node, at, axes)
-    gone = [] if node.attr("keepdims", 1) else [a % rank for a in axes]
-    return [at.on(at.axis - sum(a < at.axis for a in gone))]
+    removed = [] if node.attr("keepdims", 1) else [a % rank for a in axes]
+    return [at.on(at.axis - sum(a < at.axis for a in removed))]
 
 
 @rule("Trilu")
 @rule("Trilu", domain="com.microsoft")
-def triangle(trace: BatchTrace, node: StructureNode) -> Found:
+def triangle(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Uses the last two axes."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
@@ -37,7 +37,7 @@ def triangle(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Det")
 @rule("Inverse", domain="com.microsoft")
-def matrices(trace: BatchTrace, node: StructureNode) -> Found:
+def matrices(trace: BatchTrace, node: StructureNode) -> Layouts:
     """A matrix on the last two axes."""
     at = trace.first(node, 0)
     trace.clear(node, at, [-1, -2])
@@ -45,7 +45,7 @@ def matrices(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("LpNormalization", "TopK")
-def along(trace: BatchTrace, node: StructureNode) -> Found:
+def along_axis(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Along one axis, given by an attribute."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
@@ -54,7 +54,7 @@ def along(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("CumSum", "CumProd")
-def cumulative(trace: BatchTrace, node: StructureNode) -> Found:
+def cumulative(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Along one axis, given by an input."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
@@ -63,7 +63,7 @@ def cumulative(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("MeanVarianceNormalization")
-def mean_variance(trace: BatchTrace, node: StructureNode) -> Found:
+def mean_variance(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Statistics over axes that by default include the first."""
     at = trace.first(node, 0)
     trace.clear(node, at, node.attr("axes", [0, 2, 3]))
@@ -71,12 +71,12 @@ def mean_variance(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("DFT")
-def fourier(trace: BatchTrace, node: StructureNode) -> Found:
+def fourier(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Along one axis, besides the axis of real and imaginary parts."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
-    given = trace.ints(node, 2) if node.has(2) else None
-    axis = given[0] if given else node.attr("axis", 1 if trace.opset < 20 else -2)
+    axis_value = trace.ints(node, 2) if node.has(2) else None
+    axis = axis_value[0] if axis_value else node.attr("axis", 1 if trace.opset < 20 else -2)
     if node.attr("onesided", 0) and node.attr("inverse", 0) and rank < 2:
         raise BatchBlocked("it has no axis for the batch")
     trace.clear(node, at, [axis, rank - 1])
@@ -84,7 +84,7 @@ def fourier(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("STFT")
-def short_fourier(trace: BatchTrace, node: StructureNode) -> Found:
+def short_fourier(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Signals are on the first axis."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
@@ -94,7 +94,7 @@ def short_fourier(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("ReverseSequence")
-def reverse(trace: BatchTrace, node: StructureNode) -> Found:
+def reverse(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The operator's attributes define the batch axis."""
     at = trace.first(node)
     if at.axis != node.attr("batch_axis", 1):

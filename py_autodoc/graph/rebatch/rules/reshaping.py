@@ -9,11 +9,11 @@ from dataclasses import replace
 from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
 from py_autodoc.graph.rebatch.prepare import StructureNode
 from py_autodoc.graph.rebatch.sizes import PROBES
-from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 
 @rule("Transpose")
-def transpose(trace: BatchTrace, node: StructureNode) -> Found:
+def transpose(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The axis moves according to the permutation."""
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     order = list(node.attr("perm") or range(rank)[::-1])
@@ -21,65 +21,70 @@ def transpose(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 @rule("Reshape")
-def reshape(trace: BatchTrace, node: StructureNode) -> Found:
+def reshape(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The shape is kept if it is right at every batch size, otherwise rewritten."""
     at = trace.at(node, 0)
     if at is None:
         raise BatchBlocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
     shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
-    asked = trace.asked(node, 1, "shape")
-    found = places(trace, at, shape, out)
+    requested = trace.requested_sizes(node, 1, "shape")
+    candidates = layouts_after(trace, at, shape, out)
     keep_zero = bool(node.attr("allowzero", 0))
-    free = asked[1].index(-1) if asked and asked[1].count(-1) == 1 else -1
+    free = requested[1].index(-1) if requested and requested[1].count(-1) == 1 else -1
 
     def right(c: Layout) -> bool:
-        return asked is not None and all(
-            _result(asked[p], shape, at, p, keep_zero) == _sized(out, c, p) for p in PROBES
+        return requested is not None and all(
+            _result(requested[p], shape, at, p, keep_zero) == _item_shape(out, c, p) for p in PROBES
         )
 
     def order(c: Layout) -> tuple[bool, ...]:
-        plain = c.axis == at.axis and at.whole
-        return (not plain, not c.whole, c.axis != at.axis, c.axis != free, c.outer != 1)
+        unmoved = c.axis == at.axis and at.is_batch_only
+        return (not unmoved, not c.is_batch_only, c.axis != at.axis, c.axis != free, c.outer != 1)
 
     if node.has(1) and node.inputs[1] in trace.sizes:
-        found = [c for c in found if right(c)] or found
-    if not found:
+        candidates = [c for c in candidates if right(c)] or candidates
+    if not candidates:
         raise BatchBlocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
-    pick, via = trace.choose(node.outputs[0], sorted(found, key=order))
-    if asked is None:
+    pick, choices = trace.choose(node.outputs[0], sorted(candidates, key=order))
+    if requested is None:
         raise BatchBlocked(f"the shape {node.inputs[1] if node.has(1) else ''} is computed from data")
     if not right(pick):
         fixed = trace.const(node.inputs[1]) is not None if node.has(1) else True
-        _rewrite_shape(trace, node, pick, asked[1] if fixed else None, at, out)
-    return [replace(pick, via=via)]
+        _rewrite_shape(trace, node, pick, requested[1] if fixed else None, at, out)
+    return [replace(pick, choices=choices)]
 
 
-def places(trace: BatchTrace, at: Layout, shape: Sequence[int], out: Sequence[int]) -> list[Layout]:
+def layouts_after(trace: BatchTrace, at: Layout, shape: Sequence[int], out: Sequence[int]) -> list[Layout]:
     """Return every axis of ``out`` that can hold the batch by the order of elements. Raises: BatchBlocked."""
     if 0 in shape:
         raise BatchBlocked("a tensor has no elements")
-    before, found, passed = math.prod(shape[: at.axis]) * at.outer, [], 1
+    before, candidates, passed = math.prod(shape[: at.axis]) * at.outer, [], 1
     for axis, size in enumerate(out):
         if before % passed:
             break
         outer = before // passed
         if size % (outer * trace.batch) == 0:
-            found.append(Layout(axis, outer, size // (outer * trace.batch)))
+            candidates.append(Layout(axis, outer, size // (outer * trace.batch)))
         passed *= size
-    return found
+    return candidates
 
 
-def _sized(shape: Sequence[int], at: Layout, batch: int) -> list[int]:
+def _item_shape(shape: Sequence[int], at: Layout, batch: int) -> list[int]:
     return [at.size(batch) if axis == at.axis else size for axis, size in enumerate(shape)]
 
 
-def _result(asked: Sequence[int], shape: Sequence[int], at: Layout, batch: int, keep_zero: bool) -> list[int]:
+def _result(
+    requested: Sequence[int], shape: Sequence[int], at: Layout, batch: int, keep_zero: bool
+) -> list[int]:
     """Return the result of a Reshape; an empty list if it is invalid."""
-    given = _sized(shape, at, batch)
-    out = [given[i] if d == 0 and not keep_zero and i < len(given) else d for i, d in enumerate(asked)]
-    total, rest = math.prod(given), math.prod(d for d in out if d != -1)
-    if out.count(-1) == 1 and rest > 0 and total % rest == 0:
-        out = [total // rest if d == -1 else d for d in out]
+    item_shape = _item_shape(shape, at, batch)
+    out = [
+        item_shape[i] if d == 0 and not keep_zero and i < len(item_shape) else d
+        for i, d in enumerate(requested)
+    ]
+    total, remaining = math.prod(item_shape), math.prod(d for d in out if d != -1)
+    if out.count(-1) == 1 and remaining > 0 and total % remaining == 0:
+        out = [total // remaining if d == -1 else d for d in out]
     return out if math.prod(out) == total and -1 not in out else []
 
 
@@ -87,7 +92,7 @@ def _rewrite_shape(
     trace: BatchTrace,
     node: StructureNode,
     pick: Layout,
-    asked: Sequence[int] | None,
+    requested: Sequence[int] | None,
     at: Layout,
     out: Sequence[int],
 ) -> None:
@@ -102,19 +107,19 @@ def _rewrite_shape(
         return
     parts: list[int | None] = [None if a == pick.axis else d for a, d in enumerate(out)]
     counted = False
-    if asked is not None and not node.attr("allowzero", 0):
-        for a, d in enumerate(asked):
+    if requested is not None and not node.attr("allowzero", 0):
+        for a, d in enumerate(requested):
             if a == pick.axis:
                 continue
             if d == 0 and a != at.axis:
                 parts[a] = 0  # copies an input dimension, valid for any symbolic value
             elif d == -1 and trace.free:
                 parts[a], counted = -1, True
-    trace.edit("sized" if counted else "reshape", node, tuple(parts), pick.many)
+    trace.edit("sized" if counted else "reshape", node, tuple(parts), pick.entries_per_item)
 
 
 @rule("Squeeze", "Unsqueeze", "Flatten")
-def axes_of_one(trace: BatchTrace, node: StructureNode) -> Found:
+def axes_of_one(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Kept, or replaced by a Reshape if it would drop the batch axis or merge it with others."""
     at = trace.at(node, 0)
     if at is None:
@@ -122,17 +127,17 @@ def axes_of_one(trace: BatchTrace, node: StructureNode) -> Found:
     trace.beyond(node, 1)
     shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
     natural = _batch_axis_after(trace, node, at, shape, out)
-    found = places(trace, at, shape, out)
+    candidates = layouts_after(trace, at, shape, out)
 
     def order(c: Layout) -> tuple[bool, ...]:
-        return (c.axis != natural, not c.whole, c.outer != 1)
+        return (c.axis != natural, not c.is_batch_only, c.outer != 1)
 
-    if not found:
+    if not candidates:
         raise BatchBlocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
-    pick, via = trace.choose(node.outputs[0], sorted(found, key=order))
+    pick, choices = trace.choose(node.outputs[0], sorted(candidates, key=order))
     if pick.axis != natural:
         _rewrite_shape(trace, node, pick, None, at, out)
-    return [replace(pick, via=via)]
+    return [replace(pick, choices=choices)]
 
 
 def _batch_axis_after(
@@ -145,9 +150,9 @@ def _batch_axis_after(
         return 0 if at.axis < (axis + rank if axis < 0 else axis) else 1
     axes = trace.ints(node, 1, "axes")
     if node.op_type == "Squeeze":
-        gone = {a for a, d in enumerate(shape) if d == 1} if axes is None else {a % rank for a in axes}
-        if axes is None and at.axis in gone and at.whole and trace.batch == 1:
+        removed = {a for a, d in enumerate(shape) if d == 1} if axes is None else {a % rank for a in axes}
+        if axes is None and at.axis in removed and at.is_batch_only and trace.batch == 1:
             return None
-        return None if at.axis in gone else at.axis - sum(a < at.axis for a in gone)
+        return None if at.axis in removed else at.axis - sum(a < at.axis for a in removed)
     new = {a % len(out) for a in axes or ()}
     return [a for a in range(len(out)) if a not in new][at.axis]

@@ -17,16 +17,16 @@ def attention(walk: SizePass, node: Node) -> None:
     cuts: dict[int, dict[int, int]] = {}
     if walk.has(node, 3):
         queries, keys = _lengths(walk, node, 0), _lengths(walk, node, 1)
-        shape = walk.now(node.inputs[3])
+        shape = walk.new_shape(node.inputs[3])
         past = walk.has(node, 4)
-        for axis, wanted in ((len(shape) - 2, queries), (len(shape) - 1, keys)):
-            if shape[axis] not in (1, new_size(wanted)) and not past:
-                cuts.setdefault(3, {})[axis] = walk.fit(node, 3, axis, wanted)
+        for axis, target in ((len(shape) - 2, queries), (len(shape) - 1, keys)):
+            if shape[axis] not in (1, new_size(target)) and not past:
+                cuts.setdefault(3, {})[axis] = walk.fit(node, 3, axis, target)
             elif past and walk.stored(node.inputs[3]):
                 raise SizeBlocked("its mask is stored, beside a cache", walk.name(node.inputs[3]))
     walk.infer(node, cuts=cuts)
     walk.put(node, 0, _like(walk, node, 0))
-    walk.rest(node)
+    walk.require_rest_steady(node)
 
 
 def _lengths(walk: SizePass, node: Node, i: int):  # type: ignore[no-untyped-def]
@@ -49,11 +49,11 @@ def _like(walk: SizePass, node: Node, i: int):  # type: ignore[no-untyped-def]
 def _fused(walk: SizePass, node: Node, numbers: Sequence[int]) -> None:
     """``numbers`` are inputs with lengths: stored ones belong to the old sizes."""
     for i in numbers:
-        if walk.has(node, i) and walk.stored(node.inputs[i]) and node.inputs[i] not in walk.moved:
+        if walk.has(node, i) and walk.stored(node.inputs[i]) and node.inputs[i] not in walk.changing_values:
             raise SizeBlocked("lengths or masks of it are stored", walk.name(node.inputs[i]))
     walk.infer(node)
     walk.put(node, 0, _like(walk, node, 0))
-    walk.rest(node)
+    walk.require_rest_steady(node)
 
 
 @rule("Attention", domain=MS)
@@ -87,7 +87,7 @@ def rotary(walk: SizePass, node: Node) -> None:
     length = axes[-2]
     cuts: dict[int, dict[int, int]] = {}
     for i in (3,) if walk.has(node, 3) else (1, 2):
-        if walk.now(node.inputs[i])[1] != new_size(length):
+        if walk.new_shape(node.inputs[i])[1] != new_size(length):
             cuts[i] = {1: walk.fit(node, i, 1, length)}
     walk.infer(node, cuts=cuts)
     walk.put(node, 0, axes)
@@ -98,9 +98,9 @@ def rotary_contrib(walk: SizePass, node: Node) -> None:
     """Inputs: data, positions (one offset for all or one row per item), tables."""
     axes = walk.at(node.inputs[0])
     cuts: dict[int, dict[int, int]] = {}
-    if len(walk.was(node.inputs[1])) == 2 and walk.now(node.inputs[1])[1] != new_size(axes[-2]):
+    if len(walk.was(node.inputs[1])) == 2 and walk.new_shape(node.inputs[1])[1] != new_size(axes[-2]):
         cuts[1] = {1: walk.fit(node, 1, 1, axes[-2])}
-    rows = walk.now(node.inputs[2])[0]
+    rows = walk.new_shape(node.inputs[2])[0]
     if rows < new_size(axes[-2]):
         raise SizeBlocked(
             f"the stored table {walk.name(node.inputs[2])} ends at {rows} entries", walk.name(node.inputs[2])
@@ -113,13 +113,13 @@ def rotary_contrib(walk: SizePass, node: Node) -> None:
 def embed(walk: SizePass, node: Node) -> None:
     """Inputs: ids, segments and tables, one of them for positions."""
     length = walk.at(node.inputs[0])[1]
-    rows = walk.now(node.inputs[3])[0]
+    rows = walk.new_shape(node.inputs[3])[0]
     if rows < new_size(length):
         raise SizeBlocked(
             f"the stored table {walk.name(node.inputs[3])} ends at {rows} entries", walk.name(node.inputs[3])
         )
     walk.infer(node)
-    walk.rest(node, 0)
+    walk.require_rest_steady(node, 0)
     first = list(walk.at(node.inputs[0]))
     if walk.changed(node.outputs[0]):
         walk.put(node, 0, [*first, *walk.at(node.outputs[0])[2:]])

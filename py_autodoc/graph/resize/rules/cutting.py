@@ -13,7 +13,7 @@ _FIRST, _LAST = 16, 4
 """Positions assumed to be counted from the start, and from the end."""
 
 
-def place(axis: Axis, k: int) -> int:
+def new_position(axis: Axis, k: int) -> int:
     """Return a stored position for another size: negative if it is counted from the end.
 
     Raises: SizeBlocked if it is ambiguous from which end it is counted.
@@ -37,20 +37,20 @@ def slices(walk: SizePass, node: Node) -> None:
     starts, ends = _attribute_or_input(walk, node, 1, "starts"), _attribute_or_input(walk, node, 2, "ends")
     if starts is None or ends is None:
         raise SizeBlocked("where it cuts depends on the data")
-    along = (
+    slice_axes = (
         _attribute_or_input(walk, node, 3, "axes")
         if not inputs or walk.has(node, 3)
         else list(range(len(starts)))
     )
     steps = _attribute_or_input(walk, node, 4, "") if inputs and walk.has(node, 4) else [1] * len(starts)
-    if along is None and not inputs:
-        along = list(range(len(starts)))
-    if along is None or steps is None:
+    if slice_axes is None and not inputs:
+        slice_axes = list(range(len(starts)))
+    if slice_axes is None or steps is None:
         raise SizeBlocked("where it cuts depends on the data")
     numbers = {1: list(starts), 2: list(ends)}
     out = list(axes)
-    computed = inputs and any(node.inputs[i] in walk.moved for i in (1, 2))
-    for k, a in enumerate(along):
+    computed = inputs and any(node.inputs[i] in walk.changing_values for i in (1, 2))
+    for k, a in enumerate(slice_axes):
         axis = axes[a % len(size)]
         if not moves(axis):
             out[a % len(size)] = ()
@@ -59,15 +59,15 @@ def slices(walk: SizePass, node: Node) -> None:
             if ends[k] >= -old_size(axis) and not computed:
                 raise SizeBlocked("it goes backwards to a stored place")
             if not computed:
-                numbers[1][k] = BIG if starts[k] >= old_size(axis) - 1 else place(axis, starts[k])
+                numbers[1][k] = BIG if starts[k] >= old_size(axis) - 1 else new_position(axis, starts[k])
                 numbers[2][k] = -BIG
             out[a % len(size)] = ()
             continue
         if computed:
             out[a % len(size)] = _sliced_axis(axis, starts[k], steps[k])
             continue
-        numbers[1][k] = 0 if starts[k] <= -old_size(axis) else place(axis, starts[k])
-        numbers[2][k] = BIG if ends[k] >= old_size(axis) else place(axis, ends[k])
+        numbers[1][k] = 0 if starts[k] <= -old_size(axis) else new_position(axis, starts[k])
+        numbers[2][k] = BIG if ends[k] >= old_size(axis) else new_position(axis, ends[k])
         if numbers[2][k] != ends[k] < old_size(axis) or numbers[1][k] != starts[k] > 0:
             walk.note(node, f"place {starts[k]}:{ends[k]} of {old_size(axis)} is counted from the end")
         out[a % len(size)] = _sliced_axis(axis, numbers[1][k], steps[k])
@@ -77,15 +77,15 @@ def slices(walk: SizePass, node: Node) -> None:
     else:
         changed = {"starts": (numbers[1], starts), "ends": (numbers[2], ends)}
         walk.infer(node, ints={name: new for name, (new, old) in changed.items() if new != old})
-    was, now = walk.was(node.outputs[0]), walk.now(node.outputs[0])
-    made = []
-    for a, (old_d, new_d) in enumerate(zip(was, now, strict=True)):
-        whole = bool(out[a]) and old_size(out[a]) == old_d and new_size(out[a]) == new_d
+    was, new_dims = walk.was(node.outputs[0]), walk.new_shape(node.outputs[0])
+    result = []
+    for a, (old_d, new_d) in enumerate(zip(was, new_dims, strict=True)):
+        covers_axis = bool(out[a]) and old_size(out[a]) == old_d and new_size(out[a]) == new_d
         front = (
             all(part.front for part in out[a] if not part.steady) if out[a] else computed and not any(starts)
         )
-        made.append(out[a] if whole else (AxisFactor(old_d, new_d, front and old_d != new_d),))
-    walk.put(node, 0, made)
+        result.append(out[a] if covers_axis else (AxisFactor(old_d, new_d, front and old_d != new_d),))
+    walk.put(node, 0, result)
 
 
 def _sliced_axis(axis: Axis, start: int, step: int) -> Axis:
@@ -96,8 +96,8 @@ def _sliced_axis(axis: Axis, start: int, step: int) -> Axis:
 def _attribute_or_input(walk: SizePass, node: Node, i: int, attr: str) -> list[int] | None:
     if node.opset >= 10:
         return walk.numbers(node.inputs[i]) if walk.has(node, i) else None
-    found = node.attributes.get(attr)
-    return None if found is None else [int(v) for v in found]
+    value = node.attributes.get(attr)
+    return None if value is None else [int(v) for v in value]
 
 
 @rule("Split")
@@ -106,28 +106,30 @@ def split(walk: SizePass, node: Node) -> None:
     axes = walk.at(node.inputs[0])
     a = node.attributes.get("axis", 0) % len(axes)
     inputs = node.opset >= 13
-    given = walk.has(node, 1) if inputs else bool(node.attributes.get("split"))
+    has_sizes = walk.has(node, 1) if inputs else bool(node.attributes.get("split"))
     axis = axes[a]
-    if moves(axis) and given and not (inputs and node.inputs[1] in walk.moved):
+    if moves(axis) and has_sizes and not (inputs and node.inputs[1] in walk.changing_values):
         sizes = walk.numbers(node.inputs[1]) if inputs else [int(v) for v in node.attributes["split"]]
         if sizes is None:
             raise SizeBlocked("where it parts depends on the data")
-        wanted = _parts(axis, sizes)
+        parts = _parts(axis, sizes)
         if inputs:
-            walk.infer(node, consts={1: wanted})
+            walk.infer(node, consts={1: parts})
         else:
-            walk.infer(node, ints={"split": wanted})
+            walk.infer(node, ints={"split": parts})
     else:
         walk.infer(node)
     for k, t in enumerate(node.outputs):
         if t < 0:
             continue
-        made = list(axes)
+        result = list(axes)
         if moves(axis):
-            made[a] = (AxisFactor(walk.was(t)[a], walk.now(t)[a], k == 0 and _counts_from_start(axis)),)
+            result[a] = (
+                AxisFactor(walk.was(t)[a], walk.new_shape(t)[a], k == 0 and _counts_from_start(axis)),
+            )
         else:
-            made[a] = steady(walk.was(t)[a])
-        walk.put(node, k, made)
+            result[a] = steady(walk.was(t)[a])
+        walk.put(node, k, result)
 
 
 def _counts_from_start(axis: Axis) -> bool:
@@ -152,31 +154,33 @@ def concat(walk: SizePass, node: Node) -> None:
     live = range(len(node.inputs))
     if not any(walk.changed(node.inputs[i]) for i in live):
         walk.infer(node)  # shape arithmetic
-        walk.rest(node, 0)
+        walk.require_rest_steady(node, 0)
         return
-    made: list[Axis] = []
+    result: list[Axis] = []
     cuts: dict[int, dict[int, int]] = {}
     for axis in range(rank):
-        held = [walk.at(node.inputs[i])[axis] for i in live]
+        joined_axes = [walk.at(node.inputs[i])[axis] for i in live]
         if axis == a:
-            made.append(_joined(held, walk.was(node.outputs[0])[a]))
+            result.append(_joined(joined_axes, walk.was(node.outputs[0])[a]))
             continue
-        data = [x for i, x in zip(live, held, strict=True) if not walk.stored(node.inputs[i])]
-        wanted = next((x for x in data if moves(x)), next((x for x in held if moves(x)), held[0]))
-        for i, mine in zip(live, held, strict=True):
-            if new_size(mine) != new_size(wanted):
-                cuts.setdefault(i, {})[axis] = walk.fit(node, i, axis, wanted)
-        made.append(wanted)
+        data = [x for i, x in zip(live, joined_axes, strict=True) if not walk.stored(node.inputs[i])]
+        pattern = next(
+            (x for x in data if moves(x)), next((x for x in joined_axes if moves(x)), joined_axes[0])
+        )
+        for i, axis_of_input in zip(live, joined_axes, strict=True):
+            if new_size(axis_of_input) != new_size(pattern):
+                cuts.setdefault(i, {})[axis] = walk.fit(node, i, axis, pattern)
+        result.append(pattern)
     walk.infer(node, cuts=cuts)
-    walk.put(node, 0, made)
+    walk.put(node, 0, result)
 
 
-def _joined(held: Sequence[Axis], old: int) -> Axis:
+def _joined(axes: Sequence[Axis], old: int) -> Axis:
     """Positions still count from the start if only the last part grows and has a single factor."""
-    new = sum(map(new_size, held))
-    last = held[-1]
-    alone = not any(moves(x) for x in held[:-1])
-    return (AxisFactor(old, new, alone and moves(last) and len(last) == 1 and last[0].front),)
+    new = sum(map(new_size, axes))
+    last = axes[-1]
+    only_last_moves = not any(moves(x) for x in axes[:-1])
+    return (AxisFactor(old, new, only_last_moves and moves(last) and len(last) == 1 and last[0].front),)
 
 
 @rule("Pad")
@@ -188,17 +192,17 @@ def pad(walk: SizePass, node: Node) -> None:
         pads = walk.numbers(node.inputs[1])
     else:
         pads = [int(v) for v in node.attributes.get("pads", node.attributes.get("paddings")) or ()]
-    along = walk.numbers(node.inputs[3]) if walk.has(node, 3) else list(range(len(axes)))
-    if pads is None or along is None:
+    pad_axes = walk.numbers(node.inputs[3]) if walk.has(node, 3) else list(range(len(axes)))
+    if pads is None or pad_axes is None:
         raise SizeBlocked("its pads are computed from data")
-    fixed = not inputs or node.inputs[1] not in walk.moved
-    made = list(axes)
-    for k, a in enumerate(along):
-        axis, front, end = axes[a], pads[k], pads[k + len(along)]
+    fixed = not inputs or node.inputs[1] not in walk.changing_values
+    result = list(axes)
+    for k, a in enumerate(pad_axes):
+        axis, front, end = axes[a], pads[k], pads[k + len(pad_axes)]
         if not (front or end):
             continue
         if not moves(axis):
-            made[a % len(axes)] = steady(old_size(axis) + front + end)
+            result[a % len(axes)] = steady(old_size(axis) + front + end)
             continue
         change = new_size(axis) - old_size(axis)
         if fixed and end > front and change % 32:
@@ -207,9 +211,9 @@ def pad(walk: SizePass, node: Node) -> None:
                 hint="Ask for a size that differs by a multiple of 32 there.",
             )
         size = old_size(axis) + front + end, new_size(axis) + front + end
-        made[a % len(axes)] = (AxisFactor(*size, _counts_from_start(axis) and fixed),)
+        result[a % len(axes)] = (AxisFactor(*size, _counts_from_start(axis) and fixed),)
     walk.infer(node)
     if fixed:
-        walk.put(node, 0, made)
+        walk.put(node, 0, result)
     else:
-        walk.rest(node, 0)
+        walk.require_rest_steady(node, 0)

@@ -27,7 +27,7 @@ _COUNTING = frozenset({
     "Add", "Sub", "Mul", "Div", "Mod", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual",
     "Min", "Max",
 })  # fmt: skip
-_NEAR = 1e-6
+_TOLERANCE = 1e-6
 _FIRST_SIZE = 8
 """Input dimensions up to this value occur in too many numbers by chance."""
 _SMALL = 3
@@ -74,14 +74,14 @@ def broadcasting(walk: SizePass, node: Node) -> None:
         return
     _size_as_number(walk, node, live)
     walk.infer(node, cuts=fitted(walk, node, live))
-    wanted = _result(walk, node, live)
+    result = _result(walk, node, live)
     if node.op_type == "BiasSplitGelu":
-        walk.plain(node)
+        walk.unchanged(node)
         return
     for k in range(len(node.outputs)):
-        walk.put(node, k, wanted)
-    found = [walk.sums[t] for t in node.inputs if t in walk.sums]
-    _sums(walk, node, frozenset().union(*found) if found else None)
+        walk.put(node, k, result)
+    sums = [walk.sums[t] for t in node.inputs if t in walk.sums]
+    _sums(walk, node, frozenset().union(*sums) if sums else None)
 
 
 @rule("QLinearAdd", "QLinearMul", domain="com.microsoft")
@@ -108,18 +108,18 @@ def layer_norm(walk: SizePass, node: Node) -> None:
     _require_fixed_weights(walk, node, axes[node.attributes.get("axis", -1) % len(axes) :])
     walk.infer(node)
     walk.put(node, 0, axes)
-    walk.rest(node)
+    walk.require_rest_steady(node)
 
 
 @rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain="com.microsoft")
 def skip_layer_norm(walk: SizePass, node: Node) -> None:
     """Two inputs are added first."""
     cuts = fitted(walk, node, [0, 1])
-    wanted = _result(walk, node, [0, 1])
-    _require_fixed_weights(walk, node, wanted[-1:])
+    result = _result(walk, node, [0, 1])
+    _require_fixed_weights(walk, node, result[-1:])
     walk.infer(node, cuts=cuts)
-    walk.put(node, 0, wanted)
-    walk.rest(node)
+    walk.put(node, 0, result)
+    walk.require_rest_steady(node)
 
 
 @rule("BatchNormalization", "InstanceNormalization", "GroupNormalization")
@@ -131,7 +131,7 @@ def channels(walk: SizePass, node: Node) -> None:
     _require_fixed_weights(walk, node, axes[-1:] if last else axes[1:2])
     walk.infer(node)
     walk.put(node, 0, axes)
-    walk.rest(node)
+    walk.require_rest_steady(node)
 
 
 def _require_fixed_weights(walk: SizePass, node: Node, axes: Sequence[Axis]) -> None:
@@ -146,8 +146,8 @@ def _old_broadcast(walk: SizePass, node: Node) -> None:
     first, second = node.inputs[:2]
     axes, shape = walk.at(first), walk.was(second)
     begin = node.attributes.get("axis", len(axes) - len(shape))
-    along = axes[begin : begin + len(shape)]
-    if walk.stored(second) and any(moves(a) and d != 1 for a, d in zip(along, shape, strict=True)):
+    aligned = axes[begin : begin + len(shape)]
+    if walk.stored(second) and any(moves(a) and d != 1 for a, d in zip(aligned, shape, strict=True)):
         raise SizeBlocked(f"the stored table {walk.name(second)} {list(shape)} has the size in the file")
     walk.infer(node)
     walk.put(node, 0, axes)
@@ -155,42 +155,44 @@ def _old_broadcast(walk: SizePass, node: Node) -> None:
 
 def fitted(walk: SizePass, node: Node, live: Sequence[int]) -> dict[int, dict[int, int]]:
     """Return the cuts of stored inputs: input → axis → entries. Raises: SizeBlocked."""
-    wanted = _result(walk, node, live)
+    result = _result(walk, node, live)
     cuts: dict[int, dict[int, int]] = {}
     for i in live:
         t = node.inputs[i]
-        before, after = walk.was(t), walk.now(t)
+        before, after = walk.was(t), walk.new_shape(t)
         for axis, size in enumerate(before):
-            along = wanted[axis - len(before)]
-            if size == 1 or old_size(along) == 1 or after[axis] == new_size(along):
+            target = result[axis - len(before)]
+            if size == 1 or old_size(target) == 1 or after[axis] == new_size(target):
                 continue
-            cuts.setdefault(i, {})[axis] = walk.fit(node, i, axis, along)
+            cuts.setdefault(i, {})[axis] = walk.fit(node, i, axis, target)
     return cuts
 
 
 def _result(walk: SizePass, node: Node, live: Sequence[int]) -> tuple[Axis, ...]:
     """Return the axes of the broadcast result. Raises: SizeBlocked if data inputs disagree."""
     rank = max(len(walk.was(node.inputs[i])) for i in live)
-    found: list[Axis | None] = [None] * rank
+    result: list[Axis | None] = [None] * rank
     ranked = sorted(live, key=lambda i: walk.stored(node.inputs[i]))
     for i in ranked:
         t = node.inputs[i]
         axes = walk.at(t)
-        for axis, mine in enumerate(axes):
-            place = axis + rank - len(axes)
-            have = found[place]
+        for axis, own_axis in enumerate(axes):
+            out_axis = axis + rank - len(axes)
+            have = result[out_axis]
             if have is None or old_size(have) == 1:
-                found[place] = mine
-            elif old_size(mine) != 1 and walk.changed(t) and moves(mine):
-                if new_size(mine) != new_size(have) and not walk.stored(t):
-                    sizes = f"{new_size(have)} and {new_size(mine)}"
+                result[out_axis] = own_axis
+            elif old_size(own_axis) != 1 and walk.changed(t) and moves(own_axis):
+                if new_size(own_axis) != new_size(have) and not walk.stored(t):
+                    sizes = f"{new_size(have)} and {new_size(own_axis)}"
                     raise SizeBlocked(f"its inputs would have {sizes} entries on one axis", walk.name(t))
-                if not all(part.front for part in mine if not part.steady):
-                    found[place] = blurred(have)
-    return tuple(_stored_axis(walk, node, place, axis or steady(1)) for place, axis in enumerate(found))
+                if not all(part.front for part in own_axis if not part.steady):
+                    result[out_axis] = blurred(have)
+    return tuple(
+        _stored_axis(walk, node, out_axis, axis or steady(1)) for out_axis, axis in enumerate(result)
+    )
 
 
-def _stored_axis(walk: SizePass, node: Node, place: int, axis: Axis) -> Axis:
+def _stored_axis(walk: SizePass, node: Node, out_axis: int, axis: Axis) -> Axis:
     """Offer a changing length for an axis that only stored tables have, such as one row per query."""
     if moves(axis) or old_size(axis) not in walk.lengths or old_size(axis) == 1:
         return axis
@@ -198,9 +200,9 @@ def _stored_axis(walk: SizePass, node: Node, place: int, axis: Axis) -> Axis:
     for t in node.inputs:
         if t >= 0 and not walk.stored(t):
             shape = walk.was(t)
-            if place >= rank - len(shape) and shape[place - rank + len(shape)] != 1:
+            if out_axis >= rank - len(shape) and shape[out_axis - rank + len(shape)] != 1:
                 return axis
-    return walk.choose(node, [*walk.lengths[old_size(axis)], axis], f".{place}")
+    return walk.choose(node, [*walk.lengths[old_size(axis)], axis], f".{out_axis}")
 
 
 def _size_as_number(walk: SizePass, node: Node, live: Sequence[int]) -> None:
@@ -215,19 +217,19 @@ def _size_as_number(walk: SizePass, node: Node, live: Sequence[int]) -> None:
         others = [node.inputs[k] for k in live if k != i]
         if number is None or not number:
             continue
-        whole = any(walk.state.dtypes[t] in _INTEGERS for t in others) and node.op_type in _COUNTING
-        if whole and any(abs(number) in (size, size - 1) and size > _SMALL for size in walk.spans):
+        is_integer = any(walk.state.dtypes[t] in _INTEGERS for t in others) and node.op_type in _COUNTING
+        if is_integer and any(abs(number) in (size, size - 1) and size > _SMALL for size in walk.spans):
             why = f"it computes with {number:g}, which may be a size of the file"
             raise SizeBlocked(why, walk.name(node.inputs[i]))
-        if any(walk.changed(t) for t in others) and not whole:
+        if any(walk.changed(t) for t in others) and not is_integer:
             for size in walk.roots:
                 forms = (size, 1 / size, math.log(size), math.log2(size))
-                if size > _FIRST_SIZE and any(abs(abs(number) - form) <= _NEAR * form for form in forms):
+                if size > _FIRST_SIZE and any(abs(abs(number) - form) <= _TOLERANCE * form for form in forms):
                     why = f"it computes with {number:g}, which may come from the size {size} of an input"
                     raise SizeBlocked(why, walk.name(node.inputs[i]))
         for size in frozenset().union(*(walk.sums.get(t, frozenset()) for t in others)):
             forms = (size, 1 / size, size**0.5, size**-0.5)
-            if any(abs(abs(number) - form) <= _NEAR * form for form in forms):
+            if any(abs(abs(number) - form) <= _TOLERANCE * form for form in forms):
                 why = f"it scales a sum over {size} entries with {number:g}, which may be their count"
                 raise SizeBlocked(why, walk.name(node.inputs[i]))
 

@@ -7,7 +7,7 @@ from py_autodoc.graph.resize.axes import moves, new_size, old_size
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 MS = "com.microsoft"
-_LEAST = 4
+_MIN_GLOBAL_KERNEL = 4
 """Windows of at least this size may depend on the size in the file."""
 
 
@@ -57,35 +57,42 @@ def pool(walk: SizePass, node: Node) -> None:
     if moves(axes[1]) or (node.domain and node.attributes.get("channels_last")):
         raise SizeBlocked("it takes axis 1 for channels")
     moving = [k for k, a in enumerate(spatial) if moves(axes[a])]
-    whole = [k for k in moving if kernel[k] == old_size(axes[k + 2]) and kernel[k] >= _LEAST]
+    global_axes = [
+        k for k in moving if kernel[k] == old_size(axes[k + 2]) and kernel[k] >= _MIN_GLOBAL_KERNEL
+    ]
     for k in moving:
         fits = not pads[k] and not pads[k + len(kernel)] and kernel[k] == strides[k]
-        if k not in whole and fits and kernel[k] >= _LEAST and old_size(axes[k + 2]) % kernel[k] == 0:
+        if (
+            k not in global_axes
+            and fits
+            and kernel[k] >= _MIN_GLOBAL_KERNEL
+            and old_size(axes[k + 2]) % kernel[k] == 0
+        ):
             raise SizeBlocked(
                 f"its windows of {kernel[k]} part {old_size(axes[k + 2])} entries evenly, and may be made for"
                 " that size"
             )
     _parity(walk, node)
-    if whole and not any(pads):
-        name = ", ".join(str(k + 2) for k in whole)
+    if global_axes and not any(pads):
+        name = ", ".join(str(k + 2) for k in global_axes)
         reading = walk.choose(node, ["whole", "literal"])
         if reading == "whole":
             walk.note(node, f"the window stays all of axis {name}")
-            grown = [new_size(axes[k + 2]) if k in whole else size for k, size in enumerate(kernel)]
+            grown = [new_size(axes[k + 2]) if k in global_axes else size for k, size in enumerate(kernel)]
             walk.infer(node, ints={"kernel_shape": grown})
-            walk.rest(node, 0)
+            walk.require_rest_steady(node, 0)
             return
     walk.infer(node)
     front = len(axes) == 3 and all(part.front for part in axes[2] if not part.steady)
     walk.put(node, 0, front=front)
-    walk.rest(node)
+    walk.require_rest_steady(node)
 
 
 @rule("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 @rule("QLinearGlobalAveragePool", domain=MS)
 def everywhere(walk: SizePass, node: Node) -> None:
     """Reduces all axes after the channels."""
-    walk.plain(node)
+    walk.unchanged(node)
 
 
 @rule("GridSample")
@@ -94,4 +101,4 @@ def grid_sample(walk: SizePass, node: Node) -> None:
     """The grid determines the size of the result."""
     if walk.stored(node.inputs[1]):
         raise SizeBlocked("its grid is stored", walk.name(node.inputs[1]))
-    walk.plain(node)
+    walk.unchanged(node)

@@ -8,7 +8,7 @@ import numpy as np
 
 from py_autodoc.graph.ir.model import Node
 from py_autodoc.graph.resize.axes import moves, new_size, old_size, steady
-from py_autodoc.graph.resize.rules.cutting import place
+from py_autodoc.graph.resize.rules.cutting import new_position
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 
@@ -16,43 +16,43 @@ from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 def gather(walk: SizePass, node: Node) -> None:
     """Indexes a table by data, or stored positions of a changing axis."""
     data, index = node.inputs[:2]
-    axes, spots = walk.at(data), walk.at(index)
+    axes, index_axes = walk.at(data), walk.at(index)
     a = node.attributes.get("axis", 0) % len(axes)
     consts: dict[int, list[int] | int] = {}
-    given: list[int] | None = None
-    wanted: list[int] = []
-    if moves(axes[a]) and walk.stored(index) and index not in walk.moved:
-        given = walk.were(index)
-        if given is None:
+    old_indices: list[int] | None = None
+    new_indices: list[int] = []
+    if moves(axes[a]) and walk.stored(index) and index not in walk.changing_values:
+        old_indices = walk.were(index)
+        if old_indices is None:
             raise SizeBlocked(f"it picks stored places of {old_size(axes[a])}", walk.name(index))
         if len(walk.was(index)) > 1:
             raise SizeBlocked(f"it picks a stored table of places of {old_size(axes[a])}", walk.name(index))
-        wanted = _places(walk, node, given)
-        if wanted != given:
+        new_indices = _new_indices(walk, node, old_indices)
+        if new_indices != old_indices:
             if not walk.was(index):
-                _point(walk, node, wanted[0])
+                _point(walk, node, new_indices[0])
                 return
-            consts[1] = wanted
+            consts[1] = new_indices
     elif moves(axes[a]) and len(axes[a]) > 1:
         raise SizeBlocked("its places count through several axes at once", walk.name(index))
     _require_rows(walk, node, a)
     walk.infer(node, consts=consts)
-    if given is not None and len(wanted) != len(given):
-        spots = (axes[a],)
-    walk.put(node, 0, [*axes[:a], *spots, *axes[a + 1 :]])
+    if old_indices is not None and len(new_indices) != len(old_indices):
+        index_axes = (axes[a],)
+    walk.put(node, 0, [*axes[:a], *index_axes, *axes[a + 1 :]])
 
 
-def _places(walk: SizePass, node: Node, given: list[int]) -> list[int]:
+def _new_indices(walk: SizePass, node: Node, old_indices: list[int]) -> list[int]:
     axis = walk.at(node.inputs[0])[node.attributes.get("axis", 0) % len(walk.at(node.inputs[0]))]
     size = old_size(axis)
-    if len(given) == size > 1 and given == list(range(size)):
+    if len(old_indices) == size > 1 and old_indices == list(range(size)):
         return list(range(new_size(axis)))
-    if len(given) == size > 1 and given == list(range(size))[::-1]:
+    if len(old_indices) == size > 1 and old_indices == list(range(size))[::-1]:
         raise SizeBlocked("it turns an axis round by stored places")
-    wanted = [place(axis, k) for k in given]
-    if any(new < 0 <= k for new, k in zip(wanted, given, strict=True)):
-        walk.note(node, f"place {given[0]} of {size} is counted from the end")
-    return wanted
+    new_indices = [new_position(axis, k) for k in old_indices]
+    if any(new < 0 <= k for new, k in zip(new_indices, old_indices, strict=True)):
+        walk.note(node, f"place {old_indices[0]} of {size} is counted from the end")
+    return new_indices
 
 
 def _point(walk: SizePass, node: Node, k: int) -> None:
@@ -66,11 +66,11 @@ def _point(walk: SizePass, node: Node, k: int) -> None:
 def _require_rows(walk: SizePass, node: Node, a: int) -> None:
     """Raises: SizeBlocked if a stored table has no row for a position computed from sizes."""
     data, index = node.inputs[:2]
-    if index not in walk.moved or index in walk.fed:
+    if index not in walk.changing_values or index in walk.data_dependent:
         return
-    rows = walk.now(data)[a]
+    rows = walk.new_shape(data)[a]
     value = walk.state.values.get(index)
-    longest = max(walk.now(index), default=0)
+    longest = max(walk.new_shape(index), default=0)
     top = longest - 1 if value is None else int(np.max(np.asarray(value), initial=0))
     if top >= rows:
         raise SizeBlocked(
@@ -84,59 +84,61 @@ def _require_rows(walk: SizePass, node: Node, a: int) -> None:
 def gather_elements(walk: SizePass, node: Node) -> None:
     """Stored positions per element are cut to those of the remaining elements."""
     data, index = node.inputs[:2]
-    axes, spots = walk.at(data), list(walk.at(index))
+    axes, index_axes = walk.at(data), list(walk.at(index))
     a = node.attributes.get("axis", 0) % len(axes)
     if moves(axes[a]) and walk.stored(index):
         raise SizeBlocked(f"it picks stored places of {old_size(axes[a])}", walk.name(index))
     cuts: dict[int, dict[int, int]] = {}
-    if walk.stored(index) and index not in walk.moved:
-        for axis, mine in enumerate(spots):
-            wanted = axes[axis]
-            if axis != a and moves(wanted) and old_size(mine) == old_size(wanted):
-                cuts.setdefault(1, {})[axis] = walk.fit(node, 1, axis, wanted)
-                spots[axis] = wanted
-            elif axis == a and old_size(mine) in walk.spans:
-                other = [x for x in axes if moves(x) and old_size(x) == old_size(mine)]
-                reading = walk.choose(node, [other[0], mine] if other else [mine])
+    if walk.stored(index) and index not in walk.changing_values:
+        for axis, index_axis in enumerate(index_axes):
+            data_axis = axes[axis]
+            if axis != a and moves(data_axis) and old_size(index_axis) == old_size(data_axis):
+                cuts.setdefault(1, {})[axis] = walk.fit(node, 1, axis, data_axis)
+                index_axes[axis] = data_axis
+            elif axis == a and old_size(index_axis) in walk.spans:
+                other = [x for x in axes if moves(x) and old_size(x) == old_size(index_axis)]
+                reading = walk.choose(node, [other[0], index_axis] if other else [index_axis])
                 if moves(reading):
                     cuts.setdefault(1, {})[axis] = walk.fit(node, 1, axis, reading)
-                    spots[axis] = reading
+                    index_axes[axis] = reading
     walk.infer(node, cuts=cuts)
-    walk.put(node, 0, spots)
+    walk.put(node, 0, index_axes)
 
 
 @rule("GatherND")
 def gather_nd(walk: SizePass, node: Node) -> None:
     """Stored positions that run through a whole axis are extended or cut with it."""
     data, index = node.inputs[:2]
-    if not walk.stored(index) or index in walk.moved:
-        walk.plain(node)
+    if not walk.stored(index) or index in walk.changing_values:
+        walk.unchanged(node)
         return
     value = walk.old.values.get(index)
     if value is None or node.attributes.get("batch_dims", 0):
         raise SizeBlocked("its places are stored", walk.name(index))
-    axes, spots = walk.at(data), list(walk.at(index))
+    axes, index_axes = walk.at(data), list(walk.at(index))
     table = np.asarray(value)
     for part in range(table.shape[-1]):
         if not moves(axes[part]):
             continue
         size, new = old_size(axes[part]), new_size(axes[part])
-        along = next((j for j in range(table.ndim - 1) if _is_full_range(table[..., part], j, size)), None)
-        if along is None:
+        range_axis = next(
+            (j for j in range(table.ndim - 1) if _is_full_range(table[..., part], j, size)), None
+        )
+        if range_axis is None:
             raise SizeBlocked(f"it picks stored places of {size}", walk.name(index))
-        table = np.take(table, np.arange(new) % size, axis=along)
-        shape = [new if j == along else 1 for j in range(table.ndim - 1)]
+        table = np.take(table, np.arange(new) % size, axis=range_axis)
+        shape = [new if j == range_axis else 1 for j in range(table.ndim - 1)]
         table[..., part] = np.arange(new).reshape(shape)
-        spots[along] = axes[part]
+        index_axes[range_axis] = axes[part]
     walk.infer(node, consts={1: table} if table.shape != np.shape(value) else None)
-    walk.put(node, 0, [*spots[:-1], *axes[table.shape[-1] :]])
+    walk.put(node, 0, [*index_axes[:-1], *axes[table.shape[-1] :]])
 
 
-def _is_full_range(table: Any, along: int, size: int) -> bool:
+def _is_full_range(table: Any, axis: int, size: int) -> bool:
     """True if the positions are 0, 1, … to the end along one axis of the table."""
-    if table.shape[along] != size:
+    if table.shape[axis] != size:
         return False
-    shape = [size if j == along else 1 for j in range(table.ndim)]
+    shape = [size if j == axis else 1 for j in range(table.ndim)]
     return bool(np.all(table == np.arange(size).reshape(shape)))
 
 
@@ -144,15 +146,15 @@ def _is_full_range(table: Any, along: int, size: int) -> bool:
 def by_number(walk: SizePass, node: Node) -> None:
     """Positions from data or sizes; stored ones belong to the old sizes."""
     index = node.inputs[1]
-    if walk.stored(index) and index not in walk.moved:
+    if walk.stored(index) and index not in walk.changing_values:
         raise SizeBlocked("its places are stored", walk.name(index))
-    walk.plain(node)
+    walk.unchanged(node)
 
 
 @rule("GatherBlockQuantized", domain="com.microsoft")
 def gather_quantized(walk: SizePass, node: Node) -> None:
     """A stored table."""
-    walk.plain(node)
+    walk.unchanged(node)
 
 
 @rule("OneHot")

@@ -41,24 +41,24 @@ def _product(walk: SizePass, node: Node, second: int, a: Sequence[Axis], b: Sequ
     walk.infer(node)
     rows, columns = list(a[:-1]) if len(a) > 1 else [], [b[-1]] if len(b) > 1 else []
     lead_a, row = (rows[:-1], rows[-1:]) if rows else ([], [])
-    walk.put(node, 0, [*_lead(lead_a, b[:-2]), *row, *columns])
+    walk.put(node, 0, [*_batch_axes(lead_a, b[:-2]), *row, *columns])
     _summed(walk, node, inner_a)
 
 
 def _meet(walk: SizePass, node: Node, second: int, a: Axis, b: Axis) -> None:
     """Raises: SizeBlocked if the summed axes differ."""
-    for i, mine, other in ((second, b, a), (0, a, b)):
+    for i, own, other in ((second, b, a), (0, a, b)):
         t = node.inputs[i]
         if walk.stored(t):
             shape = list(walk.was(t))
             raise SizeBlocked(
-                f"its weights {walk.name(t)} {shape} are for {old_size(mine)} entries, not {new_size(other)}",
+                f"its weights {walk.name(t)} {shape} are for {old_size(own)} entries, not {new_size(other)}",
                 walk.name(t),
             )
     raise SizeBlocked(f"it would sum over {new_size(a)} and {new_size(b)} entries")
 
 
-def _lead(a: Sequence[Axis], b: Sequence[Axis]) -> list[Axis]:
+def _batch_axes(a: Sequence[Axis], b: Sequence[Axis]) -> list[Axis]:
     rank = max(len(a), len(b))
     left = [steady(1)] * (rank - len(a)) + list(a)
     right = [steady(1)] * (rank - len(b)) + list(b)
@@ -79,7 +79,7 @@ def stored_matmul(walk: SizePass, node: Node) -> None:
     if moves(axes[-1]):
         raise SizeBlocked(f"its weights are for {old_size(axes[-1])} entries", walk.name(node.inputs[1]))
     walk.infer(node)
-    walk.put(node, 0, [*axes[:-1], steady(walk.now(node.outputs[0])[-1])])
+    walk.put(node, 0, [*axes[:-1], steady(walk.new_shape(node.outputs[0])[-1])])
 
 
 @rule("Gemm")
@@ -91,16 +91,16 @@ def gemm(walk: SizePass, node: Node) -> None:
     b = b[::-1] if node.attributes.get("transB", 0) else b
     if new_size(a[1]) != new_size(b[0]):
         _meet(walk, node, 1, a[1], b[0])
-    wanted = [a[0], b[1]]
+    result = [a[0], b[1]]
     cuts: dict[int, dict[int, int]] = {}
     if walk.has(node, 2):
         shape = walk.was(node.inputs[2])
         for axis, size in enumerate(shape):
-            along = wanted[axis - len(shape)]
-            if size != 1 and walk.now(node.inputs[2])[axis] != new_size(along):
-                cuts.setdefault(2, {})[axis] = walk.fit(node, 2, axis, along)
+            target = result[axis - len(shape)]
+            if size != 1 and walk.new_shape(node.inputs[2])[axis] != new_size(target):
+                cuts.setdefault(2, {})[axis] = walk.fit(node, 2, axis, target)
     walk.infer(node, cuts=cuts)
-    walk.put(node, 0, wanted)
+    walk.put(node, 0, result)
     _summed(walk, node, a[1])
 
 
@@ -118,9 +118,9 @@ def einsum(walk: SizePass, node: Node) -> None:
                 raise SizeBlocked(f"{letter} would be {new_size(have)} and {new_size(axis)} entries")
     walk.infer(node)
     walk.put(node, 0, [known[letter] for letter in out])
-    gone = [axis for letter, axis in known.items() if letter not in out and moves(axis)]
-    if gone:
-        walk.sums[node.outputs[0]] = frozenset(old_size(axis) for axis in gone)
+    contracted = [axis for letter, axis in known.items() if letter not in out and moves(axis)]
+    if contracted:
+        walk.sums[node.outputs[0]] = frozenset(old_size(axis) for axis in contracted)
 
 
 @rule("LSTM", "GRU", "RNN")
@@ -135,10 +135,10 @@ def recurrent(walk: SizePass, node: Node) -> None:
         raise SizeBlocked("its lengths are stored", walk.name(node.inputs[4]))
     walk.infer(node)
     if node.outputs[0] >= 0:
-        made = [steady(d) for d in walk.was(node.outputs[0])]
-        made[steps] = axes[steps]
-        walk.put(node, 0, made)
-    walk.rest(node)
+        result = [steady(d) for d in walk.was(node.outputs[0])]
+        result[steps] = axes[steps]
+        walk.put(node, 0, result)
+    walk.require_rest_steady(node)
 
 
 @rule("MoE", "QMoE", domain=MS)

@@ -20,24 +20,26 @@ def reduce(walk: SizePass, node: Node) -> None:
     t = node.inputs[0]
     if not walk.changed(t):
         walk.infer(node)  # shape arithmetic
-        walk.rest(node, 0)
+        walk.require_rest_steady(node, 0)
         return
     axes = walk.at(t)
     if node.op_type.startswith("Arg"):
-        along = [int(node.attributes.get("axis", 0))]
+        reduced_axes = [int(node.attributes.get("axis", 0))]
     elif walk.has(node, 1):
-        found = walk.numbers(node.inputs[1])
-        if found is None:
+        axes_input = walk.numbers(node.inputs[1])
+        if axes_input is None:
             raise SizeBlocked("its axes are computed")
-        along = found
+        reduced_axes = axes_input
     else:
-        along = [int(a) for a in node.attributes.get("axes") or ()]
-    if not along and not node.attributes.get("noop_with_empty_axes", 0):
-        along = list(range(len(axes)))
-    gone = {a % len(axes) for a in along}
+        reduced_axes = [int(a) for a in node.attributes.get("axes") or ()]
+    if not reduced_axes and not node.attributes.get("noop_with_empty_axes", 0):
+        reduced_axes = list(range(len(axes)))
+    removed = {a % len(axes) for a in reduced_axes}
     walk.infer(node)
     keep = node.attributes.get("keepdims", 1)
-    walk.put(node, 0, [steady(1) if k in gone else a for k, a in enumerate(axes) if keep or k not in gone])
-    sizes = {old_size(axes[k]) for k in gone if moves(axes[k])}
+    walk.put(
+        node, 0, [steady(1) if k in removed else a for k, a in enumerate(axes) if keep or k not in removed]
+    )
+    sizes = {old_size(axes[k]) for k in removed if moves(axes[k])}
     if sizes and (node.op_type in _COUNTED or node.op_type.startswith("Arg")):
         walk.sums[node.outputs[0]] = frozenset(sizes)

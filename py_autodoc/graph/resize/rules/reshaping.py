@@ -24,7 +24,7 @@ def transpose(walk: SizePass, node: Node) -> None:
 def axes_of_one(walk: SizePass, node: Node) -> None:
     """The operator itself lists the axes to add or remove."""
     walk.infer(node)
-    walk.put(node, 0, _output_axes(walk, node, walk.now(node.outputs[0])))
+    walk.put(node, 0, _output_axes(walk, node, walk.new_shape(node.outputs[0])))
     _carry(walk, node)
 
 
@@ -34,62 +34,67 @@ def reshape(walk: SizePass, node: Node) -> None:
     t, out = node.inputs[0], walk.was(node.outputs[0])
     if 0 in walk.was(t):
         raise SizeBlocked("a tensor has no elements")
-    found = ways(walk.at(t), out)
-    if not found:
+    candidates = ways(walk.at(t), out)
+    if not candidates:
         shape = list(walk.was(t))
         raise SizeBlocked(f"{shape} becomes {list(out)} in a way that does not go on at other sizes")
     old = walk.were(node.inputs[1]) if walk.has(node, 1) else list(node.attributes.get("shape") or ())
-    asked = walk.numbers(node.inputs[1]) if walk.has(node, 1) else old
-    if old is None or asked is None or len(old) != len(out):
+    requested = walk.numbers(node.inputs[1]) if walk.has(node, 1) else old
+    if old is None or requested is None or len(old) != len(out):
         raise SizeBlocked("the shape it makes is computed from data")
-    if asked != old:
-        right = [way for way in found if _results_in(walk, node, asked, way)]
-        found = right or found
-    way = walk.choose(node, found)
-    if _results_in(walk, node, asked, way):
+    if requested != old:
+        right = [candidate for candidate in candidates if _results_in(walk, node, requested, candidate)]
+        candidates = right or candidates
+    candidate = walk.choose(node, candidates)
+    if _results_in(walk, node, requested, candidate):
         walk.infer(node)
     else:
-        wanted = _rewritten_shape(walk, node, old, asked, way)
+        new_shape = _rewritten_shape(walk, node, old, requested, candidate)
         if walk.has(node, 1):
-            walk.infer(node, consts={1: wanted})
+            walk.infer(node, consts={1: new_shape})
         else:
-            walk.infer(node, ints={"shape": wanted})
-    walk.put(node, 0, way)
+            walk.infer(node, ints={"shape": new_shape})
+    walk.put(node, 0, candidate)
     _carry(walk, node)
 
 
-def _results_in(walk: SizePass, node: Node, asked: Sequence[int], way: Sequence[Axis]) -> bool:
-    """True if a Reshape to ``asked`` gives these axes."""
-    given, wanted = walk.now(node.inputs[0]), sizes_of(way)
+def _results_in(walk: SizePass, node: Node, requested: Sequence[int], axes: Sequence[Axis]) -> bool:
+    """True if a Reshape to ``requested`` gives these axes."""
+    input_shape, target = walk.new_shape(node.inputs[0]), sizes_of(axes)
     keep_zero = bool(node.attributes.get("allowzero", 0))
-    out = [given[i] if d == 0 and not keep_zero and i < len(given) else d for i, d in enumerate(asked)]
+    out = [
+        input_shape[i] if d == 0 and not keep_zero and i < len(input_shape) else d
+        for i, d in enumerate(requested)
+    ]
     if out.count(-1) > 1:
         return False
-    return all(d in (-1, w) for d, w in zip(out, wanted, strict=True))
+    return all(d in (-1, w) for d, w in zip(out, target, strict=True))
 
 
 def _rewritten_shape(
-    walk: SizePass, node: Node, old: Sequence[int], asked: Sequence[int], way: Sequence[Axis]
+    walk: SizePass, node: Node, old: Sequence[int], requested: Sequence[int], axes: Sequence[Axis]
 ) -> list[int]:
     """Return the shape with changed numbers replaced; -1 stays, as does 0 if it copies the right size."""
-    given, keep_zero = walk.now(node.inputs[0]), bool(node.attributes.get("allowzero", 0))
-    wanted = []
-    for k, (number, axis) in enumerate(zip(old, way, strict=True)):
+    input_shape, keep_zero = walk.new_shape(node.inputs[0]), bool(node.attributes.get("allowzero", 0))
+    result = []
+    for k, (number, axis) in enumerate(zip(old, axes, strict=True)):
         size = new_size(axis)
-        copied = number == 0 and not keep_zero and k < len(given) and given[k] == size
-        wanted.append(number if number == -1 or copied else size)
-    if asked != list(old) and any(a != o and a != w for a, o, w in zip(asked, old, wanted, strict=True)):
+        copied = number == 0 and not keep_zero and k < len(input_shape) and input_shape[k] == size
+        result.append(number if number == -1 or copied else size)
+    if requested != list(old) and any(
+        a != o and a != w for a, o, w in zip(requested, old, result, strict=True)
+    ):
         raise SizeBlocked(
             "the shape it makes is computed in a way that does not fit", walk.name(node.inputs[1])
         )
-    return wanted
+    return result
 
 
 def _output_axes(walk: SizePass, node: Node, new: Sequence[int]) -> tuple[Axis, ...]:
     out = walk.was(node.outputs[0])
-    for way in ways(walk.at(node.inputs[0]), out):
-        if sizes_of(way) == list(new):
-            return way
+    for axes in ways(walk.at(node.inputs[0]), out):
+        if sizes_of(axes) == list(new):
+            return axes
     raise SizeBlocked(f"{list(out)} does not go on at other sizes")
 
 
@@ -107,4 +112,4 @@ def blocks(walk: SizePass, node: Node) -> None:
         raise SizeBlocked(f"its blocks of {size} do not fit")
     if any(moves(a) and old_size(a) == 1 for a in axes):
         raise SizeBlocked("an axis of one entry")
-    walk.plain(node)
+    walk.unchanged(node)

@@ -10,7 +10,7 @@ from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 
 @rule("ConstantOfShape", "Range", "RandomNormal", "RandomUniform", "EyeLike")
-def made(walk: SizePass, node: Node) -> None:
+def constant_of_shape(walk: SizePass, node: Node) -> None:
     """A tensor filled to a given shape."""
     walk.infer(node)
     for k in range(len(node.outputs)):
@@ -22,30 +22,40 @@ def expand(walk: SizePass, node: Node) -> None:
     """Numbers on changing axes follow them; other numbers may represent such an axis, too."""
     t, out = node.inputs[0], walk.was(node.outputs[0])
     axes = walk.at(t)
-    asked = walk.numbers(node.inputs[1])
-    if asked is None:
+    requested = walk.numbers(node.inputs[1])
+    if requested is None:
         raise SizeBlocked("the shape it makes is computed from data")
-    wanted = list(asked)
-    computed = node.inputs[1] in walk.moved
+    new_shape = list(requested)
+    computed = node.inputs[1] in walk.changing_values
     result = [steady(d) for d in out]
     for k in range(len(out)):
-        given = axes[k - len(out)] if len(out) - k <= len(axes) else None
-        place = k - (len(out) - len(asked))
-        number = asked[place] if place >= 0 else 1
-        if given is not None and moves(given):
-            result[k] = given
-            if number not in (1, new_size(given)):
-                wanted[place] = new_size(given)
-        elif place >= 0 and number != out[k] and computed and number != 1:
+        input_axis = axes[k - len(out)] if len(out) - k <= len(axes) else None
+        position = k - (len(out) - len(requested))
+        number = requested[position] if position >= 0 else 1
+        if input_axis is not None and moves(input_axis):
+            result[k] = input_axis
+            if number not in (1, new_size(input_axis)):
+                new_shape[position] = new_size(input_axis)
+        elif position >= 0 and number != out[k] and computed and number != 1:
             result[k] = (AxisFactor(out[k], number, True),)
-        elif place >= 0 and number in walk.spans and (given is None or old_size(given) == 1) and number > 1:
-            follow = [x for held in walk.axes.values() for x in held if old_size(x) == number and moves(x)]
+        elif (
+            position >= 0
+            and number in walk.spans
+            and (input_axis is None or old_size(input_axis) == 1)
+            and number > 1
+        ):
+            follow = [
+                x
+                for axes_of_tensor in walk.axes.values()
+                for x in axes_of_tensor
+                if old_size(x) == number and moves(x)
+            ]
             options = [*dict.fromkeys(follow), steady(number)]
             seen: dict[int, object] = {}
             options = [x for x in options if seen.setdefault(new_size(x), x) is x]
             result[k] = walk.choose(node, options, f".{k}")
-            wanted[place] = new_size(result[k])
-    walk.infer(node, consts={1: wanted} if wanted != asked else None)
+            new_shape[position] = new_size(result[k])
+    walk.infer(node, consts={1: new_shape} if new_shape != requested else None)
     walk.put(node, 0, result)
 
 
@@ -57,8 +67,8 @@ def tile(walk: SizePass, node: Node) -> None:
     if counts is None or node.opset < 6:
         raise SizeBlocked("how often it repeats depends on the data")
     walk.infer(node)
-    if node.inputs[1] in walk.moved:
-        walk.rest(node, 0)
+    if node.inputs[1] in walk.changing_values:
+        walk.require_rest_steady(node, 0)
         return
     result = []
     for axis, count in zip(axes, counts, strict=True):
@@ -75,48 +85,50 @@ def resize(walk: SizePass, node: Node) -> None:
     axes = walk.at(node.inputs[0])
     old = node.op_type == "Upsample" or node.opset < 11
     if old or not walk.has(node, 3):
-        walk.plain(node)
+        walk.unchanged(node)
         return
     if node.attributes.get("keep_aspect_ratio_policy", "stretch") not in ("stretch", b"stretch"):
         raise SizeBlocked("it keeps the aspect ratio to stored sizes")
-    asked = walk.numbers(node.inputs[3])
-    along = [a % len(axes) for a in node.attributes.get("axes") or range(len(axes))]
-    if asked is None or len(asked) != len(along):
+    requested = walk.numbers(node.inputs[3])
+    resized_axes = [a % len(axes) for a in node.attributes.get("axes") or range(len(axes))]
+    if requested is None or len(requested) != len(resized_axes):
         raise SizeBlocked("its sizes are computed from data")
     moving = [
         k
-        for k, a in enumerate(along)
-        if moves(axes[a]) or (old_size(axes[a]) == 1 and asked[k] in walk.spans)
+        for k, a in enumerate(resized_axes)
+        if moves(axes[a]) or (old_size(axes[a]) == 1 and requested[k] in walk.spans)
     ]
     before = walk.were(node.inputs[3])
-    if before is None or any(asked[k] != before[k] for k in moving):
-        walk.plain(node)  # computed
+    if before is None or any(requested[k] != before[k] for k in moving):
+        walk.unchanged(node)  # computed
         return
-    options = _sizes(walk, node, asked, [(k, along[k]) for k in moving])
+    options = _sizes(walk, node, requested, [(k, resized_axes[k]) for k in moving])
     reading = walk.choose(node, options)
-    walk.infer(node, consts={3: reading} if reading != asked else None)
-    walk.rest(node, 0)
+    walk.infer(node, consts={3: reading} if reading != requested else None)
+    walk.require_rest_steady(node, 0)
 
 
-def _sizes(walk: SizePass, node: Node, asked: list[int], moving: list[tuple[int, int]]) -> list[list[int]]:
+def _sizes(
+    walk: SizePass, node: Node, requested: list[int], moving: list[tuple[int, int]]
+) -> list[list[int]]:
     """Return readings of stored sizes: those of another changing tensor, else a factor, or unchanged."""
     axes = walk.at(node.inputs[0])
-    given = tuple(old_size(axes[a]) for _, a in moving)
-    wanted = tuple(asked[k] for k, _ in moving)
-    held = [[other[a] for _, a in moving] for other in walk.axes.values() if len(other) == len(axes)]
-    alike = [sizes for sizes in held if tuple(map(old_size, sizes)) == wanted]
-    followed = list(dict.fromkeys(tuple(map(new_size, sizes)) for sizes in alike))
-    if followed and not (given == wanted and set(wanted) <= walk.roots):
-        walk.note(node, f"its stored sizes {list(wanted)} belong to another tensor and follow it")
-        return [_with(asked, moving, sizes) for sizes in followed]
-    grown = [new_size(axes[a]) * asked[k] / old_size(axes[a]) for k, a in moving]
+    old_input = tuple(old_size(axes[a]) for _, a in moving)
+    old_output = tuple(requested[k] for k, _ in moving)
+    candidates = [[other[a] for _, a in moving] for other in walk.axes.values() if len(other) == len(axes)]
+    matches = [sizes for sizes in candidates if tuple(map(old_size, sizes)) == old_output]
+    followed = list(dict.fromkeys(tuple(map(new_size, sizes)) for sizes in matches))
+    if followed and not (old_input == old_output and set(old_output) <= walk.roots):
+        walk.note(node, f"its stored sizes {list(old_output)} belong to another tensor and follow it")
+        return [_with(requested, moving, sizes) for sizes in followed]
+    grown = [new_size(axes[a]) * requested[k] / old_size(axes[a]) for k, a in moving]
     if not moving or not all(size.is_integer() for size in grown):
-        return [asked]
-    return [_with(asked, moving, [int(size) for size in grown]), asked]
+        return [requested]
+    return [_with(requested, moving, [int(size) for size in grown]), requested]
 
 
-def _with(asked: list[int], moving: Sequence[tuple[int, int]], sizes: Sequence[int]) -> list[int]:
-    made = list(asked)
+def _with(requested: list[int], moving: Sequence[tuple[int, int]], sizes: Sequence[int]) -> list[int]:
+    result = list(requested)
     for (k, _), size in zip(moving, sizes, strict=True):
-        made[k] = size
-    return made
+        result[k] = size
+    return result
