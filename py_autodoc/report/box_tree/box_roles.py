@@ -86,11 +86,10 @@ class Roles:
 
     def operators(self, nodes: Sequence[int]) -> str:
         """Return the most characteristic operators, layers first (``MatMul-Softmax``), absent a role."""
-        ops = [
-            self.model.nodes[node].op_type
-            for node in nodes
-            if node not in self.plumbing.kind and not self.model.nodes[node].is_constant
-        ]
+        drawn = [node for node in nodes if not self.model.nodes[node].is_constant]
+        # A part of a mask can hold nothing but preparation.
+        shown = [node for node in drawn if node not in self.plumbing.kind] or drawn
+        ops = [self.model.nodes[node].op_type for node in shown]
         kinds = dict.fromkeys(ops)
         heavy = [op for op in kinds if op in _CONVOLVE | _MULTIPLY | _NORMS | _POOLS or op == "Softmax"]
         told = heavy or list(kinds)

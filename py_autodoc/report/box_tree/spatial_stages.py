@@ -128,9 +128,11 @@ def _runs(sizes: Sequence[Shape | None]) -> list[tuple[int, int]]:
 
 
 def _title(sizes: Sequence[Shape | None], number: int) -> str:
-    common = Counter(size for size in sizes if size is not None).most_common(1)
-    if not common:
+    known = [size for size in sizes if size is not None]
+    common, count = Counter(known).most_common(1)[0] if known else ((), 0)
+    # Boxes of many sizes, such as the heads of a detector, are no stage.
+    if not count or 2 * count < len(known):
         return f"{PART_NAME}{number + 1}"
-    size = "×".join("?" if d is None else str(d) for d in common[0][0])
+    size = "×".join("?" if d is None else str(d) for d in common)
     # A symbolic size is too long for a name.
     return STAGE_NAME + (size if len(size) <= READABLE else str(number + 1))
