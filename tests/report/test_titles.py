@@ -76,6 +76,7 @@ def test_a_residual_is_named_by_what_is_in_it(inside, title):
 
 
 def test_a_residual_around_cross_attention_says_so():
+    """Its keys and values come from outside."""
     whole = RecognisedBlock("residual", (0, 1, 2), 2, "plain")
-    cross = RecognisedBlock("attention", (0, 1), 0, facts={"kind": "cross"})
+    cross = RecognisedBlock("attention", (0, 1, 7), 0, facts={"kind": "cross"})
     assert Titles([whole, cross]).of(whole) == "Cross-attention block"

@@ -62,7 +62,8 @@ class BoxNames:
                 continue
             nodes = self.members[scope]
             if not is_size or not roles.convolves(nodes):
-                tree.label[scope] = shorten_middle(roles.of(nodes) or roles.operators(nodes)) or label
+                told = roles.of(nodes) or roles.operators(nodes) or roles.prepares(nodes)
+                tree.label[scope] = shorten_middle(told) or label
 
     def _roles(self) -> None:
         """Set the role of modules and parts of repeats whose class is unknown or only a container."""

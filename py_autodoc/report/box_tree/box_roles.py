@@ -76,6 +76,10 @@ class Roles:
         first = any(self._is(node, _CONVOLVE) and self._data(node) in entry for node in nodes)
         return "Conv stem" if first and role.startswith("Conv") else role
 
+    def prepares(self, nodes: Sequence[int]) -> str:
+        """Return what the preparation nodes among the nodes prepare, such as ``Sizes``."""
+        return self.plumbing.title(node for node in nodes if node in self.plumbing.kind).capitalize()
+
     def layers(self, nodes: Sequence[int]) -> list[int]:
         """Return the convolutions and matrix products with weights."""
         return [node for node in nodes if self._is(node, _CONVOLVE) or self._weighted(node)]

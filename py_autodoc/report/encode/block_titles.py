@@ -60,13 +60,15 @@ class Titles:
         """Return the title of a block: a residual is named by the attention or feed-forward network in it."""
         if block.kind != "residual":
             return block_title(block)
-        held = self.inside(block.nodes)
-        kinds = {inner.kind for inner in held}
+        kinds = {inner.kind for inner in self.inside(block.nodes)}
+        if "attention" in kinds and kinds & _FEED_FORWARD:
+            return "Transformer layer"
+        # Keys and values of a cross-attention come from outside the residual.
+        attention = [b for n in block.nodes for b in self._at.get(n, ()) if b.kind == "attention"]
+        if attention and all(b.facts.get("kind") == "cross" for b in attention):
+            return "Cross-attention block"
         if "attention" in kinds:
-            if kinds & _FEED_FORWARD:
-                return "Transformer layer"
-            cross = all(b.facts.get("kind") == "cross" for b in held if b.kind == "attention")
-            return "Cross-attention block" if cross else "Attention block"
+            return "Attention block"
         if "state-space" in kinds:
             return "State-space layer"
         if kinds & _FEED_FORWARD and not kinds & _OTHER_LAYERS:
