@@ -42,7 +42,9 @@ def check_weights(path: PathLike) -> None:
     for one in load(path).diagnostics:
         if one.code in OUT_OF_REACH:
             raise InputError(
-                one.code, f"{base_name(path)}: {one.message}", "The files beside the model belong to it."
+                one.code,
+                f"{base_name(path)}: {one.message}",
+                "Keep the weight files next to the model.",
             )
 
 
@@ -127,7 +129,7 @@ def open_session(
         if one not in runtime.get_available_providers():
             raise OptionError(
                 "provider-unknown", f"This ONNX Runtime has no provider {one[:80]}.",
-                f"It has {', '.join(runtime.get_available_providers())}.",
+                f"Choose one of {', '.join(runtime.get_available_providers())}.",
             )  # fmt: skip
     given: str | bytes = os.fspath(path)
     if proto is not None:

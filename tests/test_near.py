@@ -47,7 +47,7 @@ def test_a_selection_that_is_not_there_names_modules_as_well():
     assert "encoder/layer.0/attention" in caught.value.hint
     with pytest.raises(TraitFault) as caught:
         resolve_nodes(layers, ["encoder/layer.0/atention"])
-    assert "Near it: m/encoder/layer.0/attention" in caught.value.hint
+    assert "Did you mean m/encoder/layer.0/attention" in caught.value.hint
 
 
 def test_a_part_of_a_name_lists_all_devices_that_match():
@@ -58,7 +58,7 @@ def test_a_part_of_a_name_lists_all_devices_that_match():
     assert all(one in f"{caught.value.hint} ".replace(".", " ").replace(",", " ").split() for one in wanted)
     with pytest.raises(OptionError) as caught:
         find_profile("jetsno-orin")
-    assert "Nearest: jetson" in caught.value.hint
+    assert "Did you mean jetson" in caught.value.hint
 
 
 def test_export_without_torch_names_the_pip_line(monkeypatch):

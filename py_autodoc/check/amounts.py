@@ -45,4 +45,6 @@ def _text(given: Amount) -> str:
 
 
 def _bad(given: Amount, where: str, example: str) -> OptionError:
-    return OptionError("bad-amount", f"{where}: cannot read {str(given)[:40]!r}.", f"Write {example}.")
+    return OptionError(
+        "bad-amount", f"{where}: cannot read {str(given)[:40]!r}.", f"Pass a value such as {example}."
+    )

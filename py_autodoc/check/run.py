@@ -111,18 +111,18 @@ def read_baseline(path: str, analyse: Analyse) -> Baseline:
             what = "is not a regular file" if os.path.exists(path) else "no such file"
             raise PathError("path-missing", f"{shown}: {what}.", "Check the path of the baseline.")
         if os.path.getsize(path) > MAX_REPORT_BYTES:
-            raise OptionError("bad-baseline", f"{shown} is larger than a report can be (1 GiB).")
+            raise OptionError("bad-baseline", f"{shown} is too large for a report (limit: 1 GiB).")
         data = Path(path).read_bytes()
         check_json(data, _REPORT)
         return of_report(Report.from_json(data), shown)
     except OSError as fault:
         raise PathError("path-unreadable", f"Cannot read {shown}: {fault.strerror or fault}.") from None
     except TooMuch as fault:
-        raise OptionError("bad-baseline", f"{shown} {fault}; no report does.") from None
+        raise OptionError("bad-baseline", f"{shown} is not a report: it {fault}.") from None
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as fault:
         raise OptionError(
             "bad-baseline", f"{shown} is not a report: {str(fault)[:200]}.",
-            "Write one with `onnx-autodoc analyze MODEL --out-json REPORT.json`.",
+            "Create one with `onnx-autodoc analyze MODEL --out-json REPORT.json`.",
         ) from None  # fmt: skip
 
 

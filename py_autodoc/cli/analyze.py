@@ -98,24 +98,22 @@ class _Result:
 
 @click.command("analyze", short_help="Analyse a model: architecture, parameters, MACs, memory, findings.")
 @click.argument("models", metavar="MODEL…", type=click.Path(path_type=str), nargs=-1, required=True)
-@click.option("--out-json", metavar="PATH", help='Write the report as JSON ("-" for stdout).')
-@click.option("--out-csv", metavar="PATH", help="Write the table of layers as CSV; - is stdout.")
+@click.option("--out-json", metavar="PATH", help="Write the report as JSON (- for stdout).")
+@click.option("--out-csv", metavar="PATH", help="Write the table of layers as CSV (- for stdout).")
 @click.option(
     "--out-html",
     metavar="PATH",
-    help='Write the viewer and the model to one offline HTML file ("-" for stdout).',
+    help="Write the viewer and the model to one offline HTML file (- for stdout).",
 )
-@click.option("--out-md", metavar="PATH", help="Write the report as a model card in Markdown; - is stdout.")
+@click.option("--out-md", metavar="PATH", help="Write the report as a model card in Markdown (- for stdout).")
 @click.option("--out-pdf", metavar="PATH", help="Write the report as PDF; needs onnx-autodoc[pdf].")
 @click.option(
     "--update",
     metavar="FILE",
     shell_complete=files,
-    help="Put the report between the marker lines of a Markdown file, for example a README.",
+    help="Insert the report between the marker lines of a Markdown file, such as a README.",
 )
-@click.option(
-    "--assets-dir", metavar="DIR", help="Write pictures of the graph here, which the Markdown then shows."
-)
+@click.option("--assets-dir", metavar="DIR", help="Folder for images of the graph, which the Markdown shows.")
 @click.option(
     "--with-plots",
     is_flag=True,
@@ -126,14 +124,16 @@ class _Result:
     is_flag=True,
     help="Ask a language model for a summary of the report; needs onnx-autodoc[llm].",
 )
-@click.option("--llm-url", metavar="URL", help="The service to ask, https://HOST; else ONNX_AUTODOC_LLM_URL.")
-@click.option("--llm-model", metavar="NAME", help="The model to ask; else ONNX_AUTODOC_LLM_MODEL.")
+@click.option(
+    "--llm-url", metavar="URL", help="URL of the service, https://HOST (default: ONNX_AUTODOC_LLM_URL)."
+)
+@click.option("--llm-model", metavar="NAME", help="Language model to use (default: ONNX_AUTODOC_LLM_MODEL).")
 @click.option(
     "--llm-api",
     type=click.Choice(["messages", "chat"]),
-    help="The requests it understands: /v1/messages or /v1/chat/completions.",
+    help="API of the service: /v1/messages or /v1/chat/completions.",
 )
-@click.option("--redact-names", is_flag=True, help="With --llm-summary: send no name or text of the model.")
+@click.option("--redact-names", is_flag=True, help="With --llm-summary, send no names or texts of the model.")
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @sizes("report")
 @click.option(
@@ -151,7 +151,7 @@ class _Result:
 @click.option(
     "--read-weights",
     is_flag=True,
-    help="Read every weight, for the rules about their values (NaN, all zero, duplicates).",
+    help="Read all weights, for the rules about their values (NaN, all zero, duplicates).",
 )
 @click.option(
     "--sensitivity",
@@ -162,22 +162,22 @@ class _Result:
 @click.option(
     "--hash", is_flag=True, help="Report the SHA-256 of the file, and of the files with its weights."
 )
-@click.option("--findings", is_flag=True, help="List all findings with their nodes; else they are counted.")
+@click.option("--findings", is_flag=True, help="List all findings with their nodes instead of counting them.")
 @hardware
 @force
 @progress_options
 def command(log_level: str, **options: object) -> int:
-    """Read the structure of MODEL (never its weights, unless asked to) and say what it is and what it costs.
+    """Describe MODEL and its costs from its structure; its weights are read only on request.
 
-    Without an output option, the result is a summary on a terminal, and otherwise the JSON report.
+    Without an output option, prints a summary on a terminal, and the JSON report otherwise.
 
-    Several models, or folders of .onnx files, give one line each on a terminal, and otherwise one JSON object
-    per line; --out-json and --out-csv contain all of them.
+    Several models, or folders of .onnx files, are printed as one line each on a terminal, and as one JSON
+    object per line otherwise; --out-json and --out-csv contain all of them.
 
     \b
     Exit status: 0 success, 1 invalid input, 2 the model cannot run with these sizes or part of the
-    analysis failed (the report is partial), 3 a result could not be written, 4 the language model gave no
-    summary (everything else is there); of several models the worst.
+    analysis failed (the report is partial), 3 a result could not be written, 4 the language model returned
+    no summary (all else is complete). Several models: the worst status.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     return _run(_AnalyzeRequest(**options))  # type: ignore[arg-type]
@@ -303,7 +303,7 @@ def _run_all(request: _AnalyzeRequest) -> int:
         "--findings": request.findings,
     }
     for option in (option for option, given in alone.items() if given):
-        raise OptionError("one-model-only", f"{option} is for one model.", "Name one.")
+        raise OptionError("one-model-only", f"{option} is for one model.", "Pass only one model.")
     _options(request)  # invalid options are invalid for every model
     files = model_files(request.models)
     outputs, done = _targets(request, files), []

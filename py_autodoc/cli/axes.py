@@ -28,7 +28,9 @@ def counts(given: Sequence[str], option: str) -> list[int]:
     for item in texts(given):
         if not item.isascii() or not item.isdigit() or not 1 <= int(item[:10]) <= 1 << 20:
             raise OptionError(
-                "bad-list", f"{option}: {item[:40]!r} is not a number from 1 to 1,048,576.", "Write 1,4,16."
+                "bad-list",
+                f"{option}: {item[:40]!r} is not a number from 1 to 1,048,576.",
+                "Pass a list such as 1,4,16.",
             )
         found.append(int(item))
     return found
@@ -44,7 +46,7 @@ def tokens(given: Sequence[str], option: str) -> list[int]:
             raise OptionError(
                 "bad-list",
                 f"{option}: {item[:40]!r} is not a number from 1 to 16,777,216.",
-                "Write 1k,4k,32k.",
+                "Pass a list such as 1k,4k,32k.",
             )
         found.append(count)
     return found
@@ -77,24 +79,28 @@ def shapes(given: Sequence[str]) -> dict[str, list[tuple[int, ...]]]:
 
 def byte_size(text: str | None, option: str) -> int | None:
     """Parse ``8GB`` or ``512 MiB`` as bytes. Raises: OptionError."""
-    return None if text is None else int(_amount(text, option, _UNITS, "8GB, 512MiB"))
+    return None if text is None else int(_amount(text, option, _UNITS, "8GB or 512MiB"))
 
 
 def milliseconds(text: str | None, option: str) -> float | None:
     """Parse ``10ms``, ``0.5 s`` or ``10`` as positive milliseconds. Raises: OptionError."""
-    return None if text is None else positive(_amount(text, option, _TIMES, "10ms, 0.5s"), option)
+    return None if text is None else positive(_amount(text, option, _TIMES, "10ms or 0.5s"), option)
 
 
 def _amount(text: str, option: str, units: dict[str, int] | dict[str, float], example: str) -> float:
     match = _AMOUNT.fullmatch(text)
     scale = units.get(match[2].lower()) if match else None
     if match is None or scale is None:
-        raise OptionError("bad-amount", f"{option}: cannot read {text[:40]!r}.", f"Write {example}.")
+        raise OptionError(
+            "bad-amount", f"{option}: cannot read {text[:40]!r}.", f"Pass a value such as {example}."
+        )
     return float(match[1]) * scale
 
 
 def positive(value: float | None, option: str) -> float | None:
     """Return the number if it is positive. Raises: OptionError."""
     if value is not None and not 0 < value < 1e18:
-        raise OptionError("bad-amount", f"{option} is {value:g}; it must be above 0.", "Write a number.")
+        raise OptionError(
+            "bad-amount", f"{option} is {value:g}; it must be above 0.", "Pass a positive number."
+        )
     return value

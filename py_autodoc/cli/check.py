@@ -22,13 +22,15 @@ _ACTIONS = "GITHUB_ACTIONS"
 
 @click.command("check", short_help="Check models against limits and rules, for CI.")
 @click.argument("models", metavar="MODEL…", type=click.Path(path_type=str), nargs=-1)
-@click.option("--max-params", metavar="N", help="Most parameters: 100M.")
-@click.option("--max-macs", metavar="N", help="Most MACs per inference: 5G.")
-@click.option("--max-flops", metavar="N", help="Most FLOPs per inference: 10G.")
-@click.option("--max-peak-memory", metavar="SIZE", help="Most memory for live activations: 512MiB.")
-@click.option("--max-weights", metavar="SIZE", help="Largest size of all weights: 100MB.")
-@click.option("--max-size", metavar="SIZE", help="Largest size of the file, external weights included.")
-@click.option("--max-latency", metavar="TIME", help="Longest estimated latency on --hardware: 10ms.")
+@click.option("--max-params", metavar="N", help="Maximum parameters, such as 100M.")
+@click.option("--max-macs", metavar="N", help="Maximum MACs per inference, such as 5G.")
+@click.option("--max-flops", metavar="N", help="Maximum FLOPs per inference, such as 10G.")
+@click.option(
+    "--max-peak-memory", metavar="SIZE", help="Maximum memory for live activations, such as 512MiB."
+)
+@click.option("--max-weights", metavar="SIZE", help="Maximum size of all weights, such as 100MB.")
+@click.option("--max-size", metavar="SIZE", help="Maximum size of the file, including external weights.")
+@click.option("--max-latency", metavar="TIME", help="Maximum estimated latency on --hardware, such as 10ms.")
 @click.option(
     "--fail-on",
     metavar="SEVERITY|CONDITION",
@@ -56,10 +58,10 @@ _ACTIONS = "GITHUB_ACTIONS"
     help="Apply --max-params, --max-macs, --max-flops, --max-weights, --forbid-op, --allow-op and --fail-on "
     "only to the nodes that match: 'op=Conv & macs>1e8'.",
 )  # fmt: skip
-@click.option("--baseline", metavar="REPORT.json|MODEL", help="Fail where the model is worse than this one.")
+@click.option("--baseline", metavar="REPORT.json|MODEL", help="Fail if the model is worse than this one.")
 @click.option(
     "--tolerance", metavar="N%|NAME=N%", multiple=True,
-    help="Growth over the baseline that is accepted, of all figures or of one: 5%, macs=2%. Repeatable.",
+    help="Accepted growth over the baseline, for all figures or for one: 5%, macs=2%. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--policy", metavar="FILE", shell_complete=completion.files,
@@ -69,11 +71,11 @@ _ACTIONS = "GITHUB_ACTIONS"
 @click.option(
     "--unknown",
     type=click.Choice(["fail", "warn"]),
-    help="If a figure is unknown: fail (default) or warn.",
+    help="What to do if a figure is unknown: fail (default) or warn.",
 )
-@click.option("--junit", metavar="PATH", help="Write the result as JUnit XML; - is stdout.")
-@click.option("--sarif", metavar="PATH", help="Write the result as SARIF 2.1.0; - is stdout.")
-@click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
+@click.option("--junit", metavar="PATH", help="Write the result as JUnit XML (- for stdout).")
+@click.option("--sarif", metavar="PATH", help="Write the result as SARIF 2.1.0 (- for stdout).")
+@click.option("--out-json", metavar="PATH", help="Write the result as JSON (- for stdout).")
 @click.option(
     "--annotations/--no-annotations", default=None,
     help="Print annotations for GitHub Actions (default: if GITHUB_ACTIONS is true).",
@@ -84,7 +86,7 @@ _ACTIONS = "GITHUB_ACTIONS"
 @force
 @progress_options
 def command(models: tuple[str, ...], log_level: str, progress: bool | None, **options: Any) -> int:
-    """Check MODEL against limits and rules; files, folders and patterns such as 'models/**/*.onnx'.
+    """Check MODEL, a file, a folder or a pattern such as 'models/**/*.onnx', against limits and rules.
 
     \b
         onnx-autodoc check model.onnx --max-macs 5G --max-weights 100MB --fail-on high
@@ -92,11 +94,11 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
         onnx-autodoc check 'models/*.onnx' --forbid-op Loop,'com.microsoft::*' --sarif check.sarif
         onnx-autodoc check model.onnx --baseline report.json --tolerance 5% --fail-on new-findings
 
-    A figure that is not known does not pass its limit.
+    A limit is not met if its figure is unknown.
 
     \b
     Exit status: 0 every model passes, 1 invalid input, 2 the analysis failed, 3 a result could not be
-    written, 5 a model does not pass; of several models the largest.
+    written, 5 a model does not pass. Several models: the highest status.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.check.run import plan, read_baseline, worst

@@ -40,7 +40,7 @@ def given_policy(options: Mapping[str, Any]) -> tuple[Policy, str | None]:
     """
     source = options["policy"]
     if options["no_policy"] and source:
-        raise OptionError("two-policies", "--policy and --no-policy exclude each other.", "Use one of them.")
+        raise OptionError("two-policies", "--policy and --no-policy cannot be combined.", "Use one of them.")
     if source is None and not options["no_policy"] and os.path.isfile(POLICY_FILE):
         source = POLICY_FILE
     policy = Policy() if source is None else read_policy(source)
@@ -84,8 +84,8 @@ def _with_where(
         if name not in _OF_NODES:
             option = f"--max-{name.replace('_', '-')}"
             raise OptionError(
-                "where-of-the-whole", f"{option} is about the whole model, --where about some nodes.",
-                "Run them apart, or use a policy file.",
+                "where-of-the-whole", f"{option} applies to the whole model, --where to some nodes.",
+                "Check them separately, or use a policy file.",
             )  # fmt: skip
     where = PolicyWhere(
         query=options["where"],
@@ -151,7 +151,7 @@ def models_of(given: Sequence[str], policy: Policy) -> list[str]:
     paths = list(given) or policy.models
     if not paths:
         raise OptionError(
-            "no-models", "No model is named.", "Add a file, a folder or a pattern such as 'models/*.onnx'."
+            "no-models", "No model was passed.", "Add a file, a folder or a pattern such as 'models/*.onnx'."
         )  # fmt: skip
     return model_files(expanded(paths))
 

@@ -72,15 +72,15 @@ class _Sizes:
     help="Compare with the model in this precision (fp32 …) instead of the first.",
 )
 @click.option("--weights", is_flag=True, help="Also compare the values of weights; reads all weights.")
-@click.option("--out-json", metavar="PATH", help="Write the comparison as JSON; - is stdout.")
-@click.option("--out-md", metavar="PATH", help="Write the comparison as Markdown; - is stdout.")
+@click.option("--out-json", metavar="PATH", help="Write the comparison as JSON (- for stdout).")
+@click.option("--out-md", metavar="PATH", help="Write the comparison as Markdown (- for stdout).")
 @click.option("--out-pdf", metavar="PATH", help="Write the comparison as PDF; needs onnx-autodoc[pdf].")
 @click.option(
     "--with-plots",
     is_flag=True,
-    help="Draw size, time and quality for --assets-dir and --out-pdf; needs onnx-autodoc[plots].",
+    help="Plot size, time and quality for --assets-dir and --out-pdf; needs onnx-autodoc[plots].",
 )
-@click.option("--assets-dir", metavar="DIR", help="Write plots here, which the Markdown then shows.")
+@click.option("--assets-dir", metavar="DIR", help="Folder for plots, which the Markdown shows.")
 @click.option("--out-svg", metavar="PATH", help="Draw both as one graph with the differences, as SVG.")
 @click.option("--out-png", metavar="PATH", help="The same as PNG; needs onnx-autodoc[pictures].")
 @click.option(
@@ -90,15 +90,15 @@ class _Sizes:
     help="Exit with 5 if this holds: 'macs>+5%', 'size>100M', architecture, removed … Repeatable.",
 )
 @click.option(
-    "--topology", is_flag=True, help="Instead: nodes, edges, attributes and weights, byte for byte."
+    "--topology", is_flag=True, help="Compare only nodes, edges, attributes and weights, byte by byte."
 )
-@click.option("--structure", is_flag=True, help="The same without weights, which need not be there.")
-@click.option("--tags", is_flag=True, help="Instead: modules, which tags there are and the nodes of each.")
+@click.option("--structure", is_flag=True, help="The same without weights, which may be missing.")
+@click.option("--tags", is_flag=True, help="Compare only the modules: their tags and the nodes of each.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--beside",
     metavar="PATH.html",
-    help="Write an offline page with both models side by side. Given alone, nothing else is written.",
+    help="Write an offline page with both models side by side. Without other options, writes nothing else.",
 )
 @click.option(
     "--direction",
@@ -146,11 +146,11 @@ def command(
 
     Models are aligned by structure, whatever the names of their nodes: a float model shares all core
     operators with its quantized, converted or fused variants. Further models are also compared with A.
-    Dimensions without a value get a typical one.
+    Dimensions without a value get a typical value.
 
     \b
-    Exit status: 0 if they are the same, 1 if they differ, 2 on errors, 3 if a result could not be written.
-    With --fail-on: 0 if no condition holds, 5 if one does.
+    Exit status: 0 if the models are the same, 1 if they differ, 2 on errors, 3 if a result could not be
+    written. With --fail-on: 0 if no condition holds, 5 if one does.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     chosen = _Sizes(**given)
     if topology and structure:
@@ -162,14 +162,14 @@ def command(
     wanted |= {"--out-pdf": out_pdf, "--out-svg": out_svg, "--out-png": out_png, "--fail-on": fail_on}
     asked = [name for name, value in wanted.items() if value]
     if by_bytes and (asked or others):
-        what = f"{asked[0]} does" if asked else "More than two models do"
-        which = "--topology, --structure and --tags"
-        raise OptionError("two-comparisons", f"{what} not go with {which}.", "Compare once more for those.")
+        what = asked[0] if asked else "More than two models"
+        message = f"{what} cannot be combined with --topology, --structure or --tags."
+        raise OptionError("two-comparisons", message, "Run compare separately for those.")
     drawn = out_svg is not None or out_png is not None
     if others and drawn:
-        raise OptionError("two-comparisons", "An image shows two models.", "Give two.")
+        raise OptionError("two-comparisons", "An image shows two models.", "Pass two models.")
     if others and beside is not None:
-        raise OptionError("two-comparisons", "--beside shows two models.", "Give two.")
+        raise OptionError("two-comparisons", "--beside shows two models.", "Pass two models.")
     if by_bytes and beside is None and chosen != _Sizes((), (), None, (), False):
         raise OptionError("sizes-without-page", "Sizes apply to a page.", "Pass --beside PATH.html too.")
     if direction != "auto" and beside is None and not drawn:
@@ -206,7 +206,7 @@ def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool)
     from py_autodoc.render.html import html_page
 
     if out == STDOUT:
-        raise OptionError("beside-to-stdout", "--beside writes a file.", "Pass a file name.")
+        raise OptionError("beside-to-stdout", "--beside cannot write to stdout.", "Pass a file name.")
     target = targets({"--beside": (out, "html")}, [a, b], force)["--beside"]
     analyses = _analyses((a, b), chosen)
     status = max(tell_verdict(p, one, True, _PARTIAL) for p, one in zip((a, b), analyses, strict=True))
@@ -249,7 +249,7 @@ def _analyses(
     if nowhere:
         names = ", ".join(map(repr, nowhere))
         which = "Neither model has" if len(paths) == 2 else "No model has"
-        raise OptionError("unknown-symbol", f"{which} {names}.", "`analyze` lists what they have.")
+        raise OptionError("unknown-symbol", f"{which} {names}.", "Run `analyze` to list the dimensions.")
     return analyses
 
 
@@ -307,7 +307,7 @@ def _topology(found: list[Difference], weights: bool) -> list[str]:
 def _tags(found: TagComparison) -> list[str]:
     if found.equal:
         return [f"The modules are the same: {found.same:,} tags."]
-    lines = [f"{found.same:,} tags are the same."]
+    lines = [f"Tags that are the same: {found.same:,}"]
     for title, changes in (
         ("Changed", found.changed),
         ("Only in the first", found.only_a),

@@ -136,10 +136,10 @@ class _ExportRequest:
     default=True,
     help="Also store the tokenizer and other processors (default: yes).",
 )
-@click.option("--report-json", metavar="PATH", help='Write the report as JSON ("-" for stdout).')
-@click.option("--report-md", metavar="PATH", help="Write the report as Markdown; - is stdout.")
-@click.option("--jit-graph", metavar="FILE", help="Write the TorchScript graph as text; - is stdout.")
-@click.option("--fx-graph", metavar="FILE", help="Write the graph of torch.export as text; - is stdout.")
+@click.option("--report-json", metavar="PATH", help="Write the report as JSON (- for stdout).")
+@click.option("--report-md", metavar="PATH", help="Write the report as Markdown (- for stdout).")
+@click.option("--jit-graph", metavar="FILE", help="Write the TorchScript graph as text (- for stdout).")
+@click.option("--fx-graph", metavar="FILE", help="Write the graph of torch.export as text (- for stdout).")
 @force
 @progress_options
 def command(log_level: str, **options: object) -> int:
@@ -149,8 +149,8 @@ def command(log_level: str, **options: object) -> int:
     SOURCE is one of
       a Hugging Face folder (or an id of the hub)
       package.module:factory   a function that returns (module, example_inputs)
-      a .pt2 of torch.export
-      a .keras or .h5 of Keras   read without Keras or torch, unless --exporter is given
+      a .pt2 file of torch.export
+      a .keras or .h5 file       read without Keras or torch, unless --exporter is given
 
     Example inputs are derived from the model's configuration unless given by options.
 
@@ -251,14 +251,16 @@ def _wanted(request: _ExportRequest) -> InputOptions:
     others = (request.input_shape, request.input_text, request.batch_size, request.sequence_length)
     if request.inputs is not None and any(others):
         raise OptionError(
-            "two-inputs", "--inputs cannot be combined with other input options.", "Remove them."
+            "two-inputs", "--inputs cannot be combined with other input options.", "Remove the other options."
         )
     if (request.quantize is None) != (request.data is None):
-        raise OptionError("quantize-data", "--quantize and --data go together.", "Pass real inputs.")
+        raise OptionError(
+            "quantize-data", "--quantize and --data must be used together.", "Pass real inputs."
+        )
     if request.generation and request.exporter != "hf":
         raise OptionError("generation", "--generation needs --exporter hf.", "")
     if request.generation and request.external_data is not None:
-        raise OptionError("generation", "With --generation weights are always in separate files.", "")
+        raise OptionError("generation", "With --generation, weights are always in separate files.", "")
     return InputOptions(
         parse_shapes(request.input_shape),
         request.input_text,

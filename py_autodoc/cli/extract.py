@@ -34,10 +34,10 @@ def command(
     as_json: bool,
     force: bool,
 ) -> None:
-    """Write a module of MODEL, or some of its nodes, to OUT.onnx as a model of its own.
+    """Write a module of MODEL, or some of its nodes, to OUT.onnx as a separate model.
 
-    Its inputs are the tensors that come from outside, its outputs those used outside; the weights it needs
-    are included. Given the same tensors it computes what the full model does.
+    Its inputs are the tensors it uses from the rest of the model, its outputs the tensors that the rest
+    uses. Its weights are included. For the same inputs it computes the same values as the full model.
     """
     from py_autodoc.errors import OptionError
     from py_autodoc.extract import extract

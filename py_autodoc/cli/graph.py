@@ -87,9 +87,9 @@ class _GraphRequest:
     progress: bool | None
 
 
-@click.command("graph", short_help="The graph as SVG, PNG, HTML, DOT or data for other viewers.")
+@click.command("graph", short_help="Write the graph as SVG, PNG, HTML, DOT or data for other viewers.")
 @click.argument("model", type=click.Path(path_type=str))
-@click.option("--out", metavar="PATH", required=True, help="Where to write; - is stdout (with --format).")
+@click.option("--out", metavar="PATH", required=True, help="Output file (- for stdout, with --format).")
 @click.option(
     "--format",
     type=click.Choice(FORMATS),
@@ -138,7 +138,7 @@ class _GraphRequest:
     show_default=True,
     help="PNG pixels per SVG unit.",
 )
-@sizes("picture")
+@sizes("image")
 @hardware
 @force
 @progress_options
@@ -147,15 +147,15 @@ def command(log_level: str, **options: object) -> int:
 
     \b
     svg             a standalone image, no browser needed
-    png             the same in pixels (needs resvg: pip install 'onnx-autodoc[pictures]')
+    png             the same as a bitmap (needs resvg: pip install 'onnx-autodoc[pictures]')
     html            one file with the viewer and the model, works offline
     dot             for Graphviz
-    netron          numbers to drop on Netron while it shows the model
+    netron          costs in a file to drop on Netron while it shows the model
     model-explorer  node data for Model Explorer
 
     \b
-    Exit status: 0 success, 1 invalid input or a program missing, 2 the model cannot run with these sizes or
-    part of the analysis failed (the file is written all the same), 3 the file could not be written.
+    Exit status: 0 success, 1 invalid input or a missing program, 2 the model cannot run with these sizes or
+    part of the analysis failed (the file is still written), 3 the file could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     return _run(_GraphRequest(**options))  # type: ignore[arg-type]
@@ -204,7 +204,7 @@ def _format(request: _GraphRequest) -> str:
     if request.format:
         return request.format
     if request.out == STDOUT:
-        raise OptionError("format-missing", "--out - needs --format.", f"Use one of {', '.join(FORMATS)}.")
+        raise OptionError("format-missing", "--out - needs --format.", f"Choose one of {', '.join(FORMATS)}.")
     name = os.path.basename(request.out).lower()
     for ending, found in ENDINGS.items():
         if name.endswith(ending):
@@ -287,7 +287,7 @@ def _metric(analysis: Analysis, request: _GraphRequest) -> str:
     known = available_metrics(analysis)
     if metric not in known:
         raise OptionError(
-            "no-such-number", f"Model Explorer data has no {metric}.", f"One of {', '.join(known)}."
+            "no-such-number", f"Model Explorer data has no {metric}.", f"Choose one of {', '.join(known)}."
         )
     return metric
 

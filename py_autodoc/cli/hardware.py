@@ -16,7 +16,7 @@ THIS = "this-machine"
 """Name of a measured profile without a path."""
 
 
-@click.command("hardware", short_help="List the known devices, show one, or detect this machine's.")
+@click.command("hardware", short_help="List known devices, show one, or detect those of this machine.")
 @click.argument("action", metavar="list|show|detect|calibrate")
 @click.argument("device", metavar="[ID|FILE]", required=False, shell_complete=completion.devices)
 @click.option(
@@ -25,16 +25,16 @@ THIS = "this-machine"
 @click.option(
     "--cloud", metavar="NAME", default="", help="list: instances of aws, azure, gcp or all, with prices."
 )
-@click.option("--threads", metavar="N", type=int, default=0, help="calibrate: threads of one operator.")
-@click.option("--out", metavar="PATH", help="calibrate: write the profile to PATH; - is stdout.")
+@click.option("--threads", metavar="N", type=int, default=0, help="calibrate: threads per operator.")
+@click.option("--out", metavar="PATH", help="calibrate: write the profile to PATH (- for stdout).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @force
 def command(action: str, device: str | None, category: str, cloud: str, **options: Any) -> None:
-    """List the devices that a latency can be estimated for, show one, or detect those of this machine.
+    """List the devices with latency estimates, show one, or detect those of this machine.
 
     \b
-    list       all devices, or with --cloud the instances that can be rented
-    show       everything known about one, by its id or a profile file
+    list       all devices, or the instances of cloud providers with --cloud
+    show       all data of one device, by its id or a profile file
     detect     the CPU and the GPUs of this machine, and the profiles they match
     calibrate  measure this CPU with ONNX Runtime (3 s), for --hardware this-machine
 
@@ -42,11 +42,13 @@ def command(action: str, device: str | None, category: str, cloud: str, **option
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     if action not in ACTIONS:
         raise OptionError(
-            "unknown-action", f"Unknown action {action[:40]!r}.", f"One of {', '.join(ACTIONS)}."
+            "unknown-action", f"Unknown action {action[:40]!r}.", f"Choose one of {', '.join(ACTIONS)}."
         )
     if (action == "show") != (device is not None):
         what = "needs a device" if action == "show" else "takes no device"
-        raise OptionError("device-argument", f"hardware {action} {what}.", "See --help.")
+        raise OptionError(
+            "device-argument", f"hardware {action} {what}.", "Run `onnx-autodoc hardware --help`."
+        )
     if action != "list" and (category or cloud):
         raise OptionError("only-of-list", "--category and --cloud are options of list.", "Remove them.")
     if action != "calibrate" and (options["threads"] or options["out"] is not None or options["force"]):
@@ -133,7 +135,7 @@ def _make_folder() -> None:
     except (OSError, RuntimeError) as fault:
         raise OutputError(
             "no-settings-folder",
-            f"The folder of your settings cannot be written: {getattr(fault, 'strerror', None) or fault}.",
+            f"The settings folder cannot be written: {getattr(fault, 'strerror', None) or fault}.",
             "Pass a file: --out cpu.json.",
         ) from None
 

@@ -27,7 +27,7 @@ def hardware_lines(report: Report) -> list[tuple[str, str]]:
         return []
     lines = [("Device", _device(found)), ("Latency", _latency(found))]
     if found.estimated_latency_ms is not None and found.reason:
-        lines.append(("Left out", printable(found.reason)))
+        lines.append(("Not included", printable(found.reason)))
     if found.assumption:
         lines.append(("Assumed", printable(found.assumption)))
     if found.theoretical_latency_ms is not None:
@@ -55,7 +55,7 @@ def _latency(found: HardwareEstimates) -> str:
     low, high = found.latency_low_ms, found.latency_high_ms
     if found.estimated_latency_ms is None or low is None or high is None:
         return f"{units.UNKNOWN}  ({printable(found.reason)})"
-    least, part = ("≥ ", "known part ") if found.unknown_kernels else ("", "")
+    least, part = ("≥ ", "known kernels ") if found.unknown_kernels else ("", "")
     band = f"({part}{_time(low)} to {_time(high)}, {found.label})"
     parts = [
         f"{least}{_time(found.estimated_latency_ms)}  {band}",

@@ -23,7 +23,7 @@ UNKNOWN = 2
 """Exit status if times of some points are unknown."""
 
 
-@click.command("llm", short_help="Text generation: prefill, decode, KV cache, several devices, costs.")
+@click.command("llm", short_help="Plan text generation: prefill, decode, KV cache, devices, costs.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.option(
     "--hardware",
@@ -77,8 +77,8 @@ UNKNOWN = 2
     shell_complete=completion.symbols,
     help="Value for a symbolic dimension other than batch and tokens. Repeatable.",
 )
-@click.option("--out-json", metavar="PATH", help="Write the plans as JSON; - is stdout.")
-@click.option("--out-md", metavar="PATH", help="Write the plans as Markdown; - is stdout.")
+@click.option("--out-json", metavar="PATH", help="Write the plans as JSON (- for stdout).")
+@click.option("--out-md", metavar="PATH", help="Write the plans as Markdown (- for stdout).")
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
@@ -151,6 +151,6 @@ def _status(found: Plans) -> int:
     rateless = next((one.reason for one in found.plans if one.reason), "")
     if not lost and not rateless:
         return 0
-    why = (lost[0].reason if lost else "") or rateless or "a size is not known"
+    why = (lost[0].reason if lost else "") or rateless or "a dimension is unknown"
     stderr.error(f"{found.model}: times of {len(lost):,} of {len(points):,} points are unknown: {why}.")
     return UNKNOWN

@@ -171,6 +171,6 @@ def preprocessing(command: F) -> F:
     return click.option(
         "--preprocessing",
         metavar="NAME|FILE",
-        help="How images become values: 0..1, -1..1, 0..255, imagenet, or a preprocessor_config.json "
+        help="Preprocessing of images: 0..1, -1..1, 0..255, imagenet, or a preprocessor_config.json "
         "(default: from the model's metadata).",
     )(command)

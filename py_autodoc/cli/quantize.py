@@ -75,7 +75,7 @@ _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_cha
     help="Value for a symbolic dimension. Repeatable.",
 )
 @click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Shape of an input.")
-@click.option("--out-json", metavar="PATH", help="Write a summary of the result as JSON; - is stdout.")
+@click.option("--out-json", metavar="PATH", help="Write a summary of the result as JSON (- for stdout).")
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options

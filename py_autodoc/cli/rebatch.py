@@ -10,7 +10,7 @@ from py_autodoc.cli.options import force
 _SHOWN = 8
 
 
-@click.command("rebatch", short_help="Change the batch size of a model with a fixed one.")
+@click.command("rebatch", short_help="Change the fixed batch size of a model.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
 @click.option(
@@ -28,7 +28,7 @@ _SHOWN = 8
     "fixed",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Batch size in the file (default: 1, or the first size of every input and output).",
+    help="Batch size in the file (default: 1, or the first dimension of all inputs and outputs).",
 )
 @click.option(
     "--bind", metavar="NAME=N", multiple=True, help="Set another symbolic dimension to a value. Repeatable."
@@ -48,8 +48,8 @@ def command(
 ) -> None:
     """Write MODEL, which has a fixed batch size, to OUT.onnx for another batch size, or a symbolic one.
 
-    Item i of a result is what MODEL computes for item i alone. If a node would mix items, or no rule rules
-    this out, nothing is written and the node is named. Weights, metadata and tags are kept.
+    Item i of a result is what MODEL computes for item i alone. If a node would mix items, or has no rule,
+    nothing is written and the node is named. Weights, metadata and tags are kept.
     """
     from py_autodoc.extract.rebatch import parse_axes, parse_batch, rebatch
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings

@@ -65,7 +65,7 @@ _TIERS = (
     help="Value for a symbolic dimension; the others get a typical one. Repeatable.",
 )
 @click.option("--all", "every", is_flag=True, help="List all devices below the tiers, not only the best ten.")
-@click.option("--out-json", metavar="PATH", help="Write the recommendation as JSON; - is stdout.")
+@click.option("--out-json", metavar="PATH", help="Write the recommendation as JSON (- for stdout).")
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
@@ -122,7 +122,7 @@ def _status(found: Recommendation) -> int:
     nearest = found.nearest_miss
     if nearest is not None:
         stderr.error(
-            f"{', '.join(found.models)}: no device meets all targets. Nearest: {nearest.device_name}: "
+            f"{', '.join(found.models)}: no device meets all targets. Closest: {nearest.device_name}: "
             f"{nearest.reason}."
         )
         return UNMET

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from py_autodoc.findings.docs import RuleDoc
 
 
-@click.command("rule", short_help="Explain a rule, or list them all.")
+@click.command("rule", short_help="Explain a rule, or list all rules.")
 @click.argument("rule_id", metavar="[ID]", required=False, shell_complete=rules)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(rule_id: str | None, as_json: bool) -> None:

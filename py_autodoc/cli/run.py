@@ -61,7 +61,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     type=click.IntRange(1, 1_000_000),
     default=100,
     show_default=True,
-    help="Timed runs.",
+    help="Timed runs per model.",
 )
 @click.option(
     "--warmup",
@@ -69,7 +69,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     type=click.IntRange(0, 10_000),
     default=10,
     show_default=True,
-    help="Runs before.",
+    help="Runs per model before timing.",
 )
 @click.option(
     "--providers", metavar="NAME,…", default="", help="ONNX Runtime's execution providers (default: the CPU)."
@@ -79,7 +79,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     metavar="N",
     type=click.IntRange(0, 1024),
     default=0,
-    help="Threads of one operator (default: ONNX Runtime's choice).",
+    help="Threads per operator (default: ONNX Runtime's choice).",
 )
 @click.option(
     "--metrics",
@@ -113,8 +113,8 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     "layers to nodes.",
 )
 @click.option("--all", "every", is_flag=True, help="List every layer.")
-@click.option("--out-json", metavar="PATH", help="Write the runs as JSON; - is stdout.")
-@click.option("--out-layers", metavar="PATH", help="Write the times of layers as JSON; - is stdout.")
+@click.option("--out-json", metavar="PATH", help="Write the runs as JSON (- for stdout).")
+@click.option("--out-layers", metavar="PATH", help="Write the times of layers as JSON (- for stdout).")
 @click.option(
     "--out-html",
     metavar="PATH",
@@ -125,7 +125,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     metavar="ID|FILE",
     default="",
     shell_complete=completion.devices,
-    help="Compare the times of layers with the estimate for a device: this machine's profile.",
+    help="Compare the times of layers with the estimates for this device.",
 )
 @click.option(
     "--out-plot",
@@ -147,8 +147,8 @@ def command(
         onnx-autodoc run model.onnx --layers --out-html times.html
         onnx-autodoc run model.onnx --profile trt_profile.json --out-html times.html
 
-    The models alternate, one inference each, so that their ratios are fair even on a machine with other load.
-    Memory is measured in a fresh process. Results are compared with those of the first model.
+    The models alternate, one inference each, so that their ratios are fair even on a busy machine. Memory is
+    measured in a fresh process. Results are compared with those of the first model.
 
     \b
     Exit status: 0 success, 1 invalid input, 2 a model does not run, 3 a result could not be written.
@@ -161,7 +161,9 @@ def command(
     outputs = targets(asked, inputs, options["force"])
     if options["profile"] and (len(models) > 1 or "--out-json" in outputs):
         raise OptionError(
-            "profile-alone", "--profile is for one model, which is not run.", "Remove --out-json."
+            "profile-alone",
+            "--profile takes one model and does not run it.",
+            "Pass one model, without --out-json.",
         )
     if (options["tokenizer"] or options["text_field"]) and not is_texts(options["data"]):
         raise OptionError(

@@ -38,8 +38,20 @@ from py_autodoc.render.terminal_text import printable
     show_default=True,
     help="Random seed for synthetic values.",
 )
-@click.option("--activations", type=click.Choice(["u8", "s8"]), default="u8", show_default=True)
-@click.option("--weights", type=click.Choice(["s8", "s7", "s4"]), default="s8", show_default=True)
+@click.option(
+    "--activations",
+    type=click.Choice(["u8", "s8"]),
+    default="u8",
+    show_default=True,
+    help="Type of activations.",
+)
+@click.option(
+    "--weights",
+    type=click.Choice(["s8", "s7", "s4"]),
+    default="s8",
+    show_default=True,
+    help="Type of weights.",
+)
 @click.option("--per-channel/--per-tensor", default=True, show_default=True, help="Scales of weights.")
 @click.option("--output", metavar="NAME", help="Output to compare (default: the first float output).")
 @click.option(
@@ -71,7 +83,7 @@ from py_autodoc.render.terminal_text import printable
     help="Device for the estimated latency of mixtures.",
 )
 @click.option("--all", "every", is_flag=True, help="List every layer.")
-@click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
+@click.option("--out-json", metavar="PATH", help="Write the result as JSON (- for stdout).")
 @click.option("--out-html", metavar="PATH", help="Write a page with the model, coloured by the errors.")
 @click.option(
     "--out-md", metavar="PATH", help="Write the report of the model, with recommendations, as Markdown."

@@ -22,7 +22,9 @@ INCOMPLETE = 2
 """Exit status if the model cannot run at some points, so that their numbers are unknown."""
 
 
-@click.command("sweep", short_help="Costs and latency at many batches, sizes, precisions and devices.")
+@click.command(
+    "sweep", short_help="Compute costs and latency for batches, dimensions, precisions and devices."
+)
 @click.argument("model", type=click.Path(path_type=str))
 @click.option(
     "--batch",
@@ -63,8 +65,8 @@ INCOMPLETE = 2
 @click.option(
     "--cloud", metavar="NAME", default="", help="Add prices per million items: aws, azure, gcp, or all."
 )
-@click.option("--out-json", metavar="PATH", help="Write every point as JSON; - is stdout.")
-@click.option("--out-csv", metavar="PATH", help="Write every point as CSV; - is stdout.")
+@click.option("--out-json", metavar="PATH", help="Write every point as JSON (- for stdout).")
+@click.option("--out-csv", metavar="PATH", help="Write every point as CSV (- for stdout).")
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
@@ -133,7 +135,7 @@ def _tell(model: str, found: Sweep) -> int:
     lost = [point for point in found.points if point.macs is None]
     if lost:
         name, total = os.path.basename(model), len(found.points)
-        why = lost[0].reason or "their sizes are not known"
+        why = lost[0].reason or "their dimensions are unknown"
         stderr.error(f"{name}: {len(lost):,} of {total:,} points have no costs: {why.rstrip('.')}.")
         return INCOMPLETE
     return 0

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     type=click.Choice(["summary", "detailed", "json", "csv"], case_sensitive=False),
     default="summary",
     show_default=True,
-    help="One row per tag, or also per node; or machine-readable data.",
+    help="summary: one row per tag; detailed: also per node; json, csv: for programs.",
 )
 @click.option("--filter", "pattern", metavar="GLOB", help="Only matching tags, such as '*/BertLayer.0*'.")
 @click.option(
     "--restore",
     metavar="OUT.onnx",
-    help="Write the model with tags that a tool removed from nodes, restored from its table.",
+    help="Write the model with tags restored from its table, if a tool removed them from nodes.",
 )
 @click.option(
     "--assign",
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def command(
     model: str, output: str, pattern: str | None, restore: str | None, assign: str | None, force: bool
 ) -> None:
-    """List the modules that the nodes of MODEL come from, and how they are known."""
+    """List the modules that the nodes of MODEL come from, and the evidence."""
     from py_autodoc.errors import OptionError
     from py_autodoc.tags import load_tags, restore_file, tag_file
 
@@ -64,7 +64,7 @@ def command(
     else:
         stdout.lines(_lines(tags, output, pattern))
     if tags.source == "none":
-        stderr.note(f"note: {model} has no tags; `tags --assign` adds them to files of torch.onnx.")
+        stderr.note(f"note: {model} has no tags; `tags --assign` can derive them if torch.onnx exported it.")
 
 
 def _lines(tags: Tags, output: str, pattern: str | None) -> list[str]:
@@ -91,4 +91,4 @@ def _coverage(tags: Tags) -> str:
         return "no nodes"
     shares = {"recorded": counted.traced, "inferred": counted.inferred, "unknown": counted.unknown}
     told = ", ".join(f"{name} {units.share(share or 0, 1)}" for name, share in shares.items())
-    return f"{counted.nodes:,} nodes: {told} (read from: {tags.source})"
+    return f"{counted.nodes:,} nodes: {told} (source: {tags.source})"

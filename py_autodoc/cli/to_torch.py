@@ -26,7 +26,8 @@ def command(
     """Write MODEL as PyTorch source to OUT.py, with its weights in a file next to it.
 
     The file has a class for each named module of the model, and load(), which returns the model with its
-    weights. It only needs PyTorch. Given the same inputs it computes the same.
+    weights. It only needs PyTorch, and computes the same results
+    as the model.
 
     \b
     Exit status: 0 if written, or with --list if every operator is supported; otherwise 1, and nothing is

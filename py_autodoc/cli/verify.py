@@ -73,7 +73,7 @@ _SCALE = 2.0
     help="Full shape of an input. Repeatable.",
 )
 @click.option("--all", "every", is_flag=True, help="List every layer.")
-@click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
+@click.option("--out-json", metavar="PATH", help="Write the result as JSON (- for stdout).")
 @click.option("--out-html", metavar="PATH", help="Write a page with the model, coloured by its errors.")
 @click.option("--out-svg", metavar="PATH", help="Draw the model, coloured by its errors, as SVG.")
 @click.option("--out-png", metavar="PATH", help="The same as PNG; needs onnx-autodoc[pictures].")

@@ -179,7 +179,7 @@ def _function(
     if acts[0] != acts[1]:
         names = set(acts[0].split()) ^ set(acts[1].split())
         inside = names <= _CLAMPED and (left.clamps(one) if acts[1] else right.clamps(other))
-        kind, nothing = (Change.FUSED, "in the quantized result") if inside else (Change.OPERATOR, "–")
+        kind, nothing = (Change.FUSED, "into the quantized output") if inside else (Change.OPERATOR, "–")
         found.append(Detail(kind, "activation", acts[0] or nothing, acts[1] or nothing))
     if one.opened < 2 and other.opened < 2 and one.core in ("Conv", "ConvTranspose", "MatMul"):
         biased = left.bias(one) or one.node in left.lent, right.bias(other) or other.node in right.lent

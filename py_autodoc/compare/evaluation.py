@@ -76,14 +76,14 @@ def read_evaluation(path: str) -> Evaluation:
             what = "is not a regular file" if os.path.exists(path) else "no such file"
             raise PathError("path-missing", f"{shown}: {what}.", "Check the path of the evaluation.")
         if os.path.getsize(path) > MAX_BYTES:
-            raise OptionError("bad-evaluation", f"{shown} is larger than an evaluation can be (1 MiB).")
+            raise OptionError("bad-evaluation", f"{shown} is too large for an evaluation (limit: 1 MiB).")
         data = Path(path).read_bytes()
         check_json(data, _BOUNDS)
         made = msgspec.json.decode(data, type=_EvaluationFile)
     except OSError as fault:
         raise PathError("path-unreadable", f"Cannot read {shown}: {fault.strerror or fault}.") from None
     except TooMuch as fault:
-        raise OptionError("bad-evaluation", f"{shown} {fault}; no evaluation does.") from None
+        raise OptionError("bad-evaluation", f"{shown} is not an evaluation: it {fault}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise OptionError(
             "bad-evaluation", f"{shown} is not an evaluation: {str(fault)[:200].rstrip('.')}.",
@@ -100,7 +100,7 @@ def _checked(made: _EvaluationFile, shown: str) -> Evaluation:
             raise OptionError(
                 "bad-evaluation",
                 f"{shown}: eval.primary_metric_value is {value:g}, in eval.metrics it is {metrics[name]!r}.",
-                "Pass one value.",
+                "Use the same value in both.",
             )
         metrics = {name: value if value is not None else metrics.get(name), **metrics}
     for part, found in (("eval.metrics", metrics), ("perf", perf)):

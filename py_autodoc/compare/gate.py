@@ -93,7 +93,7 @@ def condition(
         raise OptionError(
             "bad-condition",
             f"{option} {text[:60]!r} is not a condition.",
-            f"Write it as 'macs>+5%', or use a word: {', '.join(words)}.",
+            f"Pass a condition such as 'macs>+5%', or a word: {', '.join(words)}.",
         )
     name = made["name"].lower()
     if name not in names:
@@ -101,7 +101,7 @@ def condition(
         raise OptionError(
             "bad-condition",
             f"{option} {text[:60]!r}: unknown metric {name!r}.",
-            f"Did you mean {guess[0]!r}?" if guess else f"There are {', '.join(names)}.",
+            f"Did you mean {guess[0]!r}?" if guess else f"Choose one of {', '.join(names)}.",
         )
     unit = made["unit"].lower()
     number = float(made["number"]) * (1 if unit == "%" else _SCALES[unit])

@@ -55,7 +55,7 @@ def verdict_line(found: Alignment) -> str:
     counted = f"{found.matched:,} of {most:,} core operators correspond"
     if found.same:
         return f"Same architecture, nothing changed: {counted}."
-    share = "" if found.score_macs is None else f", {_share(found.score_macs)} of the MACs"
+    share = "" if found.score_macs is None else f", with {_share(found.score_macs)} of the MACs"
     resized = sum(
         any(one.what == "weight" and one.kind is Change.SHAPES for one in p.details) for p in found.pairs
     )
@@ -76,13 +76,13 @@ def relation(found: Alignment) -> str:
     if kinds & (Change.OPERATOR | Change.ATTRIBUTES | Change.SHAPES | Change.INPUTS):
         return ""
     if a[1] == "none" and b[1] != "none":
-        return f"The second is the first, quantized: {b[0]} ({b[1]})."
+        return f"The second model is the first, quantized to {b[0]} ({b[1]})."
     if a[1] != "none" and b[1] == "none":
-        return f"The first is the second, quantized: {a[0]} ({a[1]})."
+        return f"The first model is the second, quantized to {a[0]} ({a[1]})."
     if a[0] != b[0]:
-        return f"The second is the first in {b[0]} instead of {a[0]}."
+        return f"The second model is the first in {b[0]} instead of {a[0]}."
     if Change.FUSED in kinds:
-        return "The second is the first with operators fused or opened."
+        return "The second model is the first with fused or decomposed operators."
     return ""
 
 

@@ -172,9 +172,11 @@ class TripFacts:
             return Trips(1)
         if node.op_type == "SequenceMap":
             return Trips(
-                None, "loop-trip-unknown", "The sequence's length is not known; its body counts once."
+                None,
+                "loop-trip-unknown",
+                "The length of the sequence is unknown; its subgraph is counted once.",
             )
-        message = f"How often {node.op_type} runs its body is not known; it counts once."
+        message = f"The number of iterations of {node.op_type} is unknown; its subgraph is counted once."
         return Trips(None, "loop-trip-unknown", message)
 
     def _loop(self, node: Node, body: int) -> Trips:
@@ -186,12 +188,14 @@ class TripFacts:
         if limit is not None and limit <= 0:
             return Trips(0)
         if limit is not None and _is_unbounded(limit + 1):
-            message = f"The trip count {limit} is not a real bound; the body counts once (per iteration)."
+            message = (
+                f"The trip count {limit} is not a real bound; the subgraph is counted once (per iteration)."
+            )
             return Trips(None, "unbounded-loop", message)
         if limit is not None and start is not None and self._stays_true(body):
             return Trips(limit)
         why = "its trip count is not a constant" if limit is None else "a condition may end it early"
-        return Trips(None, "loop-trip-unknown", f"Loop: {why}; the body counts once (per iteration).")
+        return Trips(None, "loop-trip-unknown", f"Loop: {why}; the subgraph is counted once (per iteration).")
 
     def _stays_true(self, body: int) -> bool:
         """True if the condition output of the body is constant true or its own condition input."""
@@ -212,9 +216,8 @@ class TripFacts:
         return False
 
     def _scan(self, node: Node) -> Trips:
-        unknown = Trips(
-            None, "loop-trip-unknown", "Scan: its length is not known; the body counts once (per iteration)."
-        )
+        message = "Scan: its length is unknown; the subgraph is counted once (per iteration)."
+        unknown = Trips(None, "loop-trip-unknown", message)
         slices = node.attributes.get("num_scan_inputs")
         if not isinstance(slices, int) or not 0 < slices <= len(node.inputs):
             return unknown

@@ -151,7 +151,7 @@ class _GapSearch:
         names = sorted(self.free)
         more = f" and {len(names) - MAX_REASONS} more" if len(names) > MAX_REASONS else ""
         listed = ", ".join(name[:40] for name in names[:MAX_REASONS])
-        return f"sizes of inputs are free ({listed}{more})" if names else "sizes of inputs are not known"
+        return f"dimensions have no value ({listed}{more})" if names else "input shapes are unknown"
 
     def _outside(self, tensor: int) -> int:
         """Return the outer tensor for a subgraph input if it has no size either; -1 if none."""

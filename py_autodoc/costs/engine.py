@@ -26,7 +26,7 @@ __all__ = [
     "totals",
 ]
 
-LOOPING = "how often its loop runs is not known: it counts once"
+LOOPING = "the number of loop iterations is unknown; it is counted once"
 """Reason for an unknown cost per inference if the cost per execution is known."""
 MAX_NUMBER = (1 << 127) - 1
 """Larger numbers are not real costs; only a malicious file reaches them."""
@@ -217,7 +217,7 @@ class CostRun:
                 container = self.model.tensors[tensor].container
                 if container in ("sequence", "optional", "map"):
                     return f"bytes: {what} {place} is a {container}"
-                return f"bytes: the shape of {what} {place} is not known"
+                return f"bytes: the shape of {what} {place} is unknown"
         return f"bytes: the {'inputs' if reading else 'outputs'} used depend on the data"
 
     def notes(self) -> list[Diagnostic]:

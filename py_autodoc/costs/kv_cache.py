@@ -250,8 +250,8 @@ def _no_cache_reason(attention: Sequence[AttentionSize]) -> str:
     if not attention:
         return "no cached keys and values among the inputs, and no attention was recognised"
     if any(layer.causal is None or layer.kind == "unknown" for layer in attention):
-        return "no cached keys and values among the inputs, and whether attention is causal is not known"
-    return "attention is not causal: nothing is kept from one inference to the next"
+        return "no cached keys and values among the inputs, and it is unknown whether attention is causal"
+    return "attention is not causal, so nothing is cached between inferences"
 
 
 def _estimated(layer: AttentionSize) -> CacheLayer:
@@ -259,9 +259,9 @@ def _estimated(layer: AttentionSize) -> CacheLayer:
     value = width if layer.value_dim is None else layer.value_dim
     per_token, reason = None, ""
     if heads is None or width is None or value is None:
-        reason = "the heads of an attention layer are not known"
+        reason = "the heads of an attention layer are unknown"
     elif bits is None:
-        reason = "the element type of an attention layer is not known"
+        reason = "the element type of an attention layer is unknown"
     else:
         per_token = (heads * (width + value) * bits + 7) // 8
     return CacheLayer((), -1, heads, width, value, layer.dtype, None, per_token, None, reason)

@@ -90,7 +90,7 @@ def _weights(source: onnx.ModelProto, found: SubModelParts, graph: onnx.GraphPro
                 wanted.discard(sparse.values.name)
     if wanted:
         raise AnalysisError(
-            "extract-weights", f"{name}: {min(map(str, wanted))}: its value is not in the file."
+            "extract-weights", f"{name}: {min(map(str, wanted))}: the value is not in the file."
         )
 
 
@@ -115,7 +115,7 @@ def _value(value: ir.Value, types: Types, name: str) -> onnx.ValueInfoProto:
     if label not in types:
         raise AnalysisError(
             "extract-type",
-            f"{name}: the type of {label} is not known, so no model can take or return it.",
+            f"{name}: the type of {label} is unknown, so it cannot be an input or output.",
             "Run onnx.shape_inference on the model and try again.",
         )
     return onnx.ValueInfoProto(name=label, type=types[label])
@@ -209,5 +209,5 @@ def settle(tensor: onnx.TensorProto) -> None:
 
 def unread(name: str, tensor: onnx.TensorProto, why: UnreadableTensor) -> ExternalDataError:
     """Return an error with the tensor that cannot be read, and the reason."""
-    hint = why.hint or "Put the model's weights into its folder."
+    hint = why.hint or "Put the weight files into the folder of the model."
     return ExternalDataError(why.code, f"{name}: {tensor.name or 'a constant'}: {why}.", hint)

@@ -42,4 +42,8 @@ def reserve_file(folder: Path, name: str) -> Path:
             why = fault.strerror or fault
             raise OutputError("output-failed", f"Could not write {path.name}: {why}.") from fault
         return path
-    raise OutputError("output-exists", f"{name} and {MAX_TRIES:,} more are taken.", "Remove some of them.")
+    raise OutputError(
+        "output-exists",
+        f"{name} and {MAX_TRIES:,} similar names exist already.",
+        "Remove some of these files.",
+    )

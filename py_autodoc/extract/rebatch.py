@@ -120,8 +120,8 @@ def parse_batch(text: str) -> int | str:
         return text
     raise OptionError(
         "bad-batch",
-        f"{text[:40]!r} is not a batch.",
-        f"Write a number from 1 to {MAX_BATCH:,}, or a name such as batch for a free one.",
+        f"{text[:40]!r} is not a batch size.",
+        f"Pass a number from 1 to {MAX_BATCH:,}, or a name such as batch for a symbolic one.",
     )
 
 
@@ -132,13 +132,11 @@ def _check(proto: onnx.ModelProto, batch: int | str, axes: Mapping[str, int | No
     for key in axes:
         if key not in known:
             listed = ", ".join(known[:12])
-            raise OptionError(
-                "unknown-input", f"{name}: no input is called {key!r}.", f"Its inputs: {listed}."
-            )
+            raise OptionError("unknown-input", f"{name} has no input {key!r}.", f"Choose one of {listed}.")
     used = {dim.dim_param for info in proto.graph.input for dim in info.type.tensor_type.shape.dim}
     if isinstance(batch, str) and batch in used:
         raise OptionError(
-            "batch-name-taken", f"{name}: a dimension is called {batch} already.", "Choose another name."
+            "batch-name-taken", f"{name} already has a dimension {batch}.", "Choose another name."
         )
 
 
@@ -148,12 +146,12 @@ def parse_axes(axes: Iterable[str], same: Iterable[str]) -> dict[str, int | None
     for item in axes:
         name, _, number = item.rpartition("=")
         if not name or not re.fullmatch(r"-?\d{1,3}", number, re.ASCII):
-            hint = "Write INPUT=AXIS, e.g. state=1."
-            raise OptionError("bad-axis", f"Cannot read the axis {item[:80]!r}.", hint)
+            hint = "Pass INPUT=AXIS, such as state=1."
+            raise OptionError("bad-axis", f"{item[:80]!r} is not an axis of an input.", hint)
         if batch_axes.setdefault(name, int(number)) != int(number):
-            raise OptionError("bad-axis", f"The input {name!r} is given two axes.", "Give one.")
+            raise OptionError("bad-axis", f"The input {name!r} is given two axes.", "Pass one axis.")
     for name in same:
         if batch_axes.setdefault(name, None) is not None:
             why = f"The input {name!r} cannot have an axis and be the same for all items."
-            raise OptionError("bad-axis", why, "Give one.")
+            raise OptionError("bad-axis", why, "Pass only one of them.")
     return batch_axes

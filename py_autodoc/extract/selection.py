@@ -72,7 +72,7 @@ def by_outputs(model: ir.Model, names: Iterable[str]) -> Selection:
     chosen = []
     for name in names:
         if name not in makers:
-            raise _unknown("tensor that a node makes", name, [key for key in makers if key])
+            raise _unknown("tensor", name, [key for key in makers if key])
         chosen.append(makers[name])
     if not chosen:
         raise OptionError("nothing-selected", "No node is selected.", "Select the nodes to extract.")
@@ -96,7 +96,7 @@ def by_ids(model: ir.Model, ids: Iterable[int]) -> Selection:
         raise OptionError("nothing-selected", "No node is selected.", "Select the nodes to extract.")
     wrong = next((one for one in wanted if not 0 <= one < len(nodes)), None)
     if wrong is not None:
-        last = f"Ids are numbers from 0 to {len(nodes) - 1:,}."
+        last = f"Node ids are numbers from 0 to {len(nodes) - 1:,}."
         raise OptionError("unknown-node", f"Unknown node {wrong}.", last)
     what = "1 node" if len(wanted) == 1 else f"{len(wanted):,} nodes"
     return _selection(model, [nodes[one] for one in sorted(wanted)], what, None)
@@ -118,8 +118,8 @@ def _check_call(tags: Tags, path: str, target: str, call: int | None, chosen: Se
         return
     calls = tags.calls(path)
     if calls:
-        last = f"from 0 to {calls - 1}" if calls > 1 else "only call 0"
-        raise OptionError("unknown-call", f"{target}: no node comes from call {call}.", f"There is {last}.")
+        hint = f"Choose a call from 0 to {calls - 1}." if calls > 1 else "It has only call 0."
+        raise OptionError("unknown-call", f"{target} has no call {call}.", hint)
 
 
 def _nothing(tags: Tags, target: str, path: str | None) -> OptionError:
@@ -128,14 +128,12 @@ def _nothing(tags: Tags, target: str, path: str | None) -> OptionError:
         holders = sorted({r.scope for r in tags.records.values() if any(below(s, path) for s in r.scopes)})
         if holders:
             where = ", ".join(holders[:3])
-            return OptionError(
-                "module-folded", f"{target}: its work was merged into {where}.", "Extract that module."
-            )
+            return OptionError("module-folded", f"{target} was merged into {where}.", "Extract that module.")
         if path in tags.namer.classes:
             return OptionError(
                 "module-without-nodes",
-                f"{target}: no node is left of this module.",
-                "It was folded into constants, did nothing when exported, or never ran.",
+                f"{target} has no nodes.",
+                "It was folded into constants, had no effect in the export, or was never called.",
             )
     records = tags.records.values()
     known = {r.tag for r in records} if target.startswith("/") else {r.scope for r in records}
@@ -145,8 +143,10 @@ def _nothing(tags: Tags, target: str, path: str | None) -> OptionError:
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> OptionError:
     found = similar_names(name, known)
-    hint = f"Near it: {', '.join(found)}." if found else "`onnx-autodoc tags MODEL` lists the modules."
-    return OptionError(f"unknown-{what.split()[0]}", f"{name}: no such {what}.", hint)
+    modules = "Run `onnx-autodoc tags MODEL` to list the modules." if what == "module" else ""
+    hint = f"Did you mean {' or '.join(found)}?" if found else modules
+    message = f"{name}: no such module." if what == "module" else f"{name}: no node produces this tensor."
+    return OptionError(f"unknown-{what}", message, hint)
 
 
 def _selection(model: ir.Model, chosen: Sequence[ir.Node], target: str, call: int | None) -> Selection:

@@ -78,6 +78,6 @@ class _InitializerEntry:
         if left:
             raise ExternalDataError(
                 "weights-damaged",
-                f"{self.name}: {self.tensor.name}: there are not as many bytes as its shape says.",
+                f"{self.name}: {self.tensor.name}: its data does not have the size that its shape requires.",
                 "The file is damaged.",
             )

@@ -78,7 +78,7 @@ class _ExpandedModel:
         if expand_functions(proto, limits, DiagnosticCollector()):
             raise InputError(
                 "functions-not-expanded",
-                f"{name}: its local functions are too large to expand, or call themselves.",
+                f"{name}: the local functions are too large to expand, or recursive.",
                 "Inline them first (onnx.inliner).",
             )
         self.proto = proto
@@ -184,7 +184,7 @@ def extract_bytes(
         tensors = build.external_tensors(proto.graph, files, name)
         size = sum(content.size for _, content in tensors)
         if size > most:
-            message = f"{name}: this part has {size:,} bytes of weights; at most {most:,} can be sent."
+            message = f"{name}: the selection has {size:,} bytes of weights; at most {most:,} can be sent."
             raise LimitError(
                 "extract_bytes",
                 size,
@@ -210,7 +210,7 @@ def _cut_out(
     if len(nodes) != len(stored):
         raise InputError(
             "graph-inconsistent",
-            f"{name}: its graph is invalid: duplicate names of subgraphs or attributes.",
+            f"{name}: the graph is invalid: duplicate names of subgraphs or attributes.",
             "Run `analyze` for details.",
         )
     protos = dict(zip(nodes, stored, strict=True))

@@ -102,7 +102,7 @@ def find_rule(id: Any, known: Mapping[str, Rule] | None = None) -> Rule:
 
 def _nearest(name: str, known: Iterable[str], where: str) -> str:
     close = get_close_matches(name, list(known), n=3, cutoff=0.5)
-    return f"Did you mean {' or '.join(close)}?" if close else f"See them all: {where}."
+    return f"Did you mean {' or '.join(close)}?" if close else f"Run `{where}` to list them."
 
 
 def _severity(where: str, value: Any) -> str:
@@ -139,7 +139,7 @@ def read_file(path: str | os.PathLike[str], what: str = "threshold file") -> Map
         if not stat.S_ISREG(about.st_mode):
             raise PathError("path-not-regular", f"{shown} is not a regular file.")
         if about.st_size > MAX_FILE_BYTES:
-            raise OptionError(_code(what), f"{shown} is larger than a {what} can be (1 MB).")
+            raise OptionError(_code(what), f"{shown} is too large for a {what} (limit: 1 MB).")
         text = file.read_text(encoding="utf-8")
     except OSError as fault:
         raise PathError("path-unreadable", f"Cannot read {shown}: {fault.strerror or fault}.") from None
@@ -160,20 +160,20 @@ def _json(text: str, shown: str, what: str) -> Any:
     try:
         return parse_json(text, SETTINGS)
     except TooMuch as fault:
-        raise OptionError(_code(what), f"{shown} {fault}; no {what} does.") from None
+        raise OptionError(_code(what), f"{shown} is not a {what}: it {fault}.") from None
     except ValueError as fault:
-        raise OptionError(_code(what), f"{shown} is no JSON: {str(fault)[:120]}.") from None
+        raise OptionError(_code(what), f"{shown} is not valid JSON: {str(fault)[:120]}.") from None
 
 
 def _toml(text: str, shown: str, what: str) -> Any:
     if find_spec("tomllib") is None:
         raise RequirementError(
-            "toml-unsupported", f"{shown}: reading TOML needs Python 3.11.", "Write the same as a .json file."
+            "toml-unsupported", f"{shown}: reading TOML needs Python 3.11.", "Use a .json file instead."
         )
     try:
         check_toml(text, SETTINGS)
         return import_module("tomllib").loads(text)
     except TooMuch as fault:
-        raise OptionError(_code(what), f"{shown} {fault}; no {what} does.") from None
+        raise OptionError(_code(what), f"{shown} is not a {what}: it {fault}.") from None
     except (ValueError, RecursionError) as fault:
-        raise OptionError(_code(what), f"{shown} is no TOML: {str(fault)[:120]}.") from None
+        raise OptionError(_code(what), f"{shown} is not valid TOML: {str(fault)[:120]}.") from None

@@ -87,6 +87,6 @@ def checked_provider(name: str) -> str:
     wish = name.strip().lower()
     if wish and wish not in providers():
         raise OptionError(
-            "unknown-provider", f"Unknown provider {wish[:40]!r}.", f"Use one of {', '.join(providers())}."
+            "unknown-provider", f"Unknown provider {wish[:40]!r}.", f"Choose one of {', '.join(providers())}."
         )
     return wish

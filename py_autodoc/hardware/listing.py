@@ -20,7 +20,7 @@ def devices(category: str = "") -> list[Row]:
     known = sorted({one.category for one in profiles()})
     if wish and wish not in known:
         raise OptionError(
-            "unknown-category", f"Unknown category {wish[:40]!r}.", f"Use one of {', '.join(known)}."
+            "unknown-category", f"Unknown category {wish[:40]!r}.", f"Choose one of {', '.join(known)}."
         )
     return [
         {

@@ -166,7 +166,7 @@ def find_profile(wanted: str) -> Profile:
         raise OptionError(
             "ambiguous-device",
             f"{wanted[:80]!r} is the name of several devices.",
-            f"Pass one of {', '.join(one.id for one in named)}.",
+            f"Choose one of {', '.join(one.id for one in named)}.",
         )
     raise OptionError("unknown-device", f"Unknown hardware profile {wanted[:80]!r}.", _nearest(key, known))
 
@@ -179,12 +179,12 @@ def _names(one: Profile) -> tuple[str, ...]:
 def _nearest(key: str, known: Sequence[Profile]) -> str:
     inside = [one.id for one in known if len(key) > 1 and any(key in name for name in _names(one))]
     if inside:
-        return f"These match: {', '.join(inside)}."
+        return f"Choose one of {', '.join(inside)}."
     names = {name: one.id for one in known for name in _names(one)}
     close = [names[name] for name in difflib.get_close_matches(key, names, _NEAREST * 2, 0.5)]
     ids = list(dict.fromkeys(close))[:_NEAREST]
-    nearest = f"Nearest: {', '.join(ids)}. " if ids else ""
-    return f"{nearest}All ids: onnx-autodoc analyze --list-hardware; or pass a JSON profile file."
+    near = f"Did you mean {' or '.join(ids)}? " if ids else ""
+    return f"{near}Run `onnx-autodoc analyze --list-hardware` for all ids, or pass a JSON profile file."
 
 
 def load_profile(path: str) -> Profile:
@@ -255,6 +255,6 @@ def _fault(name: str, what: str) -> OptionError:
     return OptionError(
         "bad-profile",
         f"{name} is not a hardware profile: {what}.",
-        "It takes name, vram_bytes, memory_bandwidth_bytes_per_s, peak_fp32_flops, peak_fp16_flops "
-        "and other peaks, as JSON.",
+        "A profile is a JSON object with name, vram_bytes, memory_bandwidth_bytes_per_s, peak_fp32_flops, "
+        "peak_fp16_flops and other peaks.",
     )

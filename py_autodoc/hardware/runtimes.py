@@ -127,16 +127,17 @@ RUNTIMES = (
         overhead_cycles=MODEL.overhead_cycles,
         issue_s=0.0,
         compared=(),
-        source="the value of TensorRT; at the published batches it is a small part",
+        source="the value of TensorRT; a small share at the published batch sizes",
     ),
 )
 IDS = tuple(one.id for one in RUNTIMES)
 
 
 def runtime(name: str | None) -> Runtime:
-    """Return the runtime for an id; TensorRT for None or empty. Raises: OptionError if it is unknown."""
+    """Return the runtime with this id (default: TensorRT). Raises: OptionError for an unknown id."""
     wish = (name or "").strip().lower() or TENSORRT.id
     for one in RUNTIMES:
         if one.id == wish:
             return one
-    raise OptionError("unknown-runtime", f"Unknown runtime {wish[:40]!r}.", f"Use one of {', '.join(IDS)}.")
+    hint = f"Choose one of {', '.join(IDS)}."
+    raise OptionError("unknown-runtime", f"Unknown runtime {wish[:40]!r}.", hint)

@@ -120,8 +120,9 @@ def checked_task(task: str) -> str:
     """
     known = known_tasks()
     if task not in known:
-        near = difflib.get_close_matches(task, known, 3) or ["text-classification", "feature-extraction"]
-        raise OptionError("unknown-task", f"transformers has no task {task[:80]}.", f"As {', '.join(near)}.")
+        near = difflib.get_close_matches(task, known, 3)
+        hint = f"Did you mean {' or '.join(near)}?" if near else "Pass a task such as text-classification."
+        raise OptionError("unknown-task", f"transformers has no task {task[:80]}.", hint)
     aliases: Mapping[str, str] = _transformers("pipelines").PIPELINE_REGISTRY.task_aliases
     return aliases.get(task, task)
 

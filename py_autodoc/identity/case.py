@@ -44,7 +44,7 @@ class IdentityCase:
         stated = any(port.role == "state" for port in found)
         for place, port in enumerate(found):
             if decoding and port.role in ("spectrogram", "features") and port.rank == 3:
-                # Cross attention in a decoder without its encoder reads the encoder's hidden states.
+                # Cross-attention in a decoder without its encoder reads the encoder's hidden states.
                 found[place] = replace(port, role="hidden states")
             elif stated and port.role == "image":
                 found[place] = replace(port, sure=False)
@@ -178,7 +178,7 @@ class IdentityCase:
     @property
     def page(self) -> bool:
         """True if words come with their positions on a page, as for LayoutLM; an image may be included."""
-        return self.tokens is not None and self.port("places on a page") is not None
+        return self.tokens is not None and self.port("page positions") is not None
 
     @cached_property
     def positions(self) -> int:

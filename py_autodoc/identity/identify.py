@@ -71,7 +71,7 @@ def _task(told: MetadataTask | None, readings: list[tuple[TaskRule, RuleReading]
         return NOTHING
     rival = next((other for other, r in readings[1:] if r.strength == best.strength), None)
     sure = best.strength >= SURE and rival is None
-    why = (*best.why, *((f"it may as well be for {rival.words}",) if rival is not None else ()))
+    why = (*best.why, *((f"equally likely: {rival.words}",) if rival is not None else ()))
     return MetadataTask(one.id, one.words, STRUCTURE if sure else LIKELY, why[:_MAX_WHY])
 
 

@@ -178,7 +178,7 @@ def _tokens(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
     if not rows:
         return None
     if len(port.shape) == 3 and port.shape[-1] == 4 and len(rows) > 1:
-        return replace(port, role="places on a page")
+        return replace(port, role="page positions")
     parts = w.words(port.name)
     if "bytes" in parts:
         return replace(port, role="bytes")

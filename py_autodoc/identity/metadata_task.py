@@ -64,14 +64,14 @@ def task_in_metadata(model: Model) -> MetadataTask | None:
         words = aliases.get(given)
         id, text = words if words else (given, given.replace("-", " "))
         known = LIKELY if source == "fallback" else FILE
-        return MetadataTask(id, text, known, (f"the metadata names the task: {given}",))
+        return MetadataTask(id, text, known, (f"task in the metadata: {given}",))
     told = metadata.get("task", "").strip().lower()
     if told in aliases:
-        return MetadataTask(*aliases[told], FILE, (f"the metadata names the task: {told}",))
+        return MetadataTask(*aliases[told], FILE, (f"task in the metadata: {told}",))
     for kind in _outer_classes(model):
         for ending, words in _endings().items():
             if kind.endswith(ending) and len(kind) > len(ending):
-                return MetadataTask(*words, FILE, (f"the exporter recorded the class {kind}",))
+                return MetadataTask(*words, FILE, (f"class recorded by the exporter: {kind}",))
     return None
 
 
@@ -79,23 +79,23 @@ def named_make(model: Model) -> tuple[str, str] | None:
     """Return the model name, such as ``MobileViT``, and its source in the file."""
     described = _YOLO.search(model.metadata.get("description", "")[:400])
     if described:
-        return described[1], "the metadata describes it so"
+        return described[1], "stated in the metadata description"
     kinds = _outer_classes(model)
     for kind in kinds:
         made = _HEAD.fullmatch(kind)
         if made and kind not in _PLAIN_CLASSES:
-            return made[1], f"the exporter recorded the class {kind}"
+            return made[1], f"class {kind} recorded by the exporter"
     for kind in kinds:
         if _CLASS.fullmatch(kind) and kind not in _PLAIN_CLASSES and not _SHELL.search(kind):
-            return kind, f"the exporter recorded the class {kind}"
+            return kind, f"class {kind} recorded by the exporter"
     for scope in _scopes(model):
         made_of = _MAKES.get(scope.lower())
         if made_of:
-            return made_of, f"its modules are called {scope}"
+            return made_of, f"modules named {scope}"
     graph = model.graphs[0].name[:60]
     name = _MAKE.fullmatch(graph.lower())
     made_of = _MAKES.get(name[1]) if name else None
-    return (made_of, f"the graph is called {graph}") if made_of else None
+    return (made_of, f"graph named {graph}") if made_of else None
 
 
 @cache

@@ -120,13 +120,15 @@ def _checked(
 ) -> int:
     if opset is not None and not OLDEST <= opset <= NEWEST:
         raise OptionError(
-            "opset", f"Keras models can be converted to opset {OLDEST} to {NEWEST}.", f"Not {opset}."
+            "opset",
+            f"Keras models cannot be converted to opset {opset}.",
+            f"Choose an opset from {OLDEST} to {NEWEST}.",
         )
     if metadata and TABLE in metadata:
         raise OptionError("metadata", f"metadata: {TABLE} is written by the conversion itself.", "")
     if shapes and "" in shapes and len(shapes) > 1:
         raise OptionError(
-            "bad-input-shape", "A shape without a name applies to the only input.", "Name each."
+            "bad-input-shape", "A shape without a name requires a single input.", "Add input names."
         )
     return opset or OPSET
 

@@ -77,7 +77,7 @@ def decoder_of(analysis: Analysis) -> Decoder:
     if any(layer.kv_heads is None or layer.head_dim is None for layer in cache.layers):
         raise OptionError(
             "no-decoder",
-            f"{name}: the size of its KV cache is not known: {cache.reason}.",
+            f"{name}: the size of its KV cache is unknown: {cache.reason}.",
             "Set its dimensions with --bind.",
         )
     weights = _Weights(analysis)

@@ -105,7 +105,7 @@ def _plans(
     ]
     if len(setups) * len(options.batch) * len(options.context) > MAX_POINTS:
         raise OptionError(
-            "too-many-points", f"That is more than {MAX_POINTS:,} points.", "Pass fewer values."
+            "too-many-points", f"The plan has more than {MAX_POINTS:,} points.", "Pass fewer values."
         )
     plans = []
     for hardware, wish, tensor, stages in setups:
@@ -143,7 +143,7 @@ def _runtime(options: PlanOptions, config: bool) -> Runtime:
     found = runtime_of(options.runtime)
     if config and not found.chains:
         raise OptionError(
-            "no-operators", f"A configuration does not say what operators {found.label} runs.",
+            "no-operators", f"A configuration does not list the operators that {found.label} runs.",
             "Pass an ONNX model, or --runtime tensorrt or torch-compile.",
         )  # fmt: skip
     return found
@@ -160,7 +160,7 @@ def _check(options: PlanOptions) -> None:
         raise OptionError("hardware-missing", "A device is needed.", "Add --hardware ID.")
     if options.link not in LINKS:
         raise OptionError(
-            "unknown-link", f"Unknown link {options.link[:40]!r}.", f"Use one of {', '.join(LINKS)}."
+            "unknown-link", f"Unknown link {options.link[:40]!r}.", f"Choose one of {', '.join(LINKS)}."
         )
     for name in ("batch", "context", "tensor_parallel", "pipeline_parallel"):
         values = getattr(options, name)
@@ -169,7 +169,7 @@ def _check(options: PlanOptions) -> None:
             if not 1 <= value <= most:
                 raise OptionError("bad-list", f"{name} is {value:,}; it must be from 1 to {most:,}.", "")
     if not 1 <= options.chunk <= MAX_CONTEXT:
-        raise OptionError("bad-list", f"A chunk of {options.chunk:,} tokens cannot be.", "Write 2048.")
+        raise OptionError("bad-list", f"A chunk of {options.chunk:,} tokens is not possible.", "Pass 2048.")
 
 
 def _assumptions(made: Decoder, sized: SizedModel | None, runtime: Runtime) -> list[str]:
@@ -316,7 +316,7 @@ class _PlannedModel:
         first = batch * context / prefill.seconds if prefill else None
         reasons = [why if found is None else ""]
         if decode is None:
-            reasons.append("the link between the devices, or the width of the model, is not known")
+            reasons.append("the link between the devices, or the width of the model, is unknown")
         elif prefill is None and not why:
             reasons.append(
                 "there is no formula for the prefill of this model: the tokens per expert are unknown"
@@ -387,7 +387,7 @@ class _PlannedModel:
             return None, "not all sizes of the model have expressions: pass contexts and batches to try"
         last = fits(most)
         if last is None:
-            return None, "the memory of the device or of the model is not known"
+            return None, "the memory of the device or of the model is unknown"
         if last:
             return most, ""
         low, high = 0, most
@@ -395,7 +395,7 @@ class _PlannedModel:
             middle = (low + high) // 2
             one = fits(middle)
             if one is None:
-                return None, "the memory of the model is not known at some sizes"
+                return None, "the memory of the model is unknown at some points"
             low, high = (middle, high) if one else (low, middle)
         return low, ""
 

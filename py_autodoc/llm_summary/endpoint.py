@@ -72,7 +72,7 @@ def endpoint(
     if not model:
         raise OptionError(
             "llm-model-missing", "--llm-summary does not know which model to ask.",
-            f"Give --llm-model NAME or set {MODEL}.",
+            f"Pass --llm-model NAME or set {MODEL}.",
         )  # fmt: skip
     shape: Api = "messages" if api == "messages" else "chat"
     return Endpoint(shape, url, model, _key(environment, host))
@@ -84,7 +84,7 @@ def _hosted(environment: Mapping[str, str], api: str | None) -> tuple[Api, str]:
             return shape, base
     raise OptionError(
         "llm-url-missing", "--llm-summary does not know which service to ask.",
-        f"Give --llm-url URL (or set {URL}), and the key in {KEY}.",
+        f"Pass --llm-url URL (or set {URL}), and set the key in {KEY}.",
     )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def calibrate(threads: int = 0, seconds: float = SECONDS, clock: Clock = time.pe
     most = os.cpu_count() or 1
     if not 0 <= threads <= most:
         raise OptionError(
-            "too-many-threads", f"This machine has {most} logical processors.", f"Give 1 to {most} threads."
+            "too-many-threads", f"This machine has {most} logical processors.", f"Pass 1 to {most} threads."
         )
     every = [(one, _runner(runtime, one, threads)) for one in workloads()]
     each = seconds / len(every) / ROUNDS

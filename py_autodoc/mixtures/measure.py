@@ -57,7 +57,7 @@ def measure_mixtures(
     if not found.curve:
         raise OptionError(
             "no-mixtures", "Mixtures can only be measured if all layers fit into memory.",
-            "Give more memory (--memory) or time (--budget).",
+            "Allow more memory (--memory) or time (--budget).",
         )  # fmt: skip
     count = len(found.layers)
     points = [one for one in found.curve if one.float_layers < count]

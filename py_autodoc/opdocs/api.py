@@ -63,7 +63,7 @@ def opdocs(
         out: a new or an empty folder.
         data: values of the inputs, as for ``verify``; None uses one generated sample.
         samples: number of samples; None uses 16.
-        seed: random seed for generated values.
+        seed: random seed for synthetic values.
         vectors: write inputs and outputs of the first sample.
         bindings: values of symbolic dimensions; others are taken from the data.
         input_shapes: full shapes of inputs.

@@ -66,8 +66,8 @@ def quantize(
             scores.
         recipe: settings of the quantization; None uses ``static`` for this machine.
         samples: number of samples; None uses 128.
-        random_data: use generated values for ranges, which do not fit real inputs.
-        seed: random seed for generated values.
+        random_data: use synthetic values for ranges, which do not fit real inputs.
+        seed: random seed for synthetic values.
         bindings: values of symbolic dimensions for the samples; others are taken from the data.
         input_shapes: full shapes of inputs.
         force: replace a file that ONNX Autodoc did not write.
@@ -93,7 +93,7 @@ def quantize(
     if data is None and chosen.method == "static" and not random_data:
         raise OptionError(
             "no-data", "Static quantization needs samples of real inputs for its ranges.",
-            "Pass it with --data. --random-data uses made-up values, whose ranges will not fit real data.",
+            "Pass them with --data. --random-data uses synthetic values, whose ranges do not fit real data.",
         )  # fmt: skip
     tell("reading", 0, 4)
     proto = loaded(model, "static" if plugin else chosen.method)
@@ -217,12 +217,10 @@ def _findings(
     """Return notes about the result, one sentence each."""
     found = []
     if infinite:
-        found.append(
-            f"{plural(infinite, 'node')} read or produce infinite values, as masks do, and stay in float32."
-        )
+        found.append(f"{plural(infinite, 'node')} with infinite values, such as masks, stay in float32.")
     if made_up:
         what = "ranges" if recipe.method == "static" else "scores"
-        found.append(f"The {what} come from made-up inputs: measure again with real data.")
+        found.append(f"The {what} come from synthetic data: measure again with real data.")
     for one in outputs:
         plain, fused = one.error.sqnr_db, None if one.error_fused is None else one.error_fused.sqnr_db
         if plain is not None and fused is not None and plain - fused > GAP_DB:
@@ -244,6 +242,6 @@ def _findings(
         )
     if recipe.method == "fp16":
         found.append(
-            "ONNX Runtime's CPU kernels run float16 slower than float32: it is for GPUs, and for size."
+            "ONNX Runtime's CPU kernels run float16 slower than float32; use it for GPUs or smaller files."
         )
     return found

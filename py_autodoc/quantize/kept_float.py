@@ -48,7 +48,7 @@ def infinite_constants(proto: onnx.ModelProto, name: str) -> frozenset[str]:
     if broken:
         raise InputError(
             "weights-not-finite", f"{name}: the weight {min(broken)[:80]} holds NaN or infinity.",
-            "`analyze --read-weights` lists all of them.",
+            "Run `analyze --read-weights` to list all of them.",
         )  # fmt: skip
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.quantize.document import Quantization
+from py_autodoc.samples.sample_source import SYNTHETIC
 from py_autodoc.units import plural, share, size
 from py_autodoc.verify.lines import agreement_text, error_text
 
@@ -21,7 +22,9 @@ def quantization_lines(found: Quantization) -> Iterator[str]:
         parts.append(f"{one.activations} data, {one.weights} weights")
         parts.append("one scale per channel" if one.per_channel else "one scale per weight")
     if one.method == "static":
-        parts.append(f"{one.calibration} ranges of {plural(found.samples, 'sample')} ({found.data})")
+        of = plural(found.samples, "synthetic sample" if found.data.startswith(SYNTHETIC) else "sample")
+        source = found.data.removeprefix(SYNTHETIC).strip().strip("()")
+        parts.append(f"{one.calibration} ranges of {of} ({source})")
     yield f"{', '.join(parts)}, for {one.target or 'any target'}."
     if found.folded or found.excluded:
         kept = f"; {plural(len(found.excluded), 'node')} kept float" if found.excluded else ""
@@ -33,6 +36,6 @@ def quantization_lines(found: Quantization) -> Iterator[str]:
     for output in found.outputs:
         yield f"  {output.name}: {error_text(output.error)}{agreement_text(output.agreement)}"
         if output.error_fused is not None:
-            yield f"    as ONNX Runtime runs it here: {error_text(output.error_fused)}"
+            yield f"    in ONNX Runtime on this machine: {error_text(output.error_fused)}"
     for text in found.findings:
         yield f"! {text}"

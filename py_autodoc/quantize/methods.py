@@ -124,7 +124,7 @@ def method(name: str) -> Method:
     others = {one.name: one for one in entry_points(group=GROUP)}
     if name not in others:
         known = ", ".join([*BUILT_IN, *sorted(others)])
-        raise OptionError("unknown-method", f"Unknown method {name[:80]!r}.", f"One of {known}.")
+        raise OptionError("unknown-method", f"Unknown method {name[:80]!r}.", f"Choose one of {known}.")
     found: Method = others[name].load()
     return found
 
@@ -163,8 +163,8 @@ def apply(
         made = {node.op_type for node in onnx.load(target, load_external_data=False).graph.node}
         if not any("Quantize" in one or one.startswith("QLinear") or one == "MatMulNBits" for one in made):
             raise InputError(
-                "nothing-to-quantize", f"{name} has nothing that {recipe.method} quantizes.",
-                "Convolutions need static; the others are for products of matrices.",
+                "nothing-to-quantize", f"{name} has no operators that {recipe.method} quantizes.",
+                "Use static for convolutions; the other methods quantize only matrix products.",
             )  # fmt: skip
 
 

@@ -74,9 +74,11 @@ def completed(recipe: Recipe) -> Recipe:
         value = getattr(recipe, field)
         if value and value not in known:
             known_ones = ", ".join(known)
-            raise OptionError("bad-recipe", f"{field}: {value[:40]!r} is unknown.", f"One of {known_ones}.")
+            raise OptionError(
+                "bad-recipe", f"{field}: {value[:40]!r} is unknown.", f"Choose one of {known_ones}."
+            )
     if not 16 <= recipe.block_size <= 256 or recipe.block_size & (recipe.block_size - 1):
-        raise OptionError("bad-recipe", "block_size is a power of two from 16 to 256.")
+        raise OptionError("bad-recipe", "block_size must be a power of two from 16 to 256.")
     target = recipe.target or here()
     tensorrt = target == "tensorrt"
     done = msgspec.structs.replace(

@@ -55,6 +55,6 @@ def check_room(model: onnx.ModelProto, folder: Path) -> None:
     if too_large(model) and needed > free:
         raise OutputError(
             "no-space",
-            f"Temporary files take about {size(needed)}, and {size(free)} are free in {folder.parent}.",
-            "Set TMPDIR to a larger disk.",
+            f"Temporary files need about {size(needed)}, but only {size(free)} are free in {folder.parent}.",
+            "Set TMPDIR to a folder on a larger disk.",
         )  # fmt: skip

@@ -67,13 +67,14 @@ def recommend(
     """
     chosen = options or RecommendOptions()
     if chosen.target not in ("", *TARGETS):
-        raise OptionError(
-            "unknown-target", f"Unknown target {chosen.target[:40]!r}.", f"Use one of {', '.join(TARGETS)}."
-        )
+        hint = f"Choose one of {', '.join(TARGETS)}."
+        raise OptionError("unknown-target", f"Unknown target {chosen.target[:40]!r}.", hint)
     for name in ("latency", "throughput", "power", "price"):
         wanted = getattr(chosen, name)
         if wanted is not None and not 0 < wanted < float("inf"):
-            raise OptionError("bad-amount", f"{name} is {wanted:g}; it must be above 0.", "Pass a number.")
+            raise OptionError(
+                "bad-amount", f"{name} is {wanted:g}; it must be above 0.", "Pass a positive number."
+            )
     provider = checked_provider(chosen.provider)
     devices = _devices(chosen.target, provider)
     swept = [_swept(model, chosen, devices, progress or _silent) for model in models]
@@ -224,12 +225,12 @@ def _misses(point: SweepPoint, device: Profile, price: float | None, chosen: Rec
         found.append(f"{point.throughput or 0:,.3g} items/s instead of {chosen.throughput:g}")
     if chosen.power is not None:
         if device.tdp_watts is None:
-            found.append("its power is not known")
+            found.append("its power is unknown")
         elif device.tdp_watts > chosen.power:
             found.append(f"{device.tdp_watts:g} W instead of {chosen.power:g} W")
     if chosen.price is not None:
         if price is None:
-            found.append("its price is not known")
+            found.append("its price is unknown")
         elif price > chosen.price:
             found.append(f"${price:g}/h instead of ${chosen.price:g}/h")
     return found

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from py_autodoc.sweep.schema import SweepPoint
 
 _BOUNDS = {
-    "compute": "compute bound",
-    "memory_bandwidth": "memory bound",
-    "kernel_overhead": "bound by the start of its kernels",
+    "compute": "compute-bound",
+    "memory_bandwidth": "memory-bound",
+    "kernel_overhead": "launch-bound",
 }
 
 
 def reason(point: SweepPoint, misses: Sequence[str]) -> str:
-    """Return ``fits, 6.4 of 22.0 GB; 4.1 ms (2.7–6.1); memory bound``, followed by missed targets."""
+    """Return ``fits, 6.4 of 22.0 GB; 4.1 ms (2.7–6.1); memory-bound``, followed by missed targets."""
     parts = [_memory(point)]
     if point.latency_ms is not None:
         low, high = point.latency_low_ms, point.latency_high_ms
@@ -28,9 +28,9 @@ def reason(point: SweepPoint, misses: Sequence[str]) -> str:
 def _memory(point: SweepPoint) -> str:
     needed, there = point.memory_bytes, point.available_bytes
     if needed is None:
-        return "the memory needed is not known"
+        return "required memory unknown"
     if there is None:
-        return f"{needed / 1e9:.2g} GB; the memory of the device is not known"
+        return f"{needed / 1e9:.2g} GB; device memory unknown"
     verb = "fits" if point.fits else "does not fit"
     return f"{verb}, {_gb(needed)} of {_gb(there)} GB"
 

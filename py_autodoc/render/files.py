@@ -36,10 +36,11 @@ def saved_file(analysis: Analysis, format: str, metric: str = "") -> SavedFile:
         if chosen not in available_metrics(analysis):
             known = ", ".join(available_metrics(analysis))
             raise OptionError(
-                "no-such-number", f"No {chosen[:40]} in Model Explorer data.", f"One of {known}."
+                "no-such-number", f"Model Explorer data has no {chosen[:40]}.", f"Choose one of {known}."
             )
         return _numbers(model_explorer_data(analysis, chosen), ".model-explorer.json")
-    raise OptionError("no-such-format", f"{format[:40]!r} is not a format.", f"One of {', '.join(FORMATS)}.")
+    hint = f"Choose one of {', '.join(FORMATS)}."
+    raise OptionError("no-such-format", f"Unknown format {format[:40]!r}.", hint)
 
 
 def _numbers(found: AttachmentFile, extension: str) -> SavedFile:

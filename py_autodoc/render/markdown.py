@@ -117,7 +117,7 @@ def updated(text: str, part: str, shown: str) -> str:
     if len(begins) != 1 or len(ends) != 1 or ends < begins:
         raise InputError(
             "no-markers",
-            f"{shown} does not have the two marker lines once each, the beginning first.",
+            f"{shown} must contain the two marker lines once each, in order.",
             f"Put {BEGIN} and {END} on lines of their own where the card should go.",
         )
     newline = "\r\n" if "\r\n" in text else "\n"

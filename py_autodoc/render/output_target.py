@@ -98,7 +98,7 @@ def to_stdout(result: str | bytes, json: bool = False) -> None:
         raise OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Pass a file name.")
     terminal = stream.isatty()
     if terminal and isinstance(result, bytes):
-        raise OutputError("not-for-a-terminal", "This is not text for a terminal.", "Pass a file name.")
+        raise OutputError("not-for-a-terminal", "A terminal cannot show this file.", "Pass a file name.")
     try:
         stream.flush()
         if terminal and isinstance(result, str):

@@ -41,14 +41,14 @@ def png_picture(svg: str, scale: float = 1.0) -> bytes:
         raise LimitError(
             "png-pixels", pixels, MAX_PIXELS,
             f"The image would have {pixels:,} pixels; the limit is {MAX_PIXELS:,}.",
-            "Use a smaller --scale or --depth, or write SVG.",
+            "Use a smaller --scale or --depth, or use SVG.",
         )  # fmt: skip
     family = _FAMILY.search(svg)
     fonts = _fonts(family[1] if family else "sans-serif")
     try:
         drawn = bytes(library.svg_to_bytes(svg_string=svg, zoom=scale, **fonts))
     except ValueError as fault:
-        raise AnalysisError("png-failed", f"The image could not be drawn: {fault}.", "Write SVG.") from None
+        raise AnalysisError("png-failed", f"The image could not be drawn: {fault}.", "Use SVG.") from None
     return signed(drawn)
 
 
@@ -81,7 +81,7 @@ def _fonts(family: str) -> dict[str, str]:
     raise RequirementError(
         "no-font",
         "PNG needs a font, but no usable font is installed.",
-        "Install one, for example the package fonts-dejavu-core, or write SVG.",
+        "Install one, for example the package fonts-dejavu-core, or use SVG.",
     )
 
 

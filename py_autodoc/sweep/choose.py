@@ -94,4 +94,4 @@ def _nearest(
         least = min(points[at].latency_ms or 0 for at in fitting)
         return f"the lowest latency is {least:.3g} ms"
     sizes = [size for at in timed if (size := points[at].memory_bytes) is not None]
-    return f"the least memory needed is {min(sizes):,} bytes" if sizes else "the memory needed is not known"
+    return f"the least memory needed is {min(sizes):,} bytes" if sizes else "the required memory is unknown"

@@ -164,6 +164,6 @@ def check_external(model: ir.Model, path: PathLike, out: PathLike) -> None:
     if any(isinstance(tensor, ir.ExternalTensor) and tensor.location != own for tensor in tensors):
         raise InputError(
             "external-data-elsewhere",
-            f"{own}: its weights are in files beside it, which a copy in another folder would not find.",
+            f"{own}: its weights are in files next to it, which a copy in another folder would not find.",
             "Write the result into the model's own folder.",
         )

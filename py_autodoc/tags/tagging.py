@@ -59,8 +59,8 @@ def tag_file(
     if not classes:
         raise InputError(
             "no-scopes",
-            f"{base_name(path)}: no node says which module it comes from.",
-            "Only files of torch.onnx's dynamo exporter do (torch 2.5 or newer); export the model again.",
+            f"{base_name(path)}: no node records its module.",
+            "Export the model again with the dynamo exporter of torch.onnx (torch 2.5 or later).",
         )
     namer = Namer(classes, keep=keep)
     tags = assign(model, namer, DynamoEvidence(model, parameters_of(model)), "dynamo")

@@ -48,7 +48,7 @@ def run_task(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
     kind = KINDS.get(request.kind)
     if kind is None:
         known = ", ".join(KINDS)
-        raise OptionError("unknown-task", f"Unknown task {request.kind[:40]!r}.", f"One of {known}.")
+        raise OptionError("unknown-task", f"Unknown task {request.kind[:40]!r}.", f"Choose one of {known}.")
     return kind(request, files, tell)
 
 

@@ -76,8 +76,8 @@ class NotCoveredError(InputError):
         more = f" and {len(uncovered) - _MAX_LISTED} more" if len(uncovered) > _MAX_LISTED else ""
         super().__init__(
             "operators-not-covered",
-            f"{name}: cannot be written as PyTorch code because of {names}{more}.",
-            "`onnx-autodoc to-torch MODEL --list` lists the nodes and the reasons; nothing was written.",
+            f"{name}: cannot be converted to PyTorch code because of {names}{more}.",
+            "Nothing was written. Run `onnx-autodoc to-torch MODEL --list` to list them with reasons.",
         )
         self.uncovered = uncovered
 
@@ -124,9 +124,11 @@ def write(
     kind = weights or ("safetensors" if find_spec("safetensors") else "npz")
     if kind not in stored_weights.SUFFIXES:
         known = " or ".join(stored_weights.SUFFIXES)
-        raise OptionError("unknown-format", f"{kind!r}: no format of weights.", f"Use {known}.")
+        raise OptionError("unknown-format", f"{kind!r}: unknown weight format.", f"Choose one of {known}.")
     if Path(out).suffix != ".py":
-        raise OptionError("not-a-python-file", f"{base_name(out)}: does not end in .py.", "Call it OUT.py.")
+        raise OptionError(
+            "not-a-python-file", f"{base_name(out)}: does not end in .py.", "Choose a name such as model.py."
+        )
     suffix = stored_weights.SUFFIXES[kind]
     # If the name is a symbolic link, both files go to the folder of its target.
     real = Path(os.path.realpath(out))

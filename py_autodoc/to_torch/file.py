@@ -17,10 +17,10 @@ from py_autodoc.to_torch.writer import Writer
 from py_autodoc.version import NAME
 
 _LOAD = '''def load(weights=None, device="cpu"):
-    """The model with its weights, ready to run.
+    """Return the model with its weights, in evaluation mode.
 
-    ``weights`` is the file beside this one unless another is given. Tensors that the code makes on its
-    way are made on the default device: call ``torch.set_default_device`` before, to run elsewhere.
+    ``weights`` is the file with the weights; the default is the one next to this file. The forward pass
+    creates tensors on the default device: to run on another, call ``torch.set_default_device`` first.
     """
     path = Path(weights) if weights is not None else Path(__file__).with_name(WEIGHTS)
 {read}
@@ -86,14 +86,14 @@ def _used(writer: Writer, bodies: list[str]) -> set[str]:
 
 def _head(source: ModelFile, weights: WeightsFile) -> str:
     lines = [f'"""{shortened(source.name, 70)} as a PyTorch module.', ""]
-    lines.append(f"Written by {NAME} from the ONNX file. ``load()`` gives the model with its weights, which")
-    lines += [f"are in {shortened(weights.name)} beside this file.", '"""']
+    lines.append(f"Written by {NAME} from the ONNX file. ``load()`` returns the model with its weights from")
+    lines += [f"{shortened(weights.name)}, next to this file.", '"""']
     return "\n".join(lines)
 
 
 def _interface(source: ModelFile, writer: Writer) -> list[str]:
     graph = source.model.graphs[0]
-    lines = ['"""Inputs and outputs, by the names that the ONNX file gives them.', "", "Inputs:"]
+    lines = ['"""Inputs and outputs, with their names in the ONNX file.', "", "Inputs:"]
     for tensor, name in writer.inputs.items():
         label = source.model.tensors[tensor].name
         own = "" if label == name else f" ({shortened(label, 36)})"

@@ -101,7 +101,7 @@ def ordered(group: ModuleGroup, model: Model, reads: Reads) -> list[int | Module
     order, stuck = execution_order(_needs(items, model, reads))
     if stuck:
         raise InputError(
-            "graph-inconsistent", f"{model.file.name}: its graph makes no sense: nodes wait for each other."
+            "graph-inconsistent", f"{model.file.name}: the graph is invalid: its nodes form a cycle."
         )
     return [items[number] for number in order]
 

@@ -64,7 +64,7 @@ class OpContext(NodeReader):
         """Return an attribute that must be one of ``allowed``. Raises: NotCovered."""
         value = self.node.attributes.get(name, default)
         if value not in allowed:
-            raise NotCovered(f"{name} {str(value)[:40]!r}, which is none of {', '.join(allowed)}")
+            raise NotCovered(f"{name} {str(value)[:40]!r}, not one of {', '.join(allowed)}")
         return str(value)
 
     def auto_pad(self) -> str:

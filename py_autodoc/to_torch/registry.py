@@ -52,5 +52,5 @@ def rule_of(node: Node) -> Rule:
     """Return the rule for a node. Raises: NotCovered if there is none."""
     rule = rules().get((node.domain, node.op_type))
     if rule is None:
-        raise NotCovered("there is no rule for it")
+        raise NotCovered("no rule for this operator")
     return rule

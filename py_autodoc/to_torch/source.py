@@ -38,7 +38,7 @@ class ModelFile:
         if self.model.unexpanded_calls:
             raise InputError(
                 "functions-not-expanded",
-                f"{self.name}: its local functions are too large to expand, or call themselves.",
+                f"{self.name}: the local functions are too large to expand, or recursive.",
                 "Inline them first (onnx.inliner).",
             )
         self.types = infer(self.loaded, self.model, {}, {})
@@ -133,7 +133,7 @@ class ModelFile:
     def unread(self, tensor: int, why: UnreadableTensor) -> ExternalDataError:
         """Return the error that names the unreadable weight."""
         label = self.model.tensors[tensor].name[:200]
-        hint = why.hint or "Put the model's weights into its folder."
+        hint = why.hint or "Put the weight files into the folder of the model."
         return ExternalDataError(why.code, f"{self.name}: {label or 'a constant'}: {why}.", hint)
 
     def _tensors(self) -> Iterator[tuple[int, onnx.TensorProto]]:

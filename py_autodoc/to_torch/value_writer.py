@@ -39,7 +39,7 @@ class ValueWriter(ABC):
         if self.source.is_constant(tensor):
             return CodeValue("constant", tensor=tensor)
         if scope.parent is None:
-            raise NotCovered("reads a tensor that nothing makes")
+            raise NotCovered("an input that no node produces")
         outer = self.value(scope.parent, tensor)
         if outer.fixed or outer.kind == "constant":
             return outer

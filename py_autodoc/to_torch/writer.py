@@ -182,7 +182,7 @@ class Writer(ValueWriter):
         except NotCovered as why:
             self._give_up(scope, node, str(why))
         except _MALFORMED as error:
-            self._give_up(scope, node, f"its attributes or inputs make no sense ({type(error).__name__})")
+            self._give_up(scope, node, f"invalid attributes or inputs ({type(error).__name__})")
 
     def _check_types(self, node: Node) -> None:
         """Raise NotCovered if torch does not have an element type of the node."""
@@ -211,7 +211,7 @@ class Writer(ValueWriter):
         Raises: NotCovered: a result is not known, or subgraphs are nested too deeply.
         """
         if self._depth >= MAX_NESTING:
-            raise NotCovered("bodies are nested too deep")
+            raise NotCovered("subgraphs nested too deeply")
         body = self.model.graphs[graph]
         scope.values.update(values)
         outside, scope.stmts = scope.stmts, []

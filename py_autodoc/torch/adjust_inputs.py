@@ -55,8 +55,8 @@ def _only(named: Mapping[str, Any]) -> str:
     if len(tensors) != 1:
         raise OptionError(
             "bad-input-shape",
-            "A shape without a name is for a single input.",
-            f"Name one of {', '.join(tensors) or 'none'}.",
+            "A shape without a name requires a single input.",
+            f"Choose one of {', '.join(tensors) or 'none'}.",
         )
     return tensors[0]
 

@@ -110,7 +110,7 @@ class _InputFactory:
         for name, shape in wanted.shapes.items():
             if name and name not in self.arguments:
                 raise OptionError(
-                    "unknown-input", f"The model has no input {name}.", f"Its main input is {self.main}."
+                    "unknown-input", f"The model has no input {name}.", f"The main input is {self.main}."
                 )
             self.batch = shape[0] if shape else self.batch
 

@@ -165,7 +165,8 @@ def _exported(
 
 def _check(request: ExportRequest, exporter: str, generation: bool) -> None:
     if exporter not in EXPORTERS:
-        raise OptionError("exporter", f"Unknown exporter {exporter}.", f"One of {', '.join(EXPORTERS)}.")
+        hint = f"Choose one of {', '.join(EXPORTERS)}."
+        raise OptionError("exporter", f"Unknown exporter {exporter}.", hint)
     if generation and exporter != "hf":
         raise OptionError("generation", "Only the exporter hf splits a model into stages.", "")
     module = isinstance(request.model, torch.nn.Module)
@@ -174,7 +175,7 @@ def _check(request: ExportRequest, exporter: str, generation: bool) -> None:
             "export-model", f"Cannot export a {type(request.model).__name__}.", "Pass a torch.nn.Module."
         )
     if not module and exporter != "dynamo":
-        raise OptionError("export-program", "Only dynamo takes a program of torch.export.", "")
+        raise OptionError("export-program", "Only the exporter dynamo accepts torch.export programs.", "")
     if not module and request.dynamic:
         raise OptionError(
             "export-program",
@@ -195,7 +196,7 @@ def _written(
         raise OptionError(
             "opset",
             f"The exporter {exporter} cannot write this model with opset {request.opset}.",
-            f"It can with {made}; --exporter torchscript writes older ones.",
+            f"Use opset {made}, or --exporter torchscript for older opsets.",
         )
     write_tags(done.model, done.tags)
     done.model.metadata_props.update(request.metadata)

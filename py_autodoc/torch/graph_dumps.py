@@ -29,7 +29,7 @@ def jit_graph(model: Any, example: Any) -> str:
     except Exception as fault:
         raise AnalysisError(
             "dump-failed",
-            f"No TorchScript graph of this model: {as_sentence(fault)}",
+            f"The model has no TorchScript graph: {as_sentence(fault)}",
             "Omit --jit-graph.",
         ) from fault
 
@@ -50,5 +50,5 @@ def fx_graph(model: Any, example: Any, exported: Any) -> str:
         return f"{program.graph}\n\n{program.graph_signature}\n"
     except Exception as fault:
         raise AnalysisError(
-            "dump-failed", f"No graph of torch.export: {as_sentence(fault)}", "Omit --fx-graph."
+            "dump-failed", f"The model has no torch.export graph: {as_sentence(fault)}", "Omit --fx-graph."
         ) from fault

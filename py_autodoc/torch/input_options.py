@@ -57,7 +57,7 @@ def parse_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
             raise OptionError(
                 "bad-input-shape",
                 f"Cannot read the input shape {item[:80]!r}.",
-                "Write NAME=1x3x224x224, or 1x3x224x224 for a single input.",
+                "Pass NAME=1x3x224x224, or 1x3x224x224 for a single input.",
             )
         if name.strip() in found:
             raise OptionError(
@@ -65,7 +65,9 @@ def parse_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
             )
         found[name.strip()] = tuple(map(int, parts))
     if "" in found and len(found) > 1:
-        raise OptionError("bad-input-shape", "A shape without a name is for a single input.", "Name each.")
+        raise OptionError(
+            "bad-input-shape", "A shape without a name requires a single input.", "Add input names."
+        )
     return found
 
 
@@ -77,7 +79,7 @@ def parse_dynamic(items: Sequence[str]) -> tuple[str, ...]:
             raise OptionError(
                 "bad-dynamic",
                 f"Cannot read the dynamic axis {part[:80]!r}.",
-                "Write batch, seq, or NAME:AXIS=symbol as in pixel_values:2=height.",
+                "Pass batch, seq, or NAME:AXIS=symbol, such as pixel_values:2=height.",
             )
     return tuple(found)
 

@@ -84,7 +84,7 @@ def dynamic_shapes(model: Any, inputs: ModelInputs, names: Sequence[str] | None,
         place = keys.get(name)
         if place is None:
             raise OptionError(
-                "dynamic-input", f"dynamic: no input is named {name}.", f"Inputs: {', '.join(keys)}."
+                "dynamic-input", f"dynamic: no input is named {name}.", f"Choose one of {', '.join(keys)}."
             )
         _check_axes(name, _value(inputs, place), axes)
         if isinstance(place, int):
@@ -136,7 +136,7 @@ def dynamic_axes(
     for name, axes in dynamic.items():
         if name not in keys:
             raise OptionError(
-                "dynamic-input", f"dynamic: no input is named {name}.", f"Inputs: {', '.join(keys)}."
+                "dynamic-input", f"dynamic: no input is named {name}.", f"Choose one of {', '.join(keys)}."
             )
         _check_axes(name, _value(inputs, keys[name]), axes)
         found[name] = {axis: str(getattr(dim, "__name__", dim)) for axis, dim in axes.items()}

@@ -115,7 +115,7 @@ def source_of(
         raise OptionError(
             "inputs-not-wanted",
             f"Example inputs belong to a module; this is a {type(model).__name__}.",
-            "Leave them out.",
+            "Omit them.",
         )
     if isinstance(model, Report):
         if shapes:

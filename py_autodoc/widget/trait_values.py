@@ -27,7 +27,7 @@ def expect_names(label: str, known: Iterable[str], requested: Iterable[str]) -> 
     for name in requested:
         if name not in names:
             close = get_close_matches(name, names, 1)
-            hint = f"Did you mean {close[0]}?" if close else f"It has {', '.join(sorted(names))}."
+            hint = f"Did you mean {close[0]}?" if close else f"Choose one of {', '.join(sorted(names))}."
             raise TraitFault("unknown-option", f"{label} has no option {name!r:.80}.", hint)
 
 
@@ -103,7 +103,7 @@ def _missing(layers: Sequence[Layer], item: int | str) -> TraitFault:
     if isinstance(item, int):
         return TraitFault("unknown-node", f"Unknown node {item}.", f"The model has {len(layers)} nodes.")
     similar = similar_names(item, _names(layers))
-    hint = f"Near it: {', '.join(similar)}." if similar else "Look in report.layers for names and tags."
+    hint = f"Did you mean {' or '.join(similar)}?" if similar else "Look in report.layers for names and tags."
     return TraitFault("unknown-node", f"Nothing in the model is called {item!r}.", hint)
 
 

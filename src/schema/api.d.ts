@@ -449,9 +449,9 @@ export interface components {
     AttentionInfo: {
       /** @description Attention layers that one inference runs. */
       num_layers: number;
-      /** @description Of these, self attention. */
+      /** @description Of these, self-attention. */
       self_layers: number;
-      /** @description Of these, cross attention. */
+      /** @description Of these, cross-attention. */
       cross_layers: number;
       /** @description Layers known to be causal. */
       causal_layers: number;
@@ -1246,7 +1246,7 @@ export interface components {
      * IdentityKnown
      * @description How each fact is known.
      *
-     *         `file`: the file names it. `structure`: the graph allows no other usual interpretation. `likely`:
+     *         `file`: stated in the file. `structure`: the graph allows no other usual interpretation. `likely`:
      *         the graph suggests it, and the text says *probably*. `unknown`: there is no evidence.
      */
     IdentityKnown: {

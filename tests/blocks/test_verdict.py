@@ -39,15 +39,15 @@ BY_FAMILY = {
 FAMILIES = {name: family for family, names in BY_FAMILY.items() for name in names.split()}
 LINES = {
     "bert_base": "12 self-attention layers, none causal",
-    "resnet50": "53 convolutions carry 99.9 % of the MACs of the weight layers",
-    "vit_b16": "patch embedding: a 16×16 convolution with the same stride on the input (vision)",
-    "detr_r50": "outputs of 1×100×4 boxes and 1×100×3 scores for the same candidates",
-    "ddddocr_det": "3,549 candidates of 6 numbers, one for each cell of the grids 52×52, 26×26, 13×13",
-    "clip_b32": "2 towers that do not read each other: 12 layers of width 768; 12 layers of width 512",
-    "gpt2": "an output of 50,257 scores a position, one for each row of the token table",
-    "mamba_tiny": "2 layers with a decay exp(Δ·A), Δ from a Softplus, and no attention",
-    "convnext_tiny": "nothing else mixes positions: no attention, no recurrence",
-    "segformer_b0": "an output of 1×150×128×128 over the image of 1×3×512×512, upsampled inside",
+    "resnet50": "53 convolutions have 99.9 % of the MACs of layers with weights",
+    "vit_b16": "patch embedding (vision): 16×16 convolution on the input, with a stride of the same size",
+    "detr_r50": "outputs with boxes (1×100×4) and scores (1×100×3) of the same candidates",
+    "ddddocr_det": "3,549 candidates of 6 values, from each cell of the grids 52×52, 26×26, 13×13",
+    "clip_b32": "2 independent towers: 12 layers of width 768; 12 layers of width 512",
+    "gpt2": "output of 50,257 scores per position, one for each row of the token table",
+    "mamba_tiny": "2 layers with the decay exp(Δ·A), Δ from a Softplus; no attention",
+    "convnext_tiny": "no other layers mix positions: no attention, no recurrence",
+    "segformer_b0": "upsampled output of 1×150×128×128 for an image of 1×3×512×512",
 }
 
 
@@ -132,7 +132,7 @@ def test_mlp():
     made = made_of(g, g.dense(g.op("Relu", g.dense("x", D, 64)), 64, 10))
     assert (made.family, made.evidence[0]) == (
         "mlp",
-        "2 dense layers carry 100 % of the MACs of the weight layers",
+        "2 dense layers have 100 % of the MACs of layers with weights",
     )
 
 
@@ -152,7 +152,7 @@ def test_words_that_something_unknown_mixes_are_no_mlp(mixed_by):
     made = made_of(g, x)
     if mixed_by == "cumsum":
         assert made.family == "unknown"
-        assert "what mixes the words of the sequence is not recognised" in made.evidence
+        assert "the operators that mix the positions of the sequence are not recognised" in made.evidence
     else:
         assert made.family == "mlp"
 
@@ -179,7 +179,7 @@ def test_suppression_makes_a_detector():
     boxes, confidence = g.op("Split", flat, g.ints(4, 1), outputs=2, axis=2)
     kept = g.op("NonMaxSuppression", boxes, g.op("Transpose", confidence, perm=[0, 2, 1]))
     made = made_of(g, kept)
-    assert (made.family, made.evidence[0]) == ("detector", "1 NonMaxSuppression over candidate boxes")
+    assert (made.family, made.evidence[0]) == ("detector", "1 NonMaxSuppression on candidate boxes")
 
 
 def test_image_to_image_is_no_segmenter():
@@ -206,7 +206,7 @@ def test_segmenter():
 def test_unknown(op):
     g = G(x=(B, D))
     made = made_of(g, g.op(op, *(["x"] if op == "Relu" else ["x", "x"])))
-    assert (made.family, made.confidence, made.evidence) == ("unknown", 0.0, ("no layer with weights",))
+    assert (made.family, made.confidence, made.evidence) == ("unknown", 0.0, ("no layers with weights",))
 
 
 def test_operators_of_other_domains_make_it_less_sure():
@@ -216,7 +216,7 @@ def test_operators_of_other_domains_make_it_less_sure():
     odd = g.op("Mystery", g.dense(g.dense("x", D, D), D, D), domain="acme")
     made = made_of(g, odd)
     assert made.confidence < sure
-    assert "1 operator of other domains, whose work is not known" in made.evidence
+    assert "1 operator of other domains, with unknown cost" in made.evidence
 
 
 def test_upstream_and_towers():
@@ -224,7 +224,7 @@ def test_upstream_and_towers():
     layers = find_attention(flow)
     masks = upstream_masks(flow, layers)
     crossing = [i for i, made in enumerate(layers) if made.kind == "cross"]
-    assert masks[crossing[0]].bit_count() == 7  # the encoder and the decoder's first self attention
+    assert masks[crossing[0]].bit_count() == 7  # the encoder and the decoder's first self-attention
     assert len(independent_stacks(masks)) == 1
     (flow,) = flows_of("clip_b32")
     assert [len(group) for group in independent_stacks(upstream_masks(flow, find_attention(flow)))] == [
@@ -262,7 +262,7 @@ def test_towers_part_the_layers(masks):
             "detector · 18 attention layers (6 cross) · 8 heads × 32 · hidden 256",
         ),
         ("stripped/swin_t.stripped.onnx", "transformer encoder · 12 attention layers · 4 configurations"),
-        ("models/trt_loop.onnx", "not recognised · no layer with weights"),
+        ("models/trt_loop.onnx", "not recognised · no layers with weights"),
     ],
 )
 def test_line_of_the_summary(path, line):

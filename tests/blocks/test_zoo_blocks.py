@@ -28,16 +28,16 @@ MIXTURES = {
 }
 """Variant, experts, chosen of them, hidden size."""
 EVIDENCE = {
-    "yolov3_raw.ts": "30 predictions by 1×1 convolutions in each cell of the grids 16×16, 8×8, 4×4",
-    "yolov8.ts": "336 candidates of 9 numbers, one for each cell of the grids 16×16, 8×8, 4×4",
-    "yolov8.q8dyn": "336 candidates of 9 numbers, one for each cell of the grids 16×16, 8×8, 4×4",
-    "yolov8_raw.ts": "69 predictions by 1×1 convolutions in each cell of the grids 16×16, 8×8, 4×4",
-    "yolov10.dy": "the best 50 candidates of 6 numbers, of the grids 16×16, 8×8, 4×4",
-    "retinanet.ts": "outputs of 1×3069×4 boxes and 1×3069×5 scores for the same candidates",
-    "retinanet_maps.ts": "maps of 36 + 45 channels, boxes and scores, on each of the grids "
+    "yolov3_raw.ts": "30 predictions per cell by 1×1 convolutions on the grids 16×16, 8×8, 4×4",
+    "yolov8.ts": "336 candidates of 9 values, from each cell of the grids 16×16, 8×8, 4×4",
+    "yolov8.q8dyn": "336 candidates of 9 values, from each cell of the grids 16×16, 8×8, 4×4",
+    "yolov8_raw.ts": "69 predictions per cell by 1×1 convolutions on the grids 16×16, 8×8, 4×4",
+    "yolov10.dy": "the best 50 candidates of 6 values, from the grids 16×16, 8×8, 4×4",
+    "retinanet.ts": "outputs with boxes (1×3069×4) and scores (1×3069×5) of the same candidates",
+    "retinanet_maps.ts": "box and score maps of 36 + 45 channels for each of the grids "
     "16×16, 8×8, 4×4, 2×2, 1×1",
-    "fcos.ts": "maps of 1 + 4 + 5 channels, boxes and scores, on each of the grids 16×16, 8×8, 4×4",
-    "centernet.ts": "only the local maxima of a map stay: it is compared with its own maximum around",
+    "fcos.ts": "box and score maps of 1 + 4 + 5 channels for each of the grids 16×16, 8×8, 4×4",
+    "centernet.ts": "only local maxima of a map are kept: it is compared with its MaxPool",
 }
 
 

@@ -43,7 +43,7 @@ def test_a_mistyped_id():
     code, out, err = run("rule", "large-embeding")
     assert (code, out) == (1, "")
     assert err == "error: Unknown rule 'large-embeding'. Did you mean large-embedding?\n"
-    assert run("rule", "qqqq")[2] == "error: Unknown rule 'qqqq'. See them all: onnx-autodoc rule.\n"
+    assert run("rule", "qqqq")[2] == "error: Unknown rule 'qqqq'. Run `onnx-autodoc rule` to list them.\n"
 
 
 def test_thresholds(tmp_path):

@@ -66,7 +66,7 @@ def test_tags_as_text(model):
     code, out, err = run("tags", model)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "4 nodes: recorded 100 %, inferred 0 %, unknown 0 % (read from: nodes)"
+    assert lines[0] == "4 nodes: recorded 100 %, inferred 0 %, unknown 0 % (source: nodes)"
     rows = [line.split()[:3] for line in lines[3:]]
     assert rows == [
         ["4", "1", "/Net"],
@@ -180,7 +180,7 @@ def test_compare(model, tmp_path):
     other = changed(model, tmp_path / "other.onnx", more)
     code, out, _ = run("compare", model, other, "--tags")
     assert code == 1
-    assert "2 tags are the same." in out
+    assert "Tags that are the same: 2" in out
     assert "  /Net/Block.a/LayerNorm  1 → 1 nodes (Relu -1, Tanh +1)" in out
     assert "Only in the first: 1\n  /Net/Block.b  1 → – nodes (Sigmoid -1)" in out
     code, out, _ = run("compare", model, other, "--topology", "--json")
@@ -202,7 +202,7 @@ def test_extract(model, tmp_path):
     assert "Pass one of --tag, --node and --tensor." in err
     code, _, err = run("extract", model, out, "--tag", "/Net/Block.c")
     assert code == 1
-    assert "Near it: /Net/Block." in err
+    assert "Did you mean /Net/Block" in err
 
 
 def test_no_cell_of_the_table_is_a_formula(tmp_path):

@@ -62,7 +62,7 @@ def test_a_quantized_twin_is_told_in_ten_lines():
     lines = out.splitlines()
     assert len(lines) <= 10
     assert lines[0].startswith("Same architecture: 24 of 24 core operators correspond")
-    assert "quantized: int8 (QDQ)" in lines[0]
+    assert "quantized to int8 (QDQ)" in lines[0]
     assert re.search(r"^  precision .*float32 → int8 \(QDQ\)", out, re.MULTILINE)
 
 

@@ -162,7 +162,7 @@ def test_names_of_ours_are_kept(tmp_path):
         ('{"perf": {"x": 1e999}}', "out of range"),
         (
             '{"eval": {"primary_metric_name": "a", "primary_metric_value": 1, "metrics": {"a": 2}}}',
-            "Pass one value",
+            "Use the same value in both",
         ),
     ],
 )  # fmt: skip
@@ -182,7 +182,7 @@ def test_as_many_as_models(both):
     code, _, err = compare(*both[:2], "--eval-metrics", "no.json", "--eval-metrics", "no.json")
     assert (code, "no.json: no such file" in err) == (2, True)
     code, _, err = compare(*both, "--topology")
-    assert (code, "--eval-metrics does not go with" in err) == (2, True)
+    assert (code, "--eval-metrics cannot be combined with" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def test_what_is_missing_is_said(both, tmp_path, monkeypatch):
     code, _, err = compare(*both, "--assets-dir", tmp_path / "p")
     assert (code, "--with-plots" in err) == (2, True)
     code, _, err = compare(FLOAT, INT8, "--with-plots", "--assets-dir", tmp_path / "p", "--topology")
-    assert (code, "--with-plots does not go with" in err) == (2, True)
+    assert (code, "--with-plots cannot be combined with" in err) == (2, True)
     code, _, err = compare(FLOAT, INT8, "--with-plots", "--assets-dir", tmp_path / "p")
     assert (code, "only the size of each model is known" in err) == (1, True)
     assert not (tmp_path / "p").exists()

@@ -29,7 +29,7 @@ def test_free_sizes_are_named_as_such():
     (one,) = told(model("float[n, 3] x, float[3, m] w", "t = MatMul(x, w) y = Relu(t)"))
     assert one == (
         "info",
-        "The costs of 2 nodes are unknown, 1 of them with MACs. 2 nodes: sizes of inputs are free (m, n).",
+        "The costs of 2 nodes are unknown, 1 of them with MACs. 2 nodes: dimensions have no value (m, n).",
         -1,
     )
     assert told(model("float[n, 3] x, float[3, m] w", "y = MatMul(x, w)"), bindings={"n": 2, "m": 5}) == []

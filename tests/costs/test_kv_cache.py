@@ -275,7 +275,7 @@ def test_masks_that_were_not_read_rest_on_the_verdict() -> None:
     ("generates", "layers", "why"),
     [
         (True, (AttentionSize(4, 64, 64, False, "self", 10),), "not causal"),
-        (True, (AttentionSize(4, 64, 64, None, "self", 10),), "not known"),
+        (True, (AttentionSize(4, 64, 64, None, "self", 10),), "it is unknown whether"),
         (True, (AttentionSize(4, 64, 64, True, "cross", 10),), "not causal"),
         (True, (), "no attention"),
         (False, (CAUSAL,), "vocabulary"),

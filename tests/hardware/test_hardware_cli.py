@@ -137,7 +137,7 @@ def test_what_is_unknown_makes_it_a_lower_bound():
     text = lines("l4", "fp16", model=g.model())["Latency"]
     assert text.startswith("≥ ")
     assert "1 of them unknown and not included" in text
-    assert "(known part 2.55 µs to 5.47 µs" in text
+    assert "(known kernels 2.55 µs to 5.47 µs" in text
 
 
 def test_the_summary_says_what_is_left_out_and_why():
@@ -147,18 +147,18 @@ def test_the_summary_says_what_is_left_out_and_why():
     trees = g.op("Trees", g.op("Relu", "x"), domain="com.example")
     mystery = g.op("\x1b[31mMystery", trees, domain="com.example")
     model = g.model(mystery, g.op("Relu", "y"), g.op("MaxPool", "y", kernel_shape=[2, 2]))
-    found = lines("l4", "fp16", model=model)["Left out"]
+    found = lines("l4", "fp16", model=model)["Not included"]
     assert found == (
         "2 kernels of unknown size (bind rows, columns, depth, 1 more); "
         "2 kernels without a rule (Trees, \ufffd[31mMystery)"
     )
-    assert "Left out" not in lines("l4", "fp16")
+    assert "Not included" not in lines("l4", "fp16")
 
 
 def test_loops_that_run_nobody_knows_how_often_are_told():
     from latency_fixture import looped
 
-    assert lines("l4", "fp16", model=looped(None))["Left out"] == (
+    assert lines("l4", "fp16", model=looped(None))["Not included"] == (
         "1 kernel in a loop whose number of runs is unknown"
     )
 

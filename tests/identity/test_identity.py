@@ -177,7 +177,7 @@ def test_two_sure_readings_are_likely_only(monkeypatch):
     monkeypatch.setattr(identify_module, "tasks", lambda: own)
     found = made(classifier())
     assert (found.task, found.known.task) == ("one", LIKELY)
-    assert "it may as well be for other" in [line.text for line in found.evidence]
+    assert "equally likely: other" in [line.text for line in found.evidence]
 
 
 def test_names_of_tasks_are_told_apart():

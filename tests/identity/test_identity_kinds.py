@@ -303,7 +303,7 @@ def page(words=16, image=False, tags=7):
 def test_words_with_places_on_a_page(image):
     found = page(image=image)
     assert found.task.id == "token-classification"
-    assert {port.name: port.role for port in found.inputs}["bbox"] == "places on a page"
+    assert {port.name: port.role for port in found.inputs}["bbox"] == "page positions"
 
 
 def test_an_input_that_nothing_reads_says_nothing():

@@ -368,7 +368,7 @@ def test_unfused_runtimes_need_no_less_memory(model):
 
 def test_a_configuration_has_no_operators(big):
     for runtime in ("ort-cuda", "pytorch-eager"):
-        with pytest.raises(InputError, match="does not say what operators") as fault:
+        with pytest.raises(InputError, match="does not list the operators") as fault:
             plan(big, PlanOptions(["h100-sxm"], runtime=runtime))
         assert fault.value.code == "no-operators"
     one, other = (
@@ -387,4 +387,4 @@ def test_the_command_takes_a_runtime(model, tmp_path):
     assert done.exit_code == 0
     assert "Assumed: the model runs in ONNX Runtime" in done.stdout
     done = CliRunner().invoke(app, [*args, "--runtime", "ORT"])
-    assert (done.exit_code, "Use one of tensorrt, ort-cuda" in done.stderr) == (1, True)
+    assert (done.exit_code, "Choose one of tensorrt, ort-cuda" in done.stderr) == (1, True)

@@ -113,7 +113,7 @@ def test_fewer_bits_differ_more_often():
 
 @pytest.mark.parametrize("real", [-1.0, float("nan"), float("inf")])
 def test_bad_multipliers_are_refused(real):
-    with pytest.raises(ValueError, match="finite number, and not negative"):
+    with pytest.raises(ValueError, match="must be finite and not negative"):
         multiplier(np.float64(real))
 
 

@@ -124,7 +124,7 @@ def test_exclude_that_means_nothing(tmp_path):
     [
         (DIGITS, None, Recipe(), "needs samples of real inputs"),
         ("tests/data/models/resnet_tiny_qdq_int8.onnx", None, Recipe(method="fp16"), "already quantized"),
-        (DIGITS, DATA, Recipe(method="int4-weights"), "nothing that int4-weights quantizes"),
+        (DIGITS, DATA, Recipe(method="int4-weights"), "no operators that int4-weights quantizes"),
         (DIGITS, {"image": np.full((2, 1, 8, 8), np.nan)}, Recipe(), "NaN or infinity"),
         (DIGITS, {"image": np.zeros((2, 1, 9, 9))}, Recipe(), "the model takes image"),
         (DIGITS, DATA, Recipe(method="magic"), "Unknown method 'magic'"),
@@ -240,7 +240,7 @@ def test_no_room_for_temporary_files(tmp_path, monkeypatch):
     monkeypatch.setattr("py_autodoc.tags.model_files.LARGE", 20_000)
     usage = type("Usage", (), {"free": 100})()
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
-    with pytest.raises(AutodocError, match="Temporary files take about"):
+    with pytest.raises(AutodocError, match="Temporary files need about"):
         quantize(RESNET8, tmp_path / "q.onnx", None, Recipe(target=TARGET), random_data=True, samples=2)
     assert not list(tmp_path.iterdir())
 
@@ -306,7 +306,7 @@ def test_masks_of_infinity_stay_float(dtype, tmp_path):
     data = {"x": np.random.default_rng(1).normal(size=(4, 8, 8)).astype(np.float32)}
     found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, Recipe(target=TARGET))
     assert found.outputs[0].error.sqnr_db > 25
-    assert found.findings[0] == "3 nodes read or produce infinite values, as masks do, and stay in float32."
+    assert found.findings[0] == "3 nodes with infinite values, such as masks, stay in float32."
     made = onnx.load(tmp_path / "q.onnx")
     feeds = {one: node.op_type for node in made.graph.node for one in node.output}
     where = next(node for node in made.graph.node if node.op_type == "Where")

@@ -59,7 +59,7 @@ def test_recipes_in_files(tmp_path):
     with pytest.raises(AutodocError, match="unknown field `methods`"):
         read_recipe(tmp_path / "bad.json")
     (tmp_path / "worse.json").write_text("{")
-    with pytest.raises(AutodocError, match="is no JSON"):
+    with pytest.raises(AutodocError, match="is not valid JSON"):
         read_recipe(tmp_path / "worse.json")
 
 

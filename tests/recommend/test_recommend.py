@@ -135,7 +135,7 @@ def test_the_command(tmp_path):
     assert found["recommended"]["vram_required_gb"] > 0
     missed = invoke("recommend", RESNET, "--deployment-target", "edge", "--target-latency", "1us")
     assert missed.exit_code == 5
-    assert missed.stderr.startswith("error: resnet50.stripped.onnx: no device meets all targets. Nearest: ")
+    assert missed.stderr.startswith("error: resnet50.stripped.onnx: no device meets all targets. Closest: ")
     assert json.loads(missed.stdout)["recommended"] is None
 
 

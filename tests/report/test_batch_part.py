@@ -42,7 +42,7 @@ def test_an_answer_has_shapes_of_its_own():
 @pytest.mark.parametrize(
     ("source", "options", "says"),
     [
-        (model(), Options(), "a size is free already"),
+        (model(), Options(), "a dimension is already symbolic"),
         (fixed(), Options(batch_size=3), "rewritten for another batch already"),
         (DATA + "models/trt_loop.onnx", Options(), "Squeeze"),
     ],

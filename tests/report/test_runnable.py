@@ -135,7 +135,7 @@ def test_nothing_is_known_from_the_contradiction_on():
 
 def test_free_and_data_dependent_sizes_are_unknown():
     free = analyze(cnn("batch", -1)).runnable
-    assert (free.verdict, free.reason, free.sizes) == ("unknown", "sizes are not given: batch", True)
+    assert (free.verdict, free.reason, free.sizes) == ("unknown", "dimensions have no value: batch", True)
     assert analyze(cnn("batch", -1), bindings={"batch": 3}).runnable.verdict == "yes"
     graph = helper.make_graph(
         [helper.make_node("NonZero", ["x"], ["y"], "where")],

@@ -77,7 +77,7 @@ def refused(model, folder, reason):
 @pytest.mark.parametrize("side", "AB")
 def test_turned_batches_are_not_covered(side, tmp_path):
     model = fused("FusedMatMul", [[2, 2, 4], [2, 4, 4]], **{f"transBatch{side}": 1})
-    refused(model, tmp_path, "batches that are transposed")
+    refused(model, tmp_path, "transposed batches")
 
 
 @pytest.mark.parametrize("outputs", [("y",), ("y", "", "", "sum")])
@@ -105,7 +105,7 @@ def test_skip_rms_normalization(biased, outputs, tmp_path):
 @pytest.mark.parametrize("op_type", ["SkipLayerNormalization", "SkipSimplifiedLayerNormalization"])
 def test_statistics_are_not_covered(op_type, tmp_path):
     model = fused(op_type, [[2, 3, 6]] * 2, [floats(6)], ("y", "mean"))
-    refused(model, tmp_path, "the mean and the deviation as results")
+    refused(model, tmp_path, "mean and deviation as outputs")
 
 
 def test_a_row_that_is_broadcast(tmp_path):

@@ -41,10 +41,10 @@ UNKNOWN = {
 }  # fmt: skip
 """Operators without a rule."""
 REASONS = {
-    "a cast from or to text or numbers of 4 bits", "floats of 8 bits", "floats of 8 or 4 bits",
-    "indices column by column", "not two spatial dimensions", "Scan as before opset 9",
-    "sizes that are computed", "the order of softcap and mask as before opset 24",
-    "the type that it is quantized to", "training mode", "uint64", "unsigned integers of more than 8 bits",
+    "casts from or to text or 4-bit numbers", "8-bit floats", "8-bit or 4-bit floats",
+    "column-major indices", "not two spatial dimensions", "Scan before opset 9",
+    "computed sizes", "softcap and mask in the order used before opset 24",
+    "the quantized type", "training mode", "uint64", "unsigned integers with more than 8 bits",
 }  # fmt: skip
 """Uses of other operators that are not covered, besides element types that torch has not."""
 BITS = {
@@ -93,7 +93,7 @@ def outcome(case: Any, folder: Any) -> str:
         for one in left.uncovered:
             for reason in one.reasons:
                 known = reason in REASONS or reason.startswith("element type ")
-                if not known and not (reason == "there is no rule for it" and one.op_type in UNKNOWN):
+                if not known and not (reason == "no rule for this operator" and one.op_type in UNKNOWN):
                     return f"{one.op_type}: {reason}"
         return "uncovered"
     module = imported(folder / "model.py")

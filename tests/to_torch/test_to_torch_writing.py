@@ -101,9 +101,9 @@ def test_command_with_operators_that_are_not_covered(tmp_path):
     path = save(tmp_path, strange())
     code, out, err = invoke("to-torch", path, tmp_path / "m.py")
     assert (code, out) == (1, "")
-    assert "Twist (my.ops) ×2: there is no rule for it\n    a, b\n" in err
+    assert "Twist (my.ops) ×2: no rule for this operator\n    a, b\n" in err
     assert err.splitlines()[-1].startswith(
-        "error: model.onnx: cannot be written as PyTorch code because of Twist ×2"
+        "error: model.onnx: cannot be converted to PyTorch code because of Twist ×2"
     )
     code, out, err = invoke("to-torch", path, "--list", "--json")
     assert (code, err) == (1, "")

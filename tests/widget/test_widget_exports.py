@@ -46,7 +46,7 @@ def test_dot_netron_and_model_explorer(widget, tmp_path):
     written = widget.to_model_explorer(tmp_path / "b.json", metric="params")
     values = [entry["value"] for entry in json.loads(written.read_text())["results"].values()]
     assert sum(values) > 0
-    with pytest.raises(OptionError, match="One of macs, flops"):
+    with pytest.raises(OptionError, match="Choose one of macs, flops"):
         widget.to_model_explorer(tmp_path / "c.json", metric="speed")
 
 
@@ -103,7 +103,7 @@ def test_a_picture_in_dark_and_under_own_numbers(widget, tmp_path):
     own = widget.to_svg(tmp_path / "own.svg").read_text()
     assert ">values</text>" in own
     assert ">values</text>" not in light
-    with pytest.raises(OptionError, match="One of light, dark"):
+    with pytest.raises(OptionError, match="Choose one of light, dark"):
         widget.to_svg(tmp_path / "x.svg", theme="purple")
 
 

@@ -93,7 +93,7 @@ class _Classifier:
         known = [f"{n} {op}" for op, n in trees if op.startswith(_CLASSICAL)]
         if not known or self.inventory.layers:
             return None
-        return "classical-ml", 0.95, [f"{', '.join(known)} and no layer of a neural network"]
+        return "classical-ml", 0.95, [f"{', '.join(known)} and no neural-network layers"]
 
     def _by_outputs(self) -> _Made:
         """Detectors and segmenters: the outputs decide, whatever computes them."""
@@ -114,7 +114,11 @@ class _Classifier:
         conv = self.inventory.kinds[CONV]
         recurrent = self.inventory.share(RECURRENT)
         if self.attention and self.scans:
-            return "hybrid", 0.85, [*self._attention_line(), f"{self.scans} selective state-space layers"]
+            return (
+                "hybrid",
+                0.85,
+                [*self._attention_line(), plural(self.scans, "selective state-space layer")],
+            )
         if self.attention and conv.layers >= _MIXED_LAYERS and self.inventory.share(CONV) >= _MIXED:
             return "hybrid", 0.8, [*self._attention_line(), *self._convolution_line()]
         if self.attention and recurrent >= _SIDE:
@@ -133,9 +137,9 @@ class _Classifier:
         if not self.scans:
             return None
         short = sum(map(depthwise_sequences, self.flows))
-        lines = [f"{self.scans} layers with a decay exp(Δ·A), Δ from a Softplus, and no attention"]
+        lines = [f"{plural(self.scans, 'layer')} with the decay exp(Δ·A), Δ from a Softplus; no attention"]
         if short:
-            lines.append(f"{short} depthwise convolutions along the sequence")
+            lines.append(plural(short, "depthwise convolution") + " along the sequence")
         return "state-space", 0.9 if short else 0.7, lines
 
     def _exponential_recurrence(self) -> _Made:
@@ -143,30 +147,33 @@ class _Classifier:
         steps = sum(map(position_mixing.exponential_sums, self.flows))
         if not steps or not self.inventory.layers:
             return None
-        told = f"{steps} times a running maximum is taken off before the exponentials that weigh old and new"
-        return "recurrent", 0.85, [f"{told}: a sum that is handed from step to step", "no attention"]
+        gates = plural(steps, "step")
+        told = f"{gates} of a recurrent sum with exponential weights, less their running maximum"
+        return "recurrent", 0.85, [told, "no attention"]
 
     def _graph(self) -> _Made:
         if not self.inventory.layers:
             return None
         times, how = position_mixing.messages(self.main)
-        return ("graph", 0.9, [f"{plural(times, 'time')}: {how}"]) if times else None
+        return ("graph", 0.9, [f"{plural(times, 'message-passing step')}: {how}"]) if times else None
 
     def _fourier(self) -> _Made:
         count = sum(map(position_mixing.fourier_mixes, self.flows))
         if not count or not self.inventory.on_positions:
             return None
-        return "fourier", 0.9, [f"{plural(count, 'Fourier transform')} mix the positions, no attention"]
+        return "fourier", 0.9, [f"positions are mixed by {plural(count, 'Fourier transform')}, no attention"]
 
     def _decomposed_attention(self) -> _Made:
         """Attention that no recogniser can take apart; whether it is causal is unknown."""
         count = sum(map(position_mixing.pieced_attention, self.flows))
         if not count or not self.inventory.layers:
             return None
-        lines = [f"{count} Softmaxes over products of computed tensors weigh others: attention in pieces"]
+        lines = [
+            f"attention in separate operators: {plural(count, 'Softmax', 'Softmax nodes')} between products"
+        ]
         words = output_signs.vocabulary_output(self.main)
         if words is not None and words[0] in self.inventory.token_tables:
-            return "unknown", 0.0, [*lines, "an encoder or a decoder: the mask is unknown"]
+            return "unknown", 0.0, [*lines, "encoder or decoder: undecided, since the mask is unknown"]
         return "transformer-encoder", 0.6, lines
 
     def _recurrent(self) -> _Made:
@@ -178,7 +185,7 @@ class _Classifier:
         """Recurrent layers are the only ones that mix positions, however large the other layers are."""
         if not self.inventory.kinds[RECURRENT].layers or self.inventory.spatial:
             return None
-        return "recurrent", 0.75, [self._recurrent_line(), "nothing else mixes positions"]
+        return "recurrent", 0.75, [self._recurrent_line(), "no other layers mix positions"]
 
     def _convolutional(self) -> _Made:
         conv, share = self.inventory.kinds[CONV], self.inventory.share(CONV)
@@ -188,7 +195,7 @@ class _Classifier:
         if share >= 0.5 and self.inventory.spatial:
             return "cnn", 0.95 if conv.layers >= _MANY else 0.7, lines
         if self.inventory.spatial >= _MANY:
-            return "cnn", 0.85, [*lines, "nothing else mixes positions: no attention, no recurrence"]
+            return "cnn", 0.85, [*lines, "no other layers mix positions: no attention, no recurrence"]
         return None
 
     def _dense(self) -> _Made:
@@ -200,14 +207,14 @@ class _Classifier:
             not self.inventory.spatial and conv.layers > 1
         )  # acts on each position, like a dense layer
         if pointwise and dense.layers + conv.layers > 2 and self.inventory.share(RECURRENT) < _SIDE:
-            each = f"{conv.layers} convolutions over one position are dense layers for each of them"
+            each = f"{conv.layers} pointwise convolutions act as dense layers at each position"
             return "mlp", 0.75, [each, "no attention, no recurrence"]
         if dense.layers < 2 or self.inventory.share(DENSE) + cutting * self.inventory.share(CONV) < 0.8:
             return None
         if self._is_unexplained():
             return None
         share = units.share(self.inventory.share(DENSE), 1)
-        lines = [f"{dense.layers} dense layers carry {share} of {self._measure()}"]
+        lines = [f"{dense.layers} dense layers have {share} of {self._measure()}"]
         return "mlp", 0.9 if not self.inventory.spatial else 0.7, [*lines, "no attention, no recurrence"]
 
     def _is_unexplained(self) -> bool:
@@ -225,7 +232,7 @@ class _Classifier:
         if not self.attention:
             return []
         crossing = sum(layer.kind == "cross" for layer in self.attention)
-        beside = f", {crossing} of them cross attention" if crossing else ""
+        beside = f", {crossing} of them cross-attention" if crossing else ""
         some = "layer" if len(self.attention) == 1 else "layers"
         return [f"{len(self.attention)} attention {some}{beside}"]
 
@@ -233,21 +240,21 @@ class _Classifier:
         conv = self.inventory.kinds[CONV]
         if not conv.layers:
             return []
-        carries = "carry" if conv.layers > 1 else "carries"
-        return [
-            f"{conv.layers} convolution{'s' if conv.layers > 1 else ''} {carries} "
-            f"{units.share(self.inventory.share(CONV), 1)} of {self._measure()}"
-        ]
+        has = "have" if conv.layers > 1 else "has"
+        share = units.share(self.inventory.share(CONV), 1)
+        return [f"{plural(conv.layers, 'convolution')} {has} {share} of {self._measure()}"]
 
     def _recurrent_line(self) -> str:
         kind = self.inventory.kinds[RECURRENT]
-        return (
-            f"{kind.layers} recurrent layer{'s' if kind.layers > 1 else ''} with "
-            f"{units.share(self.inventory.share(RECURRENT), 1)} of {self._measure()}"
-        )
+        share = units.share(self.inventory.share(RECURRENT), 1)
+        return f"{plural(kind.layers, 'recurrent layer')} with {share} of {self._measure()}"
 
     def _measure(self) -> str:
-        return "the MACs of the weight layers" if self.inventory.macs_complete else "the weight layers' work"
+        return (
+            "the MACs of layers with weights"
+            if self.inventory.macs_complete
+            else "the estimated MACs of layers with weights"
+        )
 
     def _details(self) -> list[str]:
         """Return facts that add detail but do not decide the family."""
@@ -262,10 +269,10 @@ class _Classifier:
             self.repeats, key=lambda run: (run.count * len(run.members[0]), run.count), default=None
         )
         if longest is not None and longest.count > 1:
-            lines.append(f"{longest.type or 'one part'} is repeated {longest.count} times")
+            lines.append(f"{longest.type or 'one block'} is repeated {longest.count} times")
         foreign = self._unknown_operators()
         if foreign:
-            lines.append(f"{plural(foreign, 'operator')} of other domains, whose work is not known")
+            lines.append(f"{plural(foreign, 'operator')} of other domains, with unknown cost")
         return lines
 
     def _unknown_operators(self) -> int:
@@ -282,8 +289,12 @@ class _Classifier:
             for name, k in self.inventory.kinds.items()
             if k.layers
         ]
-        weights = f"only {', '.join(kinds)}" if kinds else "no layer with weights"
-        mixer = ["what mixes the words of the sequence is not recognised"] if self._is_unexplained() else []
+        weights = f"only {', '.join(kinds)}" if kinds else "no layers with weights"
+        mixer = (
+            ["the operators that mix the positions of the sequence are not recognised"]
+            if self._is_unexplained()
+            else []
+        )
         return [*self._attention_line(), weights, *mixer, *self._details()]
 
 

@@ -19,7 +19,7 @@ FamilyVerdict = tuple[str, float, list[str]]
 _BIG_VOCABULARY = 1000
 """Minimum vocabulary of a model that generates text."""
 _FEW = 2
-"""Self-attention layers before the first cross attention that make an encoder; a decoder has one itself."""
+"""Self-attention layers before the first cross-attention that make an encoder; a decoder has one itself."""
 
 
 def classify_transformer(
@@ -44,7 +44,7 @@ def classify_transformer(
 
 
 def describe_attention(attention: Sequence[AttentionLayer]) -> str:
-    """Return a text such as ``12 self-attention layers, none causal``; cross attention is counted apart."""
+    """Return a text such as ``12 self-attention layers, none causal``; cross-attention is counted apart."""
     crossing = [layer for layer in attention if layer.kind == "cross"]
     own = [layer for layer in attention if layer.kind != "cross"]
     parts = []
@@ -65,8 +65,8 @@ def _causality(layers: Sequence[AttentionLayer]) -> str:
     if not open_:
         return "all causal" if not no else "none causal" if not yes else f"{yes} of them causal"
     if open_ == len(known):
-        return "causal or not is unknown (the masks' values were not read)"
-    parts = [(yes, "causal"), (no, "not causal"), (open_, "under masks whose values were not read")]
+        return "causality unknown (mask values were not read)"
+    parts = [(yes, "causal"), (no, "not causal"), (open_, "with mask values that were not read")]
     return ", ".join(f"{count} {what}" for count, what in parts if count)
 
 
@@ -75,10 +75,12 @@ def _inputs(inventory: LayerInventory) -> list[str]:
     lines = []
     for kernel in dict.fromkeys(inventory.patches):
         size = "×".join(map(str, kernel))
-        lines.append(f"patch embedding: a {size} convolution with the same stride on the input (vision)")
+        lines.append(
+            f"patch embedding (vision): {size} convolution on the input, with a stride of the same size"
+        )
     if inventory.token_tables:
         rows = max(inventory.token_tables)
-        lines.append(f"tokens are looked up in a table of {rows:,} rows (language)")
+        lines.append(f"token embedding (language): table of {rows:,} rows")
     return lines
 
 
@@ -104,17 +106,17 @@ def _cross_attention(
     before = (masks[first] & own).bit_count()
     after = own.bit_count() - before
     if before >= _FEW:
-        told = f"{before} self-attention layers come before the first cross attention, {after} after it"
+        told = f"{before} self-attention layers before the first cross-attention layer, {after} after it"
         return "encoder-decoder", 0.95, [*lines, told]
     selves = [layer for layer in layers if layer.kind == "self"]
     if pieced_attention(main, {layer.anchor for layer in layers}) >= _FEW:
-        told = "attention whose scores are computed in pieces comes before the cross attention"
+        told = "attention in separate operators before the first cross-attention layer"
         return "encoder-decoder", 0.7, [*lines, told]
     if selves and (all(layer.causal for layer in selves) or any(layer.past for layer in layers)):
-        told = "cross attention reads an input of the model: the decoder half of an encoder-decoder"
+        told = "cross-attention to a model input: the decoder of an encoder–decoder"
         return "transformer-decoder", 0.85, [*lines, told]
     if len(crossing) < len(layers):
-        told = "cross attention comes first: latent positions read the input"
+        told = "cross-attention first: latent positions attend to the input"
         return "transformer-encoder", 0.6, [*lines, told]
     return None
 
@@ -125,7 +127,7 @@ def _independent(
     told = "; ".join(
         f"{len(group)} layers of width {_width([layers[i] for i in group])}" for group in groups[:4]
     )
-    return "transformer-encoder", 0.85, [*lines, f"{len(groups)} towers that do not read each other: {told}"]
+    return "transformer-encoder", 0.85, [*lines, f"{len(groups)} independent towers: {told}"]
 
 
 def _width(layers: Sequence[AttentionLayer]) -> str:
@@ -142,14 +144,14 @@ def _single(
     words = output_signs.vocabulary_output(main)
     known_words = words is not None and (words[0] in inventory.token_tables)
     if words is not None and known_words:
-        lines.append(f"an output of {words[0]:,} scores a position, one for each row of the token table")
+        lines.append(f"output of {words[0]:,} scores per position, one for each row of the token table")
     if causal and all(causal):
         return "transformer-decoder", 0.95, lines
     if cached:
-        lines.append(f"{_plural(cached, 'layer')} read cached keys and values from graph inputs")
+        lines.append(f"{_plural(cached, 'layer')} with keys and values cached in graph inputs")
         return "transformer-decoder", 0.9, lines
     if any(causal):
-        told = "layers that are not causal come with the causal ones: an encoder feeds a decoder"
+        told = "both causal and non-causal layers: an encoder feeds a decoder"
         return "transformer-decoder", 0.7, [*lines, told]
     if all(c is False for c in causal):
         return "transformer-encoder", 0.95, lines
@@ -169,14 +171,14 @@ def _by_ends(
     if inventory.patches:
         return "transformer-encoder", 0.8, lines
     if not inventory.token_tables and not _scores_words(main):
-        told = "it reads features, not tokens, and gives no scores over a vocabulary to go on from"
+        told = "features instead of tokens as input, no vocabulary scores as output"
         return "transformer-encoder", 0.7, [*lines, told]
     if bare:
-        told = "the scores are a product without a bias, as in a model that predicts the next token"
+        told = "output scores without a bias, typical of next-token prediction"
         return "transformer-decoder", 0.75, [*lines, told]
     ranks = [
         len(shape) for t in main.model.graphs[main.graph].outputs if (shape := main.shape(t)) is not None
     ]
     if ranks and max(ranks) == 2:
-        return "transformer-encoder", 0.6, [*lines, "one result for the whole input"]
-    return "unknown", 0.0, [*lines, "an encoder or a decoder: the mask is unknown"]
+        return "transformer-encoder", 0.6, [*lines, "one output for the whole input"]
+    return "unknown", 0.0, [*lines, "encoder or decoder: undecided, since the mask is unknown"]

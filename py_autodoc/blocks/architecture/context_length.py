@@ -42,23 +42,23 @@ def context_limits(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> dic
 def _context(flow: DataflowGraph, layer: AttentionLayer, first: int, tables: _Tables) -> ContextLimit:
     width = layer.hidden_size
     if layer.kind == "cross":
-        return ContextLimit(None, "cross attention reads another sequence")
+        return ContextLimit(None, "cross-attention reads another sequence")
     if layer.past:
         cached = _cache(flow, layer)
         if cached is not None:
-            return ContextLimit(cached, "length of the cache that the graph takes")
+            return ContextLimit(cached, "length of the cache input")
     looked_up, added = tables.looked_up, tables.added
     if layer.rotary and tables.rotary is not None:
         return ContextLimit(tables.rotary, "rows of the rotary table")
     if width is not None and width in looked_up and _covers_sequence(looked_up[width], layer):
         return ContextLimit(looked_up[width], "rows of the position table")
     if width is not None and width in added and added[width][1] < first:
-        return ContextLimit(added[width][0], "positions of the table that is added to the input")
+        return ContextLimit(added[width][0], "rows of the position table added to the input")
     if layer.rotary:
         return ContextLimit(None, "rotary positions are computed, not looked up")
     if layer.relative_bias:
-        return ContextLimit(None, "positions are relative: a bias on the scores, no table of positions")
-    return ContextLimit(None, "no table of positions was found")
+        return ContextLimit(None, "relative positions as a bias on the scores, no position table")
+    return ContextLimit(None, "no position table was found")
 
 
 def _covers_sequence(rows: int, layer: AttentionLayer) -> bool:

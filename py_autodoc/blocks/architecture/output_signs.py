@@ -34,7 +34,7 @@ def segmentation_signs(flow: DataflowGraph, ops: dict[str, int]) -> Signs | None
         if not _is_large_map(shape[-2:], image[2:], end in _ENDS) or _is_heat_map(shape, image):
             continue
         confidence = 0.9 if end in _ENDS else 0.75
-        return confidence, f"an output of {size(shape)} over the image of {size(image)}, upsampled inside"
+        return confidence, f"upsampled output of {size(shape)} for an image of {size(image)}"
     return None
 
 

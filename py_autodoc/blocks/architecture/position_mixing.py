@@ -76,10 +76,10 @@ def messages(flow: DataflowGraph) -> tuple[int, str]:
     """Return the number of message-passing steps and how they are computed."""
     scattered = sum(_is_gathered_sum(flow, number) for number in flow.of(_SCATTERS))
     if scattered:
-        return scattered, "rows are gathered by an input of indices, and added up by another"
+        return scattered, "node features are gathered by one index input and summed by another"
     square = [t for t in _graph_inputs(flow) if _square(flow, t)]
     times = sum(_adjacency_products(flow, tensor) for tensor in square[:_NEAR])
-    return times, "a square matrix that goes in multiplies what layers made of the nodes"
+    return times, "a square input matrix multiplies the node features"
 
 
 def _graph_inputs(flow: DataflowGraph) -> list[int]:

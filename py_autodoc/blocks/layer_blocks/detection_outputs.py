@@ -55,10 +55,10 @@ def detection_signs(flow: DataflowGraph, ops: dict[str, int]) -> Signs | None:
     """Return evidence that the model detects objects, or None."""
     for op, count in ops.items():
         if op.rpartition("::")[2] in _SUPPRESSION:
-            return 0.95, f"{count} {op} over candidate boxes"
+            return 0.95, f"{count} {op} on candidate boxes"
     regions = [f"{count} {op}" for op, count in ops.items() if op in _REGIONS]
     if regions:
-        return 0.85, f"{', '.join(regions)} cut regions out of the features"
+        return 0.85, f"{', '.join(regions)} on regions of the feature maps"
     shapes = _outputs(flow)
     return (
         _boxes_and_scores(shapes, _batches(flow))
@@ -86,7 +86,7 @@ def _boxes_and_scores(shapes: list[tuple[int, Shape]], batches: set[Dim]) -> Sig
             continue  # four values per batch item are not candidates
         for other, scores in shapes:
             if other != number and len(scores) == len(shape) and scores[-2] == shape[-2] is not None:
-                why = f"outputs of {size(shape)} boxes and {size(scores)} scores for the same candidates"
+                why = f"outputs with boxes ({size(shape)}) and scores ({size(scores)}) of the same candidates"
                 return 0.9, why
     return None
 
@@ -100,7 +100,10 @@ def _candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs |
     grids = {shape[2:4] for shape in heads}
     # All grids have the same anchors and row width; states of a streaming network differ.
     if len(grids) > 1 and len({(shape[1], shape[4]) for shape in heads}) == 1:
-        return 0.85, f"{len(grids)} outputs (anchors, rows, columns, 4 + …) on grids of different sizes"
+        return (
+            0.85,
+            f"{len(grids)} outputs of shape (anchors, rows, columns, 4 + …) for grids of different sizes",
+        )
     for tensor, shape in shapes:
         if len(shape) != 3:
             continue
@@ -114,9 +117,9 @@ def _candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs |
             if not isinstance(count, int) or not _is_box_row(row):
                 continue
             if count in {total * a for a in range(1, _ANCHORS + 1)}:
-                return 0.9, f"{count:,} candidates of {row} numbers, one for each cell of the grids {listed}"
+                return 0.9, f"{count:,} candidates of {row} values, from each cell of the grids {listed}"
             if ranked and isinstance(row, int) and row >= 6 and count < total * _ANCHORS:
-                return 0.85, f"the best {count:,} candidates of {row} numbers, of the grids {listed}"
+                return 0.85, f"the best {count:,} candidates of {row} values, from the grids {listed}"
     return _split_candidates(flow, shapes)
 
 
@@ -132,7 +135,7 @@ def _split_candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> S
                 and scores[2] == shape[2]
                 and len(_grids(flow, other)[0]) > 1
             ):
-                why = f"outputs of {size(shape)} boxes and {size(scores)} scores for the same candidates"
+                why = f"outputs with boxes ({size(shape)}) and scores ({size(scores)}) of the same candidates"
                 return 0.9, why
     return None
 
@@ -225,10 +228,10 @@ def _several_maps(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs
     for anchors in range(1, _ANCHORS + 1):
         if len(row) > 1 and 4 * anchors in row and all(c % anchors == 0 for c in row):
             others = " + ".join(str(c) for c in row)
-            return 0.85, f"maps of {others} channels, boxes and scores, on each of the grids {listed}"
+            return 0.85, f"box and score maps of {others} channels for each of the grids {listed}"
     ends = [end for level in levels.values() for _, made in level for end in made]
     if len(row) == 1 and row[0] >= 5 and all(end.kernel == 1 and end.channels != end.into for end in ends):
-        return 0.8, f"{row[0]} predictions by 1×1 convolutions in each cell of the grids {listed}"
+        return 0.8, f"{row[0]} predictions per cell by 1×1 convolutions on the grids {listed}"
     return None
 
 
@@ -280,13 +283,13 @@ def _heat_maps(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | 
             if flow.qualified_op_types[reader] == "Equal" and source in {
                 flow.back(i, QUANTIZED_COPY_OPS) for i in flow.data_inputs[reader]
             }:
-                return 0.85, "only the local maxima of a map stay: it is compared with its own maximum around"
+                return 0.85, "only local maxima of a map are kept: it is compared with its MaxPool"
     maps = [(t, shape) for t, shape in shapes if len(shape) == 4 and None not in shape[1:]]
     for tensor, shape in maps:
         scored = flow.qualified_op_types[flow.producers[flow.back(tensor, QUANTIZED_COPY_OPS)]] == "Sigmoid"
         pairs = sum(other[1] == 2 and other[2:] == shape[2:] for t, other in maps if t != tensor)
         if scored and pairs > 1:
-            return 0.75, f"a map of {size(shape)} scores beside {pairs} of two numbers a cell (size, offset)"
+            return 0.75, f"score map of {size(shape)} and {pairs} maps of two values per cell (size, offset)"
     return None
 
 

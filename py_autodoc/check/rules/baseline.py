@@ -77,7 +77,7 @@ def baseline_tests(given: PolicyBaseline, latency: bool) -> BaselineTests:
     for name, growth in given.tolerances.items():
         if name not in LABELS:
             guess = similar_names(name, list(LABELS))
-            hint = f"Did you mean {guess[0]!r}?" if guess else f"Figures: {', '.join(LABELS)}."
+            hint = f"Did you mean {guess[0]!r}?" if guess else f"Choose one of {', '.join(LABELS)}."
             raise OptionError("unknown-figure", f"--tolerance: unknown figure {name[:40]!r}.", hint)
         named[name] = tolerance(growth, f"--tolerance {name}")
     if given.tolerance is not None or not (made or named):
@@ -96,7 +96,7 @@ def baseline_rules(base: Baseline, tests: BaselineTests) -> list[Rule]:
     """
     if tests.words and base.analysis is None:
         raise OptionError(
-            "baseline-is-report", f"{base.name}: {tests.words[0]!r} compares graphs, and a report has none.",
+            "baseline-is-report", f"{base.name}: {tests.words[0]!r} compares graphs, but a report has none.",
             "Pass the model as --baseline.",
         )  # fmt: skip
     found = [_number_rule(base, one) for one in tests.conditions if one.than]
@@ -136,9 +136,9 @@ def _from_zero(value: float | None) -> str:
 def _missing(base: Baseline, before: CheckedFigure | None, after: CheckedFigure | None) -> str:
     for one, name in ((before, shorten_middle(base.name, 80)), (after, "this model")):
         if one is None:
-            return f"it is not known of {name}"
+            return f"unknown for {name}"
         if one.value is None:
-            return f"it is not known of {name}: {one.reason}" if one.reason else f"it is not known of {name}"
+            return f"unknown for {name}: {one.reason}" if one.reason else f"unknown for {name}"
     return ""
 
 

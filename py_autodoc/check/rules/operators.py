@@ -49,7 +49,7 @@ class OperatorTest:
         made = []
         for op, ids in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
             why = "is forbidden" if self.name == "forbid-op" else "is not among the allowed operators"
-            message = f"{shorten_middle(op)} {why}; the model has {plural(len(ids), 'node')} of it{of}."
+            message = f"{shorten_middle(op)} {why}; the model has {plural(len(ids), 'such node')}{of}."
             made.append(
                 CheckOutcome(
                     self.name, f"{self.name}: {shorten_middle(op)}{of}", Status.FAILED, message,
@@ -79,7 +79,7 @@ def checked_patterns(given: Sequence[str], name: str) -> tuple[str, ...]:
         if not _NAME.fullmatch(one):
             raise OptionError(
                 "bad-operator", f"--{name}: {one[:60]!r} is not the name of an operator.",
-                "Write names such as Loop, com.microsoft::* or '*'.",
+                "Pass names such as Loop, com.microsoft::* or '*'.",
             )  # fmt: skip
     return patterns
 

@@ -30,7 +30,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b,
     "=": lambda a, b: a == b, "!=": lambda a, b: a != b,
 }  # fmt: skip
-_EXAMPLES = "Write one such as 'opset>=17', 'precision=int8' or 'runs'."
+_EXAMPLES = "Pass a requirement such as 'opset>=17', 'precision=int8' or 'runs'."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ def requirement_rule(text: str, hardware: str) -> Rule:
     name, domain, than = made["name"].lower(), made["domain"] or "", made["than"].replace("==", "=")
     if name not in NUMBERS + TEXTS or (domain and name != "opset"):
         guess = similar_names(name, (*NUMBERS, *TEXTS, *WORDS))
-        hint = f"Did you mean {guess[0]!r}?" if guess else f"Facts: {', '.join((*NUMBERS, *TEXTS))}."
+        hint = f"Did you mean {guess[0]!r}?" if guess else f"Choose one of {', '.join((*NUMBERS, *TEXTS))}."
         raise OptionError("bad-requirement", f"--require {text[:60]!r}: unknown fact {name[:40]!r}.", hint)
     if name in TEXTS:
         if than not in ("=", "!=", "~"):
-            hint = f"Use =, != or ~, as in {name}=…"
-            raise OptionError("bad-requirement", f"--require {text[:60]!r}: {name} is a text.", hint)
+            hint = "Use =, != or ~ for it."
+            raise OptionError("bad-requirement", f"--require {text[:60]!r}: {name} is a text field.", hint)
         return _text_rule(text.strip(), name, than, made["value"].lower())
     number = _number(made["value"])
     if number is None or than == "~":

@@ -37,12 +37,12 @@ def where_rules(given: PolicyWhere, ignore: tuple[str, ...]) -> list[Rule]:
     Raises: OptionError: the query is invalid or empty, or there are no rules for its nodes.
     """
     if parse(given.query) is None:
-        raise OptionError("query-no-term", "--where: the query is empty.", "Write one such as 'op=Conv'.")
+        raise OptionError("query-no-term", "--where: the query is empty.", "Pass a query such as 'op=Conv'.")
     limits = {name: amount(value, f"--max-{name}") for name in _COLUMNS if (value := _given(given, name))}
     tests = operator_tests(given.forbid, given.allow)
     if not limits and not tests and given.fail_on is None:
         raise OptionError(
-            "where-without-rule", "--where chooses nodes, and no rule is about nodes.",
+            "where-without-rule", "--where selects nodes, but no rule applies to nodes.",
             "Add --forbid-op '*' to forbid these nodes, or --fail-on, --max-macs and the like.",
         )  # fmt: skip
     of = f" where {given.query[:80].strip()}"

@@ -69,7 +69,7 @@ class PlannedBatch:
         odd = misfits(model, types, self.plan, batch, self.facts[0]) if len(self.facts) == 1 else []
         if not odd:
             return None
-        why = f"the shape of {odd[0]} does not come out as followed"
+        why = f"the shape of {odd[0]} differs from the expected one"
         return BatchRefusal("", odd[0], why, "Please report it.")
 
 
@@ -79,7 +79,7 @@ def plan_batch(loaded: LoadedModel, request: BatchRequest | None = None) -> Plan
     ready = prepare_structure(loaded.proto)
     if len(ready.nodes) > MAX_NODES:
         return BatchRefusal(
-            "", "", f"{len(ready.nodes):,} nodes are more than are followed ({MAX_NODES:,})", ""
+            "", "", f"the graph has {len(ready.nodes):,} nodes; at most {MAX_NODES:,} are supported", ""
         )
     if loaded.unexpanded_calls:
         return BatchRefusal(
@@ -89,7 +89,7 @@ def plan_batch(loaded: LoadedModel, request: BatchRequest | None = None) -> Plan
     for batch in [request.batch] if request.batch else [1, *_common(ready)]:
         facts = facts_of(loaded, ready, batch, request.bindings)
         if not facts:
-            why = "other sizes are free, and none were found that the model runs with"
+            why = "other dimensions are symbolic, and no values were found with which the model runs"
             return BatchRefusal("", "", why, "Set them with --bind.")
         plan = search(ready, facts, batch, request.axes, request.tries)
         if isinstance(plan, BatchPlan) and (batch in (1, request.batch) or plan.confirmed):
@@ -110,7 +110,7 @@ def _advised(
     facts = facts_of(loaded, ready, batch, request.bindings)
     for name in names:
         if isinstance(search(ready, facts, batch, {name: None}), BatchPlan):
-            return replace(refusal, hint=f"It is possible with {name} the same for all items: --same {name}.")
+            return replace(refusal, hint=f"Add --same {name}, which keeps this input the same for all items.")
     return refusal
 
 

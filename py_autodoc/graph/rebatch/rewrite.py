@@ -328,11 +328,11 @@ def _describe(edit: BatchEdit) -> str:
         own = "-1" if edit.kind == "reshape" else "batch"
         return f"reshapes to [{', '.join(own if d is None else str(d) for d in edit.data[0])}]"
     return {
-        "const": "a shape without the batch in it",
-        "ints": "a shape without the batch in it",
-        "sizes": "sizes with the batch in them",
-        "own": "indices belong to each item",
-        "strided": "indices belong to each item",
-        "scatter": "indices belong to each item",
+        "const": "shape without the batch",
+        "ints": "shape without the batch",
+        "sizes": "sizes that include the batch",
+        "own": "indices apply to each item",
+        "strided": "indices apply to each item",
+        "scatter": "indices apply to each item",
         "unfold": "works item by item",
     }[edit.kind]

@@ -109,7 +109,7 @@ def _seed(trace: BatchTrace, names: Sequence[str], axes: Axes) -> None:
             trace.layouts[name] = Layout(axis, 1, size // trace.batch)
             continue
         if shape is None:
-            raise BatchBlocked(f"the shape of the input {name} is not known", name)
+            raise BatchBlocked(f"the shape of the input {name} is unknown", name)
         options = [Layout(a) for a, d in enumerate(shape) if d == trace.batch]
         if options:
             pick, choices = trace.choose(name, options)
@@ -119,14 +119,14 @@ def _seed(trace: BatchTrace, names: Sequence[str], axes: Axes) -> None:
         raise BatchBlocked(
             f"no input has an axis of size {trace.batch}, the batch of the file: {listed}",
             names[0],
-            "Say which size it has (--from) or which axis it is (--axis).",
+            "Pass the current batch size with --from, or the batch axis with --axis.",
         )
 
 
 def _outputs(ready: PreparedStructure, trace: BatchTrace) -> None:
     for name in ready.graph.outputs:
         if name in trace.sizes:
-            raise BatchBlocked(f"the output {name} is the batch size as a number", name)
+            raise BatchBlocked(f"the output {name} is the batch size itself", name)
     if not any(name in trace.layouts for name in ready.graph.outputs):
         raise BatchBlocked(
             "no output depends on an input that holds the batch",
@@ -139,19 +139,19 @@ def _agree(traces: Sequence[BatchTrace]) -> None:
     first, *others = traces
     for other in others:
         if len(other.edits) != len(first.edits):
-            raise BatchBlocked("what must be edited depends on sizes that are free", hint=_BIND)
+            raise BatchBlocked("the required edits depend on symbolic dimensions", hint=_BIND)
         for a, b in zip(first.edits, other.edits, strict=True):
             if a != b:
-                odd = BatchBlocked("what it would need depends on sizes that are free", hint=_BIND)
+                odd = BatchBlocked("the required edit depends on symbolic dimensions", hint=_BIND)
                 odd.node = a.node
                 raise odd
         for name in (*first.ready.graph.inputs, *first.ready.graph.outputs):
             a_at, b_at = first.layouts.get(name), other.layouts.get(name)
             if (a_at and a_at.axis) != (b_at and b_at.axis):
-                raise BatchBlocked(f"the batch of {name} depends on sizes that are free", name, _BIND)
+                raise BatchBlocked(f"the batch of {name} depends on symbolic dimensions", name, _BIND)
 
 
-_BIND = "Set the other sizes with --bind."
+_BIND = "Set the other dimensions with --bind."
 
 
 def _next_choices(
@@ -199,6 +199,6 @@ def _plan(
 
 def _refusal(ready: PreparedStructure, error: BatchBlocked | None) -> BatchRefusal:
     if error is None:
-        return BatchRefusal("", "", "no way was found", "")
+        return BatchRefusal("", "", "no suitable edits were found", "")
     label = ready.nodes[error.node].label if error.node >= 0 else ""
     return BatchRefusal(label, error.tensor, error.why, error.hint, error.node)

@@ -22,7 +22,7 @@ MAKERS = frozenset({"Expand", "Tile", "ConstantOfShape"})
 READ_SIZES = frozenset({"Reshape", "Slice", "Resize", "Pad", "Squeeze", "Unsqueeze"}) | MAKERS
 """Operators that may read the batch size as a number besides data."""
 RAGGED = frozenset({"Identity", "Cast"})
-SHARED_RANGE = "all items share one range of quantization, so that results differ a little from item by item"
+SHARED_RANGE = "all items share one quantization range, so results differ slightly from those of single items"
 T = TypeVar("T")
 
 
@@ -87,7 +87,7 @@ class BatchTrace:
         """Return the shape in the file. Raises: BatchBlocked."""
         shape = self.facts.shapes.get(name)
         if shape is None:
-            raise BatchBlocked(f"the shape of {name} is not known", name)
+            raise BatchBlocked(f"the shape of {name} is unknown", name)
         return shape
 
     def const(self, name: str) -> Any:
@@ -151,7 +151,7 @@ class BatchTrace:
                 f"{name} {list(shape)} cannot be repeated for each item on axis {at.axis}", name
             )
         if name in self.sizes:
-            raise BatchBlocked(f"{name} is the batch size as a number", name)
+            raise BatchBlocked(f"{name} is the batch size itself", name)
         if self.opset < 6:
             raise BatchBlocked(f"{name} cannot be repeated for each item before opset 6", name)
         self.edit("repeat", node, i, at.axis, len(shape))
@@ -162,7 +162,7 @@ class BatchTrace:
             if node.has(i) and (node.inputs[i] in self.layouts or node.inputs[i] in self.sizes):
                 name = node.inputs[i]
                 raise BatchBlocked(
-                    f"{name} differs from item to item, which {node.op_type} cannot have", name
+                    f"{name} differs between items, which {node.op_type} does not support", name
                 )
 
     def beyond(self, node: StructureNode, first: int) -> None:
@@ -209,7 +209,8 @@ class BatchTrace:
                         error.choices |= self.layouts[name].choices
                 raise
             except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-                odd = BatchBlocked(f"it is not formed as its rule expects ({type(error).__name__}: {error})")
+                what = f"{type(error).__name__}: {error}"
+                odd = BatchBlocked(f"it does not have the form that its rule expects ({what})")
                 odd.node = node.index
                 raise odd from error
 
@@ -220,7 +221,7 @@ class BatchTrace:
         self.run(graph)
         for name in graph.outputs:
             if name in self.sizes:
-                raise BatchBlocked(f"{name} is the batch size as a number", name)
+                raise BatchBlocked(f"{name} is the batch size itself", name)
         return [self.layouts.get(name) for name in graph.outputs]
 
     def _put(self, name: str, at: Layout | None) -> None:
@@ -240,7 +241,7 @@ class BatchTrace:
         ragged = [name for name in live if self.layouts[name].ragged]
         if ragged and node.op_type not in RAGGED:
             raise BatchBlocked(
-                f"the rows of {ragged[0]} belong to several items, as many as the data decide", ragged[0]
+                f"the rows of {ragged[0]} are split among the items depending on the data", ragged[0]
             )
         if node.op_type in ("Shape", "Size") and not node.domain:
             if live:
@@ -258,12 +259,12 @@ class BatchTrace:
         fn = RULES.get((node.domain, node.op_type))
         if fn is None:
             kind = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
-            raise BatchBlocked(f"no rule says whether {kind} keeps items apart", live[0] if live else "")
+            raise BatchBlocked(f"{kind} has no rule and may mix items", live[0] if live else "")
         if counted and (node.bodies or node.op_type not in READ_SIZES or node.domain):
             raise BatchBlocked(
-                f"{counted[0]} is the batch size as a number, and data are computed with it",
+                f"data is computed from {counted[0]}, which is the batch size",
                 counted[0],
-                "Export the model with a free batch.",
+                "Export the model with a symbolic batch.",
             )
         choices = frozenset[str]().union(*(self.layouts[name].choices for name in live))
         for name, at in zip(node.outputs, fn(self, node), strict=False):
@@ -294,10 +295,10 @@ class BatchTrace:
         for p in PROBES:
             values = [n and (self.sizes[n][p] if n in self.sizes else self.bound.get(n)) for n in inputs]
             if any(v is None and n is not None for n, v in zip(inputs, values, strict=True)):
-                raise BatchBlocked(f"{name} depends on the batch size, and data are computed with it", name)
+                raise BatchBlocked(f"data is computed from {name}, which depends on the batch size", name)
             out = computed(node, values, self.opset)
             if out is None or len([o for o in node.outputs if o]) != 1:
-                raise BatchBlocked(f"{name} depends on the batch size, and data are made from it", name)
+                raise BatchBlocked(f"data is created from {name}, which depends on the batch size", name)
             numbers[p] = out
         self._store_size(node.outputs[0], numbers)
 

@@ -62,7 +62,9 @@ def resize_model(
     """
     ready = prepare_structure(loaded.proto)
     if len(ready.nodes) > MAX_NODES:
-        return BatchRefusal("", "", f"{len(ready.nodes):,} nodes are more than are followed ({MAX_NODES:,})")
+        return BatchRefusal(
+            "", "", f"the graph has {len(ready.nodes):,} nodes; at most {MAX_NODES:,} are supported"
+        )
     if loaded.unexpanded_calls:
         return BatchRefusal(
             "", "", "local functions could not be expanded", "Inline them first (onnx.inliner)."
@@ -71,7 +73,7 @@ def resize_model(
     model = build(copy)
     sizes, shapes = _sizes(copy, model, requested, bindings or {})
     if not sizes:
-        why = "other sizes are free, and none were found that the model runs with"
+        why = "other dimensions are symbolic, and no values were found with which the model runs"
         return BatchRefusal("", "", why, "Set them with --bind.")
     plans: list[SizePlan] = []
     fixed: dict[str, tuple[int, ...]] = {}
@@ -83,7 +85,7 @@ def resize_model(
     first_plan = plans[0]
     if any(other.edits != first_plan.edits for other in plans):
         return BatchRefusal(
-            "", "", "what must be edited depends on sizes that are free", "Set them with --bind."
+            "", "", "the required edits depend on symbolic dimensions", "Set them with --bind."
         )
     declared = {model.tensors[t].name: tuple(size) for t, size in shapes.items()}
     written = rewrite(ready.proto, first_plan, declared, ready.opset, bindings or {})
@@ -137,7 +139,7 @@ def _sizes(
     fixed = {}
     for name, shape in requested.items():
         if declared[by_name[name]] is None:
-            raise OptionError("bad-input-shape", f"The shape of the input {name!r:.80} is not known.", "")
+            raise OptionError("bad-input-shape", f"The shape of the input {name!r:.80} is unknown.", "")
         fixed[by_name[name]] = tuple(int(d) for d in shape)
     _, bound = dim_names.apply_shapes(declared, model, names, bindings, {})
     free = [symbol for symbol in symbols if symbol not in bound]
@@ -164,8 +166,8 @@ def _axes(model: Model, t: int, old: Sequence[int], new: Sequence[int]) -> tuple
         if old[k] == 1:
             raise OptionError(
                 "size-of-one",
-                f"Axis {k} of the input {name!r:.80} has one entry, which other sizes do not follow.",
-                "For more items give --batch-size, or write the file with `rebatch`.",
+                f"Axis {k} of the input {name!r:.80} has size 1 and cannot be changed.",
+                "To change the batch size, use --batch-size, or write the file with `rebatch`.",
             )
         if new[k] < 1:
             raise OptionError("bad-input-shape", f"Axis {k} of the input {name!r:.80} would be empty.", "")
@@ -188,7 +190,7 @@ def _misfit(result: LoadedModel, plan: SizePlan, symbol_sizes: Mapping[str, int]
     for tensor in model.tensors:
         shape = types.shapes[tensor.id]
         if tensor.name in plan.shapes and shape != plan.shapes[tensor.name][1]:
-            why = f"the shape of {tensor.name} does not come out as followed"
+            why = f"the shape of {tensor.name} differs from the expected one"
             return BatchRefusal("", tensor.name, why, "Please report it.")
     return None
 

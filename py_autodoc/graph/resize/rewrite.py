@@ -71,7 +71,7 @@ class _SizeWriter:
             if edit.kind == "const":
                 i, values, shape, dtype = edit.data
                 node.input[i] = self._const(values, shape, dtype)
-                self._note(node, f"input {i} is {_values_text(values)}")
+                self._note(node, f"input {i} is set to {_values_text(values)}")
             elif edit.kind == "ints":
                 self._ints(node, *edit.data)
             else:
@@ -112,7 +112,7 @@ class _SizeWriter:
         for attribute in node.attribute:
             if attribute.name == name:
                 attribute.ints[:] = values
-        self._note(node, f"{name} is {_values_text(tuple(values))}")
+        self._note(node, f"{name} is set to {_values_text(tuple(values))}")
 
     def _cut(self, number: int, i: int, crops: Sequence[tuple[int, int]]) -> None:
         """Insert a ``Slice`` before the node, in the same module."""
@@ -130,8 +130,8 @@ class _SizeWriter:
         slice_node.metadata_props.extend(node.metadata_props)
         slice_node.doc_string = node.doc_string
         self.added.setdefault(number, []).append(slice_node)
-        description = ", ".join(f"{size} of axis {axis}" for axis, size in crops)
-        self._note(node, f"takes the first {description} of the stored {decode_text(node.input[i])}")
+        description = ", ".join(f"{size} entries on axis {axis}" for axis, size in crops)
+        self._note(node, f"uses the first {description} of {decode_text(node.input[i])}")
         node.input[i] = name
 
     def _insert_nodes(self) -> None:

@@ -35,7 +35,7 @@ def search(model: Model, old: TypeTable, inputs: Mapping[int, tuple[Axis, ...]])
     ``inputs``: tensor → axes, for inputs whose sizes change.
     """
     picks: dict[str, int] = {}
-    furthest, refusal = -2, BatchRefusal("", "", "no way was found")
+    furthest, refusal = -2, BatchRefusal("", "", "no suitable edits were found")
     for tries in range(1, MAX_TRIES + 1):
         walk = SizePass(model, old, picks)
         error = _run_pass(walk, inputs)
@@ -80,7 +80,7 @@ def _find_ambiguity(
     """Return a refusal if a node has another reading with a different result."""
     doubts = [(c, k) for c, (count, _) in walk.choices.items() for k in range(count) if k != picks.get(c, 0)]
     if len(doubts) > MAX_DOUBTS:
-        return BatchRefusal("", "", f"{len(doubts)} readings of nodes would have to be distinguished")
+        return BatchRefusal("", "", f"{len(doubts)} ambiguous stored sizes are too many to distinguish")
     flips = [{**picks, choice: k} for choice, k in doubts]
     if len(walk.choices) > 1:
         flips.append({c: _other(picks.get(c, 0), count) for c, (count, _) in walk.choices.items()})
@@ -88,7 +88,7 @@ def _find_ambiguity(
         other = SizePass(model, old, flip)
         if _run_pass(other, inputs) is None and other.edits != walk.edits:
             node = model.nodes[next(walk.choices[c][1] for c in flip if flip[c] != picks.get(c, 0))]
-            why = "more than one reading of its stored sizes goes on at the wanted ones"
+            why = "its stored sizes have more than one meaning that fits the new sizes"
             return BatchRefusal(walk.label(node), "", why, "Export the model at this size.", node.id)
     return None
 

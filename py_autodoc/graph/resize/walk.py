@@ -141,7 +141,7 @@ class SizePass(Engine):
 
     def _resolved(self, shape: Shape | None, t: int) -> tuple[int, ...]:
         if shape is None or not all(type(d) is int for d in shape):
-            raise SizeBlocked(f"the shape of {self.name(t)} is not known", self.name(t))
+            raise SizeBlocked(f"the shape of {self.name(t)} is unknown", self.name(t))
         return tuple(d for d in shape if isinstance(d, int))
 
     def at(self, t: int) -> tuple[Axis, ...]:
@@ -245,7 +245,7 @@ class SizePass(Engine):
         for t in node.outputs:
             is_tensor = t >= 0 and self.tensors[t].container == "tensor" and t not in self.state.elements
             if is_tensor and len(self.new_shape(t)) != len(self.was(t)):
-                raise SizeBlocked(f"{self.name(t)} would lose or gain an axis", self.name(t))
+                raise SizeBlocked(f"the rank of {self.name(t)} would change", self.name(t))
 
     def put(self, node: Node, k: int, axes: Sequence[Axis] | None = None, front: bool = False) -> None:
         """Set the axes of output ``k``; None: only their sizes are known. Raises: SizeBlocked."""
@@ -256,9 +256,9 @@ class SizePass(Engine):
         if axes is None:
             axes = of_sizes(old, new, front)
         if tuple(map(old_size, axes)) != old or tuple(map(new_size, axes)) != new:
-            raise SizeBlocked(f"{self.name(t)} does not come out as its rule expects", self.name(t))
+            raise SizeBlocked(f"{self.name(t)} does not have the shape that its rule expects", self.name(t))
         if min(new, default=1) < 1 <= min(old, default=1):
-            raise SizeBlocked(f"nothing would be left of {self.name(t)} {list(new)}", self.name(t))
+            raise SizeBlocked(f"{self.name(t)} {list(new)} would be empty", self.name(t))
         self._put(t, tuple(axes))
 
     def _put(self, t: int, axes: tuple[Axis, ...]) -> None:
@@ -291,25 +291,25 @@ class SizePass(Engine):
         name = self.name(t)
         table = f"{name} {list(self.was(t))}"
         if not self.stored(t):
-            raise SizeBlocked(f"{name} has {has} entries on axis {axis} where {size} are wanted", name)
+            raise SizeBlocked(f"{name} has {has} entries on axis {axis}, but {size} are needed", name)
         if not prefix(target):
             raise SizeBlocked(
-                f"the stored table {table} is made for {old_size(target)} places that are not a sequence "
-                "counted from its beginning, so no part of it is known to fit",
+                f"the stored table {table} has {old_size(target)} positions that are not a sequence counted "
+                "from its start, so no part of it can be reused",
                 name,
                 "Export the model at this size.",
             )
         if size != has and _spanning(self.old.values.get(t), axis):
             raise SizeBlocked(
-                f"the stored table {table} seems to span the whole length, as a window or a ramp does",
+                f"the stored table {table} seems to span the whole length, like a window or a ramp",
                 name,
                 "Export the model at this size.",
             )
         if size > has:
             raise SizeBlocked(
-                f"the stored table {table} ends at {has} entries, and {size} are wanted",
+                f"the stored table {table} has only {has} entries, but {size} are needed",
                 name,
-                "Ask for a smaller size, or export the model at this one.",
+                "Choose a smaller size, or export the model at this one.",
             )
         return size
 
@@ -323,7 +323,9 @@ class SizePass(Engine):
                 error.node = node.id
             raise
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-            odd = SizeBlocked(f"it is not formed as its rule expects ({type(error).__name__}: {error})")
+            odd = SizeBlocked(
+                f"it does not have the form that its rule expects ({type(error).__name__}: {error})"
+            )
             odd.node = node.id
             raise odd from error
 
@@ -344,7 +346,7 @@ class SizePass(Engine):
             fn = RULES.get(kind)
             if fn is None or node.subgraphs or node.graph:
                 operator = "::".join(filter(None, kind))
-                raise SizeBlocked(f"no rule says what other sizes mean for {operator}", self.name(inputs[0]))
+                raise SizeBlocked(f"{operator} cannot be resized: it has no rule", self.name(inputs[0]))
             fn(self, node)
         for t in node.outputs:
             if t < 0:

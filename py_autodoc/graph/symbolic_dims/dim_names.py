@@ -187,7 +187,7 @@ def parse_bindings(items: Sequence[str]) -> dict[str, int]:
         name, sep, text = item.rpartition("=")
         if not sep or not name:
             raise OptionError(
-                "bad-binding", f"Cannot read the binding {item!r}.", "Write NAME=N, e.g. batch=4."
+                "bad-binding", f"Cannot read the binding {item!r}.", "Pass NAME=N, such as batch=4."
             )
         name, size = name.strip(), _size(text, item)
         if out.setdefault(name, size) != size:
@@ -199,7 +199,7 @@ def two_sizes(name: str, one: int, other: int, where: str = "") -> OptionError:
     """Return the error for a dimension with two values; ``where`` is the source, such as ``batch_size``."""
     told = f"{one} and {other}" if not where else f"{one} and, by {where}, {other}"
     what = "Every free dimension ('*')" if name == ANY_SYMBOL else f"Dimension {name!r:.80}"
-    return OptionError("two-sizes", f"{what} is given two sizes: {told}.", "Pass it one.")
+    return OptionError("two-sizes", f"{what} is given two sizes: {told}.", "Pass one size.")
 
 
 def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -209,14 +209,14 @@ def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
         name, sep, text = item.rpartition("=")
         if not sep or not name:
             raise OptionError(
-                "bad-input-shape", f"Cannot read the input shape {item!r}.", "Write NAME=1x3x224x224."
+                "bad-input-shape", f"Cannot read the input shape {item!r}.", "Pass NAME=1x3x224x224."
             )
         parts = [p for p in re.split(r"[x×,]", text.strip().strip("[]()")) if p.strip()]
         name, shape = name.strip(), tuple(_size(p, item) for p in parts)
         if out.setdefault(name, shape) != shape:
             shown = " and ".join("x".join(map(str, one)) for one in (out[name], shape))
             what = f"Input {name!r:.80} is given two shapes: {shown}."
-            raise OptionError("two-shapes", what, "Pass it one.")
+            raise OptionError("two-shapes", what, "Pass one size.")
     return out
 
 

@@ -59,7 +59,11 @@ def parts_for(
     elif given is not None:
         folder = Path(given)
         if not folder.is_dir():
-            raise PathError("path-missing", f"{folder.name}: no such folder.", "processor= takes no hub id.")
+            raise PathError(
+                "path-missing",
+                f"{folder.name}: no such folder.",
+                "Pass a local folder; hub ids are not supported.",
+            )
         found = _loaded(folder, needs, folder.name)
     elif files:
         with _unpacked(files, config) as folder:

@@ -121,6 +121,6 @@ def _checked_providers(providers: Sequence[Any] | None) -> list[Any]:
             raise OptionError(
                 "provider-unknown",
                 f"This ONNX Runtime has no provider {str(name)[:80]}.",
-                f"It has {', '.join(available)}.",
+                f"Choose one of {', '.join(available)}.",
             )
     return list(providers)

@@ -31,5 +31,5 @@ def recommendation(case: IdentityCase) -> RuleReading | None:
         return None
     if max(rows) < _MANY or case.family not in ("mlp", "unknown", "transformer-encoder"):
         return None
-    told = f"ids of {plural(len(rows), 'table')} of up to {max(rows):,} rows go in, one score comes out"
+    told = f"ids for {plural(len(rows), 'table')} of up to {max(rows):,} rows as input, one score as output"
     return RuleReading(PROBABLE + (0.1 if end.activation == "Sigmoid" else 0), (told,), "score")

@@ -19,7 +19,7 @@ def depth(case: IdentityCase) -> RuleReading | None:
     if case.only != "image":
         return None
     if case.named(*_DEPTHS):
-        return RuleReading(sure_of(image), ("an output is named so",), "depth map")
+        return RuleReading(sure_of(image), ("an output is named depth or disparity",), "depth map")
     if case.count("image") == 2:
         return _disparity(case)
     found = one_map(case)
@@ -27,7 +27,7 @@ def depth(case: IdentityCase) -> RuleReading | None:
         return None
     made = found[1]
     if made.scale == 1 and made.end.activation in ("Relu", "Softplus", "Exp"):
-        told = f"one number a pixel comes out, of at least 0 ({made.end.activation}), without an upper bound"
+        told = f"one non-negative output value per pixel ({made.end.activation}), without an upper bound"
         return RuleReading(PROBABLE, (told,), "depth map")
     return None
 
@@ -44,7 +44,9 @@ def _depth_of_features(case: IdentityCase) -> RuleReading | None:
         or not case.named(*_DEPTHS)
     ):
         return None
-    return RuleReading(PROBABLE, ("maps of features go in, one map comes out and is named so",), "depth map")
+    return RuleReading(
+        PROBABLE, ("feature maps as input, one output map named depth or disparity",), "depth map"
+    )
 
 
 def _disparity(case: IdentityCase) -> RuleReading | None:
@@ -55,5 +57,5 @@ def _disparity(case: IdentityCase) -> RuleReading | None:
         return None
     if end.activation in ("Sigmoid", "Tanh", "ArgMax"):
         return None  # bounded: a change between the two
-    told = "two images of one size go in, one number without an upper bound for each place comes out"
+    told = "two image inputs of equal size, one output value per position without an upper bound"
     return RuleReading(PROBABLE, (told,), "disparity map")

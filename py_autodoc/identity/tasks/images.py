@@ -9,14 +9,14 @@ from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
 _SETS = {
-    1000: "the classes of ImageNet-1K", 1001: "the classes of ImageNet-1K and one for none",
-    21841: "the classes of ImageNet-21K", 21843: "the classes of ImageNet-21K",
-    11221: "the classes of ImageNet-21K-P", 10450: "the classes of ImageNet-21K-P",
-    365: "the scenes of Places365",
+    1000: "ImageNet-1K classes", 1001: "ImageNet-1K classes with background",
+    21841: "ImageNet-21K classes", 21843: "ImageNet-21K classes",
+    11221: "ImageNet-21K-P classes", 10450: "ImageNet-21K-P classes",
+    365: "Places365 scenes",
 }  # fmt: skip
 _VECTORS = frozenset({64, 128, 192, 256, 320, 384, 512, 640, 768, 1024, 1152, 1280, 1408, 1536, 2048, 4096})
 """Common lengths of image embeddings."""
-PIXELS = {784: "an image of 28×28 pixels", 3072: "an image of 32×32 pixels in 3 colours"}
+PIXELS = {784: "a flattened 28×28 image", 3072: "a flattened 32×32 RGB image"}
 """Pixel counts of MNIST and CIFAR images."""
 _COARSE = 16
 _LATENTS = frozenset({4, 6, 8, 16, 32})
@@ -64,25 +64,28 @@ def classification(case: IdentityCase) -> RuleReading | None:
         return None
     alone = all(end.activation in ("Softmax", "ArgMax") for end in case.ends) or len(case.ends) == 1
     sure = SURE if image.sure and alone else PROBABLE
-    told = f"an image goes in, {plural(width, 'number')} for the whole image come out"
+    told = f"image input, {plural(width, 'output value')} per image"
     if end.activation in ("Softmax", "ArgMax") and width > 1 and end.kind in ("linear", "conv", "other"):
-        return RuleReading(
-            sure, (told, "they end in a Softmax: they are probabilities of classes"), "class scores"
+        final = (
+            "final Softmax: class probabilities"
+            if end.activation == "Softmax"
+            else "final ArgMax: class index"
         )
+        return RuleReading(sure, (told, final), "class scores")
     if end.kind not in ("linear", "conv", "join", "other"):
         return None
     if width in _SETS:
-        return RuleReading(sure, (told, f"{width:,}: {_SETS[width]}"), "class scores")
+        return RuleReading(sure, (told, f"{width:,} is the number of {_SETS[width]}"), "class scores")
     if width == 1:
         if end.activation == "Sigmoid":
-            return RuleReading(PROBABLE, (told, "it ends in a Sigmoid"), "score")
+            return RuleReading(PROBABLE, (told, "final Sigmoid"), "score")
         return None
     if width in _VECTORS and not end.activation:
         return RuleReading(WEAK, (told,), "class scores")
     if end.activation == "Sigmoid" and width >= _MANY:
-        return RuleReading(sure, (told, "each ends in a Sigmoid: several classes may hold"), "class scores")
+        return RuleReading(sure, (told, "final Sigmoid: several classes may apply"), "class scores")
     if end.activation in ("", "Sigmoid") and case.head(end) is not None:
-        return RuleReading(PROBABLE, (told, "a head over pooled features"), "class scores")
+        return RuleReading(PROBABLE, (told, "head on pooled features"), "class scores")
     return RuleReading(WEAK, (told,), "class scores")
 
 
@@ -96,7 +99,7 @@ def _in_a_row(case: IdentityCase) -> RuleReading | None:
         return None
     if end.activation not in ("", "Softmax"):
         return None
-    told = f"rows of {port.shape[1]:,} numbers go in, as many as {shown} has; {end.width} scores come out"
+    told = f"input rows of {port.shape[1]:,} values, as in {shown}; {end.width} scores as output"
     return RuleReading(PROBABLE, (told,), "class scores")
 
 
@@ -107,10 +110,10 @@ def regression(case: IdentityCase) -> RuleReading | None:
     if case.image is None or case.only != "image" or case.count("image") > 1 or end is None or flat(end) != 1:
         return None
     if case.named("age", "ages"):
-        return RuleReading(PROBABLE + 0.1, ("an image goes in, an age comes out by its name",), "age")
+        return RuleReading(PROBABLE + 0.1, ("image input, one scalar output named age",), "age")
     if end.activation or end.kind != "linear":
         return None
-    return RuleReading(WEAK, ("an image goes in, one number without a bound comes out",), "value")
+    return RuleReading(WEAK, ("image input, one unbounded scalar output",), "value")
 
 
 @task("image-comparison", "image comparison")
@@ -121,7 +124,7 @@ def comparison(case: IdentityCase) -> RuleReading | None:
         return None
     if end.rank == 2 and end.width != 1:
         return None
-    return RuleReading(PROBABLE, ("two images go in, one number comes out",), "similarity")
+    return RuleReading(PROBABLE, ("two image inputs, one scalar output",), "similarity")
 
 
 def _latent(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
@@ -134,7 +137,7 @@ def _latent(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
         return None
     if end.at(1) not in _LATENTS or flow.of(("Resize", "Upsample", "ConvTranspose", "DepthToSpace")):
         return None
-    told = f"one map of {end.at(1)} channels at 1/{full // last} of the image's size comes out"
+    told = f"one output map of {end.at(1)} channels at 1/{full // last} of the image size"
     return RuleReading(WEAK, (told,), "latent")
 
 
@@ -163,18 +166,18 @@ def encoding(case: IdentityCase) -> RuleReading | None:
     end = case.ends[0]
     sure = SURE if image.sure else PROBABLE
     if case.named("embeds", "embedding", "embeddings", "feature", "features") and flat(end):
-        return RuleReading(sure, ("an image goes in, and an output is named so",), "embedding")
+        return RuleReading(sure, ("image input, an output named as an embedding or features",), "embedding")
     if end.rank == 3 and end.kind == "norm" and not end.activation:
-        told = f"an image goes in, a normalized vector of {end.width or '?'} for each place comes out"
+        told = f"image input, a normalized vector of {end.width or '?'} values per position as output"
         return RuleReading(sure, (told,), "hidden states")
     if len(case.ends) <= 2 and _each_place(case, end):
-        told = f"a vector of {end.width} for each of {end.at(1)} places of a grid over the image comes out"
+        told = f"{end.at(1)} output vectors of {end.width} values, one per cell of a grid over the image"
         return RuleReading(PROBABLE, (told,), "hidden states")
     if any(e.kind == "unit" and flat(e) for e in case.ends):
-        return RuleReading(sure, ("an image goes in, a vector of length 1 comes out",), "embedding")
+        return RuleReading(sure, ("image input, one unit-length vector as output",), "embedding")
     width = flat(end)
     if width in _VECTORS and not end.activation and width not in _SETS:
-        told = f"an image goes in, a vector of {width} comes out: a usual length of embeddings"
+        told = f"image input, one vector of {width} values as output, a common embedding length"
         strong = SURE if end.kind == "norm" and image.sure else PROBABLE
         return RuleReading(strong, (told,), "embedding")
     latent = _latent(case, end)
@@ -185,6 +188,6 @@ def encoding(case: IdentityCase) -> RuleReading | None:
         full = image.size[0] if image.size else None
         last = case.ends[-1].at(2)
         if isinstance(full, int) and rows and last and full >= _COARSE * last and (channels or 0) >= 64:
-            told = f"maps of {channels} channels at 1/{full // last} of the image's size come out"
+            told = f"output maps of {channels} channels at 1/{full // last} of the image size"
             return RuleReading(PROBABLE, (told,), "features")
     return None

@@ -12,10 +12,10 @@ from py_autodoc.identity.tasks.maps import KNOWN, maps_of, one_map
 _JOINTS = {14, 16, 17, 18, 25, 26, 68, 98, 106, 133}
 """Common numbers of keypoints: COCO has 17, MPII 16, faces 68 …"""
 _POINTS = {
-    42: "21 points of a hand", 63: "21 points of a hand in space", 136: "68 points of a face",
-    165: "33 points of a body, with their certainty", 196: "98 points of a face", 212: "106 points of a face",
-    195: "33 points of a body and 6 more, with their certainty", 1404: "468 points of a face in space",
-    1434: "478 points of a face in space",
+    42: "21 hand keypoints in 2D", 63: "21 hand keypoints in 3D", 136: "68 face keypoints",
+    165: "33 body keypoints with scores", 196: "98 face keypoints", 212: "106 face keypoints",
+    195: "33 body keypoints and 6 more, with scores", 1404: "468 face keypoints in 3D",
+    1434: "478 face keypoints in 3D",
 }  # fmt: skip
 _CELL = 8
 _DESCRIBED = frozenset({64, 96, 128, 256})
@@ -35,7 +35,7 @@ def keypoints(case: IdentityCase) -> RuleReading | None:
     image, made = found
     upright = len(image.size) == 2 and image.size[0] != image.size[1]
     if made.scale == 0.25 and made.channels in _JOINTS and made.channels not in KNOWN:
-        told = f"{made.channels} maps at a quarter of the image's size: a usual number of keypoints"
+        told = f"{made.channels} output maps at 1/4 of the image size, a common number of keypoints"
         return RuleReading(PROBABLE + (0.1 if upright else 0), (told,), "heat maps")
     return None
 
@@ -47,8 +47,10 @@ def _cells(case: IdentityCase) -> RuleReading | None:
         return None
     for made in maps_of(case, image):
         if made.channels == _CELL**2 + 1 and made.scale == 1 / _CELL and len(maps_of(case, image)) >= 2:
-            told = f"{made.channels} maps at 1/{_CELL} of the image's size: the places of a cell, and none"
-            return RuleReading(PROBABLE + 0.1, (told, "vectors come out beside them"), "scores of places")
+            told = (
+                f"{made.channels} output maps at 1/{_CELL} of the image size: the pixels of a cell, and none"
+            )
+            return RuleReading(PROBABLE + 0.1, (told, "descriptors as another output map"), "position scores")
     return None
 
 
@@ -60,7 +62,7 @@ def _points(case: IdentityCase) -> RuleReading | None:
         return None
     if case.ends[widths.index(numbers[0])].activation:
         return None
-    told = f"{numbers[0]:,} numbers come out: {_POINTS[numbers[0]]}"
+    told = f"{numbers[0]:,} output values: {_POINTS[numbers[0]]}"
     return RuleReading(PROBABLE + 0.1, (told,), "coordinates")
 
 
@@ -74,7 +76,7 @@ def _offsets(case: IdentityCase) -> RuleReading | None:
         counts = [end.at(axis) or 0 for end in found]
         points = next((count for count in counts if count in _JOINTS and 2 * count in counts), 0)
         if len(grids) == 1 and points:
-            told = f"{points} maps and twice as many beside them come out: points of a body and their offsets"
+            told = f"{points} output maps and another {2 * points}: body keypoints and their offsets"
             return RuleReading(PROBABLE + 0.1, (told,), "heat maps")
     return None
 
@@ -91,7 +93,7 @@ def _described(case: IdentityCase) -> RuleReading | None:
         vectors = [e for e in ends if e is not places and _rows(e) == head and e.width in _DESCRIBED]
         scores = [e for e in ends if e.shape is not None and (e.shape == head or _rows(e) == head)]
         if vectors and len(scores) > len(vectors) + 1:
-            told = f"two coordinates, a score and a vector of {vectors[0].width} for each point come out"
+            told = f"two coordinates, a score and a vector of {vectors[0].width} values per point as output"
             return RuleReading(PROBABLE + 0.1, (told,), "coordinates")
     return None
 

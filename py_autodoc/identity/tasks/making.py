@@ -7,6 +7,7 @@ from py_autodoc.identity.inputs import first_uses, waves
 from py_autodoc.identity.model import PROBABLE, SURE, ModelPort, RuleReading
 from py_autodoc.identity.output_ends import OutputEnd
 from py_autodoc.identity.registry import task
+from py_autodoc.units import plural
 
 _VECTOR = 2048
 """Maximum length of a vector from which an image is generated."""
@@ -47,10 +48,11 @@ def generation(case: IdentityCase) -> RuleReading | None:
     others = [p for p in case.ports if _vector(p) is None and p.role != "number" and not _label(p)]
     if made is None or not vectors or others or len(case.ports) > 4:
         return None
-    told = f"{max(vectors):,} numbers go in, an image of {made[0]} channels and {made[1]} rows comes out"
+    image = f"output image with {plural(made[0], 'channel')} and {made[1]} rows"
+    told = f"input vector of {max(vectors):,} values, {image}"
     end = case.first
     bounded = end is not None and end.activation in ("Tanh", "Sigmoid")
-    why = (told, f"it ends in a {end.activation}") if bounded and end is not None else (told,)
+    why = (told, f"final {end.activation}") if bounded and end is not None else (told,)
     return RuleReading(PROBABLE + (0.1 if bounded else 0), why, "image")
 
 
@@ -71,11 +73,11 @@ def decoding(case: IdentityCase) -> RuleReading | None:
     times = after / rows if isinstance(rows, int) and rows > 1 and after else 0
     if times not in _SCALES:
         return None
-    told = f"a map of {channels} channels goes in, an image of {times:.0f} times as many rows comes out"
+    told = f"input map of {channels} channels, output image with {times:.0f} times as many rows"
     return RuleReading(PROBABLE + 0.1, (told,), "image")
 
 
-@task("image-diffusion", "step of image diffusion", ("text-to-image",), ())
+@task("image-diffusion", "image diffusion step", ("text-to-image",), ())
 def diffusion(case: IdentityCase) -> RuleReading | None:
     """Match the noise in an image or latent at one step (Ho et al., DDPM, 2020)."""
     step, end = case.port("time step"), case.end
@@ -88,7 +90,7 @@ def diffusion(case: IdentityCase) -> RuleReading | None:
         return None
     if after not in (channels, 2 * channels):
         return None
-    told = "a map and a time step go in, a map of the same size comes out"
+    told = "a map and a time step as input, a map of the same size as output"
     sines = waves(first_uses(case.flow, step.tensor))
-    why = (told, "sines and cosines are taken of the step") if sines else (told,)
+    why = (told, "sinusoidal embedding of the time step") if sines else (told,)
     return RuleReading(SURE if sines else PROBABLE, why, "noise")

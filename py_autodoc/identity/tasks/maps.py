@@ -11,15 +11,16 @@ from py_autodoc.identity.case import IdentityCase
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, ModelPort, RuleReading
 from py_autodoc.identity.output_ends import OutputEnd
 from py_autodoc.identity.registry import task
+from py_autodoc.units import plural
 
 _FACTORS = (2, 3, 4, 6, 8)
 _LARGER = 1.2
 """Minimum ratio of output rows to input rows if borders are cut off."""
 KNOWN = {
-    19: "the classes of Cityscapes", 20: "the classes of Cityscapes or of human parts",
-    21: "the classes of VOC", 150: "the classes of ADE20K", 151: "the classes of ADE20K",
-    171: "the classes of COCO-Stuff", 182: "the classes of COCO-Stuff", 59: "the classes of Pascal Context",
-    91: "the classes of COCO",
+    19: "Cityscapes classes", 20: "Cityscapes or human-part classes",
+    21: "VOC classes", 150: "ADE20K classes", 151: "ADE20K classes",
+    171: "COCO-Stuff classes", 182: "COCO-Stuff classes", 59: "Pascal Context classes",
+    91: "COCO classes",
 }  # fmt: skip
 
 
@@ -128,10 +129,8 @@ def super_resolution(case: IdentityCase) -> RuleReading | None:
     if made.scale is None or made.scale < _LARGER or made.channels != image.channels:
         return None
     if round(made.scale, 3) not in _FACTORS:
-        return RuleReading(
-            PROBABLE, ("an image of more rows and columns comes out, as many channels",), "image"
-        )
-    told = f"an image of {round(made.scale)} times as many rows and columns comes out, as many channels"
+        return RuleReading(PROBABLE, ("output image larger than the input, with the same channels",), "image")
+    told = f"output image of {round(made.scale)} times the height and width, with the same channels"
     return RuleReading(SURE if image.channels == 3 or len(case.ends) == 1 else PROBABLE, (told,), "image")
 
 
@@ -151,7 +150,7 @@ def _upsampled(case: IdentityCase) -> RuleReading | None:
     smaller = sum(_stride(flow, n) > 1 for n in flow.of(_STRIDED))
     if larger <= smaller:
         return None
-    told = f"as many channels come out; the layers make it larger {larger} times and smaller {smaller} times"
+    told = f"output with the same channels, {larger:,} upsampling and {smaller:,} downsampling operators"
     return RuleReading(SURE if image.sure and not smaller else PROBABLE, (told,), "image")
 
 
@@ -161,7 +160,7 @@ def _stride(flow: DataflowGraph, number: int) -> int:
     return max((s for s in steps if isinstance(s, int)), default=1)
 
 
-@task("image-to-image", "image to image", ("image-to-image",), ("ForImageToImage",))
+@task("image-to-image", "image-to-image", ("image-to-image",), ("ForImageToImage",))
 def image_to_image(case: IdentityCase) -> RuleReading | None:
     """Match another image of equal size: restored, or in another style."""
     found = one_map(case)
@@ -173,22 +172,18 @@ def image_to_image(case: IdentityCase) -> RuleReading | None:
         and made.channels in _ADDED.get(image.channels or 0, ())
         and made.end.activation == "Tanh"
     ):
-        told = f"an image of one channel goes in, {made.channels} between -1 and 1 come out: colours"
+        told = f"image input of one channel, {made.channels} output channels between −1 and 1: colours"
         return RuleReading(PROBABLE, (told,), "image")
     if made.scale != 1 or made.channels != image.channels or made.end.activation in ("Softmax", "ArgMax"):
         return None
     if _ends_in_interpolation(made.end):
         return None
-    told = f"a map of the image's own size and {made.channels} channels comes out"
+    told = f"output map of the image size with {plural(made.channels or 0, 'channel')}"
     if made.end.kind == "join" and image.tensor in made.end.joined:
-        return RuleReading(
-            sure_of(image), (told, "the result of the layers is added to the image itself"), "image"
-        )
+        return RuleReading(sure_of(image), (told, "the result is added to the input image"), "image")
     if made.channels == 3:
         ended = made.end.activation in ("Tanh", "Clip")
-        return RuleReading(
-            PROBABLE, (told, f"it ends in {made.end.activation}") if ended else (told,), "image"
-        )
+        return RuleReading(PROBABLE, (told, f"final {made.end.activation}") if ended else (told,), "image")
     return RuleReading(WEAK, (told,), "image")
 
 
@@ -205,7 +200,7 @@ def segmentation(case: IdentityCase) -> RuleReading | None:
     if case.image is not None and case.only == "image" and case.named(*_SEGMENTS):
         called = next(end for end in case.ends if set(_SEGMENTS).intersection(case.name(end)))
         if called.rank in (3, 4):
-            return RuleReading(PROBABLE + 0.15, ("a map comes out and is named so",), "class maps")
+            return RuleReading(PROBABLE + 0.15, ("an output map is named as a segmentation",), "class maps")
     found = one_map(case)
     if found is None or case.family == "detector":
         return _queries(case)
@@ -213,41 +208,47 @@ def segmentation(case: IdentityCase) -> RuleReading | None:
     end, sure = made.end, sure_of(image)
     if end.rank == 3 and end.at(2) == made.channels != 1:
         return None  # an image for display
-    told = f"{made.channels or '?'} numbers for each place of a map over the image come out"
+    told = f"output map over the image with {made.channels or '?'} values per position"
     known = KNOWN.get(made.channels or 0)
     if made.scale is not None and not 0.1 <= made.scale <= 1:
         coarse = known and made.scale >= 1 / 32 and end.kind == "conv" and len(case.ends) == 1
-        return RuleReading(PROBABLE, (told, f"{made.channels}: {known}"), "class maps") if coarse else None
+        return (
+            RuleReading(PROBABLE, (told, f"{made.channels} is the number of {known}"), "class maps")
+            if coarse
+            else None
+        )
     if end.activation == "ArgMax" and made.scale == 1:
-        return RuleReading(sure, ("a class for each pixel comes out",), "class map")
+        return RuleReading(sure, ("one class index per pixel as output",), "class map")
     if end.activation == "Softmax" and (made.channels or 0) > 1:
-        return RuleReading(sure, (told, "a Softmax makes them probabilities of classes"), "class maps")
+        return RuleReading(sure, (told, "final Softmax: class probabilities"), "class maps")
     if end.activation == "Tanh":
         return None  # bounded on both sides, like colours
     if end.op == "Concat":
         return None  # several maps in one, with unknown roles
     if made.channels == 1:
         if end.activation == "Sigmoid":
-            return RuleReading(PROBABLE, ("one probability a pixel comes out: foreground or not",), "mask")
+            return RuleReading(
+                PROBABLE, ("one probability per pixel as output: foreground or background",), "mask"
+            )
         if _side_outputs(case, image):
             return None
-        return RuleReading(WEAK, ("one number a pixel comes out",), "map") if made.scale == 1 else None
+        return RuleReading(WEAK, ("one output value per pixel",), "map") if made.scale == 1 else None
     if (
         made.channels == image.channels
         and made.scale == 1
         and _ends_in_interpolation(end)
         and len(case.ends) == 1
     ):
-        why = "they are interpolated to the image's size at last, which no image would be"
-        return RuleReading(PROBABLE, (told, why), "class maps")
+        resized = "final interpolation to the image size, too blurred for an image"
+        return RuleReading(PROBABLE, (told, resized), "class maps")
     if made.channels is None or made.channels in (3, image.channels):
         return RuleReading(WEAK, (told,), "class maps") if case.family == "segmenter" else None
     if len(case.ends) > 3:
         return None
     if made.scale == 1 and made.channels >= 4:
-        return RuleReading(sure, (told, "it has the image's own size"), "class maps")
+        return RuleReading(sure, (told, "the map has the image size"), "class maps")
     if known and (made.scale or 0) >= 0.12 and case.family == "segmenter":
-        return RuleReading(sure, (told, f"{made.channels}: {known}"), "class maps")
+        return RuleReading(sure, (told, f"{made.channels} is the number of {known}"), "class maps")
     if case.family == "segmenter":
         return RuleReading(PROBABLE, (told, *case.structure.verdict.evidence[:1]), "class maps")
     return None
@@ -263,7 +264,7 @@ def _queries(case: IdentityCase) -> RuleReading | None:
             continue
         scores = [e for e in case.ends if e.rank == 3 and e.at(1) == masks.at(1) and (e.width or 0) > 1]
         if scores and not any(e.width == 4 for e in case.ends if e.rank == 3):
-            told = f"{scores[0].width} scores and a map for each of {masks.at(1)} queries come out"
+            told = f"{scores[0].width} scores and a map for each of {masks.at(1)} queries as output"
             return RuleReading(sure_of(image), (told,), "class scores and masks")
     return None
 
@@ -282,10 +283,10 @@ def edges(case: IdentityCase) -> RuleReading | None:
     if found is None or not all(made.channels == 1 for made in maps_of(case, found[0])):
         return None
     if case.named("edge", "edges"):
-        return RuleReading(sure_of(found[0]), ("an output is named so",), "edge map")
+        return RuleReading(sure_of(found[0]), ("an output is named as an edge map",), "edge map")
     if not _side_outputs(case, found[0]):
         return None
-    told = f"{len(case.ends)} maps of one number a pixel come out, from stages of different depth"
+    told = f"{len(case.ends)} one-channel output maps from stages of different depth"
     return RuleReading(WEAK, (told,), "edge maps")
 
 
@@ -306,7 +307,7 @@ def text_detection(case: IdentityCase) -> RuleReading | None:
     head = [op for op in steps if op in ("Conv", "ConvTranspose")][:3]
     if head != ["ConvTranspose", "ConvTranspose", "Conv"] or not image.sure:
         return None
-    told = "the head doubles the size twice by transposed convolutions and ends in one Sigmoid map (DB)"
+    told = "head with two transposed convolutions and one Sigmoid map (differentiable binarization)"
     paddle = "paddle" in f"{case.model.producer_name} {case.model.graphs[0].name}".lower()
-    named = ("PaddlePaddle wrote it",) if paddle else ()
+    named = ("exported from PaddlePaddle",) if paddle else ()
     return RuleReading(SURE if paddle else PROBABLE + 0.1, (told, *named), "text map")

@@ -49,7 +49,9 @@ def _levels(case: IdentityCase) -> RuleReading | None:
     if not any(width % 4 == 0 for width in rows[counts[0]]):
         return None
     listed = ", ".join(f"{count:,}" for count in counts)
-    return RuleReading(SURE, (f"scores and boxes of {listed} cells, an output a grid",), "boxes and scores")
+    return RuleReading(
+        SURE, (f"separate outputs with scores and boxes for grids of {listed} cells",), "boxes and scores"
+    )
 
 
 def _scored(case: IdentityCase, counts: list[int], widths: list[int]) -> RuleReading | None:
@@ -60,7 +62,7 @@ def _scored(case: IdentityCase, counts: list[int], widths: list[int]) -> RuleRea
     if case.only != "image" or any(end.rank != 3 for end in case.ends):
         return None
     listed = " and ".join(f"{count:,}" for count in counts)
-    told = f"a score and a row of {box[0]} numbers for each of {listed} candidates"
+    told = f"a score and {box[0]} values for each of {listed} candidates"
     return RuleReading(PROBABLE + 0.1, (told,), "boxes and scores")
 
 
@@ -78,7 +80,7 @@ def _table(case: IdentityCase) -> RuleReading | None:
         return None
     listed = ", ".join(str(width) for width in widths)
     return RuleReading(
-        PROBABLE + 0.1, (f"tables of {count:,} rows come out, {listed} numbers wide",), "boxes and scores"
+        PROBABLE + 0.1, (f"output tables of {count:,} rows with {listed} columns",), "boxes and scores"
     )
 
 
@@ -92,10 +94,8 @@ def _local_maxima(case: IdentityCase) -> RuleReading | None:
         producer = flow.producers[end.tensor]
         pooled = producer >= 0 and flow.op_types[producer] == "MaxPool"
         if pooled and ends.intersection(flow.data_inputs[producer]):
-            told = (
-                "a map comes out and its maxima over neighbours beside it: objects are where they are equal"
-            )
-            return RuleReading(PROBABLE + 0.1, (told,), "scores of places")
+            told = "an output map and its local maxima as another output: objects are where both are equal"
+            return RuleReading(PROBABLE + 0.1, (told,), "position scores")
     return None
 
 
@@ -104,7 +104,7 @@ def _by_name(case: IdentityCase) -> RuleReading | None:
     boxed = any(_BOXES.intersection(case.name(end)) and (end.width or 0) >= 4 for end in case.ends)
     if case.image is None or case.only != "image" or not boxed:
         return None
-    return RuleReading(PROBABLE + 0.1, ("an image goes in, an output is called box",), "boxes")
+    return RuleReading(PROBABLE + 0.1, ("image input, an output named as boxes",), "boxes")
 
 
 @task("instance-segmentation", "instance segmentation", ("instance-segmentation", "segment"), ())
@@ -118,6 +118,7 @@ def instances(case: IdentityCase) -> RuleReading | None:
         for boxes in case.ends:
             row = min(boxes.at(1) or 0, boxes.at(2) or 0) if boxes.rank == 3 else 0
             if row > 4 + _PROTOTYPES:
-                told = f"rows of {row} numbers beside {_PROTOTYPES} maps: boxes, scores, weights of the maps"
+                maps = f"{_PROTOTYPES} prototype maps"
+                told = f"output rows of {row} values and {maps}: boxes, scores, mask coefficients"
                 return RuleReading(SURE + 0.05, (told,), "boxes, scores and mask weights")
     return None

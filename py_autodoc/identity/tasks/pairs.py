@@ -24,9 +24,9 @@ def flow(case: IdentityCase) -> RuleReading | None:
         return None
     if not all(end.rank == 4 and end.at(1) == 2 and not end.activation for end in case.ends):
         return None
-    told = "two images of one size go in, two numbers without a bound for each place come out"
+    told = "two image inputs of equal size, two unbounded output values per position"
     if case.named(*_FLOW):
-        return RuleReading(SURE, (told, "an output is named so"), "flow")
+        return RuleReading(SURE, (told, "an output is named flow"), "flow")
     return RuleReading(PROBABLE, (told,), "flow")
 
 
@@ -38,7 +38,7 @@ def between(case: IdentityCase) -> RuleReading | None:
         return None
     if end.shape is None or end.shape != pair[0].shape:
         return None
-    return RuleReading(PROBABLE, ("two images go in, one of their size comes out",), "image")
+    return RuleReading(PROBABLE, ("two image inputs, one output image of the same size",), "image")
 
 
 @task("object-tracking", "object tracking", ("object-tracking",), ())
@@ -50,5 +50,5 @@ def tracking(case: IdentityCase) -> RuleReading | None:
     one, other = pair[0].size, pair[1].size
     if not all(isinstance(d, int) for d in (*one, *other)) or one == other or not one or not other:
         return None
-    told = f"two images of {one[0]} and {other[0]} rows go in, maps of scores or places come out"
+    told = f"image inputs of {one[0]} and {other[0]} rows, output maps of scores or positions"
     return RuleReading(PROBABLE, (told,), "scores and boxes")

@@ -32,7 +32,7 @@ def _cloud(case: IdentityCase) -> tuple[ModelPort, int] | None:
     return None
 
 
-_TOLD = "points of {} numbers go in, each is processed alone, and the maximum over all is taken"
+_TOLD = "input points of {} values, processed separately and reduced by their maximum"
 
 
 @task("point-cloud-classification", "point cloud classification", ("point-cloud-classification",), ())
@@ -56,7 +56,7 @@ def parts(case: IdentityCase) -> RuleReading | None:
     if count not in end.shape[1:]:
         return None
     told = _TOLD.format(found[0].shape[3 - along])
-    return RuleReading(PROBABLE + 0.1, (told, "scores for each point come out"), "class scores")
+    return RuleReading(PROBABLE + 0.1, (told, "scores per point as output"), "class scores")
 
 
 @task("node-classification", "node classification", ("node-classification",), ())
@@ -67,7 +67,7 @@ def nodes(case: IdentityCase) -> RuleReading | None:
         return None
     if end.rank != len(port.shape) or end.shape[-2] != port.shape[-2] or (end.width or 0) < 2:
         return None
-    told = f"{plural(end.width or 0, 'score')} for each node of the graph come out"
+    told = f"{plural(end.width or 0, 'score')} per graph node as output"
     return RuleReading(PROBABLE + 0.1, (*case.structure.verdict.evidence[:1], told), "class scores")
 
 
@@ -79,5 +79,5 @@ def graphs(case: IdentityCase) -> RuleReading | None:
         return None
     if end.rank not in (1, 2) or end.shape[0] == port.shape[-2] or (end.width or 0) < 2:
         return None
-    told = f"{plural(end.width or 0, 'score')} for the whole graph come out"
+    told = f"{plural(end.width or 0, 'score')} for the whole graph as output"
     return RuleReading(PROBABLE, (*case.structure.verdict.evidence[:1], told), "class scores")

@@ -19,11 +19,11 @@ def masks(case: IdentityCase) -> RuleReading | None:
     fed = [set(words(port.name)) for port in case.ports]
     pointed = sum(bool(_POINTS[0] & parts and _POINTS[1] & parts) for parts in fed)
     if pointed > 1 and case.named("mask", "masks"):
-        return RuleReading(SURE, ("points and their labels go in by their names, masks come out",), "masks")
+        return RuleReading(SURE, ("inputs named as points and labels, outputs named as masks",), "masks")
     seen = any(port.rank == 4 and port.role != "mask" for port in case.ports)
     places = [port.shape[:-1] for port in case.ports if port.shape and port.rank > 2 and port.shape[-1] == 2]
     labels = any(port.shape in places for port in case.ports)
     if seen and places and labels:
-        told = "maps, pairs of numbers and a number for each pair go in, maps come out"
+        told = "maps, coordinate pairs and one value per pair as input, maps as output"
         return RuleReading(PROBABLE, (told,), "masks")
     return None

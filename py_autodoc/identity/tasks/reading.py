@@ -29,7 +29,7 @@ def tables(case: IdentityCase) -> RuleReading | None:
     listed = case.model.metadata.get("character", "")
     if case.image is None or "<td" not in listed or "<tr>" not in listed:
         return None
-    return RuleReading(SURE, ("an image goes in, and the file lists the tags of tables",), "tags and boxes")
+    return RuleReading(SURE, ("image input, table tags in the metadata",), "tags and boxes")
 
 
 @task("text-recognition", "text recognition", ("text-recognition", "ocr", "scene-text-recognition"), ())
@@ -39,7 +39,7 @@ def recognition(case: IdentityCase) -> RuleReading | None:
     if image is None or case.only != "image" or end is None or len(case.ends) > 2:
         return None
     if _alphabet(case, end):
-        return RuleReading(SURE, ("an image goes in, and the file lists characters",), "character scores")
+        return RuleReading(SURE, ("image input, list of characters in the metadata",), "character scores")
     if end.rank != 3 or (end.width or 0) < _CHARACTERS or end.kind not in ("linear", "conv"):
         return None
     rows = image.size[0] if image.size else None
@@ -48,8 +48,5 @@ def recognition(case: IdentityCase) -> RuleReading | None:
     long = isinstance(rows, int) and (not isinstance(columns, int) or columns > 1.5 * rows)
     if not low or not (long or end.activation == "Softmax"):
         return None
-    told = (
-        f"an image of {rows} rows goes in, {end.width:,} scores for each of the places along it come out: "
-        "characters of a line of text"
-    )
+    told = f"input image of {rows} rows, {end.width:,} scores per position along it: characters of a line"
     return RuleReading(SURE if image.sure and long else PROBABLE, (told,), "character scores")

@@ -50,14 +50,18 @@ def forecasting(case: IdentityCase) -> RuleReading | None:
         return None
     port, time, channels = found
     steps = port.shape[time] if port.shape is not None else None
-    measured = f"series of {plural(channels, 'measurement')} go in"
+    measured = f"time series input with {plural(channels, 'measurement')} per step"
     if end.rank == 3 and end.at(3 - time) == channels:
         after = end.at(time)
         if after is None or after == steps:
             return None
-        return RuleReading(PROBABLE, (measured, f"{after} other steps of as many come out"), "next values")
+        return RuleReading(
+            PROBABLE,
+            (measured, f"{plural(after, 'other step')} with as many measurements as output"),
+            "next values",
+        )
     if end.rank == 2 and end.kind == "linear" and _read_steps(case.flow, end.node) == "last":
-        told_last = "the output depends on the state of the last step alone"
+        told_last = "the output depends only on the state of the last step"
         return RuleReading(PROBABLE, (measured, told_last), "next values")
     return None
 
@@ -71,9 +75,7 @@ def _by_name(case: IdentityCase) -> RuleReading | None:
         return None
     given = {part for end in case.ends for part in case.name(end)}
     if future or (_NEXT & given and not _SCORES & given):
-        return RuleReading(
-            SURE, ("past values go in by their names, and later ones come out",), "next values"
-        )
+        return RuleReading(SURE, ("inputs and outputs named as past and future values",), "next values")
     return None
 
 
@@ -85,9 +87,9 @@ def classification(case: IdentityCase) -> RuleReading | None:
         return None
     if end.kind not in ("linear", "conv", "other") or case.named("regression"):
         return None
-    told = f"series of {plural(found[2], 'measurement')} go in, {end.width} scores for the whole come out"
+    told = f"time series input with {plural(found[2], 'measurement')} per step, {end.width} scores as output"
     if end.activation in ("Softmax", "ArgMax"):
-        return RuleReading(PROBABLE + 0.1, (told, "they are probabilities of classes"), "class scores")
+        return RuleReading(PROBABLE + 0.1, (told, f"final {end.activation}"), "class scores")
     if _read_steps(case.flow, end.node) != "pooled":
         return None
     return RuleReading(PROBABLE if end.activation == "Sigmoid" else WEAK, (told,), "class scores")

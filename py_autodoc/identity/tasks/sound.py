@@ -31,7 +31,7 @@ def _audio_input(case: IdentityCase) -> ModelPort | None:
 
 
 def _input_text(port: ModelPort) -> str:
-    return f"a {port.role} goes in"
+    return f"{port.role} input"
 
 
 def _level(port: ModelPort) -> float:
@@ -54,19 +54,19 @@ def encoding(case: IdentityCase) -> RuleReading | None:
     wide = end.width in {layer.hidden_size for layer in case.structure.attention if layer.hidden_size}
     if end.rank == 3 and (end.kind == "norm" or wide) and not end.activation:
         normed = end.kind == "norm"
-        told = f"a vector of {end.width or '?'} for each frame comes out, " + (
-            "normalized, no scores" if normed else "as wide as the layers"
-        )
+        kind, more = ("normalized vector", "") if normed else ("vector", ", as wide as the layers")
+        told = f"a {kind} of {end.width or '?'} values per frame as output{more}"
         level = _level(port) if normed or end.kind == "join" else WEAK
         return RuleReading(level, (_input_text(port), told), "hidden states")
     if case.named("embedding", "embeddings", "embs", "embed"):
-        return RuleReading(SURE, (_input_text(port), "an output is named embedding"), "embedding")
+        return RuleReading(SURE, (_input_text(port), "an output is named as an embedding"), "embedding")
     if (
         end.rank == 2
         and (end.kind == "unit" or end.width in (128, 192, 256, 512, 1024))
         and not end.activation
     ):
-        return RuleReading(PROBABLE, (_input_text(port), f"a vector of {end.width} comes out"), "embedding")
+        told = f"one vector of {end.width} values as output"
+        return RuleReading(PROBABLE, (_input_text(port), told), "embedding")
     return None
 
 
@@ -77,12 +77,12 @@ def recognition(case: IdentityCase) -> RuleReading | None:
     sound = case.wave or case.bands
     end = case.vocabulary
     if sound is not None and case.tokens is not None and case.family == "encoder-decoder" and end is not None:
-        told = "an encoder hears, a decoder with cross attention scores the next token"
+        told = "an audio encoder, a decoder with cross-attention that scores the next token"
         return RuleReading(
             SURE if sound.sure else PROBABLE + 0.1, (_input_text(sound), told), "next-token scores"
         )
     if sound is not None and case.tokens is not None and case.family == "encoder-decoder":
-        told = "an encoder reads sound, a decoder with cross attention reads text"
+        told = "an audio encoder, a text decoder with cross-attention"
         return RuleReading(WEAK, (_input_text(sound), told), "hidden states")
     port, first = _audio_input(case), case.first
     if port is None or first is None or first.rank != 3 or (first.width or 0) < _LETTERS:
@@ -92,7 +92,7 @@ def recognition(case: IdentityCase) -> RuleReading | None:
     wide = first.width in {layer.hidden_size for layer in case.structure.attention if layer.hidden_size}
     if wide and not first.activation and first.kind != "linear":
         return None
-    told = f"{first.width:,} scores for each frame come out: letters or word pieces"
+    told = f"{first.width:,} scores per frame as output: letters or word pieces"
     soft = first.activation == "Softmax"
     return RuleReading(
         SURE if soft and port.sure else PROBABLE, (_input_text(port), told), "character scores"
@@ -108,7 +108,7 @@ def frames(case: IdentityCase) -> RuleReading | None:
         return None
     if end.kind not in ("linear", "conv") or case.port("state") is not None:
         return None
-    told = f"{plural(end.width or 0, 'score')} for each frame come out"
+    told = f"{plural(end.width or 0, 'score')} per frame as output"
     return RuleReading(PROBABLE, (_input_text(port), told), "class scores")
 
 
@@ -118,7 +118,7 @@ def transcription(case: IdentityCase) -> RuleReading | None:
     port = _audio_input(case)
     if port is None or sum(end.width == _KEYS and end.activation == "Sigmoid" for end in case.ends) < 2:
         return None
-    told = f"several outputs of {_KEYS} scores a frame, one for each key of a piano"
+    told = f"several outputs of {_KEYS} scores per frame, one per piano key"
     return RuleReading(SURE if port.sure else PROBABLE, (_input_text(port), told), "note scores")
 
 
@@ -131,15 +131,14 @@ def classification(case: IdentityCase) -> RuleReading | None:
         return None
     if not (2 if end.activation != "Sigmoid" else 1) <= (end.width or 0) <= _SOUNDS:
         return None
-    told = f"{plural(end.width or 0, 'score')} for the whole sound come{'s' * (end.width == 1)} out"
+    told = f"{plural(end.width or 0, 'score')} per recording as output"
     if case.port("state") is not None:
         return None
     if end.activation == "Softmax" or (end.activation == "Sigmoid" and (end.width or 0) > 100):
-        return RuleReading(
-            _level(port), (_input_text(port), told, f"they end in a {end.activation}"), "class scores"
-        )
+        why = (_input_text(port), told, f"final {end.activation}")
+        return RuleReading(_level(port), why, "class scores")
     if end.width == 1:
-        return RuleReading(PROBABLE, (_input_text(port), "one number between 0 and 1 comes out"), "score")
+        return RuleReading(PROBABLE, (_input_text(port), "one output between 0 and 1"), "score")
     unlike = (end.width or 0) <= _OPINIONS or end.width in _VECTORS
     return RuleReading(WEAK if unlike else PROBABLE, (_input_text(port), told), "class scores")
 
@@ -157,7 +156,7 @@ def activity(case: IdentityCase) -> RuleReading | None:
     rated = case.port("sample rate") is not None
     if not one or not stated:
         return None
-    told = "one probability for each piece of sound comes out, and a state for the next piece"
+    told = "one probability per audio chunk as output, and a state for the next chunk"
     if end.activation == "Sigmoid" or rated:
         return RuleReading(
             SURE if port.sure or rated else PROBABLE, (_input_text(port), told), "speech probability"
@@ -172,7 +171,7 @@ def _streaming_features(case: IdentityCase, end: OutputEnd) -> RuleReading | Non
         return None
     if end.rank not in (2, 3) or end.width != 1 or end.activation != "Sigmoid":
         return None
-    told = "frames of features and a state go in, one probability for each frame comes out"
+    told = "feature frames and a state as input, one probability per frame as output"
     return RuleReading(WEAK, (told,), "speech probability")
 
 
@@ -184,18 +183,17 @@ def quality(case: IdentityCase) -> RuleReading | None:
     if case.end is not None and case.end.rank <= 2 and (case.end.width or 1) <= _OPINIONS:
         parts = (*graph, *case.name(case.end))
         if any(part in _OPINION for part in parts):
-            return RuleReading(SURE, ("the file names mean opinion scores",), "opinion scores")
+            return RuleReading(SURE, ("graph or output named as mean opinion scores",), "opinion scores")
     if port is None or end is None or case.port("state") is not None:
         return None
     if end.width == 2:
         return None  # two classes
     if not 1 <= (end.width or 0) <= _OPINIONS or end.activation not in ("", "Relu") or end.kind != "linear":
         return None
-    told = (
-        f"{plural(end.width or 0, 'unbounded number')} for the whole recording come out, as opinion scores do"
-    )
+    told = f"{plural(end.width or 0, 'unbounded value')} per recording as output, like opinion scores"
     if {"sig", "bak", "ovr"} <= set(graph):
-        return RuleReading(SURE, (_input_text(port), told, "the file names opinion scores"), "opinion scores")
+        why = (_input_text(port), told, "graph named as opinion scores (sig, bak, ovr)")
+        return RuleReading(SURE, why, "opinion scores")
     return RuleReading(PROBABLE, (_input_text(port), told), "opinion scores")
 
 
@@ -204,7 +202,7 @@ def pitch(case: IdentityCase) -> RuleReading | None:
     """Match a frequency per frame."""
     port = _audio_input(case)
     if port is not None and case.named("pitch", "f0"):
-        return RuleReading(SURE, (_input_text(port), "an output is named so"), "pitch")
+        return RuleReading(SURE, (_input_text(port), "an output is named pitch or f0"), "pitch")
     return None
 
 
@@ -220,9 +218,8 @@ def enhancement(case: IdentityCase) -> RuleReading | None:
     if isinstance(length, int) and length >= 400 and end.width is not None:
         near = 0.9 <= end.width / length <= 1.1
         if near and len([d for d in end.shape[1:] if d != 1]) <= 2:
-            return RuleReading(
-                _level(port), (_input_text(port), "one of the same length comes out"), "waveform"
-            )
+            why = (_input_text(port), "waveform output of the same length")
+            return RuleReading(_level(port), why, "waveform")
     return None
 
 
@@ -233,7 +230,7 @@ def _bins(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
         return None
     if bins(end.shape) != bins(port.shape) or len(end.shape) != port.rank:
         return None
-    told = f"a spectrum of {bins(port.shape)} bins goes in, one of as many comes out"
+    told = f"spectrum input of {bins(port.shape)} bins, output of as many"
     return RuleReading(PROBABLE, (told,), "spectrum or its mask")
 
 
@@ -256,12 +253,10 @@ def synthesis(case: IdentityCase) -> RuleReading | None:
     if end.width is not None and end.width < 400 and not case.named("audio", "wav", "waveform", "wave"):
         return None
     if case.tokens is not None:
-        return RuleReading(SURE, ("tokens go in, one long row of samples comes out",), "waveform")
+        return RuleReading(SURE, ("token input, one long row of samples as output",), "waveform")
     bands = case.bands
     sure = bands is not None and bands.sure
-    return RuleReading(
-        SURE if sure else PROBABLE, ("a spectrogram goes in, a waveform comes out",), "waveform"
-    )
+    return RuleReading(SURE if sure else PROBABLE, ("spectrogram input, waveform output",), "waveform")
 
 
 def _speech_frames(case: IdentityCase) -> RuleReading | None:
@@ -274,8 +269,8 @@ def _speech_frames(case: IdentityCase) -> RuleReading | None:
     named = any(SPECTRUM.intersection(case.name(e)) for e in case.ends)
     if case.only != "tokens" or not longer or end.width not in _BANDS:
         return None
-    told = f"tokens go in, another number of frames of {end.width} numbers comes out: frequency bands"
-    why = (told, "an output is named so") if named else (told,)
+    told = f"token input, output frames of {end.width} frequency bands, not one per token"
+    why = (told, "an output is named as a spectrogram") if named else (told,)
     return RuleReading(SURE if named else PROBABLE, why, "spectrogram")
 
 
@@ -295,7 +290,7 @@ def codec(case: IdentityCase) -> RuleReading | None:
         return None
     if not 0.9 <= end.width / length <= 1.1:
         return None
-    told = "vectors are replaced by the nearest ones of a table, and a waveform of the same length comes out"
+    told = "vectors quantized to their nearest codebook entries, waveform output of the same length"
     return RuleReading(SURE + 0.05 if port.sure else PROBABLE + 0.1, (_input_text(port), told), "waveform")
 
 

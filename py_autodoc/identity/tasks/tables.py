@@ -38,19 +38,19 @@ def classification(case: IdentityCase) -> RuleReading | None:
     if case.flow.of(_COUNTING):
         return None
     if op and case.family == "classical-ml":
-        return RuleReading(SURE, (f"a {op} decides",), "class")
+        return RuleReading(SURE, (f"output computed by {op}",), "class")
     end, port = case.first, case.port("features")
     if port is not None and port.rank == 2 and looked_up(case):
         return _with_categories(case)
     if _is_argmax(case):
-        told = "rows of numbers go in, the place of the best score comes out"
+        told = "tabular input, index of the highest score as output"
         return RuleReading(PROBABLE + 0.1, (told,), "class")
     if case.family != "mlp" or case.only != "features" or end is None or port is None:
         return None
     if case.count("features") > 1:
         return None  # a graph and its nodes, or the two sides of a comparison
     if end.width == 1 and end.activation == "Sigmoid" and end.kind == "linear" and case.end is not None:
-        told = "rows of numbers go in, one number between 0 and 1 comes out"
+        told = "tabular input, one output between 0 and 1 (Sigmoid)"
         return RuleReading(
             PROBABLE if port.rank == 2 and not _agent_evidence(case) else WEAK, (told,), "score"
         )
@@ -63,11 +63,11 @@ def classification(case: IdentityCase) -> RuleReading | None:
     if end.activation == "Softmax":
         if (end.width,) == port.shape[1:]:
             return None  # a choice among the inputs, such as the fields of a board
-        told = "rows of numbers go in, probabilities of classes come out"
+        told = "tabular input, class probabilities as output (Softmax)"
         wide = not isinstance(port.shape[1], int) or port.shape[1] >= _VECTOR
         return RuleReading(PROBABLE if wide else SURE, (told,), "class scores")
     if not end.activation and end.kind == "linear" and (end.width,) != port.shape[1:]:
-        return RuleReading(WEAK, ("rows of numbers go in, several scores come out",), "scores")
+        return RuleReading(WEAK, (f"tabular input, {end.width:,} scores as output",), "scores")
     return None
 
 
@@ -76,7 +76,7 @@ def _with_categories(case: IdentityCase) -> RuleReading | None:
     end = case.end
     if end is None or end.rank != 2 or (end.width or 0) < 2 or end.kind != "linear":
         return None
-    told = f"rows of numbers and categories go in, {end.width} scores come out"
+    told = f"numerical and categorical input, {end.width:,} scores as output"
     return RuleReading(PROBABLE, (told,), "class scores")
 
 
@@ -102,22 +102,26 @@ def _agent_evidence(case: IdentityCase) -> str:
     """Return the evidence that inputs are observations and outputs are actions."""
     fed = any(said(port.name, _SEEN) for port in case.ports)
     if fed and case.named(*_DONE):
-        return "observations go in, actions come out"
+        return "inputs named as observations, outputs named as actions"
     told = {part for port in case.ports for part in words(port.name)}
     rewarded = told & _REWARDS and told & _SITUATIONS
-    return "states and rewards go in, actions come out" if rewarded and case.named(*_DONE) else ""
+    return (
+        "inputs named as states and rewards, outputs named as actions"
+        if rewarded and case.named(*_DONE)
+        else ""
+    )
 
 
-@task("control", "choice of actions", ("reinforcement-learning", "robotics"), ())
+@task("control", "action selection", ("reinforcement-learning", "robotics"), ())
 def control(case: IdentityCase) -> RuleReading | None:
     """Match the actions of an agent, from its observations."""
     told = _agent_evidence(case)
     if told:
-        return RuleReading(SURE, (f"{told}, by their names",), "actions")
+        return RuleReading(SURE, (told,), "actions")
     seen = next((port for port in case.ports if said(port.name, _SEEN)), None)
     if seen is None or seen.role not in ("features", "image") or case.first is None or case.first.rank != 2:
         return None
-    return RuleReading(PROBABLE, ("an input is called observations",), "actions")
+    return RuleReading(PROBABLE, ("an input is named as an observation",), "actions")
 
 
 @task("tabular-regression", "tabular regression", ("tabular-regression",), ())
@@ -125,18 +129,18 @@ def regression(case: IdentityCase) -> RuleReading | None:
     """Match a number for a row of numbers."""
     op = _ops(case, _REGRESSORS)
     if op and case.family == "classical-ml" and not _ops(case, _CLASSIFIERS):
-        return RuleReading(SURE, (f"a {op} decides",), "value")
+        return RuleReading(SURE, (f"output computed by {op}",), "value")
     end, port = case.end, case.port("features")
     if case.only != "features" or end is None or end.rank != 2 or end.width != 1:
         return None
     if port is not None and port.rank == 2 and not end.activation and _is_tree_graph(case):
-        told = "values of trees, found by comparisons and look-ups, are added to one number a row"
+        told = "decision trees as comparisons and table look-ups, summed to one value per row"
         return RuleReading(PROBABLE, (told,), "value")
     if case.family != "mlp":
         return None
     if end.activation or end.kind != "linear" or _agent_evidence(case):
         return None
-    return RuleReading(PROBABLE, ("rows of numbers go in, one number comes out",), "value")
+    return RuleReading(PROBABLE, ("tabular input, one scalar output",), "value")
 
 
 @task("reconstruction", "reconstruction", ("anomaly-detection",), ())
@@ -153,7 +157,7 @@ def reconstruction(case: IdentityCase) -> RuleReading | None:
     narrow = _narrowest(case)
     if narrow is None or narrow * 2 > width or _agent_evidence(case):
         return None
-    told = f"{width:,} numbers go in and come out, through layers of {narrow:,} at the narrowest"
+    told = f"{width:,} input and output values, with a bottleneck of {narrow:,}"
     return RuleReading(PROBABLE + 0.1, (told,), "reconstruction")
 
 

@@ -22,7 +22,7 @@ def _reads(case: IdentityCase) -> bool:
     rows = {port.rows for port in ports}
     # Ids of users and items are single numbers from tables of their own.
     in_order = any(port.rank > 1 or port.shape not in ((1,), None) for port in ports)
-    # With tokens as the only input, cross attention belongs to latent positions.
+    # With tokens as the only input, cross-attention belongs to latent positions.
     own = not case.crossing or (len(ports) == 1 and case.family == "transformer-encoder")
     alone = case.only == "tokens" or (case.page and {p.role for p in case.ports} & set(DATA) <= _PAGE)
     return alone and bool(case.ends) and own and len(rows) == 1 and in_order
@@ -54,7 +54,8 @@ def _level(case: IdentityCase) -> float:
 
 
 def _input_text(case: IdentityCase) -> str:
-    return f"tokens of a table of {plural(case.positions, 'row')} go in" if case.positions else "tokens go in"
+    table = f", embedding table of {plural(case.positions, 'row')}" if case.positions else ""
+    return f"token input{table}"
 
 
 def _is_hidden(case: IdentityCase, end: OutputEnd) -> bool:
@@ -73,25 +74,25 @@ def encoding(case: IdentityCase) -> RuleReading | None:
     if _is_squeezed(case, end):
         return None
     if case.named("embedding", "embeddings") and end.rank == 2:
-        return RuleReading(SURE, (_input_text(case), "an output is named so"), "embedding")
+        return RuleReading(SURE, (_input_text(case), "an output is named embedding"), "embedding")
     if end.kind == "unit" or any(e.kind == "unit" for e in case.ends):
-        return RuleReading(_level(case), (_input_text(case), "a vector of length 1 comes out"), "embedding")
+        return RuleReading(_level(case), (_input_text(case), "one unit-length vector as output"), "embedding")
     hidden = "hidden" in case.name(end)
     if end.rank == 3 and (end.kind == "norm" or hidden or _is_hidden(case, end)) and not end.activation:
-        told = f"a vector of {end.width or '?'} for each token comes out, no scores of words"
+        told = f"a vector of {end.width or '?'} values per token as output, no vocabulary scores"
         level = _level(case) if hidden or end.kind != "linear" else PROBABLE
         return RuleReading(level, (_input_text(case), told), "hidden states")
     if end.rank == 3 and end.kind == "recurrent":
         return RuleReading(
             PROBABLE,
-            (_input_text(case), "what recurrent layers made of each token comes out"),
+            (_input_text(case), "output of recurrent layers for each token"),
             "hidden states",
         )
     if end.rank == 2 and (_is_hidden(case, end) or end.kind == "norm") and end.activation in ("", "Tanh"):
-        told = f"a vector of {end.width} for the whole text comes out, as wide as the layers"
+        told = f"one vector of {end.width} values for the whole text, as wide as the layers"
         return RuleReading(_level(case), (_input_text(case), told), "embedding")
     if end.rank == 2 and (end.width or 0) >= _SHORTEST and not end.activation:
-        told = f"a vector of {end.width} for the whole text comes out"
+        told = f"one vector of {end.width} values for the whole text"
         return RuleReading(PROBABLE, (_input_text(case), told), "embedding")
     return None
 
@@ -101,7 +102,7 @@ def encoding(case: IdentityCase) -> RuleReading | None:
 def classification(case: IdentityCase) -> RuleReading | None:
     """Match a few scores for a whole text."""
     if case.family == "classical-ml" and case.flow.of(_COUNTING):
-        return RuleReading(SURE, ("words are counted, and a classical model decides",), "class")
+        return RuleReading(SURE, ("word counts as input of a classical model",), "class")
     if not _reads(case):
         return None
     end = case.ends[0]
@@ -114,9 +115,9 @@ def classification(case: IdentityCase) -> RuleReading | None:
         or _is_squeezed(case, end)
     ):
         return None
-    told = f"{plural(width, 'score')} for the whole text come{'s' if width == 1 else ''} out"
+    told = f"{plural(width, 'score')} for the whole text as output"
     if width > 1 and end.activation == "Softmax":
-        return RuleReading(_level(case), (_input_text(case), told, "they end in a Softmax"), "class scores")
+        return RuleReading(_level(case), (_input_text(case), told, "final Softmax"), "class scores")
     if end.kind == "linear" and 1 < width <= _MOST:
         return RuleReading(_level(case), (_input_text(case), told), "class scores")
     return RuleReading(WEAK if width > _MOST else PROBABLE, (_input_text(case), told), "class scores")
@@ -131,12 +132,12 @@ def tagging(case: IdentityCase) -> RuleReading | None:
     end = case.ends[0]
     width = end.width
     if _is_squeezed(case, end):
-        return RuleReading(PROBABLE, (_input_text(case), "one number for each token comes out"), "score")
+        return RuleReading(PROBABLE, (_input_text(case), "one output value per token"), "score")
     if end.rank != 3 or width is None or _is_hidden(case, end) or end.kind not in ("linear", "other"):
         return None
     if _is_resampled(case, end):
         return None
-    told = f"{plural(width, 'score')} for each token come{'s' if width == 1 else ''} out"
+    told = f"{plural(width, 'score')} per token as output"
     if case.causal:
         return RuleReading(WEAK, (_input_text(case), told), "class scores")
     level = _level(case) if 3 <= width <= 4 * _MOST else PROBABLE
@@ -153,14 +154,12 @@ def answering(case: IdentityCase) -> RuleReading | None:
     source = case.tokens
     alike = one.shape == other.shape and one.rank == 2 and source is not None and source.shape == one.shape
     if named and alike:
-        return RuleReading(
-            SURE, (_input_text(case), "two scores a token come out, named start and end"), "scores"
-        )
+        told = "two scores per token as output, named start and end"
+        return RuleReading(SURE, (_input_text(case), told), "scores")
     if alike and _level(case) == SURE:
-        return RuleReading(
-            SURE, (_input_text(case), "two scores a token come out: begin and end of a span"), "scores"
-        )
-    return RuleReading(PROBABLE, ("two scores a token come out",), "scores") if alike else None
+        told = "two scores per token as output: start and end of a span"
+        return RuleReading(SURE, (_input_text(case), told), "scores")
+    return RuleReading(PROBABLE, ("two scores per token as output",), "scores") if alike else None
 
 
 @task(
@@ -176,19 +175,19 @@ def masked(case: IdentityCase) -> RuleReading | None:
         return None
     if case.causal is not False and not (case.family == "fourier" or case.crossing):
         return None
-    told = f"{end.width:,} scores for each token come out, as many as the table has rows"
+    told = f"{end.width:,} scores per token as output, one for each row of the table"
     if case.causal is not False:
         # Fourier transforms or attention over latent positions connect all tokens.
         return RuleReading(PROBABLE, (_input_text(case), told), "word scores")
-    sides = "; attention sees both sides"
+    sides = "; bidirectional attention"
     return RuleReading(_level(case), (_input_text(case), told + sides), "word scores")
 
 
-@task("byte-classification", "classification of bytes", ("file-type-classification",))
+@task("byte-classification", "byte classification", ("file-type-classification",))
 def bytes_of(case: IdentityCase) -> RuleReading | None:
     """Match classes of a file from some of its bytes."""
     end = case.end
     if case.only != "bytes" or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None
-    told = f"bytes go in, {end.width:,} scores for all of them come out"
+    told = f"byte input, {end.width:,} scores as output"
     return RuleReading(SURE if end.activation == "Softmax" else PROBABLE, (told,), "class scores")

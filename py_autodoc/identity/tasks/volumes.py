@@ -7,9 +7,9 @@ from py_autodoc.identity.model import PROBABLE, SURE, RuleReading
 from py_autodoc.identity.registry import task
 
 _SETS = {
-    400: "the classes of Kinetics-400", 600: "the classes of Kinetics-600",
-    700: "the classes of Kinetics-700", 174: "the classes of Something-Something",
-    101: "the classes of UCF101", 51: "the classes of HMDB51",
+    400: "Kinetics-400 classes", 600: "Kinetics-600 classes",
+    700: "Kinetics-700 classes", 174: "Something-Something classes",
+    101: "UCF101 classes", 51: "HMDB51 classes",
 }  # fmt: skip
 _MANY = 4
 _VOLUMES = ("volume", "volume or video")
@@ -23,10 +23,10 @@ def videos(case: IdentityCase) -> RuleReading | None:
         return None
     if end.kind not in ("linear", "conv", "other"):
         return None
-    told = f"frames in three colours go in, {end.width} scores for all of them come out"
+    told = f"video input of three channels, {end.width} scores as output"
     known = _SETS.get(end.width or 0)
     if known:
-        return RuleReading(SURE, (told, f"{end.width}: {known}"), "class scores")
+        return RuleReading(SURE, (told, f"{end.width} is the number of {known}"), "class scores")
     return RuleReading(PROBABLE, (told,), "class scores")
 
 
@@ -38,7 +38,7 @@ def segments(case: IdentityCase) -> RuleReading | None:
         return None
     if end.shape is None or end.shape[2:] != port.shape[2:]:
         return None
-    told = f"{end.at(1) or '?'} numbers for each place of a volume come out"
+    told = f"{end.at(1) or '?'} output values per voxel"
     if end.activation in ("Softmax", "ArgMax") or (end.at(1) or 0) >= _MANY:
         return RuleReading(PROBABLE + 0.1, (told,), "class maps")
     if end.activation == "Sigmoid" or 1 < (end.at(1) or 0) != port.shape[1]:
@@ -54,4 +54,4 @@ def classes(case: IdentityCase) -> RuleReading | None:
         return None
     if end.kind != "linear" or (end.width or 0) < 2:
         return None
-    return RuleReading(PROBABLE, (f"a volume goes in, {end.width} scores come out",), "class scores")
+    return RuleReading(PROBABLE, (f"volume input, {end.width} scores as output",), "class scores")

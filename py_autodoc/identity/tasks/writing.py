@@ -21,7 +21,7 @@ def generation(case: IdentityCase) -> RuleReading | None:
     others = {p.role for p in case.ports} & {"image", "waveform", "spectrogram", "features"}
     if others:
         return None
-    told = f"{end.width:,} scores a position come out, as many as the token table has rows"
+    told = f"{end.width:,} scores per position as output, one for each row of the token table"
     why: tuple[str, ...] = (told,)
     level = PROBABLE
     cached = case.port("key/value cache") is not None
@@ -52,13 +52,13 @@ def _from_vectors(case: IdentityCase) -> RuleReading | None:
         return None
     if (end.width or 0) < LANGUAGE:
         return None
-    told = f"vectors and cached keys and values go in, {end.width:,} scores a position come out"
+    told = f"vectors with cached keys and values as input, {end.width:,} scores per position as output"
     return RuleReading(SURE, (told,), "next-token scores")
 
 
 @task(
     "text-to-text",
-    "text to text",
+    "text-to-text generation",
     ("text2text-generation", "summarization", "translation"),
     ("ForSeq2SeqLM",),
 )
@@ -68,20 +68,24 @@ def rewriting(case: IdentityCase) -> RuleReading | None:
     decoding = case.family == "encoder-decoder" or (case.crossing and case.family == "transformer-decoder")
     if not decoding or len(tokens) < 2 or case.only != "tokens":
         return None
-    told = "an encoder reads tokens, a decoder with cross attention scores the next one"
+    told = "a token encoder, a decoder with cross-attention that scores the next token"
     if case.vocabulary is None:
-        return RuleReading(WEAK, ("an encoder and a decoder read tokens",), "hidden states")
+        return RuleReading(WEAK, ("an encoder and a decoder with token inputs",), "hidden states")
     sure = text_like(case) and case.sure_family and case.family == "encoder-decoder"
     return RuleReading(SURE if sure else PROBABLE + 0.1, (told,), "next-token scores")
 
 
-@task("image-to-text", "image to text", ("image-to-text", "image-text-to-text", "visual-question-answering",
-                                        "document-question-answering"), ("ForVision2Seq",))  # fmt: skip
+@task(
+    "image-to-text",
+    "image-to-text generation",
+    ("image-to-text", "image-text-to-text", "visual-question-answering", "document-question-answering"),
+    ("ForVision2Seq",),
+)
 def describing(case: IdentityCase) -> RuleReading | None:
     """Match an image and tokens as inputs, and scores of the next token as output."""
     if case.image is None or case.tokens is None or case.vocabulary is None:
         return None
-    told = f"an image and tokens go in, {plural(case.vocabulary.width or 0, 'score')} a token come out"
+    told = f"image and token inputs, {plural(case.vocabulary.width or 0, 'score')} per token as output"
     return RuleReading(SURE if text_like(case) else PROBABLE, (told,), "next-token scores")
 
 
@@ -95,9 +99,9 @@ def matching(case: IdentityCase) -> RuleReading | None:
     towers = any("towers" in line for line in case.structure.verdict.evidence)
     unit = any(end.kind == "unit" for end in case.ends)
     named = case.named("similarity", "embeds") or any("per" in case.name(end) for end in case.ends)
-    told = "an image and a text go in, each through its own tower"
+    told = "image and text inputs, each with its own tower"
     if towers or unit or named:
         return RuleReading(
             SURE if towers and (unit or named or case.ends) else PROBABLE, (told,), "similarity"
         )
-    return RuleReading(WEAK, ("an image and a text go in",), "scores")
+    return RuleReading(WEAK, ("image and text inputs",), "scores")

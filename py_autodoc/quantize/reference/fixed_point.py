@@ -37,9 +37,9 @@ def multiplier(real: Array, bits: int = 31) -> Multiplier:
     """
     given = np.asarray(real, np.float64)
     if not 1 <= bits <= 31:
-        raise ValueError("A multiplier has 1 to 31 bits.")
+        raise ValueError("A multiplier must have 1 to 31 bits.")
     if not (np.isfinite(given).all() and (given >= 0).all()):
-        raise ValueError("A multiplier is a finite number, and not negative.")
+        raise ValueError("A multiplier must be finite and not negative.")
     fraction, exponent = np.frexp(given)
     value = np.rint(fraction * (1 << bits)).astype(np.int64)
     full = value == 1 << bits

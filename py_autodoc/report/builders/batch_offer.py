@@ -46,7 +46,7 @@ def batch_offer(analysis: Analysis, most: int) -> Offer | str:
     cost would become unknown.
     """
     if analysis.dims.symbols:
-        return "a size is free already"
+        return "a dimension is already symbolic"
     if analysis.rebatch is not None:
         return "the model was rewritten for another batch already"
     if len(analysis.model.nodes) > most:

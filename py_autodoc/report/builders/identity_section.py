@@ -149,7 +149,7 @@ def _precision(analysis: Analysis) -> tuple[str, tuple[str, ...]]:
 
 
 def _few_bits(made: QuantizationInfo) -> str:
-    weights = f"{'/'.join(made.weights)} weights" if made.weights else "weights of few bits"
+    weights = f"{'/'.join(made.weights)} weights" if made.weights else "low-bit weights"
     data = f" and {'/'.join(made.activations)} data" if made.activations else ""
     scheme = "/".join(made.schemes)
     if not data and scheme == WEIGHT_ONLY:

@@ -28,10 +28,10 @@ def runnable(analysis: Analysis) -> Runnable:
     if free:
         more = f" and {len(free) - _NAMED:,} more" if len(free) > _NAMED else ""
         names = ", ".join(shorten_middle(name, 40) for name in free[:_NAMED])
-        return Runnable(verdict="unknown", reason=f"sizes are not given: {names}{more}", sizes=True)
+        return Runnable(verdict="unknown", reason=f"dimensions have no value: {names}{more}", sizes=True)
     node = _first_unsized(analysis.model, analysis.types)
     if node is not None:
-        why = f"the size of what {node_label(node)} makes is not known before it runs"
+        why = f"the output size of {node_label(node)} is known only when the model runs"
         return Runnable(verdict="unknown", reason=why, node=node.id)
     return Runnable(verdict="yes")
 

@@ -32,7 +32,7 @@ def to_dataframe(report: ReportFields, table: str) -> pandas.DataFrame:
     """
     if table not in TABLES:
         raise InputError(
-            "unknown-table", f"The report has no table {table!r}.", f"Use one of {', '.join(TABLES)}."
+            "unknown-table", f"The report has no table {table!r}.", f"Choose one of {', '.join(TABLES)}."
         )
     try:
         import pandas

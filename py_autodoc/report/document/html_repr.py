@@ -91,7 +91,7 @@ def _latency(found: HardwareEstimates) -> tuple[str, str, str]:
     )
     band = f"{low} to {high}, {found.label}"
     if found.unknown_kernels:
-        return label, f"≥ {time}", f"known part {band}; {found.reason}"
+        return label, f"≥ {time}", f"known kernels {band}; {found.reason}"
     return label, time, band
 
 

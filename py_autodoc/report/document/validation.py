@@ -49,7 +49,7 @@ def read_report(path: PathLike) -> Report:
     with regular_file(path) as (fd, status):
         size = status.st_size
         if size > MAX_BYTES:
-            text = f"{name}: {size:,} bytes, more than the {MAX_BYTES:,} that are read of a report."
+            text = f"{name}: {size:,} bytes, more than a report may have ({MAX_BYTES:,})."
             raise LimitError("file_bytes", size, MAX_BYTES, text)
         with os.fdopen(os.dup(fd), "rb") as file:
             data = file.read(MAX_BYTES).removeprefix(b"\xef\xbb\xbf")

@@ -90,7 +90,7 @@ def constant_id(model: Model, name: str, graph: str | None = None) -> int:
     if len(places) > 1:
         labels = ", ".join(repr(graph_label(model, place)) for place in sorted(places)[:8])
         message = f"{len(places)} graphs have a constant {shorten_middle(name, 200)!r}."
-        raise OptionError("ambiguous-weight", message, f"Say which: {labels}.")
+        raise OptionError("ambiguous-weight", message, f"Choose one of the graphs {labels}.")
     if not places:
         raise _unknown(model, name)
     return places.popitem()[1].id
@@ -105,7 +105,7 @@ def _unknown(model: Model, name: str) -> PathError:
     if not names:
         hint = "The model has no constants."
     message = f"The model has no initializer or Constant {shorten_middle(name, 200)!r}."
-    return PathError("unknown-weight", message, hint or f"It has {len(names):,} others.")
+    return PathError("unknown-weight", message, hint or f"It has {len(names):,} other constants.")
 
 
 def _no_constant(name: str) -> PathError:

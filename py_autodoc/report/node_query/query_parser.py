@@ -81,7 +81,7 @@ class QueryError(OptionError):
         told, hint = _told(kind, text if len(text) <= 40 else f"{text[:39]}…")
         where = "at its end" if at >= len(query) else f"at character {at + 1}"
         shown = query if len(query) <= 80 else f"{query[:79]}…"
-        super().__init__(f"query-{kind}", f"The query {shown!r} is wrong {where}: {told}", hint)
+        super().__init__(f"query-{kind}", f"Invalid query {shown!r}, {where}: {told}", hint)
         self.kind = kind
         self.at = at
         self.text = text

@@ -77,7 +77,7 @@ def checked_precision(precision: str | None) -> str:
         raise OptionError(
             "unknown-precision",
             f"Unknown precision {wish[:40]!r}.",
-            f"Use one of {', '.join(PRECISIONS)}.",
+            f"Choose one of {', '.join(PRECISIONS)}.",
         )
     return wish
 

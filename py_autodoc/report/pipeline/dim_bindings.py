@@ -186,8 +186,8 @@ def _none_fit(
         return ()
     node = model.nodes[found.node] if found.node >= 0 else None
     label = "" if node is None else node.name or f"{node.op_type} #{node.id}"
-    beside = " beside the given ones" if values else ""
-    text = f"No usual sizes{beside} fit this model ({found.tries:,} tried): {found.reason}."
+    beside = " with the given ones" if values else ""
+    text = f"No typical values{beside} fit this model ({found.tries:,} tried): {found.reason}."
     return (Diagnostic(NO_SIZES, "warning", text, label, node=found.node),)
 
 

@@ -56,9 +56,9 @@ class AttentionInfo(Wire, frozen=True, kw_only=True):
     num_layers: int
     """Attention layers that one inference runs."""
     self_layers: int
-    """Of these, self attention."""
+    """Of these, self-attention."""
     cross_layers: int
-    """Of these, cross attention."""
+    """Of these, cross-attention."""
     causal_layers: int
     """Layers known to be causal."""
     unknown_causal_layers: int

@@ -6,9 +6,9 @@ from py_autodoc.report.sections.section_model import Items, Section, SectionCont
 
 _KNOWN = {
     "file": "stated in the file",
-    "structure": "implied by the structure",
-    "likely": "suggested by the structure",
-    "unknown": "nothing tells",
+    "structure": "inferred from the structure",
+    "likely": "likely, not certain",
+    "unknown": "no evidence",
 }
 
 
@@ -24,5 +24,5 @@ def section(context: SectionContext) -> Section | None:
     ]
     rows = tuple(((label,), (text,), (_KNOWN.get(known, known),)) for label, text, known in facts)
     reasons = tuple((f"{one.about.capitalize()}: ", one.text) for one in words.evidence)
-    blocks = (Table(("Fact", "What it is", "How it is known"), rows), Items(reasons, "Reasons"))
+    blocks = (Table(("Fact", "Value", "Source"), rows), Items(reasons, "Reasons"))
     return Section("identity", "What it is", blocks if reasons else blocks[:1])

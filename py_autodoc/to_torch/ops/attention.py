@@ -27,7 +27,7 @@ def attention(op: OpContext) -> None:
     named["causal"] = bool(op.attr("is_causal", 0))
     named["mode"] = op.attr("qk_matmul_output_mode", 0) or None
     if op.opset < 24 and (named.get("softcap") or (named["mode"] in (1, 2) and op.has_out(3))):
-        raise NotCovered("the order of softcap and mask as before opset 24")
+        raise NotCovered("softcap and mask in the order used before opset 24")
     outputs = len(op.node.outputs)
     code = op.call("onnx_attention", op.t(0), op.t(1), op.t(2), **named)
     if outputs == 1:
@@ -41,7 +41,7 @@ def rotary(op: OpContext) -> None:
     """Rotates pairs of features by an angle that depends on the position."""
     heads = op.attr("num_heads", 0) or None
     if op.rank(0) == 3 and heads is None:
-        raise NotCovered("three dimensions without a number of heads")
+        raise NotCovered("3-D inputs without a number of heads")
     named: dict[str, object] = {"positions": op.t(3)} if op.has(3) else {}
     named |= {"heads": heads, "size": op.attr("rotary_embedding_dim", 0) or None}
     named["interleaved"] = bool(op.attr("interleaved", 0))

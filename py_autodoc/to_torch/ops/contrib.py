@@ -38,7 +38,7 @@ def quick_gelu(op: OpContext) -> None:
 def matmul(op: OpContext) -> None:
     """``alpha * (a @ b)`` with transposed axes."""
     if op.attr("transBatchA", 0) or op.attr("transBatchB", 0):
-        raise NotCovered("batches that are transposed")
+        raise NotCovered("transposed batches")
     a = f"{op.v(0)}.transpose(-2, -1)" if op.attr("transA", 0) else op.v(0)
     b = f"{op.v(1)}.transpose(-2, -1)" if op.attr("transB", 0) else op.v(1)
     alpha = op.attr("alpha", 1.0)
@@ -69,5 +69,5 @@ def _sum(op: OpContext, bias: int) -> str:
 
 def _others(op: OpContext, total: str) -> None:
     if op.has_out(1) or op.has_out(2):
-        raise NotCovered("the mean and the deviation as results")
+        raise NotCovered("mean and deviation as outputs")
     op.out(total, 3)

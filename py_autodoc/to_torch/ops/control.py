@@ -36,7 +36,7 @@ def branch(op: OpContext) -> None:
     for name in ("then_branch", "else_branch"):
         stmts, results = op.writer.body(op.scope, _graph(op, name), {})
         if len(results) != len(outputs):
-            raise NotCovered("a branch with another number of results")
+            raise NotCovered("branches with different numbers of outputs")
         codes = [op.writer.tensor(op.scope, value) for value in results]
         kinds = [
             value.kind if value.kind == "list" else kind for value, kind in zip(results, kinds, strict=True)
@@ -59,7 +59,7 @@ def loop(op: OpContext) -> None:
     carried_count = op.count - 2
     scanned = len(body.outputs) - 1 - carried_count
     if carried_count < 0 or scanned < 0 or len(body.inputs) != carried_count + 2:
-        raise NotCovered("a body that does not fit")
+        raise NotCovered("a subgraph that does not fit")
     tokens = op.scope.tokens
     step, condition = tokens.new("step"), tokens.new("going")
     names = [tokens.new(op.writer.label(t) if t >= 0 else "state") for t in op.node.outputs[:carried_count]]
@@ -150,13 +150,13 @@ def _steps(op: OpContext) -> str:
 def scan(op: OpContext) -> None:
     """``for row in x.unbind(0): …``."""
     if op.opset < 9:
-        raise NotCovered("Scan as before opset 9")
+        raise NotCovered("Scan before opset 9")
     body = op.writer.model.graphs[_graph(op, "body")]
     inputs = op.attr("num_scan_inputs")
     state_count = op.count - inputs
     scanned = len(body.outputs) - state_count
     if state_count < 0 or scanned < 0 or len(body.inputs) != op.count:
-        raise NotCovered("a body that does not fit")
+        raise NotCovered("a subgraph that does not fit")
     tokens = op.scope.tokens
     names = [tokens.new("state") for _ in range(state_count)]
     rows = [tokens.new("row") for _ in range(inputs)]
@@ -186,5 +186,5 @@ def scan(op: OpContext) -> None:
     if any(op.attr("scan_output_axes", [0] * scanned)) or any(
         op.attr("scan_output_directions", [0] * scanned)
     ):
-        raise NotCovered("results along other axes or backwards")
+        raise NotCovered("scan outputs along other axes or in reverse")
     _collected(op, lines, lists, names, [*inner, *rows], ["tensor"] * state_count)

@@ -70,7 +70,7 @@ def window(op: OpContext) -> None:
 @rule("Constant")
 def constant(op: OpContext) -> None:
     """A constant that is neither a dense tensor nor a number."""
-    raise NotCovered("a constant of text or sparse data")
+    raise NotCovered("a constant with text or sparse data")
 
 
 @rule("OptionalHasElement")

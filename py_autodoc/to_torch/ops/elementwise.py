@@ -31,7 +31,7 @@ def operands(op: OpContext) -> tuple[str, str]:
     if op.opset < 7 and not op.node.domain and op.attr("broadcast", 0) and "axis" in op.node.attributes:
         rank, other = op.rank(0), op.rank(1)
         if rank is None or other is None or op.attr("axis", 0) % rank + other != rank:
-            raise NotCovered("broadcasting along an axis, as before opset 7")
+            raise NotCovered("broadcasting along an axis (before opset 7)")
     left, right = op.num(0, 1), op.num(1, 0)
     if not any(code[0] in "\x01\x03" or code.startswith("torch.") for code in (left, right)):
         right = op.t(1)
@@ -155,7 +155,7 @@ def function(op: OpContext) -> None:
     """``torch.exp(x)``."""
     if op.dtype(0) in _UNSIGNED:
         if op.node.op_type != "BitwiseNot":
-            raise NotCovered("unsigned integers of more than 8 bits")
+            raise NotCovered("unsigned integers with more than 8 bits")
         op.out(f"torch.bitwise_not({op.v(0)}.to(torch.int64)).to({op.torch_dtype(op.dtype(0))})")
         return
     op.out(f"torch.{_FUNCTIONS[op.node.op_type]}({op.t(0)})")
@@ -184,7 +184,7 @@ def extreme(op: OpContext) -> None:
     """Minimum or maximum of any number of tensors."""
     name = "minimum" if op.node.op_type == "Min" else "maximum"
     if op.dtype(0) in _UNSIGNED:
-        raise NotCovered("unsigned integers of more than 8 bits")
+        raise NotCovered("unsigned integers with more than 8 bits")
     if op.count == 1:
         op.same()
     elif not on_host(op):
@@ -239,7 +239,7 @@ def cast_like(op: OpContext) -> None:
 def _convert(op: OpContext, source: int, target: int) -> None:
     dtype = op.torch_dtype(target)
     if target in (21, 22) or source in (8, 23) or target in (8, 23):
-        raise NotCovered("a cast from or to text or numbers of 4 bits")
+        raise NotCovered("casts from or to text or 4-bit numbers")
     if target in (17, 18, 19, 20):
         op.out(op.call("onnx_cast_float8", op.t(0), dtype, saturate=bool(op.attr("saturate", 1))))
     elif source == target and source:

@@ -63,7 +63,7 @@ def gemm(op: OpContext) -> None:
         op.out(f"{layer}({op.t(0)})")
         return
     if op.opset < 7 and op.has(2) and not op.attr("broadcast", 0) and op.rank(2) != 2:
-        raise NotCovered("broadcasting as before opset 7")
+        raise NotCovered("broadcasting rules before opset 7")
     a = f"{op.v(0)}.transpose(0, 1)" if flip_a else op.v(0)
     b = f"{op.v(1)}.transpose(0, 1)" if flip_b else op.v(1)
     code = f"{a} @ {b}"
@@ -94,7 +94,7 @@ def einsum(op: OpContext) -> None:
     """``torch.einsum``."""
     equation = op.attr("equation")
     if not _EQUATION.match(equation):
-        raise NotCovered("an equation of unknown characters")
+        raise NotCovered("an equation with unsupported characters")
     inputs = ", ".join(op.t(index) for index in range(op.count))
     op.out(f"torch.einsum({text(equation.replace(' ', ''))}, {inputs})")
 

@@ -28,7 +28,7 @@ def batch(op: OpContext) -> None:
     if op.opset < 7 and not op.attr("is_test", 0):
         raise NotCovered("training mode")
     if not op.attr("spatial", 1):
-        raise NotCovered("statistics of every place")
+        raise NotCovered("statistics for every position")
     eps, rank = fl(op.attr("epsilon", 1e-5)), op.rank(0)
     same = len({op.dtype(n) for n in range(5)}) == 1
     if same and rank in (2, 3, 4, 5) and _all_constant(op, range(1, 5)):
@@ -53,7 +53,7 @@ def layer(op: OpContext) -> None:
     """nn.LayerNorm over the last axes."""
     axis, rank, eps = op.attr("axis", -1), op.rank(0), fl(op.attr("epsilon", 1e-5))
     if rank is None and axis >= 0:
-        raise NotCovered("an axis from the front and a rank that is not known")
+        raise NotCovered("a non-negative axis with an unknown rank")
     count = -axis if axis < 0 else (rank or 0) - axis
     more = op.has_out(1) or op.has_out(2)
     fixed = op.constant(1) is not None and (not op.has(2) or op.constant(2) is not None)
@@ -85,9 +85,9 @@ def rms(op: OpContext) -> None:
     """RMS normalization."""
     axis, rank = op.attr("axis", -1), op.rank(0)
     if rank is None and axis >= 0:
-        raise NotCovered("an axis from the front and a rank that is not known")
+        raise NotCovered("a non-negative axis with an unknown rank")
     if any(op.has_out(n) for n in range(1, len(op.node.outputs))):
-        raise NotCovered("more results")
+        raise NotCovered("additional outputs")
     count = -axis if axis < 0 else (rank or 0) - axis
     op.out(op.call("onnx_rms_norm", op.t(0), op.t(1), count, fl(op.attr("epsilon", 1e-5))))
 

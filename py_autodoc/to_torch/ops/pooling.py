@@ -43,7 +43,7 @@ def largest(op: OpContext) -> None:
     ceil, rank = bool(op.attr("ceil_mode", 0)), len(kernel)
     if op.has_out(1):
         if op.attr("storage_order", 0):
-            raise NotCovered("indices column by column")
+            raise NotCovered("column-major indices")
         helper = op.call(
             "onnx_max_pool_indices", op.t(0), *map(list, (kernel, stride, dilation, pads)), f'"{auto}"', ceil
         )

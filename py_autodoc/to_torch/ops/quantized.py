@@ -25,9 +25,9 @@ def quantize(op: OpContext) -> None:
     """Divide by the scale, round half to even, add the zero point and clip."""
     target = op.dtype(2) if op.has(2) else op.attr("output_dtype", 0) or 2
     if target in (17, 18, 19, 20):
-        raise NotCovered("floats of 8 bits")
+        raise NotCovered("8-bit floats")
     if target not in RANGES:
-        raise NotCovered("the type that it is quantized to")
+        raise NotCovered("the quantized type")
     low, high = RANGES[target]
     zero = op.t(2) if op.has(2) else "None"
     arguments = [op.t(0), op.t(1), zero, low, high, op.torch_dtype(target)]
@@ -42,7 +42,7 @@ def quantize(op: OpContext) -> None:
 def dequantize(op: OpContext) -> None:
     """Subtract the zero point and multiply by the scale."""
     if op.dtype(0) in (17, 18, 19, 20, 23):
-        raise NotCovered("floats of 8 or 4 bits")
+        raise NotCovered("8-bit or 4-bit floats")
     zero = op.t(2) if op.has(2) else "None"
     block = op.attr("block_size", 0) or None
     axis = _axis(op) if not block else op.attr("axis", 1)
@@ -59,7 +59,7 @@ def _range(op: OpContext, index: int) -> list[object]:
     """Return (low, high, type) of a result whose zero point is an input."""
     dtype = op.dtype(index)
     if dtype not in RANGES:
-        raise NotCovered("a result of unknown type")
+        raise NotCovered("an output of unknown type")
     return [*RANGES[dtype], op.torch_dtype(dtype)]
 
 
@@ -93,7 +93,7 @@ def pointwise(op: OpContext) -> None:
 def _requantized(op: OpContext, code: str, scale: int, zero: int, like: int) -> None:
     dtype = op.dtype(zero) if op.has(zero) else op.dtype(like)
     if dtype not in RANGES:
-        raise NotCovered("a result of unknown type")
+        raise NotCovered("an output of unknown type")
     low, high = RANGES[dtype]
     point = op.t(zero) if op.has(zero) else "None"
     op.out(op.call("onnx_quantize", code, op.t(scale), point, low, high, op.torch_dtype(dtype)))
@@ -120,7 +120,7 @@ def global_average(op: OpContext) -> None:
     """Average of each channel, requantized."""
     rank = op.rank(0)
     if rank is None or op.attr("channels_last", 0):
-        raise NotCovered("channels last, or a rank that is not known")
+        raise NotCovered("channels last, or an unknown rank")
     axes = tuple(range(2, rank))
     x = op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2))
     _requantized(op, f"{x}.mean({axes}, keepdim=True)", 3, 4, 0)
@@ -157,7 +157,7 @@ def concat(op: OpContext) -> None:
 def gemm(op: OpContext) -> None:
     """Exact integer product, rescaled."""
     if not op.has(7):
-        raise NotCovered("a result in floats")
+        raise NotCovered("a float output")
     named = {"flip_a": bool(op.attr("transA", 0)), "flip_b": bool(op.attr("transB", 0))}
     alpha = op.attr("alpha", 1.0)
     tensors = [op.optional(n) for n in range(9)]

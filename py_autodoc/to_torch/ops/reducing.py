@@ -16,7 +16,7 @@ def reduce(op: OpContext) -> None:
     name, keep = op.node.op_type, bool(op.attr("keepdims", 1))
     axes, known = _axes(op)
     if op.dtype(0) in (4, 12, 13):
-        raise NotCovered("unsigned integers of more than 8 bits")
+        raise NotCovered("unsigned integers with more than 8 bits")
     if known and axes == () and op.attr("noop_with_empty_axes", 0):
         _without_axes(op)
         return

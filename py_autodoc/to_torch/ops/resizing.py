@@ -19,7 +19,7 @@ def upsample(op: OpContext) -> None:
         raise NotCovered(f"mode {mode}")
     if op.opset < 9:
         if "scales" not in op.node.attributes:
-            raise NotCovered("Upsample as before opset 7")
+            raise NotCovered("Upsample before opset 7")
         scales = tuple(op.attr("scales"))
         code = sequence(map(fl, scales), "[]")
     else:
@@ -188,7 +188,7 @@ def fold(op: OpContext) -> None:
         raise NotCovered("not two spatial dimensions")
     pads = tuple(op.attr("pads", (0, 0, 0, 0)))
     if pads[:2] != pads[2:]:
-        raise NotCovered("padding that differs between both ends")
+        raise NotCovered("asymmetric padding")
     settings = {"padding": pads[:2], "dilation": tuple(op.attr("dilations", (1, 1)))}
     settings["stride"] = tuple(op.attr("strides", (1, 1)))
     more = ", ".join(f"{key}={value}" for key, value in settings.items())

@@ -73,7 +73,7 @@ def split(op: OpContext) -> None:
         return
     sizes = op.ints(1)
     if sizes is None:
-        raise NotCovered("sizes that are computed")
+        raise NotCovered("computed sizes")
     host = op.host(1)
     code = str(sizes[0]) if host is not None and host.scalar else sequence(sizes, "[]")
     _list(op, f"list({op.v(0)}.split({code}, dim={axis}))")

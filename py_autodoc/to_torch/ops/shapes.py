@@ -47,7 +47,7 @@ def reshape(op: OpContext) -> None:
         return
     x = op.v(0)
     if not keep and any(size == 0 for size in sizes) and -1 in sizes:
-        raise NotCovered("an unknown size beside one of 0")
+        raise NotCovered("an unknown dimension next to one of 0")
     items = [f"{x}.shape[{axis}]" if size == 0 and keep else size for axis, size in enumerate(sizes)]
     op.out(f"{x}.reshape({', '.join(map(str, items)) if items else '()'})")
 
@@ -135,7 +135,7 @@ def unsqueeze(op: OpContext) -> None:
     rank = op.rank(0)
     if len(axes) > 1 and min(axes) < 0:
         if rank is None:
-            raise NotCovered("negative axes and a rank that is not known")
+            raise NotCovered("negative axes with an unknown rank")
         axes = tuple(axis % (rank + len(axes)) for axis in axes)
     code = op.v(0)
     for axis in sorted(axes):
@@ -156,7 +156,7 @@ def expand(op: OpContext) -> None:
 def tile(op: OpContext) -> None:
     """``x.repeat(2, 1)``."""
     if op.opset < 6:
-        raise NotCovered("Tile as before opset 6")
+        raise NotCovered("Tile before opset 6")
     sizes = op.ints(1)
     op.out(f"{op.v(0)}.repeat({', '.join(map(str, sizes)) if sizes else op.ints_code(1)})")
 
@@ -182,7 +182,7 @@ def _block(op: OpContext) -> int:
     """Return the block size. Raises: NotCovered."""
     block = op.attr("blocksize")
     if not isinstance(block, int) or block < 1:
-        raise NotCovered(f"a blocksize of {block!r:.40}")
+        raise NotCovered(f"a block size of {block!r:.40}")
     return block
 
 

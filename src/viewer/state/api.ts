@@ -117,7 +117,7 @@ export interface IFileHost {
   /** Opens a model next to the current one, linked. Absent if there is no room for two. */
   compare?(path: string): void;
   /**
-   * Opens a model and verifies it against another file, on the samples next to it or on random values.
+   * Opens a model and verifies it against another file, on the samples next to it or on synthetic values.
    */
   verify?(path: string, against: string, data: string): void;
   /** Lets the user choose a file with one of these extensions; returns its path, or null if cancelled. */

@@ -73,8 +73,8 @@ export function reasonsOf(identity: Identity, trans: ITranslate): IReason[] {
     precision: trans.__('Precision')
   };
   const known: Readonly<Record<string, string>> = {
-    file: trans.__('the file names it'),
-    structure: trans.__('read from the structure'),
+    file: trans.__('stated in the file'),
+    structure: trans.__('inferred from the structure'),
     likely: trans.__('likely, not certain'),
     unknown: trans.__('no evidence')
   };

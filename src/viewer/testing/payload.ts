@@ -52,8 +52,11 @@ export const IDENTITY: Identity = {
   precision: 'float32, not quantized',
   known: { task: 'likely', family: 'structure', precision: 'structure' },
   evidence: [
-    { about: 'task', text: 'an image goes in, 8 numbers come out' },
-    { about: 'family', text: '2 convolutions carry all of the MACs' },
+    { about: 'task', text: 'image input, 8 output values per image' },
+    {
+      about: 'family',
+      text: '2 convolutions have 100 % of the MACs of layers with weights'
+    },
     { about: 'precision', text: '12 parameters in float32' }
   ]
 };

@@ -98,14 +98,14 @@ def attention_with_a_cache(m, n):
     return m("Attention", q, k, v, m.x("mask", 1, n + 1), *cache, outputs=3)
 
 
-@bad(6, 4, "its mask is stored, beside a cache", opset=23)
+@bad(6, 4, "its mask is stored, and it has a cache", opset=23)
 def a_stored_mask_beside_a_cache(m, n):
     q, k, v = (m.x(name, 1, 2, n, 4) for name in "qkv")
     cache = m.x("pk", 1, 2, 3, 4), m.x("pv", 1, 2, 3, 4)
     return m("Attention", q, k, v, m.c(table(n, n + 3)), *cache, outputs=3)
 
 
-@bad(6, 9, "ends at 6 entries", opset=23)
+@bad(6, 9, "has only 6 entries", opset=23)
 def a_mask_that_is_too_small(m, n):
     given = [heads(m, name, n, 4) for name in "qkv"]
     return m("Attention", *given, m.c(table(n, 6)))
@@ -163,7 +163,7 @@ def grouped(m, n):
     )[0]  # fmt: skip
 
 
-@bad(6, 4, "lengths or masks of it are stored")
+@bad(6, 4, "its lengths or masks are stored")
 def stored_lengths(m, n):
     q, k, v = m.x("q", 1, n, 32), m.x("k", 1, n, 16), m.x("v", 1, n, 16)
     seen, total = m.c(np.array([n - 1], np.int32), np.int32), m.c(np.array(n, np.int32), np.int32)
@@ -172,13 +172,13 @@ def stored_lengths(m, n):
     )[0]
 
 
-@bad(6, 4, "lengths or masks of it are stored")
+@bad(6, 4, "its lengths or masks are stored")
 def a_stored_attention_bias(m, n):
     given = [m.x(name, 1, n, 8) for name in "qkv"]
     return m("MultiHeadAttention", *given, "", "", m.w(1, 2, n, n), domain=MS, num_heads=2)
 
 
-@bad(6, 4, "lengths or masks of it are stored")
+@bad(6, 4, "its lengths or masks are stored")
 def a_stored_mask_of_packed_attention(m, n):
     mask = m.c(np.ones((1, n), np.int32), np.int32)
     return m("Attention", m.x("x", 1, n, 8), m.w(8, 24), m.w(24), mask, domain=MS, num_heads=2)
@@ -218,12 +218,12 @@ def embedded(m, n):
     )
 
 
-@bad(6, 40, "ends at 32 entries")
+@bad(6, 40, "has only 32 entries")
 def rotated_beyond_its_tables(m, n):
     return m("RotaryEmbedding", m.x("x", 1, n, 8), m.c([0]), m.w(32, 4), m.w(32, 4), domain=MS)
 
 
-@bad(6, 17, "ends at 16 entries")
+@bad(6, 17, "has only 16 entries")
 def embedded_beyond_its_positions(m, n):
     tables = [m.w(20, 8), m.w(16, 8), "", m.w(8), m.w(8)]
     return m("EmbedLayerNormalization", m.x("ids", 1, n, dtype=I32), "", *tables, outputs=2, domain=MS)[0]
@@ -311,22 +311,22 @@ def letters(m, n):
     ]
 
 
-@bad(6, 4, "has an ellipsis or no result")
+@bad(6, 4, "has an ellipsis or no output")
 def letters_without_a_result(m, n):
     return m("Einsum", m.x("x", 1, n, 8), m.w(8, 4), equation="bnd,de")
 
 
-@bad(6, 4, "has an ellipsis or no result")
+@bad(6, 4, "has an ellipsis or no output")
 def letters_with_an_ellipsis(m, n):
     return m("Einsum", m.x("x", 1, n, 8), m.w(8, 4), equation="...d,de->...e")
 
 
-@bad(6, 4, "n would be 4 and 6 entries")
+@bad(6, 4, "the index n would have both 4 and 6 entries")
 def letters_of_stored_weights(m, n):
     return m("Einsum", m.x("x", 1, n, 8), m.w(n, 4), equation="bnd,ne->bde")
 
 
-@bad(6, 4, "which may be their count")
+@bad(6, 4, "may be their number")
 def a_mean_as_a_product(m, n):
     """The sum over the positions is that of a product with ones that are computed."""
     x = m.x("x", 1, 3, n)
@@ -334,12 +334,12 @@ def a_mean_as_a_product(m, n):
     return m("Div", m("MatMul", x, ones), m.c(np.float32(n)))
 
 
-@bad(6, 4, "which may be their count")
+@bad(6, 4, "may be their number")
 def a_mean_by_letters(m, n):
     return m("Mul", m("Einsum", m.x("x", 1, n, 8), equation="bnd->bd"), m.c(np.float32(1 / n)))
 
 
-@bad(32, 16, "its weights are for 32 entries")
+@bad(32, 16, "its weights are stored for 32 entries")
 def packed_weights_along_positions(m, n):
     bits = m.c(np.zeros((8, 2, 8), np.uint8), np.uint8)
     return m("MatMulNBits", m.x("x", 1, 3, n), bits, m.w(16), domain=MS, K=n, N=8, bits=4, block_size=16)
@@ -350,7 +350,7 @@ def a_gemm_along_positions(m, n):
     return m("Gemm", m.x("x", 3, n), m.w(n, 5))
 
 
-@bad(6, 4, "sum over 4 and 6 entries")
+@bad(6, 4, "inner dimensions would be 4 and 6")
 def two_inputs_of_which_one_moves(m, n):
     return m("MatMul", m.x("x", 1, 3, n), m.x("y", 1, 6, 3))
 
@@ -368,13 +368,13 @@ def steps(m, n):
     return [*lstm, *gru, *m("RNN", x, m.w(1, 5, 4), m.w(1, 5, 5), hidden_size=hidden, outputs=2)]
 
 
-@bad(6, 4, "its lengths are stored")
+@bad(6, 4, "its sequence lengths are stored")
 def steps_of_stored_lengths(m, n):
     lengths = m.c(np.array([n], np.int32), np.int32)
     return m("GRU", m.x("x", n, 1, 4), m.w(1, 15, 4), m.w(1, 15, 5), "", lengths, hidden_size=5, outputs=2)[0]
 
 
-@bad(6, 4, "an axis other than the step axis changes")
+@bad(6, 4, "an axis other than the time axis changes")
 def steps_of_other_features(m, n):
     return m("GRU", m.x("x", 3, 1, n), m.w(1, 15, n), m.w(1, 15, 5), hidden_size=5, outputs=2)[0]
 

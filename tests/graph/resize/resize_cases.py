@@ -209,12 +209,12 @@ def spread_over_queries(n):
 # Refused
 
 
-@bad(12, 20, "ends at 12 entries")
+@bad(12, 20, "has only 12 entries")
 def longer_than_its_table(n):
     return positions_are_cut(n)
 
 
-@bad(16, 24, "not a sequence counted from its beginning")
+@bad(16, 24, "not a sequence counted from its start")
 def table_over_a_picture(n):
     m = Maker()
     h = m("Conv", m.x(1, 3, n, n), m.w(8, 3, 4, 4), strides=[4, 4])
@@ -222,7 +222,7 @@ def table_over_a_picture(n):
     return m.done(m("Add", h, m.w(1, n * n // 16, 8)))
 
 
-@bad(16, 8, "not a sequence counted from its beginning")
+@bad(16, 8, "not a sequence counted from its start")
 def smaller_table_over_a_picture(n):
     return table_over_a_picture(n)
 
@@ -239,19 +239,19 @@ def flattened_into_a_classifier(n):
     return m.done(m("Gemm", m("Reshape", m.x(1, n, 4), m.c([1, 4 * n])), m.w(4 * n, 3)))
 
 
-@bad(12, 6, "which may be their count")
+@bad(12, 6, "may be their number")
 def mean_by_a_stored_count(n):
     m = Maker()
     return m.done(m("Div", m("ReduceSum", m.x(1, n, 4), m.c([1]), keepdims=0), m.c(np.float32(n))))
 
 
-@bad(12, 6, "which may be their count")
+@bad(12, 6, "may be their number")
 def mean_by_a_stored_share(n):
     m = Maker()
     return m.done(m("Mul", m("ReduceSum", m.x(1, n, 4), m.c([1])), m.c(np.float32(1 / n))))
 
 
-@bad(12, 6, "not a sequence counted from its beginning")
+@bad(12, 6, "not a sequence counted from its start")
 def table_behind_a_turn(n):
     """Position i is no longer the i-th from the front."""
     m = Maker()
@@ -259,27 +259,27 @@ def table_behind_a_turn(n):
     return m.done(m("Add", h, m.w(1, n, 4)))
 
 
-@bad(12, 6, "not a sequence counted from its beginning")
+@bad(12, 6, "not a sequence counted from its start")
 def table_behind_two_sequences(n):
     m = Maker()
     h = m("Concat", m.x(1, n, 4), m.w(1, 3, 4), axis=1)
     return m.done(m("Add", h, m.w(1, n + 3, 4)))
 
 
-@bad(12, 24, "it names place 6 of 12")
+@bad(12, 24, "index 6 of 12")
 def half_of_the_positions(n):
     m = Maker()
     return m.done(m("Slice", m.x(1, n, 4), m.c([0]), m.c([n // 2]), m.c([1])))
 
 
-@bad(16, 8, "more than one reading")
+@bad(16, 8, "more than one meaning")
 def resized_to_a_number(n):
     """Half of the input, or 8: both run."""
     m = Maker()
     return m.done(m("Resize", m.x(1, 3, n, n), "", "", m.c([1, 3, 8, 8]), mode="nearest"))
 
 
-@bad(16, 24, "more than one reading")
+@bad(16, 24, "more than one meaning")
 def parted_without_need(n):
     """12 as 3 windows of 4, or as 4 windows of 3."""
     m = Maker()
@@ -287,26 +287,26 @@ def parted_without_need(n):
     return m.done(m("ReduceMax", h, axes=[2]))
 
 
-@bad(24, 48, "may be made for that size")
+@bad(24, 48, "may depend on that size")
 def pooled_to_a_few(n):
     """An adaptive pool to 3 × 3 is written as windows of n / 3."""
     m = Maker()
     return m.done(m("AveragePool", m.x(1, 3, n, n), kernel_shape=[n // 3] * 2, strides=[n // 3] * 2))
 
 
-@bad(16, 17, "may hold for 16 entries only")
+@bad(16, 17, "may be valid for 16 entries only")
 def more_at_one_end(n):
     m = Maker()
     return m.done(m("Conv", m.x(1, 3, n, n), m.w(4, 3, 3, 3), pads=[0, 0, 1, 1], strides=[2, 2]))
 
 
-@bad(14, 30, "may fill up to a multiple")
+@bad(14, 30, "may round up to a multiple")
 def filled_up(n):
     m = Maker()
     return m.done(m("Pad", m.x(1, 3, n, n), m.c([0, 0, 0, 0, 0, 0, -n % 8, -n % 8])))
 
 
-@bad(12, 6, "not a sequence counted from its beginning")
+@bad(12, 6, "not a sequence counted from its start")
 def table_over_repeated_positions(n):
     m = Maker()
     h = m("Reshape", m.x(1, n, 4), m.c([1, n, 4]))
@@ -325,20 +325,20 @@ def window_over_the_length(n):
     return m.done(m("Mul", m.x(1, n, 4), m.c(np.hanning(n).astype(np.float32).reshape(1, n, 1))))
 
 
-@bad(12, 6, "may come from the size 12")
+@bad(12, 6, "may be derived from the input dimension 12")
 def scaled_by_the_logarithm(n):
     m = Maker()
     return m.done(m("Mul", m.x(1, n, 4), m.c(np.float32(np.log(n)))))
 
 
-@bad(12, 6, "may be a size of the file")
+@bad(12, 6, "may be a dimension in the file")
 def places_computed_with_the_size(n):
     m = Maker()
     spot = m("ArgMax", m.x(1, n, 4), axis=1, keepdims=0)
     return m.done(m("Sub", m.c(n - 1), spot))
 
 
-@bad(12, 6, "no rule says")
+@bad(12, 6, "it has no rule")
 def operator_without_a_rule(n):
     m = Maker()
     return m.done(m("NonZero", m.x(1, n, 4)))

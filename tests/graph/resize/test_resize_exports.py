@@ -163,8 +163,8 @@ GOOD = [
 BAD = [
     (vit, picture, 32, 64, "position_embeddings"),
     (shifted_windows, picture, 64, 96, ""),
-    (bert, ids, 16, 24, "ends at 16 entries"),
-    (SummedMean, ids, 16, 9, "may be their count"),
+    (bert, ids, 16, 24, "has only 16 entries"),
+    (SummedMean, ids, 16, 9, "may be their number"),
 ]
 
 

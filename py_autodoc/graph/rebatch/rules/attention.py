@@ -37,7 +37,7 @@ def _mask(trace: BatchTrace, node: StructureNode, i: int, at: Layout, ranks: Seq
     shape = trace.shape(node.inputs[i])
     if trace.at(node, i) is not None and len(shape) not in ranks:
         name = node.inputs[i]
-        raise BatchBlocked(f"{name} {list(shape)} holds the batch, which is not followed", name)
+        raise BatchBlocked(f"{name} {list(shape)} holds the batch, which is not supported", name)
     if trace.at(node, i) is not None or (len(shape) in ranks and shape[0] != 1):
         trace.need(node, i, at)
 
@@ -108,7 +108,7 @@ def multi_head(trace: BatchTrace, node: StructureNode) -> Layouts:
 def grouped(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: Q, K, V, cache, lengths per item, total length, rotary tables, positions, bias."""
     if node.op_type == "SparseAttention":
-        raise BatchBlocked("no rule says whether com.microsoft::SparseAttention keeps items apart")
+        raise BatchBlocked("com.microsoft::SparseAttention has no rule and may mix items")
     trace.require_equal(node, 6, 7, 8, *range(11, len(node.inputs)))
     data = [i for i in (0, 1, 2, 3, 4) if node.has(i)]
     at = _batch_first(trace, node, data)

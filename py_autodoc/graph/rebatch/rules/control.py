@@ -38,7 +38,7 @@ def loop(trace: BatchTrace, node: StructureNode) -> Layouts:
     def once(layouts: Sequence[Layout | None]) -> Sequence[Layout | None]:
         outs = trace.body(body, [None, None, *layouts])
         if outs[0]:
-            raise BatchBlocked("when it ends differs from item to item")
+            raise BatchBlocked("its number of iterations differs between items")
         return outs[1:]
 
     outs = _fixed_point(trace, node, body, once, list(range(2, len(node.inputs))))
@@ -49,7 +49,7 @@ def loop(trace: BatchTrace, node: StructureNode) -> Layouts:
 def scan(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Like Loop; scanned inputs are also split along an axis, which must not hold the batch."""
     if trace.opset < 9:
-        raise BatchBlocked("Scan has another form before opset 9")
+        raise BatchBlocked("Scan before opset 9 is not supported")
     body, parts = node.bodies["body"], node.attr("num_scan_inputs")
     count = len(node.inputs) - parts
     axes = list(node.attr("scan_input_axes") or [0] * parts)

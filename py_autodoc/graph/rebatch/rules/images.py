@@ -38,7 +38,7 @@ def max_pool(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The second output counts through all items."""
     at = _first_axis(trace, node, 0)
     if len(node.outputs) > 1 and node.outputs[1] in trace.ready.read:
-        raise BatchBlocked("its indices count through all items", node.outputs[1])
+        raise BatchBlocked("its indices run over all items", node.outputs[1])
     return [at]
 
 
@@ -47,7 +47,7 @@ def batch_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Statistics are stored, except in training mode."""
     statistics = [name for name in node.outputs[1:] if name]
     if node.attr("training_mode", 0) or (trace.opset < 14 and statistics):
-        raise BatchBlocked("it takes its statistics from the whole batch")
+        raise BatchBlocked("it computes statistics over the whole batch")
     trace.beyond(node, 1)
     return [_first_axis(trace, node, 0)]
 

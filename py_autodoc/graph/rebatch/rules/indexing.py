@@ -43,7 +43,7 @@ def gather(trace: BatchTrace, node: StructureNode) -> Layouts:
 
 def _best(candidates: Sequence[Layout]) -> list[Layout]:
     if not candidates:
-        raise BatchBlocked("it picks the only item and leaves no axis for the batch")
+        raise BatchBlocked("it selects the only item and removes the batch axis")
     return sorted(candidates, key=lambda c: (not c.is_batch_only, c.outer != 1))
 
 
@@ -85,7 +85,7 @@ def gather_nd(trace: BatchTrace, node: StructureNode) -> Layouts:
     ahead = node.attr("batch_dims", 0)
     if data is None and index is not None and not ahead:
         if index.axis == len(index_shape) - 1:
-            raise BatchBlocked("the batch is on the axis of the indices' parts")
+            raise BatchBlocked("the batch is on the last axis of the indices")
         return [index]
     if data is not None and index is None and data.axis >= ahead + index_shape[-1]:
         return (

@@ -35,7 +35,7 @@ def concat(trace: BatchTrace, node: StructureNode) -> Layouts:
 def split(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Splits along another axis, or along the batch axis if whole blocks before it are separated."""
     if node.op_type == "SplitToSequence":
-        raise BatchBlocked("no rule follows sequences of tensors")
+        raise BatchBlocked("sequences of tensors are not supported")
     trace.beyond(node, 1)
     at, rank, count = trace.first(node, 0), len(trace.shape(node.inputs[0])), len(node.outputs)
     axis = node.attr("axis", 0) % rank
@@ -56,14 +56,14 @@ def slices(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Slices other axes; of the batch axis takes all, or the same part of every item."""
     at, shape = trace.at(node, 0), trace.shape(node.inputs[0])
     if at is None:
-        raise BatchBlocked(f"{node.inputs[0]} is cut at the batch size")
+        raise BatchBlocked(f"{node.inputs[0]} is sliced at the batch size")
     trace.require_equal(node, 1, 3, 4)
     ends = trace.requested_sizes(node, 2, "ends")
     if ends is None:
-        raise BatchBlocked("where it cuts depends on the data")
+        raise BatchBlocked("its slice bounds depend on the data")
     axes = [a % len(shape) for a in trace.ints(node, 3, "axes") or range(len(ends[1]))]
     if any(ends[p][k] != ends[1][k] for p in PROBES for k, a in enumerate(axes) if a != at.axis):
-        raise BatchBlocked("it cuts another axis at the batch size")
+        raise BatchBlocked("it slices another axis at the batch size")
     if at.axis not in axes:
         return [at]
     position, size = axes.index(at.axis), shape[at.axis]

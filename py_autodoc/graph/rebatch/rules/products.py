@@ -10,7 +10,7 @@ from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Layouts, ru
 
 MS = "com.microsoft"
 _SUMMED = "the batch is on the axis that is summed over"
-_MEET = "items would meet in one product: both operands hold the batch, not as a batch of products"
+_MEET = "both operands hold the batch, but not as a batch of products"
 
 
 @rule("MatMul", "MatMulInteger", "QLinearMatMul")
@@ -100,7 +100,7 @@ def gemm(trace: BatchTrace, node: StructureNode) -> Layouts:
     elif b:
         good, at = b.axis == (0 if node.attr("transB", 0) else 1), b.on(1)
     else:
-        raise BatchBlocked("only the bias differs from item to item, the product does not")
+        raise BatchBlocked("only the bias differs between items, not the product")
     if not good:
         raise BatchBlocked(_SUMMED)
     if node.has(bias):
@@ -120,13 +120,13 @@ def einsum(trace: BatchTrace, node: StructureNode) -> Layouts:
     left, arrow, out = equation.partition("->")
     terms = left.split(",")
     if not arrow or "." in equation:
-        raise BatchBlocked("its equation has an ellipsis or no result")
+        raise BatchBlocked("its equation has an ellipsis or no output")
     layouts = [trace.at(node, i) for i in range(len(terms))]
     batch_letters = {term[at.axis] for term, at in zip(terms, layouts, strict=True) if at}
     at = trace.first(node)
     letter = next(iter(batch_letters))
     if len(batch_letters) != 1 or letter not in string.ascii_letters or out.count(letter) != 1:
-        raise BatchBlocked("the batch is summed over, or has different letters")
+        raise BatchBlocked("the batch is summed over, or has different letters in the equation")
     for i, term in enumerate(terms):
         if term.count(letter) > 1:
             raise BatchBlocked("it takes a diagonal along the batch")
@@ -147,5 +147,5 @@ def experts(trace: BatchTrace, node: StructureNode) -> Layouts:
     if len(shape) == 3 and tokens.axis:
         factors = (shape[0] * tokens.outer, tokens.inner)
     if routes is None or (routes.axis, routes.outer, routes.inner) != (0, *factors):
-        raise BatchBlocked("tokens and their experts do not hold the batch alike")
+        raise BatchBlocked("tokens and their experts hold the batch on different axes")
     return [tokens]

@@ -99,7 +99,7 @@ def reverse(trace: BatchTrace, node: StructureNode) -> Layouts:
     at = trace.first(node)
     if at.axis != node.attr("batch_axis", 1):
         raise BatchBlocked(
-            f"the batch is on axis {at.axis}, it wants it on axis {node.attr('batch_axis', 1)}"
+            f"the batch is on axis {at.axis}, but its batch axis is {node.attr('batch_axis', 1)}"
         )
     trace.need(node, 0, at)
     trace.need(node, 1, at.on(0))

@@ -44,7 +44,7 @@ def reshape(trace: BatchTrace, node: StructureNode) -> Layouts:
     if node.has(1) and node.inputs[1] in trace.sizes:
         candidates = [c for c in candidates if right(c)] or candidates
     if not candidates:
-        raise BatchBlocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
+        raise BatchBlocked(f"no axis of {list(out)} corresponds to the batch in the order of elements")
     pick, choices = trace.choose(node.outputs[0], sorted(candidates, key=order))
     if requested is None:
         raise BatchBlocked(f"the shape {node.inputs[1] if node.has(1) else ''} is computed from data")
@@ -57,7 +57,7 @@ def reshape(trace: BatchTrace, node: StructureNode) -> Layouts:
 def layouts_after(trace: BatchTrace, at: Layout, shape: Sequence[int], out: Sequence[int]) -> list[Layout]:
     """Return every axis of ``out`` that can hold the batch by the order of elements. Raises: BatchBlocked."""
     if 0 in shape:
-        raise BatchBlocked("a tensor has no elements")
+        raise BatchBlocked("its input has no elements")
     before, candidates, passed = math.prod(shape[: at.axis]) * at.outer, [], 1
     for axis, size in enumerate(out):
         if before % passed:
@@ -133,7 +133,7 @@ def axes_of_one(trace: BatchTrace, node: StructureNode) -> Layouts:
         return (c.axis != natural, not c.is_batch_only, c.outer != 1)
 
     if not candidates:
-        raise BatchBlocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
+        raise BatchBlocked(f"no axis of {list(out)} corresponds to the batch in the order of elements")
     pick, choices = trace.choose(node.outputs[0], sorted(candidates, key=order))
     if pick.axis != natural:
         _rewrite_shape(trace, node, pick, None, at, out)

@@ -16,16 +16,16 @@ def spread(trace: BatchTrace, node: StructureNode) -> Layouts:
     is_fill = node.op_type == "ConstantOfShape"
     at = None if is_fill else trace.at(node, 0)
     if node.op_type == "Tile" and trace.opset < 6:
-        raise BatchBlocked("Tile has another form before opset 6")
+        raise BatchBlocked("Tile before opset 6 is not supported")
     requested = trace.requested_sizes(node, 0 if is_fill else 1)
     if requested is None:
-        raise BatchBlocked("the shape it makes is computed from data")
+        raise BatchBlocked("its output shape is computed from data")
     one, two = requested[PROBES[0]], requested[PROBES[1]]
     grown = [a for a in range(len(one)) if one[a] != two[a]]
     if len(grown) > 1 or any(requested[p][a] != p * one[a] for a in grown for p in PROBES):
-        raise BatchBlocked("the shape it makes does not grow with the batch")
+        raise BatchBlocked("its output shape does not grow with the batch")
     if any(requested[p][a] != one[a] for p in PROBES for a in range(len(one)) if a not in grown):
-        raise BatchBlocked("the shape it makes does not grow with the batch")
+        raise BatchBlocked("its output shape does not grow with the batch")
     if at is None:
         return [_over_batch(trace, node, grown[0], one)]
     shape, rank = trace.shape(node.inputs[0]), len(one)
@@ -35,7 +35,7 @@ def spread(trace: BatchTrace, node: StructureNode) -> Layouts:
             raise BatchBlocked("it repeats a tensor that already holds the batch")
         return [Layout(at.axis, at.outer * one[axis], at.inner)]
     if grown and (grown[0] != axis or one[axis] != at.entries_per_item):
-        raise BatchBlocked("it spreads another axis with the batch size")
+        raise BatchBlocked("it expands another axis with the batch size")
     if not grown and axis >= 0 and one[axis] != 1:
         if one[axis] != shape[at.axis]:
             raise BatchBlocked("it expands the axis that holds the batch")
@@ -54,7 +54,7 @@ def _over_batch(trace: BatchTrace, node: StructureNode, grown: int, requested: l
         input_axis = axis - len(shape) + len(input_shape)
         if input_axis >= 0 and input_shape[input_axis] != 1:
             raise BatchBlocked(
-                f"it spreads {list(input_shape)} over the batch, of which axis {input_axis} is not 1"
+                f"it expands {list(input_shape)} over the batch, but axis {input_axis} is not 1"
             )
     return Layout(axis, 1, shape[axis] // trace.batch)
 
@@ -66,13 +66,13 @@ def pad(trace: BatchTrace, node: StructureNode) -> Layouts:
     trace.require_equal(node, 2, 3)
     pads = trace.requested_sizes(node, 1, "pads" if trace.opset > 1 else "paddings")
     if pads is None:
-        raise BatchBlocked("its pads are computed from data")
+        raise BatchBlocked("its padding is computed from data")
     axes = [a % rank for a in (trace.ints(node, 3) or range(rank))]
     for k, axis in enumerate(axes):
         if any(pads[p][k] != pads[1][k] or pads[p][k + len(axes)] != pads[1][k + len(axes)] for p in PROBES):
-            raise BatchBlocked("it adds as many as the batch size says")
+            raise BatchBlocked("its padding depends on the batch size")
         if axis == at.axis and (pads[1][k] or pads[1][k + len(axes)]):
-            raise BatchBlocked(f"it adds to axis {axis}, which holds the batch")
+            raise BatchBlocked(f"it pads axis {axis}, which holds the batch")
     return [at]
 
 

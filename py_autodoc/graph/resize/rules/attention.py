@@ -23,7 +23,7 @@ def attention(walk: SizePass, node: Node) -> None:
             if shape[axis] not in (1, new_size(target)) and not past:
                 cuts.setdefault(3, {})[axis] = walk.fit(node, 3, axis, target)
             elif past and walk.stored(node.inputs[3]):
-                raise SizeBlocked("its mask is stored, beside a cache", walk.name(node.inputs[3]))
+                raise SizeBlocked("its mask is stored, and it has a cache", walk.name(node.inputs[3]))
     walk.infer(node, cuts=cuts)
     walk.put(node, 0, _like(walk, node, 0))
     walk.require_rest_steady(node)
@@ -50,7 +50,7 @@ def _fused(walk: SizePass, node: Node, numbers: Sequence[int]) -> None:
     """``numbers`` are inputs with lengths: stored ones belong to the old sizes."""
     for i in numbers:
         if walk.has(node, i) and walk.stored(node.inputs[i]) and node.inputs[i] not in walk.changing_values:
-            raise SizeBlocked("lengths or masks of it are stored", walk.name(node.inputs[i]))
+            raise SizeBlocked("its lengths or masks are stored", walk.name(node.inputs[i]))
     walk.infer(node)
     walk.put(node, 0, _like(walk, node, 0))
     walk.require_rest_steady(node)
@@ -103,7 +103,7 @@ def rotary_contrib(walk: SizePass, node: Node) -> None:
     rows = walk.new_shape(node.inputs[2])[0]
     if rows < new_size(axes[-2]):
         raise SizeBlocked(
-            f"the stored table {walk.name(node.inputs[2])} ends at {rows} entries", walk.name(node.inputs[2])
+            f"the stored table {walk.name(node.inputs[2])} has only {rows} entries", walk.name(node.inputs[2])
         )
     walk.infer(node, cuts=cuts)
     walk.put(node, 0, axes)
@@ -116,7 +116,7 @@ def embed(walk: SizePass, node: Node) -> None:
     rows = walk.new_shape(node.inputs[3])[0]
     if rows < new_size(length):
         raise SizeBlocked(
-            f"the stored table {walk.name(node.inputs[3])} ends at {rows} entries", walk.name(node.inputs[3])
+            f"the stored table {walk.name(node.inputs[3])} has only {rows} entries", walk.name(node.inputs[3])
         )
     walk.infer(node)
     walk.require_rest_steady(node, 0)

@@ -24,7 +24,7 @@ def new_position(axis: Axis, k: int) -> int:
     front = k == 1 or (k <= _FIRST and 4 * k < size)
     back = k == size - 1 or (size - k <= _LAST and 4 * (size - k) < size)
     if front == back:
-        raise SizeBlocked(f"it names place {k} of {size}, from the front, from the end or by a share")
+        raise SizeBlocked(f"index {k} of {size} may be counted from the start, from the end or as a fraction")
     return k if front else k - size
 
 
@@ -36,7 +36,7 @@ def slices(walk: SizePass, node: Node) -> None:
     inputs = node.opset >= 10
     starts, ends = _attribute_or_input(walk, node, 1, "starts"), _attribute_or_input(walk, node, 2, "ends")
     if starts is None or ends is None:
-        raise SizeBlocked("where it cuts depends on the data")
+        raise SizeBlocked("its slice bounds depend on the data")
     slice_axes = (
         _attribute_or_input(walk, node, 3, "axes")
         if not inputs or walk.has(node, 3)
@@ -46,7 +46,7 @@ def slices(walk: SizePass, node: Node) -> None:
     if slice_axes is None and not inputs:
         slice_axes = list(range(len(starts)))
     if slice_axes is None or steps is None:
-        raise SizeBlocked("where it cuts depends on the data")
+        raise SizeBlocked("its slice bounds depend on the data")
     numbers = {1: list(starts), 2: list(ends)}
     out = list(axes)
     computed = inputs and any(node.inputs[i] in walk.changing_values for i in (1, 2))
@@ -57,7 +57,7 @@ def slices(walk: SizePass, node: Node) -> None:
             continue
         if steps[k] < 0:
             if ends[k] >= -old_size(axis) and not computed:
-                raise SizeBlocked("it goes backwards to a stored place")
+                raise SizeBlocked("it slices backwards to a stored index")
             if not computed:
                 numbers[1][k] = BIG if starts[k] >= old_size(axis) - 1 else new_position(axis, starts[k])
                 numbers[2][k] = -BIG
@@ -69,7 +69,7 @@ def slices(walk: SizePass, node: Node) -> None:
         numbers[1][k] = 0 if starts[k] <= -old_size(axis) else new_position(axis, starts[k])
         numbers[2][k] = BIG if ends[k] >= old_size(axis) else new_position(axis, ends[k])
         if numbers[2][k] != ends[k] < old_size(axis) or numbers[1][k] != starts[k] > 0:
-            walk.note(node, f"place {starts[k]}:{ends[k]} of {old_size(axis)} is counted from the end")
+            walk.note(node, f"index {starts[k]}:{ends[k]} of {old_size(axis)} is counted from the end")
         out[a % len(size)] = _sliced_axis(axis, numbers[1][k], steps[k])
     if inputs:
         old = {1: starts, 2: ends}
@@ -111,7 +111,7 @@ def split(walk: SizePass, node: Node) -> None:
     if moves(axis) and has_sizes and not (inputs and node.inputs[1] in walk.changing_values):
         sizes = walk.numbers(node.inputs[1]) if inputs else [int(v) for v in node.attributes["split"]]
         if sizes is None:
-            raise SizeBlocked("where it parts depends on the data")
+            raise SizeBlocked("its split sizes depend on the data")
         parts = _parts(axis, sizes)
         if inputs:
             walk.infer(node, consts={1: parts})
@@ -142,7 +142,7 @@ def _parts(axis: Axis, sizes: Sequence[int]) -> list[int]:
     large = [k for k, size in enumerate(sizes) if size > _LAST]
     left = new_size(axis) - (old_size(axis) - sizes[large[0]]) if len(large) == 1 else 0
     if left < 1:
-        raise SizeBlocked(f"it parts {old_size(axis)} entries into {list(sizes)}")
+        raise SizeBlocked(f"it splits {old_size(axis)} entries into {list(sizes)}")
     return [left if k == large[0] else size for k, size in enumerate(sizes)]
 
 
@@ -194,7 +194,7 @@ def pad(walk: SizePass, node: Node) -> None:
         pads = [int(v) for v in node.attributes.get("pads", node.attributes.get("paddings")) or ()]
     pad_axes = walk.numbers(node.inputs[3]) if walk.has(node, 3) else list(range(len(axes)))
     if pads is None or pad_axes is None:
-        raise SizeBlocked("its pads are computed from data")
+        raise SizeBlocked("its padding is computed from data")
     fixed = not inputs or node.inputs[1] not in walk.changing_values
     result = list(axes)
     for k, a in enumerate(pad_axes):
@@ -207,8 +207,8 @@ def pad(walk: SizePass, node: Node) -> None:
         change = new_size(axis) - old_size(axis)
         if fixed and end > front and change % 32:
             raise SizeBlocked(
-                f"it adds {end} entries behind {old_size(axis)}, which may fill up to a multiple",
-                hint="Ask for a size that differs by a multiple of 32 there.",
+                f"its padding of {old_size(axis)} entries by {end} at the end may round up to a multiple",
+                hint="Choose a size that differs by a multiple of 32 on this axis.",
             )
         size = old_size(axis) + front + end, new_size(axis) + front + end
         result[a % len(axes)] = (AxisFactor(*size, _counts_from_start(axis) and fixed),)

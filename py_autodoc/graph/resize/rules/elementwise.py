@@ -53,7 +53,7 @@ def quantize(walk: SizePass, node: Node) -> None:
     axes = walk.at(node.inputs[0])
     scale = walk.was(node.inputs[1])
     if int(np.prod(scale)) > 1 and moves(axes[node.attributes.get("axis", 1) % len(axes)]):
-        raise SizeBlocked("its scales are for an axis of the size in the file", walk.name(node.inputs[1]))
+        raise SizeBlocked("its scales are stored for the size in the file", walk.name(node.inputs[1]))
     single(walk, node)
 
 
@@ -138,7 +138,7 @@ def _require_fixed_weights(walk: SizePass, node: Node, axes: Sequence[Axis]) -> 
     """Raises: SizeBlocked if weights lie along a changing axis."""
     if any(map(moves, axes)):
         sizes = [old_size(axis) for axis in axes]
-        raise SizeBlocked(f"its weights are for {sizes} entries", walk.name(node.inputs[1]))
+        raise SizeBlocked(f"its weights are stored for {sizes} entries", walk.name(node.inputs[1]))
 
 
 def _old_broadcast(walk: SizePass, node: Node) -> None:
@@ -184,7 +184,9 @@ def _result(walk: SizePass, node: Node, live: Sequence[int]) -> tuple[Axis, ...]
             elif old_size(own_axis) != 1 and walk.changed(t) and moves(own_axis):
                 if new_size(own_axis) != new_size(have) and not walk.stored(t):
                     sizes = f"{new_size(have)} and {new_size(own_axis)}"
-                    raise SizeBlocked(f"its inputs would have {sizes} entries on one axis", walk.name(t))
+                    raise SizeBlocked(
+                        f"its inputs would have different sizes on one axis ({sizes})", walk.name(t)
+                    )
                 if not all(part.front for part in own_axis if not part.steady):
                     result[out_axis] = blurred(have)
     return tuple(
@@ -219,18 +221,18 @@ def _size_as_number(walk: SizePass, node: Node, live: Sequence[int]) -> None:
             continue
         is_integer = any(walk.state.dtypes[t] in _INTEGERS for t in others) and node.op_type in _COUNTING
         if is_integer and any(abs(number) in (size, size - 1) and size > _SMALL for size in walk.spans):
-            why = f"it computes with {number:g}, which may be a size of the file"
+            why = f"its constant {number:g} may be a dimension in the file"
             raise SizeBlocked(why, walk.name(node.inputs[i]))
         if any(walk.changed(t) for t in others) and not is_integer:
             for size in walk.roots:
                 forms = (size, 1 / size, math.log(size), math.log2(size))
                 if size > _FIRST_SIZE and any(abs(abs(number) - form) <= _TOLERANCE * form for form in forms):
-                    why = f"it computes with {number:g}, which may come from the size {size} of an input"
+                    why = f"its constant {number:g} may be derived from the input dimension {size}"
                     raise SizeBlocked(why, walk.name(node.inputs[i]))
         for size in frozenset().union(*(walk.sums.get(t, frozenset()) for t in others)):
             forms = (size, 1 / size, size**0.5, size**-0.5)
             if any(abs(abs(number) - form) <= _TOLERANCE * form for form in forms):
-                why = f"it scales a sum over {size} entries with {number:g}, which may be their count"
+                why = f"its constant {number:g} scales a sum over {size} entries and may be their number"
                 raise SizeBlocked(why, walk.name(node.inputs[i]))
 
 

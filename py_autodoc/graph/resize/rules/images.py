@@ -19,10 +19,10 @@ def convolution(walk: SizePass, node: Node) -> None:
     channel = len(axes) - 1 if node.op_type == "NhwcConv" else 1
     if moves(axes[channel]):
         raise SizeBlocked(
-            f"its weights are for {old_size(axes[channel])} channels", walk.name(node.inputs[1])
+            f"its weights are stored for {old_size(axes[channel])} channels", walk.name(node.inputs[1])
         )
     if node.op_type == "Col2Im" or (node.op_type == "ConvTranspose" and node.attributes.get("output_shape")):
-        raise SizeBlocked("the size of its result is stored")
+        raise SizeBlocked("its output size is stored")
     _parity(walk, node)
     walk.infer(node)
     walk.put(node, 0, front=len(axes) == 3 and all(part.front for part in axes[2] if not part.steady))
@@ -37,9 +37,9 @@ def _parity(walk: SizePass, node: Node) -> None:
             continue
         if (new_size(axis) - old_size(axis)) % int(strides[k]):
             raise SizeBlocked(
-                f"it adds {pads[k]} and {pads[k + len(axes)]} to axis {k + 2}, which may hold for"
+                f"its padding of {pads[k]} and {pads[k + len(axes)]} on axis {k + 2} may be valid for"
                 f" {old_size(axis)} entries only",
-                hint=f"Ask for a size that differs by a multiple of {strides[k]} there.",
+                hint=f"Choose a size that differs by a multiple of {strides[k]} on this axis.",
             )
 
 
@@ -53,9 +53,9 @@ def pool(walk: SizePass, node: Node) -> None:
     strides = [int(s) for s in node.attributes.get("strides") or [1] * len(kernel)]
     pads = [int(p) for p in node.attributes.get("pads") or [0] * 2 * len(kernel)]
     if len(kernel) != len(spatial):
-        raise SizeBlocked("it has no window")
+        raise SizeBlocked("its kernel shape does not match the input rank")
     if moves(axes[1]) or (node.domain and node.attributes.get("channels_last")):
-        raise SizeBlocked("it takes axis 1 for channels")
+        raise SizeBlocked("its channels are not on a fixed axis 1")
     moving = [k for k, a in enumerate(spatial) if moves(axes[a])]
     global_axes = [
         k for k in moving if kernel[k] == old_size(axes[k + 2]) and kernel[k] >= _MIN_GLOBAL_KERNEL
@@ -69,7 +69,7 @@ def pool(walk: SizePass, node: Node) -> None:
             and old_size(axes[k + 2]) % kernel[k] == 0
         ):
             raise SizeBlocked(
-                f"its windows of {kernel[k]} part {old_size(axes[k + 2])} entries evenly, and may be made for"
+                f"its windows of {kernel[k]} divide {old_size(axes[k + 2])} entries evenly and may depend on"
                 " that size"
             )
     _parity(walk, node)
@@ -77,7 +77,7 @@ def pool(walk: SizePass, node: Node) -> None:
         name = ", ".join(str(k + 2) for k in global_axes)
         reading = walk.choose(node, ["whole", "literal"])
         if reading == "whole":
-            walk.note(node, f"the window stays all of axis {name}")
+            walk.note(node, f"the window still covers all of axis {name}")
             grown = [new_size(axes[k + 2]) if k in global_axes else size for k, size in enumerate(kernel)]
             walk.infer(node, ints={"kernel_shape": grown})
             walk.require_rest_steady(node, 0)

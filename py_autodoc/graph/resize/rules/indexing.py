@@ -24,9 +24,14 @@ def gather(walk: SizePass, node: Node) -> None:
     if moves(axes[a]) and walk.stored(index) and index not in walk.changing_values:
         old_indices = walk.were(index)
         if old_indices is None:
-            raise SizeBlocked(f"it picks stored places of {old_size(axes[a])}", walk.name(index))
+            raise SizeBlocked(
+                f"it uses stored indices into an axis of {old_size(axes[a])} entries", walk.name(index)
+            )
         if len(walk.was(index)) > 1:
-            raise SizeBlocked(f"it picks a stored table of places of {old_size(axes[a])}", walk.name(index))
+            raise SizeBlocked(
+                f"it uses a stored table of indices into an axis of {old_size(axes[a])} entries",
+                walk.name(index),
+            )
         new_indices = _new_indices(walk, node, old_indices)
         if new_indices != old_indices:
             if not walk.was(index):
@@ -34,7 +39,7 @@ def gather(walk: SizePass, node: Node) -> None:
                 return
             consts[1] = new_indices
     elif moves(axes[a]) and len(axes[a]) > 1:
-        raise SizeBlocked("its places count through several axes at once", walk.name(index))
+        raise SizeBlocked("its indices run over several merged axes", walk.name(index))
     _require_rows(walk, node, a)
     walk.infer(node, consts=consts)
     if old_indices is not None and len(new_indices) != len(old_indices):
@@ -48,10 +53,10 @@ def _new_indices(walk: SizePass, node: Node, old_indices: list[int]) -> list[int
     if len(old_indices) == size > 1 and old_indices == list(range(size)):
         return list(range(new_size(axis)))
     if len(old_indices) == size > 1 and old_indices == list(range(size))[::-1]:
-        raise SizeBlocked("it turns an axis round by stored places")
+        raise SizeBlocked("it reverses an axis with stored indices")
     new_indices = [new_position(axis, k) for k in old_indices]
     if any(new < 0 <= k for new, k in zip(new_indices, old_indices, strict=True)):
-        walk.note(node, f"place {old_indices[0]} of {size} is counted from the end")
+        walk.note(node, f"index {old_indices[0]} of {size} is counted from the end")
     return new_indices
 
 
@@ -74,8 +79,8 @@ def _require_rows(walk: SizePass, node: Node, a: int) -> None:
     top = longest - 1 if value is None else int(np.max(np.asarray(value), initial=0))
     if top >= rows:
         raise SizeBlocked(
-            f"the stored table {walk.name(data)} {list(walk.was(data))} ends at {rows} entries, and"
-            f" {top + 1} are wanted",
+            f"the stored table {walk.name(data)} {list(walk.was(data))} has only {rows} entries, but"
+            f" {top + 1} are needed",
             walk.name(data),
         )
 
@@ -87,7 +92,9 @@ def gather_elements(walk: SizePass, node: Node) -> None:
     axes, index_axes = walk.at(data), list(walk.at(index))
     a = node.attributes.get("axis", 0) % len(axes)
     if moves(axes[a]) and walk.stored(index):
-        raise SizeBlocked(f"it picks stored places of {old_size(axes[a])}", walk.name(index))
+        raise SizeBlocked(
+            f"it uses stored indices into an axis of {old_size(axes[a])} entries", walk.name(index)
+        )
     cuts: dict[int, dict[int, int]] = {}
     if walk.stored(index) and index not in walk.changing_values:
         for axis, index_axis in enumerate(index_axes):
@@ -114,7 +121,7 @@ def gather_nd(walk: SizePass, node: Node) -> None:
         return
     value = walk.old.values.get(index)
     if value is None or node.attributes.get("batch_dims", 0):
-        raise SizeBlocked("its places are stored", walk.name(index))
+        raise SizeBlocked("its indices are stored", walk.name(index))
     axes, index_axes = walk.at(data), list(walk.at(index))
     table = np.asarray(value)
     for part in range(table.shape[-1]):
@@ -125,7 +132,7 @@ def gather_nd(walk: SizePass, node: Node) -> None:
             (j for j in range(table.ndim - 1) if _is_full_range(table[..., part], j, size)), None
         )
         if range_axis is None:
-            raise SizeBlocked(f"it picks stored places of {size}", walk.name(index))
+            raise SizeBlocked(f"it uses stored indices into an axis of {size} entries", walk.name(index))
         table = np.take(table, np.arange(new) % size, axis=range_axis)
         shape = [new if j == range_axis else 1 for j in range(table.ndim - 1)]
         table[..., part] = np.arange(new).reshape(shape)
@@ -147,7 +154,7 @@ def by_number(walk: SizePass, node: Node) -> None:
     """Positions from data or sizes; stored ones belong to the old sizes."""
     index = node.inputs[1]
     if walk.stored(index) and index not in walk.changing_values:
-        raise SizeBlocked("its places are stored", walk.name(index))
+        raise SizeBlocked("its indices are stored", walk.name(index))
     walk.unchanged(node)
 
 
@@ -175,7 +182,7 @@ def top(walk: SizePass, node: Node) -> None:
     a = node.attributes.get("axis", -1) % len(axes)
     count = walk.was(node.outputs[0])[a]
     if moves(axes[a]) and (count >= new_size(axes[a]) or count == old_size(axes[a])):
-        raise SizeBlocked(f"it takes {count} of {old_size(axes[a])} entries")
+        raise SizeBlocked(f"it selects {count} of {old_size(axes[a])} entries")
     walk.infer(node)
     axes[a] = steady(count)
     walk.put(node, 0, axes)

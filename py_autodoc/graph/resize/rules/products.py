@@ -55,7 +55,7 @@ def _meet(walk: SizePass, node: Node, second: int, a: Axis, b: Axis) -> None:
                 f"its weights {walk.name(t)} {shape} are for {old_size(own)} entries, not {new_size(other)}",
                 walk.name(t),
             )
-    raise SizeBlocked(f"it would sum over {new_size(a)} and {new_size(b)} entries")
+    raise SizeBlocked(f"its inner dimensions would be {new_size(a)} and {new_size(b)}")
 
 
 def _batch_axes(a: Sequence[Axis], b: Sequence[Axis]) -> list[Axis]:
@@ -77,7 +77,9 @@ def stored_matmul(walk: SizePass, node: Node) -> None:
     """The second operand is a stored weight."""
     axes = walk.at(node.inputs[0])
     if moves(axes[-1]):
-        raise SizeBlocked(f"its weights are for {old_size(axes[-1])} entries", walk.name(node.inputs[1]))
+        raise SizeBlocked(
+            f"its weights are stored for {old_size(axes[-1])} entries", walk.name(node.inputs[1])
+        )
     walk.infer(node)
     walk.put(node, 0, [*axes[:-1], steady(walk.new_shape(node.outputs[0])[-1])])
 
@@ -109,13 +111,15 @@ def einsum(walk: SizePass, node: Node) -> None:
     """Each letter has one size."""
     left, arrow, out = str(node.attributes.get("equation", "")).replace(" ", "").partition("->")
     if not arrow or "." in left:
-        raise SizeBlocked("its equation has an ellipsis or no result")
+        raise SizeBlocked("its equation has an ellipsis or no output")
     known: dict[str, Axis] = {}
     for i, term in enumerate(left.split(",")):
         for letter, axis in zip(term, walk.at(node.inputs[i]), strict=True):
             have = known.setdefault(letter, axis)
             if new_size(have) != new_size(axis) and old_size(have) == old_size(axis):
-                raise SizeBlocked(f"{letter} would be {new_size(have)} and {new_size(axis)} entries")
+                raise SizeBlocked(
+                    f"the index {letter} would have both {new_size(have)} and {new_size(axis)} entries"
+                )
     walk.infer(node)
     walk.put(node, 0, [known[letter] for letter in out])
     contracted = [axis for letter, axis in known.items() if letter not in out and moves(axis)]
@@ -130,9 +134,9 @@ def recurrent(walk: SizePass, node: Node) -> None:
     axes = walk.at(node.inputs[0])
     steps = 0 if node.attributes.get("layout", 0) == 0 else 1
     if any(moves(axis) for k, axis in enumerate(axes) if k != steps):
-        raise SizeBlocked("an axis other than the step axis changes")
+        raise SizeBlocked("an axis other than the time axis changes")
     if walk.has(node, 4) and walk.stored(node.inputs[4]):
-        raise SizeBlocked("its lengths are stored", walk.name(node.inputs[4]))
+        raise SizeBlocked("its sequence lengths are stored", walk.name(node.inputs[4]))
     walk.infer(node)
     if node.outputs[0] >= 0:
         result = [steady(d) for d in walk.was(node.outputs[0])]

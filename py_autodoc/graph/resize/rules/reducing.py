@@ -28,7 +28,7 @@ def reduce(walk: SizePass, node: Node) -> None:
     elif walk.has(node, 1):
         axes_input = walk.numbers(node.inputs[1])
         if axes_input is None:
-            raise SizeBlocked("its axes are computed")
+            raise SizeBlocked("its axes are computed from data")
         reduced_axes = axes_input
     else:
         reduced_axes = [int(a) for a in node.attributes.get("axes") or ()]

@@ -33,15 +33,15 @@ def reshape(walk: SizePass, node: Node) -> None:
     """The shape is kept if it is right at the requested sizes, otherwise rewritten."""
     t, out = node.inputs[0], walk.was(node.outputs[0])
     if 0 in walk.was(t):
-        raise SizeBlocked("a tensor has no elements")
+        raise SizeBlocked("its input has no elements")
     candidates = ways(walk.at(t), out)
     if not candidates:
         shape = list(walk.was(t))
-        raise SizeBlocked(f"{shape} becomes {list(out)} in a way that does not go on at other sizes")
+        raise SizeBlocked(f"reshaping {shape} to {list(out)} does not extend to other sizes")
     old = walk.were(node.inputs[1]) if walk.has(node, 1) else list(node.attributes.get("shape") or ())
     requested = walk.numbers(node.inputs[1]) if walk.has(node, 1) else old
     if old is None or requested is None or len(old) != len(out):
-        raise SizeBlocked("the shape it makes is computed from data")
+        raise SizeBlocked("its output shape is computed from data")
     if requested != old:
         right = [candidate for candidate in candidates if _results_in(walk, node, requested, candidate)]
         candidates = right or candidates
@@ -84,9 +84,7 @@ def _rewritten_shape(
     if requested != list(old) and any(
         a != o and a != w for a, o, w in zip(requested, old, result, strict=True)
     ):
-        raise SizeBlocked(
-            "the shape it makes is computed in a way that does not fit", walk.name(node.inputs[1])
-        )
+        raise SizeBlocked("its computed output shape does not fit", walk.name(node.inputs[1]))
     return result
 
 
@@ -95,7 +93,7 @@ def _output_axes(walk: SizePass, node: Node, new: Sequence[int]) -> tuple[Axis, 
     for axes in ways(walk.at(node.inputs[0]), out):
         if sizes_of(axes) == list(new):
             return axes
-    raise SizeBlocked(f"{list(out)} does not go on at other sizes")
+    raise SizeBlocked(f"the output shape {list(out)} does not extend to other sizes")
 
 
 def _carry(walk: SizePass, node: Node) -> None:
@@ -109,7 +107,7 @@ def blocks(walk: SizePass, node: Node) -> None:
     axes = walk.at(node.inputs[0])
     size = node.attributes.get("blocksize", 1)
     if node.op_type == "SpaceToDepth" and any(new_size(a) % size for a in axes[2:]):
-        raise SizeBlocked(f"its blocks of {size} do not fit")
+        raise SizeBlocked(f"its blocks of {size} do not divide the new size")
     if any(moves(a) and old_size(a) == 1 for a in axes):
-        raise SizeBlocked("an axis of one entry")
+        raise SizeBlocked("an axis of size 1 changes")
     walk.unchanged(node)

@@ -24,7 +24,7 @@ def expand(walk: SizePass, node: Node) -> None:
     axes = walk.at(t)
     requested = walk.numbers(node.inputs[1])
     if requested is None:
-        raise SizeBlocked("the shape it makes is computed from data")
+        raise SizeBlocked("its output shape is computed from data")
     new_shape = list(requested)
     computed = node.inputs[1] in walk.changing_values
     result = [steady(d) for d in out]
@@ -65,7 +65,7 @@ def tile(walk: SizePass, node: Node) -> None:
     axes = walk.at(node.inputs[0])
     counts = walk.numbers(node.inputs[1])
     if counts is None or node.opset < 6:
-        raise SizeBlocked("how often it repeats depends on the data")
+        raise SizeBlocked("its number of repeats depends on the data")
     walk.infer(node)
     if node.inputs[1] in walk.changing_values:
         walk.require_rest_steady(node, 0)
@@ -88,7 +88,7 @@ def resize(walk: SizePass, node: Node) -> None:
         walk.unchanged(node)
         return
     if node.attributes.get("keep_aspect_ratio_policy", "stretch") not in ("stretch", b"stretch"):
-        raise SizeBlocked("it keeps the aspect ratio to stored sizes")
+        raise SizeBlocked("it keeps the aspect ratio for stored sizes")
     requested = walk.numbers(node.inputs[3])
     resized_axes = [a % len(axes) for a in node.attributes.get("axes") or range(len(axes))]
     if requested is None or len(requested) != len(resized_axes):
@@ -119,7 +119,7 @@ def _sizes(
     matches = [sizes for sizes in candidates if tuple(map(old_size, sizes)) == old_output]
     followed = list(dict.fromkeys(tuple(map(new_size, sizes)) for sizes in matches))
     if followed and not (old_input == old_output and set(old_output) <= walk.roots):
-        walk.note(node, f"its stored sizes {list(old_output)} belong to another tensor and follow it")
+        walk.note(node, f"its stored sizes {list(old_output)} are those of another tensor and change with it")
         return [_with(requested, moving, sizes) for sizes in followed]
     grown = [new_size(axes[a]) * requested[k] / old_size(axes[a]) for k, a in moving]
     if not moving or not all(size.is_integer() for size in grown):

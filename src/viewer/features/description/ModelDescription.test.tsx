@@ -34,7 +34,9 @@ test('the line is shown above the graph and described by its reasons', async () 
   const id = line.getAttribute('aria-describedby')!;
   const reasons = document.getElementById(id)!;
   expect(reasons.textContent).toContain('likely, not certain');
-  expect(reasons.textContent).toContain('an image goes in, 8 numbers come out');
+  expect(reasons.textContent).toContain(
+    'image input, 8 output values per image'
+  );
   expect(reasons.textContent).toContain('12 parameters in float32');
 });
 

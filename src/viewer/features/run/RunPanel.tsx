@@ -44,7 +44,7 @@ export function RunPanel(): JSX.Element {
           type="text"
           spellCheck={false}
           placeholder={trans.__(
-            'samples.npz next to the model; empty: random values'
+            'samples.npz next to the model; empty: synthetic values'
           )}
           value={state.data}
           onChange={event => board.set({ data: event.currentTarget.value })}

@@ -127,7 +127,7 @@ test('shows verdict, attention, cache and repeats, and the reasons for unknown f
   expect(panel.textContent).toContain('Layer ×12 30 nodes each');
   fireEvent.click(
     within(panel).getByRole('button', {
-      name: 'Show 2 × self attention, causal, rotary, cached'
+      name: 'Show 2 × self-attention, causal, rotary, cached'
     })
   );
   await settle();

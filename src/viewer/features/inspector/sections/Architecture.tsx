@@ -236,9 +236,9 @@ function AttentionGroupLink({ group }: { group: AttentionGroup }): JSX.Element {
   const session = useSession();
   const about = [
     group.kind === 'cross'
-      ? trans.__('cross attention')
+      ? trans.__('cross-attention')
       : group.kind === 'self'
-        ? trans.__('self attention')
+        ? trans.__('self-attention')
         : trans.__('attention'),
     group.causal ? trans.__('causal') : '',
     group.fused ? trans.__('fused') : '',
