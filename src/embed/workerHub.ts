@@ -57,8 +57,8 @@ export class WorkerHub {
   /** Terminates the worker when its last client leaves. */
   leave(client: Client): void {
     this._clients.delete(client);
-    for (const [id, waiting] of this._waiting) {
-      if (waiting.client === client) {
+    for (const [id, request] of this._waiting) {
+      if (request.client === client) {
         this._waiting.delete(id);
       }
     }
@@ -84,9 +84,9 @@ export class WorkerHub {
 
   private _answer(event: MessageEvent<ILayoutAnswer>): void {
     this._answered = true;
-    const waiting = this._waiting.get(event.data.id);
+    const request = this._waiting.get(event.data.id);
     this._waiting.delete(event.data.id);
-    const data = { ...event.data, id: waiting?.id ?? 0 };
-    waiting?.client.onmessage?.(new MessageEvent('message', { data }));
+    const data = { ...event.data, id: request?.id ?? 0 };
+    request?.client.onmessage?.(new MessageEvent('message', { data }));
   }
 }

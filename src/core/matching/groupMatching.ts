@@ -64,37 +64,38 @@ function sampleCounterparts(
   const { nodePosition } = trees[otherSide(side)];
   const count = groupEnd[group] - groupStart[group];
   const taken = Math.min(MAX_SAMPLED_MEMBERS, count);
-  const places: number[] = [];
+  const positions: number[] = [];
   for (let i = 0; i < taken; i++) {
     const at = groupStart[group] + Math.floor((i * count) / taken);
     const other = pairs.to[side][nodeOrder[at]];
     if (other >= 0 && nodePosition[other] >= 0) {
-      places.push(nodePosition[other]);
+      positions.push(nodePosition[other]);
     }
   }
-  return places.sort((a, b) => a - b);
+  return positions.sort((a, b) => a - b);
 }
 
 function inside(
   tree: IGroupTree,
   group: number,
-  places: readonly number[]
+  positions: readonly number[]
 ): boolean {
-  const inside = places.filter(
-    place => place >= tree.groupStart[group] && place < tree.groupEnd[group]
+  const inside = positions.filter(
+    position =>
+      position >= tree.groupStart[group] && position < tree.groupEnd[group]
   );
-  return inside.length >= MIN_SHARED * places.length;
+  return inside.length >= MIN_SHARED * positions.length;
 }
 
 /** The smallest group around most of these positions; -1 if there is none. */
-function groupAround(tree: IGroupTree, places: readonly number[]): number {
-  if (places.length === 0) {
+function groupAround(tree: IGroupTree, positions: readonly number[]): number {
+  if (positions.length === 0) {
     return -1;
   }
-  const middle = tree.nodeOrder[places[places.length >> 1]];
+  const middle = tree.nodeOrder[positions[positions.length >> 1]];
   let group = tree.nodeParent[middle];
   for (let level = 0; group >= 0 && level < MAX_LEVELS; level++) {
-    if (inside(tree, group, places)) {
+    if (inside(tree, group, positions)) {
       return group;
     }
     group = tree.groupParent[group];

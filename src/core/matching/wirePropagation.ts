@@ -68,15 +68,15 @@ export class WirePropagation {
       }
     }
     const firstOutput = left.outputOffsets[node];
-    const gave = right.outputOffsets[other];
-    const makes = Math.min(
+    const otherFirst = right.outputOffsets[other];
+    const outputCount = Math.min(
       left.outputOffsets[node + 1] - firstOutput,
-      right.outputOffsets[other + 1] - gave
+      right.outputOffsets[other + 1] - otherFirst
     );
-    for (let k = 0; k < makes; k++) {
+    for (let k = 0; k < outputCount; k++) {
       this._matchReaders(
         left.outputs[firstOutput + k],
-        right.outputs[gave + k]
+        right.outputs[otherFirst + k]
       );
     }
   }
@@ -123,8 +123,8 @@ export class WirePropagation {
     }
     const left = this._readersByPosition(0, a);
     const right = left.size > 0 ? this._readersByPosition(1, b) : left;
-    for (const [place, node] of left) {
-      const other = right.get(place) ?? -1;
+    for (const [key, node] of left) {
+      const other = right.get(key) ?? -1;
       if (node >= 0 && other >= 0) {
         this._join(node, other);
       }
@@ -152,10 +152,10 @@ export class WirePropagation {
           tensors.push(model.outputs[model.outputOffsets[node]]);
         }
         if (this._pairs.isFree(side, node)) {
-          const place = `${operators.operand(node, slot)} ${operators.of(node)}`;
-          const known = found.get(place);
+          const key = `${operators.operand(node, slot)} ${operators.of(node)}`;
+          const known = found.get(key);
           found.set(
-            place,
+            key,
             known === undefined || known === node ? node : AMBIGUOUS
           );
         }

@@ -80,9 +80,9 @@ export function sameInputs(
   const [here, there] = [a, b].map(one => one.tensors.inputs);
   const byName = new Map(here.map(one => [a.tensors.name[one], one]));
   const found = new Map<number, number>();
-  there.forEach((tensor, place) => {
+  there.forEach((tensor, index) => {
     const named = byName.get(b.tensors.name[tensor]);
-    const same = here.length === there.length ? here[place] : undefined;
+    const same = here.length === there.length ? here[index] : undefined;
     const match = named ?? same;
     if (match !== undefined) {
       found.set(tensor, match);

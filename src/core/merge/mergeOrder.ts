@@ -63,7 +63,7 @@ class PlaceHeap {
 export function mergeOrder(
   reads: readonly (readonly number[])[],
   writes: readonly (readonly number[])[],
-  places: readonly number[]
+  positions: readonly number[]
 ): number[] {
   const producer = new Map<number, number>();
   writes.forEach((tensors, node) => {
@@ -84,23 +84,23 @@ export function mergeOrder(
       }
     }
   });
-  const waiting = new PlaceHeap(places);
+  const ready = new PlaceHeap(positions);
   const done = new Uint8Array(reads.length);
   const byPlace = [...reads.keys()].sort(
-    (a, b) => places[a] - places[b] || a - b
+    (a, b) => positions[a] - positions[b] || a - b
   );
-  byPlace.filter(node => open[node] === 0).forEach(node => waiting.push(node));
+  byPlace.filter(node => open[node] === 0).forEach(node => ready.push(node));
   const order: number[] = [];
   let next = 0;
   while (order.length < reads.length) {
-    if (waiting.size === 0) {
+    if (ready.size === 0) {
       while (done[byPlace[next]]) {
         next++;
       }
       open[byPlace[next]] = 0;
-      waiting.push(byPlace[next]);
+      ready.push(byPlace[next]);
     }
-    const node = waiting.pop();
+    const node = ready.pop();
     if (done[node]) {
       continue;
     }
@@ -108,7 +108,7 @@ export function mergeOrder(
     order.push(node);
     for (const reader of readers[node]) {
       if (--open[reader] === 0 && !done[reader]) {
-        waiting.push(reader);
+        ready.push(reader);
       }
     }
   }

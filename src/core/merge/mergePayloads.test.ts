@@ -123,7 +123,7 @@ describe('merged graph of two models', () => {
     ]);
   });
 
-  test('does not take a repeat of two for one of its parts', () => {
+  test('does not merge a repeat of two with one of its instances', () => {
     const layers = (scopes: (layer: string) => string[], extra: string[]) => {
       const builder = new PayloadBuilder();
       let tensor = builder.input('x');

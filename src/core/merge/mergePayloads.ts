@@ -116,7 +116,7 @@ class PayloadMerger {
     ];
     const order = mergeOrder(reads, writes, this._places());
     const at = new Int32Array(order.length);
-    order.forEach((one, place) => (at[one] = place));
+    order.forEach((one, index) => (at[one] = index));
     const scope = [
       ...a.nodes.scope,
       ...only.map(node => this._boxes.of(b.nodes.scope[node]))
@@ -137,11 +137,11 @@ class PayloadMerger {
     const of = <T>(left: readonly T[], right: (node: number) => T): T[] =>
       order.map(one => (one < count ? left[one] : right(only[one - count])));
     const settings: Record<string, string> = {};
-    order.forEach((one, place) => {
+    order.forEach((one, index) => {
       const [from, id] = one < count ? [a, one] : [b, only[one - count]];
       const text = from.nodes.settings?.[String(id)];
       if (text !== undefined) {
-        settings[String(place)] = text;
+        settings[String(index)] = text;
       }
     });
     const nodes: GraphPayload['nodes'] = {
@@ -264,16 +264,16 @@ class PayloadMerger {
     const { _given: given } = this;
     const last = new Map<number, number>();
     given.left.forEach((pair, node) => last.set(pair, node));
-    const places = given.left.map((_, node) => node);
-    let place = -1;
+    const positions = given.left.map((_, node) => node);
+    let position = -1;
     given.right.forEach(pair => {
       if (pair === -1) {
-        places.push(place + 0.5);
+        positions.push(position + 0.5);
       } else if (pair >= 0) {
-        place = last.get(pair) ?? place;
+        position = last.get(pair) ?? position;
       }
     });
-    return places;
+    return positions;
   }
 
   /** Adds wires of the second model that end at nodes of both. */

@@ -63,9 +63,9 @@ class TraceHighlighter {
       if (!this._trace.tensors[tensor] || !this._on(node, tensor)) {
         continue;
       }
-      const place = nodePosition[node];
-      this._first[tensor] = Math.min(this._first[tensor], place);
-      this._last[tensor] = Math.max(this._last[tensor], place);
+      const position = nodePosition[node];
+      this._first[tensor] = Math.min(this._first[tensor], position);
+      this._last[tensor] = Math.max(this._last[tensor], position);
       for (let b = target; b >= 0 && this._reach(tensor, b); b = boxParent[b]) {
         // Stops at panels that are already marked.
       }

@@ -151,7 +151,7 @@ it('a single node of weights can be a chip, also in a module of its own', async 
   expect(chipText(tree, group('norm / Weights'))).toBe('weights · 1');
 });
 
-it('what several boxes read is a chip on the first collapsed one if it has no edges', async () => {
+it('a tensor shared by several boxes is a chip on the first collapsed one if it has no edges', async () => {
   const b = new PayloadBuilder();
   const x = b.input('x');
   const w = b.weight('w', [16, 16]);

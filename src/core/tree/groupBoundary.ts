@@ -21,8 +21,8 @@ export function boundary(tree: IGroupTree, group: number): IBoundary {
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
       const tensor = reads.values[k];
       const producer = model.tensorProducer[tensor];
-      const place = producer < 0 ? -1 : nodePosition[producer];
-      if (place < start || place >= end) {
+      const position = producer < 0 ? -1 : nodePosition[producer];
+      if (position < start || position >= end) {
         inputs.add(tensor);
       }
     }

@@ -85,9 +85,9 @@ export class LevelBuilder {
 
   private _collectReads(): void {
     const { nodeOrder, reads } = this._tree;
-    for (let place = this._start; place < this._end; place++) {
-      const node = nodeOrder[place];
-      const target = this._local[place];
+    for (let position = this._start; position < this._end; position++) {
+      const node = nodeOrder[position];
+      const target = this._local[position];
       for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
         const member = reads.values[k];
         const tensor = this._lead[member];
@@ -128,8 +128,8 @@ export class LevelBuilder {
       return { outputs, leaving };
     }
     const ports = new Map<number, number>();
-    for (let place = this._start; place < this._end; place++) {
-      const node = nodeOrder[place];
+    for (let position = this._start; position < this._end; position++) {
+      const node = nodeOrder[position];
       const end = model.outputOffsets[node + 1];
       for (let k = model.outputOffsets[node]; k < end; k++) {
         const tensor = model.outputs[k];
@@ -145,7 +145,7 @@ export class LevelBuilder {
             leaving.push(lead);
           }
           this._links.addResult(
-            this._local[place],
+            this._local[position],
             port,
             tensor,
             lead,
@@ -180,9 +180,9 @@ export class LevelBuilder {
     const tree = this._tree;
     const producer = tree.model.tensorProducer[tensor];
     if (producer >= 0) {
-      const place = tree.nodePosition[producer];
-      const inside = place >= this._start && place < this._end;
-      return inside ? this._local[place] : this._newPort(tensor);
+      const position = tree.nodePosition[producer];
+      const inside = position >= this._start && position < this._end;
+      return inside ? this._local[position] : this._newPort(tensor);
     }
     const home = tree.inputPillGroup[tensor];
     if (home === this._group) {

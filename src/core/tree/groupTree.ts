@@ -123,14 +123,14 @@ function computeRanges(model: IGraphModel, numbering: INumbering) {
     }
   }
   const start = new Int32Array(count);
-  const place = new Int32Array(nodeCount).fill(-1);
+  const position = new Int32Array(nodeCount).fill(-1);
   // With pre-order ids no recursion is needed: a group's start is known once its parent is done.
   let total = 0;
   const settle = (list: Int32Array, first: number) => {
     let next = first;
     for (const entity of list) {
       if (entity < nodeCount) {
-        place[entity] = next++;
+        position[entity] = next++;
       } else {
         start[entity - nodeCount] = next;
         next += size[entity - nodeCount];
@@ -144,12 +144,12 @@ function computeRanges(model: IGraphModel, numbering: INumbering) {
   }
   const nodeOrder = new Int32Array(total);
   for (let node = 0; node < nodeCount; node++) {
-    if (place[node] >= 0) {
-      nodeOrder[place[node]] = node;
+    if (position[node] >= 0) {
+      nodeOrder[position[node]] = node;
     }
   }
   const end = start.map((first, group) => first + size[group]);
-  return { nodeOrder, nodePosition: place, start, end, size };
+  return { nodeOrder, nodePosition: position, start, end, size };
 }
 
 /** Sums of every metric over the nodes below each group, and their number of unknown values. */

@@ -105,12 +105,12 @@ export function isDrawn(
 ): boolean {
   const { nodeCount } = tree.model;
   const [own, ...around] = selfAndAncestors(tree, entity);
-  const gone = new Set(hidden);
+  const hiddenSet = new Set(hidden);
   return (
-    !gone.has(own) &&
+    !hiddenSet.has(own) &&
     around.every(
       one =>
-        !gone.has(one) &&
+        !hiddenSet.has(one) &&
         (isOpen(one - nodeCount) || tree.groupMain[one - nodeCount] === own)
     )
   );
@@ -135,9 +135,9 @@ function renumberItems(
   level: ILevel,
   hidden: Pick<ReadonlySet<number>, 'has'>
 ) {
-  const gone = new Uint8Array(level.itemCount);
+  const removed = new Uint8Array(level.itemCount);
   level.children.forEach((entity, item) => {
-    gone[item] = hidden.has(entity) ? 1 : 0;
+    removed[item] = hidden.has(entity) ? 1 : 0;
   });
   const { length } = level.children;
   const pills = length + level.inputs.length + level.outputs.length;
@@ -147,16 +147,16 @@ function renumberItems(
   for (let l = 0; l < level.linkSource.length; l++) {
     const [s, t] = [level.linkSource[l], level.linkTarget[l]];
     wired[s] = wired[t] = 1;
-    if (!gone[s] && !gone[t]) {
+    if (!removed[s] && !removed[t]) {
       kept[s] = kept[t] = 1;
     }
   }
   for (let item = length; item < pills; item++) {
-    gone[item] = wired[item] && !kept[item] ? 1 : 0;
+    removed[item] = wired[item] && !kept[item] ? 1 : 0;
   }
   let count = 0;
-  const place = Int32Array.from(gone, out => (out ? -1 : count++));
-  return { gone, kept, place, count };
+  const newItem = Int32Array.from(removed, out => (out ? -1 : count++));
+  return { removed, kept, newItem, count };
 }
 
 /**
@@ -170,7 +170,7 @@ export function removeHidden(
   if (!level.children.some(entity => hidden.has(entity))) {
     return level;
   }
-  const { gone, kept, place, count } = renumberItems(level, hidden);
+  const { removed, kept, newItem, count } = renumberItems(level, hidden);
   const links = {
     source: new IntList(),
     target: new IntList(),
@@ -181,9 +181,9 @@ export function removeHidden(
   const read = new Set<string>();
   for (let l = 0; l < level.linkSource.length; l++) {
     const [s, t] = [level.linkSource[l], level.linkTarget[l]];
-    if (!gone[s] && !gone[t]) {
-      links.source.push(place[s]);
-      links.target.push(place[t]);
+    if (!removed[s] && !removed[t]) {
+      links.source.push(newItem[s]);
+      links.target.push(newItem[t]);
       links.tensor.push(level.linkTensor[l]);
       links.weight.push(level.linkWeight[l]);
       links.member.push(level.linkMember[l]);
@@ -191,7 +191,7 @@ export function removeHidden(
     }
   }
   const remaining = (from: number, list: Int32Array): Int32Array =>
-    list.filter((_, i) => !gone[from + i]);
+    list.filter((_, i) => !removed[from + i]);
   const first = level.children.length;
   return {
     ...level,
@@ -204,13 +204,13 @@ export function removeHidden(
     linkTensor: links.tensor.toArray(),
     linkWeight: links.weight.toArray(),
     linkMember: links.member.toArray(),
-    hiddenLinks: hiddenLinksOf(level, { gone, kept, place }, read)
+    hiddenLinks: hiddenLinksOf(level, { removed, kept, newItem }, read)
   };
 }
 
 function hiddenLinksOf(
   level: ILevel,
-  { gone, kept, place }: Omit<ReturnType<typeof renumberItems>, 'count'>,
+  { removed, kept, newItem }: Omit<ReturnType<typeof renumberItems>, 'count'>,
   read: ReadonlySet<string>
 ): IHiddenLink[] {
   const cuts: IHiddenLink[] = [];
@@ -222,17 +222,17 @@ function hiddenLinksOf(
     // A pill or port of several tensors that still receives some of them needs no connector for the
     // others.
     const hasInput = t >= level.children.length && kept[t];
-    if (gone[s] && !gone[t] && !hasInput) {
-      cuts.push({ item: place[t], tensor, enters: true });
+    if (removed[s] && !removed[t] && !hasInput) {
+      cuts.push({ item: newItem[t], tensor, enters: true });
     } else if (
-      gone[t] &&
-      !gone[s] &&
+      removed[t] &&
+      !removed[s] &&
       s < level.children.length &&
       !read.has(key) &&
       !sources.has(key)
     ) {
       sources.add(key);
-      cuts.push({ item: place[s], tensor, enters: false });
+      cuts.push({ item: newItem[s], tensor, enters: false });
     }
   }
   return cuts;

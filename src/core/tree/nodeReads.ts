@@ -101,14 +101,14 @@ export function computeReadRange(
   model: IGraphModel,
   reads: ICsrRows,
   nodePosition: Int32Array,
-  places: number,
+  positions: number,
   outputsOf: ReadonlyMap<number, readonly number[]>
 ) {
-  const firstRead = new Int32Array(model.tensorCount).fill(places + 1);
+  const firstRead = new Int32Array(model.tensorCount).fill(positions + 1);
   const lastRead = new Int32Array(model.tensorCount).fill(-1);
-  const note = (tensor: number, place: number) => {
-    firstRead[tensor] = Math.min(firstRead[tensor], place);
-    lastRead[tensor] = Math.max(lastRead[tensor], place);
+  const note = (tensor: number, position: number) => {
+    firstRead[tensor] = Math.min(firstRead[tensor], position);
+    lastRead[tensor] = Math.max(lastRead[tensor], position);
   };
   for (let node = 0; node < model.nodeCount; node++) {
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
@@ -116,7 +116,7 @@ export function computeReadRange(
     }
   }
   for (const tensor of outputsOf.get(-1) ?? []) {
-    note(tensor, places);
+    note(tensor, positions);
   }
   return { firstRead, lastRead };
 }

@@ -69,10 +69,11 @@ function readElsewhere(
       const tensor = reads.values[k];
       if (outputs.has(tensor)) {
         const group = homes.nodeParent[model.tensorProducer[tensor]];
-        const place = homes.nodePosition[node];
+        const position = homes.nodePosition[node];
         const inside =
           group < 0 ||
-          (place >= homes.groupStart[group] && place < homes.groupEnd[group]);
+          (position >= homes.groupStart[group] &&
+            position < homes.groupEnd[group]);
         if (!inside) {
           found.add(tensor);
         }

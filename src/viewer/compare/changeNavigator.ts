@@ -126,11 +126,11 @@ export class ChangeNavigator {
           placeOf.set(pair, trees[0].nodePosition[node]);
         }
       }
-      let place = -1;
+      let position = -1;
       for (const node of trees[1].nodeOrder) {
-        place = placeOf.get(changes.pair(1, node)) ?? place;
+        position = placeOf.get(changes.pair(1, node)) ?? position;
         if (changes.state(1, node) === 'only') {
-          stops.push({ side: 1, node, place: place + 0.5 });
+          stops.push({ side: 1, node, place: position + 0.5 });
         }
       }
       this._differences = stops.sort((a, b) => a.place - b.place);
@@ -181,8 +181,8 @@ export class ChangeNavigator {
         return at;
       }
       if (side === 0) {
-        const place = document.tree.nodePosition[selection.id];
-        const after = stops.findIndex(stop => stop.place > place);
+        const position = document.tree.nodePosition[selection.id];
+        const after = stops.findIndex(stop => stop.place > position);
         return (after < 0 ? stops.length : after) - 0.5;
       }
     }

@@ -56,8 +56,8 @@ const WIRES = [
   { place: ADDED, dash: [9, 3, 1.5, 3] }
 ] as const;
 
-function colour(place: number, dark: boolean): string {
-  return (COLOURS[Math.round(place * 8)] ?? COLOURS[0])[dark ? 1 : 0];
+function colour(position: number, dark: boolean): string {
+  return (COLOURS[Math.round(position * 8)] ?? COLOURS[0])[dark ? 1 : 0];
 }
 
 function isAdded(given: IEntityChanges, entity: number): boolean {

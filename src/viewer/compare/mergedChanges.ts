@@ -132,10 +132,10 @@ export class MergedChanges {
       return;
     }
     const { selection } = store.get();
-    const place = this._tree!.nodePosition;
-    const here = selection.kind === 'node' ? place[selection.id] : -1;
-    const after = stops.findIndex(node => place[node] > here);
-    const before = stops.filter(node => place[node] < here).length - 1;
+    const positions = this._tree!.nodePosition;
+    const here = selection.kind === 'node' ? positions[selection.id] : -1;
+    const after = stops.findIndex(node => positions[node] > here);
+    const before = stops.filter(node => positions[node] < here).length - 1;
     const next = step > 0 ? after : here >= 0 ? before : -1;
     const at = next >= 0 ? next : step > 0 ? 0 : stops.length - 1;
     this._session.select({ kind: 'node', id: stops[at] }, 'reveal');

@@ -181,9 +181,9 @@ function drawWire(picture: IPicture, edge: number, target: IDrawTarget): void {
   const width = wireWidth(scene.edgeWeight[edge], k);
   const line = edgePath(scene, edge) + returnArrowheadPath(scene, edge);
   target.path(line, { stroke, width, dash: look?.dash });
-  const spots = portPoints(scene, edge);
-  for (let i = 0; i < spots.length; i += 2) {
-    const [x, y] = [spots[i] - DOT / 2, spots[i + 1] - DOT / 2];
+  const ports = portPoints(scene, edge);
+  for (let i = 0; i < ports.length; i += 2) {
+    const [x, y] = [ports[i] - DOT / 2, ports[i + 1] - DOT / 2];
     target.rect(x, y, DOT, DOT, DOT / 2, { fill: stroke });
   }
 }

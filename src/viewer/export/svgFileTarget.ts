@@ -53,10 +53,10 @@ export class SvgFileTarget implements IPageTarget {
     r: number,
     shape: IShape
   ): void {
-    const place = `${x ? ` x="${formatNumber(x)}"` : ''}${y ? ` y="${formatNumber(y)}"` : ''}`;
+    const offset = `${x ? ` x="${formatNumber(x)}"` : ''}${y ? ` y="${formatNumber(y)}"` : ''}`;
     const round = r ? ` rx="${formatNumber(r)}"` : '';
     this._parts.push(
-      `<rect${place} width="${formatNumber(w)}" height="${formatNumber(h)}"${round}${this._look(shape)}/>`
+      `<rect${offset} width="${formatNumber(w)}" height="${formatNumber(h)}"${round}${this._look(shape)}/>`
     );
   }
 

@@ -105,8 +105,8 @@ function computeStates(
   return {
     overlay: {
       value: entity => states.value(entity),
-      color: place => states.color(place, dark),
-      textColor: place => readableTextColor(states.color(place, dark)),
+      color: position => states.color(position, dark),
+      textColor: position => readableTextColor(states.color(position, dark)),
       text: entity => states.text(entity),
       sign: entity => states.sign(entity),
       ghost: entity => states.ghost(entity),

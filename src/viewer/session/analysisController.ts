@@ -93,17 +93,17 @@ export class AnalysisController {
     if (sizable(document.model.payload).length > 0) {
       return;
     }
-    const asking = new AbortController();
-    this._batchRequest = asking;
+    const request = new AbortController();
+    this._batchRequest = request;
     store.set({ batch: { status: 'asking' } });
     try {
-      const { offer, reason } = await provider.batch(asking.signal);
-      if (this._batchRequest === asking) {
+      const { offer, reason } = await provider.batch(request.signal);
+      if (this._batchRequest === request) {
         const taken = offer !== null && this._takeBatch(offer);
         store.set({ batch: taken ? null : { status: 'none', reason } });
       }
     } catch (error) {
-      if (this._batchRequest === asking) {
+      if (this._batchRequest === request) {
         const reason = isAbort(error) ? '' : problemOf(error).detail;
         store.set({ batch: { status: 'none', reason } });
       }

@@ -41,12 +41,12 @@ function sameEntry(a: IHistoryEntry, b: IHistoryEntry): boolean {
 
 function withEntry(
   list: readonly IHistoryEntry[],
-  place: IHistoryEntry
+  entry: IHistoryEntry
 ): readonly IHistoryEntry[] {
   const last = list[list.length - 1];
-  return last && sameEntry(last, place)
+  return last && sameEntry(last, entry)
     ? list
-    : [...list, place].slice(-MAX_HISTORY);
+    : [...list, entry].slice(-MAX_HISTORY);
 }
 
 /** Call before a change: Back returns to the current state. */
@@ -76,13 +76,13 @@ export function selectWithHistory(
 async function navigate(session: ISession, forward: boolean): Promise<void> {
   const state = session.store.get();
   const from = forward ? state.historyForward : state.historyBack;
-  const place = from[from.length - 1];
-  if (!place || !state.document) {
+  const entry = from[from.length - 1];
+  if (!entry || !state.document) {
     return;
   }
   const here = captureEntry(session);
   const rest = from.slice(0, -1);
-  const { selection, moreSelected, direction } = place;
+  const { selection, moreSelected, direction } = entry;
   session.store.set({
     selection,
     moreSelected,
@@ -98,14 +98,14 @@ async function navigate(session: ISession, forward: boolean): Promise<void> {
         })
   });
   const { graph } = session;
-  if (!samePicture(place, here)) {
+  if (!samePicture(entry, here)) {
     await graph.whenDirectionApplied();
     await graph.transition(view =>
-      view.restore(place.open, place.hidden, place.rows)
+      view.restore(entry.open, entry.hidden, entry.rows)
     );
   }
-  if (place.camera) {
-    graph.surface?.setCamera(place.camera, true);
+  if (entry.camera) {
+    graph.surface?.setCamera(entry.camera, true);
   }
 }
 

@@ -89,8 +89,8 @@ function selectedPart(
   repeatGroup: number
 ) {
   const entity = document && entityOf(document.model, selection);
-  const place = document && entity !== null && partAt(document.tree, entity);
-  return place && place.repeatGroup === repeatGroup ? place.index : -1;
+  const instance = document && entity !== null && partAt(document.tree, entity);
+  return instance && instance.repeatGroup === repeatGroup ? instance.index : -1;
 }
 
 /** Shows a single instance of a repeat, expanded, or all of them for -1. The selection moves along. */

@@ -16,11 +16,11 @@ export function descriptionLine(
   const follow = (values: readonly IdentityValue[], ids: readonly number[]) => {
     for (const value of values.filter(({ shown }) => shown)) {
       const before = sizesOf(value.shape);
-      const place = identity.text.indexOf(before, at);
-      if (place >= 0) {
+      const start = identity.text.indexOf(before, at);
+      if (start >= 0) {
         const now = sizesOf(shapeNow(payload, ids, value));
-        line += identity.text.slice(at, place) + now;
-        at = place + before.length;
+        line += identity.text.slice(at, start) + now;
+        at = start + before.length;
       }
     }
   };

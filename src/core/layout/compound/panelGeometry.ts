@@ -195,9 +195,9 @@ export function portPlaces(
   first: number,
   count: number
 ): Float64Array {
-  const places = new Float64Array(count);
+  const positions = new Float64Array(count);
   for (let i = 0; i < count; i++) {
-    places[i] = originAcross + geometry.y[first + i] - across / 2;
+    positions[i] = originAcross + geometry.y[first + i] - across / 2;
   }
-  return places;
+  return positions;
 }

@@ -27,7 +27,7 @@ export function portFinder(tensors: Int32Array): (tensor: number) => number {
   if (tensors.length <= 16) {
     return tensor => tensors.indexOf(tensor);
   }
-  const places = new Map<number, number>();
-  tensors.forEach((tensor, i) => places.set(tensor, i));
-  return tensor => places.get(tensor) ?? -1;
+  const positions = new Map<number, number>();
+  tensors.forEach((tensor, i) => positions.set(tensor, i));
+  return tensor => positions.get(tensor) ?? -1;
 }

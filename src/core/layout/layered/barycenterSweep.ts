@@ -37,10 +37,11 @@ function guide(near: IAdjacency, far: IAdjacency): IGuide {
 /** Sorts a short list of vertices by key; stable. */
 function sortByKey(list: Int32Array, key: Float64Array): void {
   if (list.length > 32) {
-    const place = new Map<number, number>();
-    list.forEach((v, i) => place.set(v, i));
+    const position = new Map<number, number>();
+    list.forEach((v, i) => position.set(v, i));
     list.sort(
-      (a, b) => key[a] - key[b] || (place.get(a) ?? 0) - (place.get(b) ?? 0)
+      (a, b) =>
+        key[a] - key[b] || (position.get(a) ?? 0) - (position.get(b) ?? 0)
     );
     return;
   }
@@ -211,11 +212,11 @@ export class LayerSweep {
       return place[v];
     }
     if (median && end - begin > 2) {
-      const places = new Float64Array(end - begin);
+      const positions = new Float64Array(end - begin);
       for (let k = begin; k < end; k++) {
-        places[k - begin] = place[side.vertex[k]] + side.fraction[k];
+        positions[k - begin] = place[side.vertex[k]] + side.fraction[k];
       }
-      return places.sort()[places.length >> 1];
+      return positions.sort()[positions.length >> 1];
     }
     let sum = 0;
     for (let k = begin; k < end; k++) {

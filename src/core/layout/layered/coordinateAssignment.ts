@@ -157,15 +157,15 @@ function compact(
   const { vertexCount } = context.graph;
   const { from, to, distance } = constraints(context, blocks, upper);
   const rows = indexBy(vertexCount, from);
-  const waiting = new Int32Array(vertexCount);
+  const pending = new Int32Array(vertexCount);
   for (const b of to) {
-    waiting[b]++;
+    pending[b]++;
   }
   const position = new Float64Array(vertexCount);
   const order = new Int32Array(vertexCount);
   let tail = 0;
   for (let v = 0; v < vertexCount; v++) {
-    if (blocks.root[v] === v && waiting[v] === 0) {
+    if (blocks.root[v] === v && pending[v] === 0) {
       order[tail++] = v;
     }
   }
@@ -175,7 +175,7 @@ function compact(
       const c = rows.values[k];
       const b = to[c];
       position[b] = Math.max(position[b], position[a] + distance[c]);
-      if (--waiting[b] === 0) {
+      if (--pending[b] === 0) {
         order[tail++] = b;
       }
     }

@@ -12,12 +12,12 @@ import { compactColumns } from './columnWidths';
 function longestPath(dag: IDag, lowest: number) {
   const rank = new Int32Array(dag.count);
   const order = new Int32Array(dag.count);
-  const waiting = new Int32Array(dag.count);
+  const pending = new Int32Array(dag.count);
   let tail = 0;
   for (let v = 0; v < dag.count; v++) {
-    waiting[v] = inDegree(dag, v);
+    pending[v] = inDegree(dag, v);
     rank[v] = dag.pin[v] === PIN.first ? 0 : lowest;
-    if (waiting[v] === 0) {
+    if (pending[v] === 0) {
       order[tail++] = v;
     }
   }
@@ -26,7 +26,7 @@ function longestPath(dag: IDag, lowest: number) {
     for (let k = dag.out.offsets[v]; k < dag.out.offsets[v + 1]; k++) {
       const next = dag.to[dag.out.values[k]];
       rank[next] = Math.max(rank[next], rank[v] + 1);
-      if (--waiting[next] === 0) {
+      if (--pending[next] === 0) {
         order[tail++] = next;
       }
     }

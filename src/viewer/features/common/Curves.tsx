@@ -61,13 +61,13 @@ export function Curves(props: ICurvesProps): JSX.Element {
     width: Math.max(1, width - LEFT - RIGHT),
     height: Math.max(1, height - TOP - BOTTOM)
   };
-  const places = placesOf(sizes);
+  const positions = placesOf(sizes);
   const under = (event: React.PointerEvent | React.MouseEvent): number => {
     const left = box.current?.getBoundingClientRect().left ?? 0;
     const x = (event.clientX - left - LEFT) / room.width;
     let best = -1;
-    places.forEach((place, point) => {
-      if (best < 0 || Math.abs(place - x) < Math.abs(places[best] - x)) {
+    positions.forEach((position, point) => {
+      if (best < 0 || Math.abs(position - x) < Math.abs(positions[best] - x)) {
         best = point;
       }
     });
@@ -131,7 +131,7 @@ export function Curves(props: ICurvesProps): JSX.Element {
             event.stopPropagation();
           }}
         >
-          {width > 0 && <Picture {...props} {...room} places={places} />}
+          {width > 0 && <Picture {...props} {...room} places={positions} />}
         </div>
       </div>
     </section>

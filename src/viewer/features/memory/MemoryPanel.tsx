@@ -102,17 +102,17 @@ function Curve({ timeline }: { timeline: TimelineColumns }): JSX.Element {
               [trans.__('Peak'), peak, inplace],
               [trans.__('Without reuse'), simplePeak, simple]
             ] as const
-          ).map(([label, place, values]) => (
+          ).map(([label, step, values]) => (
             <button
               key={label}
               type="button"
               className="oad-Jump"
-              title={nodeLabel(model, node[place])}
+              title={nodeLabel(model, node[step])}
               onClick={() =>
-                session.select({ kind: 'node', id: node[place] }, 'reveal')
+                session.select({ kind: 'node', id: node[step] }, 'reveal')
               }
             >
-              {label} <b>{formatBytes(values[place])}</b>
+              {label} <b>{formatBytes(values[step])}</b>
             </button>
           ))}
         </div>

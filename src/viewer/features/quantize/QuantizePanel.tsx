@@ -182,8 +182,8 @@ function TaskResults({ state }: { state: ITaskBoard }): JSX.Element {
       <div className="oad-Quantize-said">
         {shown.flatMap(
           (one, at) =>
-            one?.lines.map((line, place) => (
-              <p key={`${at}-${place}`} className="oad-Quantize-line">
+            one?.lines.map((line, index) => (
+              <p key={`${at}-${index}`} className="oad-Quantize-line">
                 {shortLabel(escapeInvisible(line), 400)}
               </p>
             )) ?? []

@@ -49,7 +49,7 @@ export function RooflineChart(props: IRoofProps): JSX.Element {
       color,
       d: places
         .filter((_, point) => points[point].bound === bound)
-        .map(place => mark(place.x, place.y, size))
+        .map(point => mark(point.x, point.y, size))
         .join('')
     }));
     // The slope enters the chart from the left, or from below.

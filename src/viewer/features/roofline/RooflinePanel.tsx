@@ -246,8 +246,8 @@ const POINT_REACH_PX = 24;
 
 function nearest(places: readonly IRoofPlace[], x: number, y: number): number {
   let [best, least] = [-1, POINT_REACH_PX * POINT_REACH_PX];
-  places.forEach((place, at) => {
-    const distance = (place.x - x) ** 2 + (place.y - y) ** 2;
+  places.forEach((point, at) => {
+    const distance = (point.x - x) ** 2 + (point.y - y) ** 2;
     if (distance < least) {
       [best, least] = [at, distance];
     }

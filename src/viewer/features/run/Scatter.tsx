@@ -53,14 +53,14 @@ export function Scatter(props: {
     ]);
     // One scale for both, so that they agree on the diagonal.
     const scale = logScale(all, Math.max(2, Math.floor(width / 80)));
-    const place = (value: number): number =>
+    const position = (value: number): number =>
       logPlace(value, scale.low, scale.high);
     return {
       ...scale,
-      place,
+      place: position,
       points: both.map(({ measured, estimated }) => ({
-        x: width * place(measured),
-        y: height * (1 - place(estimated))
+        x: width * position(measured),
+        y: height * (1 - position(estimated))
       }))
     };
   }, [both, width, height]);
@@ -217,8 +217,8 @@ function nearest(
   y: number
 ): number {
   let [best, least] = [-1, POINT_REACH_PX * POINT_REACH_PX];
-  places.forEach((place, at) => {
-    const distance = (place.x - x) ** 2 + (place.y - y) ** 2;
+  places.forEach((point, at) => {
+    const distance = (point.x - x) ** 2 + (point.y - y) ** 2;
     if (distance < least) {
       [best, least] = [at, distance];
     }

@@ -147,9 +147,9 @@ function ServingCharts(props: {
           <option value="context">{trans.__('Context')}</option>
         </select>
         <ul className="oad-Plot-legend oad-PlotBox" aria-hidden="true">
-          {drawn.lines.map(({ value }, place) => (
-            <li key={value} data-color={place + 1}>
-              <span className={place % 2 === 1 ? 'oad-mod-dashed' : ''} />
+          {drawn.lines.map(({ value }, index) => (
+            <li key={value} data-color={index + 1}>
+              <span className={index % 2 === 1 ? 'oad-mod-dashed' : ''} />
               {sizeText(drawn.other, value, trans)}
             </li>
           ))}
@@ -232,15 +232,15 @@ function sizeText(name: Along, value: number, trans: ITranslate): string {
 function describe(
   { along, other, sizes, lines }: ILines,
   number: IServingNumber,
-  place: number,
+  index: number,
   trans: ITranslate
 ): string {
   const texts = lines.map(({ value, points }) => {
-    const point = points[place];
+    const point = points[index];
     const text = point ? number.text(point) : UNKNOWN;
     return trans.__('%1 with %2', text, sizeText(other, value, trans));
   });
-  return `${sizeText(along, sizes[place], trans)}: ${texts.join('; ')}`;
+  return `${sizeText(along, sizes[index], trans)}: ${texts.join('; ')}`;
 }
 
 function Chart(props: {
@@ -252,18 +252,18 @@ function Chart(props: {
 }): JSX.Element {
   const trans = useTrans();
   const { plan, drawn, number, at } = props;
-  const curves = drawn.lines.map(({ value, points }, place): ICurve => {
+  const curves = drawn.lines.map(({ value, points }, index): ICurve => {
     const of = (read: IServingNumber['value']): number[] =>
       points.map(point => (point ? read(point) : Number.NaN));
     const { low, high } = number;
     return {
       label: sizeText(drawn.other, value, trans),
-      color: place + 1,
-      dashed: place % 2 === 1,
+      color: index + 1,
+      dashed: index % 2 === 1,
       values: of(number.value),
       small: points.map(point => point?.fits === false),
       // Ranges of several curves would overlap; all of them are described in words.
-      ...(place === 0 && low && high && { low: of(low), high: of(high) })
+      ...(index === 0 && low && high && { low: of(low), high: of(high) })
     };
   });
   const { available_bytes: usable } = plan;
@@ -280,7 +280,7 @@ function Chart(props: {
           ? { value: usable, label: trans.__('memory of the device') }
           : undefined
       }
-      describe={place => describe(drawn, number, place, trans)}
+      describe={index => describe(drawn, number, index, trans)}
       small={[]}
       shown={-1}
       at={at}

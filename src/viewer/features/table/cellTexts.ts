@@ -62,12 +62,12 @@ export class CellTexts {
         (_, entity) => this.text(column, entity)
       );
       const { compare } = new Intl.Collator('en', { numeric: true });
-      const place = new Map(
+      const rankOf = new Map(
         [...new Set(texts)]
           .sort(compare)
           .map((text, at): [string, number] => [text, at])
       );
-      ranks = Float64Array.from(texts, text => place.get(text) ?? 0);
+      ranks = Float64Array.from(texts, text => rankOf.get(text) ?? 0);
       this._ranks.set(column, ranks);
     }
     return ranks;

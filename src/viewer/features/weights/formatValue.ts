@@ -24,13 +24,13 @@ function groupDigits(digits: string): string {
 
 /** Multi-dimensional index of element `at` in row-major order: `[0, 3, 12]`. */
 export function indexText(at: number, shape: readonly number[]): string {
-  const places: number[] = [];
+  const indices: number[] = [];
   let rest = at;
   for (const size of [...shape].reverse()) {
-    places.unshift(size > 0 ? rest % size : 0);
+    indices.unshift(size > 0 ? rest % size : 0);
     rest = size > 0 ? Math.floor(rest / size) : 0;
   }
-  return `[${places.join(', ')}]`;
+  return `[${indices.join(', ')}]`;
 }
 
 /** Values per line: the last dimension if it is short, so that lines are rows. */

@@ -42,7 +42,7 @@ describe('cards', () => {
     expect(sizer.node(find('Conv'), true)).toEqual({ w: short.w, h: short.h });
   });
 
-  it('shows the role of a block in place of a class that says nothing', () => {
+  it('shows the role of a block instead of a generic class', () => {
     const group = tree.groupType.findIndex(type => type !== '');
     const scope = model.payload.scopes.label.indexOf(tree.groupLabel[group]);
     const role = model.payload.scopes.label.map((_, i) =>

@@ -107,8 +107,8 @@ function isStraight(
   if (isAcross(along)) {
     return true;
   }
-  const lone = i === first && i + 1 === last;
-  return Math.abs(across) < 0.05 && !(along < 0 && lone);
+  const isOnly = i === first && i + 1 === last;
+  return Math.abs(across) < 0.05 && !(along < 0 && isOnly);
 }
 
 function isCorner(p: Float64Array, i: number): boolean {
@@ -166,22 +166,22 @@ export function portPoints(scene: IScene, edge: number): number[] {
   const p = scene.edgePoints;
   const a = scene.edgeOffsets[edge];
   const b = scene.edgeOffsets[edge + 1] - 1;
-  const spot = (box: number, i: number): number[] =>
+  const point = (box: number, i: number): number[] =>
     b <= a || scene.boxKind[box] === BoxKind.Port
       ? []
       : [roundTenth(p[2 * i]), roundTenth(p[2 * i + 1])];
   return [
-    ...spot(scene.edgeSource[edge], a),
-    ...spot(scene.edgeTarget[edge], b)
+    ...point(scene.edgeSource[edge], a),
+    ...point(scene.edgeTarget[edge], b)
   ];
 }
 
 /** Dots at those points: zero-length strokes with round caps. */
 export function portPath(scene: IScene, edge: number): string {
-  const spots = portPoints(scene, edge);
+  const ports = portPoints(scene, edge);
   let d = '';
-  for (let i = 0; i < spots.length; i += 2) {
-    d += `M${spots[i]},${spots[i + 1]}h0`;
+  for (let i = 0; i < ports.length; i += 2) {
+    d += `M${ports[i]},${ports[i + 1]}h0`;
   }
   return d;
 }

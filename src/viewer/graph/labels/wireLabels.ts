@@ -124,18 +124,18 @@ export class WireLabels {
     const { scene } = this._drawing;
     const [edge] = edges;
     const [text] = this._textsOf(tensor, edge);
-    const spot = text ? labelAnchor(scene, edge) : null;
-    if (!text || !spot) {
+    const anchor = text ? labelAnchor(scene, edge) : null;
+    if (!text || !anchor) {
       // Without a text there is nothing to place.
       return !text;
     }
     const w = this._width(text);
-    if (!spot.beside && w > spot.room) {
+    if (!anchor.beside && w > anchor.room) {
       return false;
     }
-    const x = spot.beside ? spot.x + w / 2 : spot.x;
-    const y = spot.beside ? spot.y : spot.y - 4;
-    const at = { x: spot.x - (spot.beside ? 6 : 0), y: spot.y };
+    const x = anchor.beside ? anchor.x + w / 2 : anchor.x;
+    const y = anchor.beside ? anchor.y : anchor.y - 4;
+    const at = { x: anchor.x - (anchor.beside ? 6 : 0), y: anchor.y };
     const label = labelAt(x, y, w, text);
     if (!this._space.isFree(label.rect, at)) {
       return false;

@@ -54,14 +54,14 @@ export function mainLineOffset(
   const [along, across, length] = down
     ? [scene.boxY, scene.boxX, scene.boxW]
     : [scene.boxX, scene.boxY, scene.boxH];
-  const places: number[] = [];
+  const middles: number[] = [];
   for (let b = 0; b < scene.boxCount; b++) {
     if (scene.boxKind[b] <= BoxKind.Group && along[b] < reach) {
-      places.push(across[b] + length[b] / 2);
+      middles.push(across[b] + length[b] / 2);
     }
   }
-  places.sort((a, b) => a - b);
-  return places[places.length >> 1];
+  middles.sort((a, b) => a - b);
+  return middles[middles.length >> 1];
 }
 
 /** Boxes that show or contain the entities, each once. */

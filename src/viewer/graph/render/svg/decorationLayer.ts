@@ -109,10 +109,10 @@ export class DecorationLayer {
    */
   private _brightTensors(tensors: readonly number[]): number[] {
     const series = this.tree?.series;
-    const leads = series
+    const representatives = series
       ? tensors.map(tensor => seriesRepresentative(series, tensor))
       : [];
-    return [...new Set([...tensors, ...leads])];
+    return [...new Set([...tensors, ...representatives])];
   }
 
   /**
