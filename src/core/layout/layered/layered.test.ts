@@ -7,7 +7,7 @@ import { randomGraph, withPorts } from '../../testing/randomInput';
 import type { ILayoutInput } from './layoutTypes';
 import { PIN } from './layoutTypes';
 
-const CLEAN = { overlaps: 0, backward: 0, through: 0, loose: 0, outside: 0 };
+const CLEAN = { overlaps: 0, backward: 0, through: 0, detached: 0, outside: 0 };
 
 describe('layered layout of random graphs', () => {
   it('has no faults on 300 acyclic graphs', () => {

@@ -45,7 +45,7 @@ describe.each(GRAPHS)('layout of %s', (name, { graph, rivals }) => {
       overlaps: 0,
       backward: 0,
       through: 0,
-      loose: 0,
+      detached: 0,
       outside: 0
     });
   });
