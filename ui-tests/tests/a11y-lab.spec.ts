@@ -3,6 +3,7 @@
 import { expect } from '@playwright/test';
 import { clean } from './axe';
 import { current, openModel, test } from './helpers';
+import { notebook } from './notebooks';
 import { box, pick, setOpen } from './pages';
 
 const PANEL = '.oad-LabPanel .oad-Viewer';
@@ -84,10 +85,9 @@ test('a link opens the same view in JupyterLab', async ({ page }) => {
 });
 
 test('widget in a notebook', async ({ page }) => {
-  await page.notebook.createNew('a11y.ipynb');
-  const source =
-    "from py_autodoc import Autodoc\nAutodoc('resnet_tiny.onnx', height=420)";
-  await page.notebook.setCell(0, 'code', source);
+  await notebook(page, 'a11y.ipynb', [
+    "from py_autodoc import Autodoc\nAutodoc('resnet_tiny.onnx', height=420)"
+  ]);
   await page.notebook.runCell(0, true);
   const widget = page.locator('.oad-Widget');
   await expect(

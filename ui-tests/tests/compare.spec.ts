@@ -110,52 +110,45 @@ test('two files compared from the context menu are matched, and selections are l
   await expect(full.locator('.oad-graph')).toBeVisible();
 });
 
-test.describe('in a fresh JupyterLab', () => {
-  test.use({ fresh: true });
-
-  test('heatmap, expanded blocks and the link survive a reload; closing one side unlinks', async ({
-    page
-  }) => {
-    const [left, right] = await compare(
-      page,
-      'bert_base.onnx',
-      'bert_dyn.onnx'
-    );
-    await left
-      .getByRole('combobox', { name: 'Heatmap' })
-      .selectOption({ label: 'Parameters' });
-    await expect(right.locator('.oad-Legend')).toContainText('Parameters');
-    const ends = async (panel: Locator): Promise<string> =>
-      panel.locator('.oad-Legend-ends').innerText();
-    expect(await ends(left)).toBe(await ends(right));
-    await left
-      .getByRole('combobox', { name: 'Match by' })
-      .selectOption({ label: 'Module' });
-    await expect(right.getByRole('combobox', { name: 'Match by' })).toHaveValue(
-      'tag'
-    );
-    // Lab writes its state a little later.
-    await page.waitForResponse(
-      response =>
-        response.request().method() === 'PUT' &&
-        /"match":\s*"tag"/.test(response.request().postData() ?? '')
-    );
-    await page.reload({ waitForIsReady: false });
-    const [again, other] = await pair(page);
-    // Until then JupyterLab gives the focus to what it has opened.
-    await page.evaluate(() => window.jupyterapp.restored);
-    await expect(again.getByRole('combobox', { name: 'Match by' })).toHaveValue(
-      'tag'
-    );
-    await find(again, 'softmax');
-    await expect(selected(other)).toContainText('same place in the module');
-    await page
-      .locator('.lm-TabBar-tab', { hasText: 'bert_dyn.onnx' })
-      .locator('.lm-TabBar-tabCloseIcon')
-      .click();
-    await expect(bars(page)).toHaveCount(0);
-    await expect(page.locator('.oad-LabPanel')).toHaveCount(1);
-  });
+test('heatmap, expanded blocks and the link survive a reload; closing one side unlinks', async ({
+  page
+}) => {
+  const [left, right] = await compare(page, 'bert_base.onnx', 'bert_dyn.onnx');
+  await left
+    .getByRole('combobox', { name: 'Heatmap' })
+    .selectOption({ label: 'Parameters' });
+  await expect(right.locator('.oad-Legend')).toContainText('Parameters');
+  const ends = async (panel: Locator): Promise<string> =>
+    panel.locator('.oad-Legend-ends').innerText();
+  expect(await ends(left)).toBe(await ends(right));
+  // Lab writes its state a little later.
+  const written = page.waitForResponse(
+    response =>
+      response.request().method() === 'PUT' &&
+      /"match":\s*"tag"/.test(response.request().postData() ?? '')
+  );
+  await left
+    .getByRole('combobox', { name: 'Match by' })
+    .selectOption({ label: 'Module' });
+  await expect(right.getByRole('combobox', { name: 'Match by' })).toHaveValue(
+    'tag'
+  );
+  await written;
+  await page.reload({ waitForIsReady: false });
+  const [again, other] = await pair(page);
+  // Until then JupyterLab gives the focus to what it has opened.
+  await page.evaluate(() => window.jupyterapp.restored);
+  await expect(again.getByRole('combobox', { name: 'Match by' })).toHaveValue(
+    'tag'
+  );
+  await find(again, 'softmax');
+  await expect(selected(other)).toContainText('same place in the module');
+  await page
+    .locator('.lm-TabBar-tab', { hasText: 'bert_dyn.onnx' })
+    .locator('.lm-TabBar-tabCloseIcon')
+    .click();
+  await expect(bars(page)).toHaveCount(0);
+  await expect(page.locator('.oad-LabPanel')).toHaveCount(1);
 });
 
 test('both graphs are in view after a split, whatever part was visible before', async ({

@@ -7,13 +7,10 @@ import { base, listen, type ILog } from './jupyterlab';
  * page complains or asks another host.
  */
 export const test = base.extend<{
-  fresh: boolean;
   page: IJupyterLabPageFixture;
   log: ILog;
 }>({
-  // For what depends on how JupyterLab starts.
-  fresh: [false, { option: true }],
-  page: async ({ cleanLab, fresh }, use) => use(await cleanLab(fresh)),
+  page: async ({ cleanLab }, use) => use(await cleanLab()),
   log: [
     async ({ page }, use) => {
       const { log, end } = listen(page);

@@ -75,15 +75,11 @@ interface IParts {
 
 /** A JupyterLab in a browser context of its own: settings, state and kernels are nobody else's. */
 class Lab {
-  private _loads = 0;
-
   private constructor(
     readonly page: IJupyterLabPageFixture,
     private readonly _endKernels: () => Promise<unknown>,
     private readonly _settings: Readonly<Record<string, string>>
-  ) {
-    page.on('domcontentloaded', () => this._loads++);
-  }
+  ) {}
 
   static async open(
     browser: Browser,
@@ -101,7 +97,7 @@ class Lab {
       baseURL!,
       true,
       galata.DEFAULT_SETTINGS,
-      true,
+      false,
       true,
       await context.newPage(),
       sessions,
@@ -110,6 +106,7 @@ class Lab {
       started,
       new Map()
     )) as IJupyterLabPageFixture;
+    await keepWorkspace(page, galata.Routes.workspaces);
     const { log, end } = listen(page);
     await page.goto();
     end();
@@ -123,14 +120,17 @@ class Lab {
     return new Lab(page, endKernels, await settingsOf(page));
   }
 
-  /** A test has loaded it again: it may still be about to restore what was open. */
-  get isLoading(): boolean {
-    return this._loads > 0;
-  }
-
   /** Puts it back as it came. */
   async tidy(): Promise<void> {
     const { page } = this;
+    // A test may have loaded it again: first it opens what was open, then what the address names.
+    await page.waitForFunction(() => typeof window.jupyterapp === 'object');
+    await page.evaluate(async () => {
+      await window.jupyterapp.restored;
+      // Galata looks for the application where this is read.
+      return typeof window.galata.app;
+    });
+    await expect(page.locator('#filebrowser.jp-mod-restoring')).toHaveCount(0);
     await page.keyboard.press('Escape');
     await page.evaluate(async () => {
       const { shell, serviceManager } = window.jupyterapp;
@@ -147,7 +147,9 @@ class Lab {
         '@jupyterlab/filebrowser-extension:default-file-browser'
       );
       const state = await plugin('@jupyterlab/apputils-extension:state');
-      const { shell } = window.jupyterapp;
+      const { commands, shell } = window.jupyterapp;
+      // Recent documents that are gone are asked for when it is loaded again.
+      await commands.execute('docmanager:clear-recents');
       await state.clear();
       (
         await plugin('@jupyterlab/galata-extension:helpers')
@@ -162,6 +164,7 @@ class Lab {
       await browser.model.cd('/');
       await browser.model.refresh();
       browser.clearSelectedItems();
+      window.history.replaceState(null, '', '/lab');
     });
     await this._restoreSettings();
     await page.mouse.move(0, 0);
@@ -193,6 +196,23 @@ class Lab {
   }
 }
 
+/**
+ * A workspace in memory. That of Galata never forgets a document: when JupyterLab is loaded again, those of
+ * all tests before open, too.
+ */
+async function keepWorkspace(page: Page, address: RegExp): Promise<void> {
+  let workspace: unknown = { data: {}, metadata: { id: 'default' } };
+  await page.route(address, (route, request) => {
+    if (request.method() === 'PUT') {
+      workspace = request.postDataJSON();
+      return route.fulfill({ status: 204 });
+    }
+    const one = address.exec(request.url())?.groups?.id !== undefined;
+    const all = { workspaces: { ids: ['default'], values: [workspace] } };
+    return route.fulfill({ json: one ? workspace : all });
+  });
+}
+
 /** Until JupyterLab can be used. */
 async function started(
   page: Page,
@@ -216,19 +236,15 @@ const settingsOf = (
   });
 
 interface IWorker {
-  /** JupyterLab at its launcher, with nothing open; a new one where `fresh`. */
-  cleanLab: (fresh: boolean) => Promise<IJupyterLabPageFixture>;
+  /** JupyterLab at its launcher, with nothing open. */
+  cleanLab: () => Promise<IJupyterLabPageFixture>;
 }
 
 export const base = playwright.extend<object, IWorker>({
   cleanLab: [
     async ({ browser }, use, { project }) => {
       let lab: Lab | null = null;
-      await use(async fresh => {
-        if (lab && (fresh || lab.isLoading)) {
-          await lab.close();
-          lab = null;
-        }
+      await use(async () => {
         if (lab) {
           await lab.tidy();
         } else {
