@@ -55,7 +55,7 @@ def test_the_same_and_different():
         ([TINY, TINY, "--topology", "--structure"], "not both"),
         ([TINY, TINY, "--bind", "n=2", "--topology"], "--beside"),
         ([TINY, TINY, "--bind", "n=2"], "Neither model has 'n'"),
-        ([TINY, TINY, "--beside", "-"], "writes a file"),
+        ([TINY, TINY, "--beside", "-"], "cannot write to stdout"),
     ],
 )
 def test_trouble_is_two(args, said):

@@ -176,7 +176,7 @@ def test_files_that_are_none(tmp_path):
             settings(path)
     big = tmp_path / "big.json"
     big.write_text(" " * (thresholds.MAX_FILE_BYTES + 1))
-    with pytest.raises(OptionError, match="larger"):
+    with pytest.raises(OptionError, match="too large"):
         settings(big)
 
 
