@@ -44,6 +44,8 @@ def test_the_tree_is_sound(path):
     model, modules, tree = analysis.model, scope_tree(analysis.model), build_box_tree(analysis)
     assert all(parent < scope for scope, parent in enumerate(tree.parent))
     prepares = preparation_nodes(model, analysis.types).kind
+    drawn = [node.id for node in model.nodes if not node.is_constant]
+    others = {scope for node in drawn if prepares.get(node) != SIZES for scope in chain(modules, node)}
     for node in model.nodes:
         kind = prepares.get(node.id)
         if kind == WEIGHTS:
@@ -56,7 +58,8 @@ def test_the_tree_is_sound(path):
             if tree.origin[scope] not in MADE
         ]
         if kind == SIZES:
-            # What prepares a size stays in its modules, and may have gone deeper, to what needs it.
+            # Sizes stay in their modules, except those that hold nothing else, or go deeper, to their reader.
+            before = [modules.label[scope] for scope in chain(modules, node.id) if scope in others]
             assert after[len(after) - len(before) :] == before
             continue
         assert after == before

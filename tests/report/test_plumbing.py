@@ -86,6 +86,19 @@ def test_no_box_of_sizes_waits_for_itself():
     assert found == [(["Sizes"], ["Shape", "Gather", "Concat"]), (["Sizes"], ["Shape", "Mul"])]
 
 
+def test_a_module_of_sizes_alone_is_none():
+    """A list of layers records what the loop over it computes."""
+    named = [(op, inputs, outputs, f"/layers/{op}") for op, inputs, outputs, _ in SIZE]
+    rest = [("Reshape", ["x", "t"], ["r"], "/a/Reshape"), ("Relu", ["r"], ["p"], "/a/Relu")]
+    last = [("Reshape", ["p", "t"], ["q"], "/b/Reshape"), ("Relu", ["q"], ["y"], "/b/Relu")]
+    analysis = run_analysis(concat(model([*named, *rest, *last], ["y"], NUMBERS)), Options())
+    tree = build_box_tree(analysis)
+    assert "layers" not in tree.label
+    assert boxes(concat(model([*named, *rest, *last], ["y"], NUMBERS))) == [
+        (["Sizes"], ["Shape", "Gather", "Concat"])
+    ]
+
+
 def test_weights_that_the_graph_computes_fold_into_their_layer():
     weights = [helper.make_tensor("w", TensorProto.FLOAT, [4, 4], [1.0] * 16), tensor("k", 2.0, kind=1)]
     nodes = [

@@ -19,6 +19,7 @@ from py_autodoc.report.box_tree.box_roles import Roles
 from py_autodoc.report.box_tree.mask_boxes import TITLE, mask_boxes
 from py_autodoc.report.box_tree.preparation_nodes import (
     WEIGHTS,
+    leave_modules_of_sizes,
     lone,
     move_to_readers,
     preparation_nodes,
@@ -113,6 +114,7 @@ class _BoxTreeBuilder:
     def run(
         self, repeats: Sequence[Repeat], found: Sequence[RecognisedBlock], attention: Sequence[AttentionLayer]
     ) -> ScopeTree:
+        leave_modules_of_sizes(self.model, self.tree, self.plumbing)
         self._settle()
         orders = execution_orders(self.model, self._readers)
         by_calls(self.model, self.tree, self._readers, orders)

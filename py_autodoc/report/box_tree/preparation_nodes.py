@@ -152,6 +152,21 @@ def _floats(types: TypeTable, tensor: int) -> bool:
     return several and types.dtypes[tensor] not in _TRUTH_OR_WHOLE
 
 
+def leave_modules_of_sizes(model: Model, tree: ScopeTree, found: PreparationNodes) -> None:
+    """Move sizes out of modules that compute nothing else: a ``ModuleList`` whose loop adds them."""
+    others: set[int] = set()
+    scopes = [tree.node[n.id] for n in model.nodes if not n.is_constant and found.kind.get(n.id) != SIZES]
+    for scope in (*scopes, *tree.graph):
+        while scope >= 0 and scope not in others:
+            others.add(scope)
+            scope = tree.parent[scope]
+    for node in found.of(SIZES):
+        scope = tree.node[node]
+        while scope >= 0 and scope not in others:
+            scope = tree.parent[scope]
+        tree.node[node] = scope
+
+
 def move_to_readers(
     tree: ScopeTree,
     nodes: Sequence[int],
