@@ -48,11 +48,11 @@ def quantized_only(model: Model, types: TypeTable, flows: DataflowGraphs) -> Str
 
     Raises like ``recognise_structure``.
     """
-    made = _Recognition(model, types, flows)
+    recognition = _Recognition(model, types, flows)
     for flow in flows.all():
         if flow.order:
-            made.quantized_layers(flow)
-    return Structure(quantized=tuple(made.quantized), gave_up=tuple(made._gave_up()))
+            recognition.quantized_layers(flow)
+    return Structure(quantized=tuple(recognition.quantized), gave_up=tuple(recognition._gave_up()))
 
 
 class _Recognition:
@@ -60,7 +60,7 @@ class _Recognition:
         self.model = model
         self.types = types
         self.flows = flows
-        self.found: list[RecognisedBlock] = []
+        self.blocks: list[RecognisedBlock] = []
         self.attention: list[AttentionLayer] = []
         self.quantized: list[QuantizedLayer] = []
         self.failed: dict[tuple[str, str], int] = {}
@@ -69,15 +69,15 @@ class _Recognition:
         model, types = self.model, self.types
         for flow in self.flows.all():
             self._graph(flow)
-        found, attention = tuple(self.found), tuple(self.attention)
+        blocks, attention = tuple(self.blocks), tuple(self.attention)
         repeats: list[Repeat] = self._guard("repeats", lambda: find_repeats(model, types), [])
         kind = self._guard(
             "verdict",
-            lambda: classify_architecture(model, types, found, attention, repeats, self.flows),
+            lambda: classify_architecture(model, types, blocks, attention, repeats, self.flows),
             ArchitectureVerdict("unknown", 0.0, ()),
         )
         return Structure(
-            found, attention, tuple(repeats), kind, tuple(self.quantized), tuple(self._gave_up())
+            blocks, attention, tuple(repeats), kind, tuple(self.quantized), tuple(self._gave_up())
         )
 
     def quantized_layers(self, flow: DataflowGraph) -> None:
@@ -91,14 +91,14 @@ class _Recognition:
         attention: list[AttentionLayer] = self._guard("attention", lambda: find_attention(flow), [])
         norms: list[RecognisedBlock] = self._guard("normalizations", lambda: find_normalizations(flow), [])
         self.attention += attention
-        self.found += norms
-        self.found += self._guard("convolutions", lambda: find_conv_blocks(flow), [])
-        self.found += self._guard("residuals", lambda: find_residuals(flow), [])
-        self.found += self._guard("MLPs", lambda: find_mlps(flow, attention, norms), [])
-        self.found += self._guard("embeddings", lambda: find_embeddings(flow), [])
-        self.found += self._guard("heads", lambda: find_heads(flow), [])
-        self.found += self._guard("recurrent layers", lambda: find_recurrent(flow), [])
-        self.found += self._guard("selective scans", lambda: find_selective_scans(flow), [])
+        self.blocks += norms
+        self.blocks += self._guard("convolutions", lambda: find_conv_blocks(flow), [])
+        self.blocks += self._guard("residuals", lambda: find_residuals(flow), [])
+        self.blocks += self._guard("MLPs", lambda: find_mlps(flow, attention, norms), [])
+        self.blocks += self._guard("embeddings", lambda: find_embeddings(flow), [])
+        self.blocks += self._guard("heads", lambda: find_heads(flow), [])
+        self.blocks += self._guard("recurrent layers", lambda: find_recurrent(flow), [])
+        self.blocks += self._guard("selective scans", lambda: find_selective_scans(flow), [])
         self.quantized_layers(flow)
         for name in sorted(flow.incomplete):
             key = (f"{name}s", "search limit")
@@ -110,15 +110,15 @@ class _Recognition:
             return recogniser()
         except MemoryError:
             raise
-        except Exception as fault:
+        except Exception as error:
             log.debug("the recogniser of %s failed", name, exc_info=True)
-            key = (name, type(fault).__name__)
+            key = (name, type(error).__name__)
             self.failed[key] = self.failed.get(key, 0) + 1
             return nothing
 
     def _gave_up(self) -> list[str]:
         """Return one line per recogniser and kind of failure, however many subgraphs the model has."""
         return [
-            f"{name} ({fault}" + (f", in {count} graphs)" if count > 1 else ")")
-            for (name, fault), count in self.failed.items()
+            f"{name} ({error}" + (f", in {count} graphs)" if count > 1 else ")")
+            for (name, error), count in self.failed.items()
         ]

@@ -12,7 +12,7 @@ from py_autodoc.graph.ir.model import Model, Shape
 from py_autodoc.identity.inputs import input_ports
 from py_autodoc.identity.model import ModelPort
 from py_autodoc.identity.output_ends import OutputEnd, end_of
-from py_autodoc.identity.words import said, words
+from py_autodoc.identity.words import contains_word, words
 
 _MAX_OUTPUTS = 64
 _CACHES = frozenset({"present", "cache", "presents"})
@@ -39,16 +39,16 @@ class IdentityCase:
     @cached_property
     def ports(self) -> list[ModelPort]:
         """The inputs in file order."""
-        found = input_ports(self.flow, self.structure)
+        ports = input_ports(self.flow, self.structure)
         decoding = self.crossing and self.family == "transformer-decoder"
-        stated = any(port.role == "state" for port in found)
-        for place, port in enumerate(found):
+        stated = any(port.role == "state" for port in ports)
+        for index, port in enumerate(ports):
             if decoding and port.role in ("spectrogram", "features") and port.rank == 3:
                 # Cross-attention in a decoder without its encoder reads the encoder's hidden states.
-                found[place] = replace(port, role="hidden states")
+                ports[index] = replace(port, role="hidden states")
             elif stated and port.role == "image":
-                found[place] = replace(port, sure=False)
-        return found
+                ports[index] = replace(port, sure=False)
+        return ports
 
     def port(self, *roles: str) -> ModelPort | None:
         """Return the first input with one of these roles."""
@@ -101,12 +101,12 @@ class IdentityCase:
         parts = words(name)
         if _CACHES.intersection(parts):
             return True
-        held = [p for p in self.ports if p.role in ("state", "key/value cache")]
-        alike = any(
+        states = [p for p in self.ports if p.role in ("state", "key/value cache")]
+        has_same_shape = any(
             p.shape is not None and shape is not None and len(p.shape) == len(shape) and p.role == "state"
-            and (p.shape == shape or _but_batch(p.shape, shape)) for p in held
+            and (p.shape == shape or _but_batch(p.shape, shape)) for p in states
         )  # fmt: skip
-        if alike or (held and said(name, _STATES)):
+        if has_same_shape or (states and contains_word(name, _STATES)):
             return True
         # Keys and values of every layer: (batch, heads, positions, head size).
         return (

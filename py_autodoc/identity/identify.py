@@ -32,8 +32,8 @@ def identify(flow: DataflowGraph, structure: Structure, flows: Sequence[Dataflow
     """Return the identity of a model. ``flow`` is its main graph, ``flows`` all its graphs."""
     case = IdentityCase(flow, structure, flows)
     readings = _readings(case)
-    told = task_in_metadata(case.model)
-    task = _task(told, readings)
+    from_metadata = task_in_metadata(case.model)
+    task = _task(from_metadata, readings)
     roles = {port.tensor: port.role for port in case.ports if port.role}
     output = next((reading.output for one, reading in readings if one.id == task.id), "")
     outputs = _outputs(case, output, roles)
@@ -42,7 +42,7 @@ def identify(flow: DataflowGraph, structure: Structure, flows: Sequence[Dataflow
 
 def _readings(case: IdentityCase) -> list[tuple[TaskRule, RuleReading]]:
     """Return the readings of all rules, strongest first, ties sorted by id."""
-    found: list[tuple[TaskRule, RuleReading]] = []
+    readings: list[tuple[TaskRule, RuleReading]] = []
     for one in tasks().values():
         try:
             reading = one.read(case)
@@ -52,27 +52,27 @@ def _readings(case: IdentityCase) -> list[tuple[TaskRule, RuleReading]]:
             log.debug("the rule of %s failed", one.id, exc_info=True)
             continue
         if reading is not None:
-            found.append((one, reading))
-    return sorted(found, key=lambda item: -item[1].strength)
+            readings.append((one, reading))
+    return sorted(readings, key=lambda item: -item[1].strength)
 
 
-def _task(told: MetadataTask | None, readings: list[tuple[TaskRule, RuleReading]]) -> MetadataTask:
+def _task(from_metadata: MetadataTask | None, readings: list[tuple[TaskRule, RuleReading]]) -> MetadataTask:
     """Prefer metadata to structure; two certain readings reduce each other to likely."""
-    own = next((r for one, r in readings if told is not None and one.id == told.id), None)
-    if told is not None and told.known == FILE:
-        why = (*told.why, *(own.why if own is not None else ()))
-        return MetadataTask(told.id, told.text, FILE, why[:_MAX_WHY])
+    own = next((r for one, r in readings if from_metadata is not None and one.id == from_metadata.id), None)
+    if from_metadata is not None and from_metadata.known == FILE:
+        why = (*from_metadata.why, *(own.why if own is not None else ()))
+        return MetadataTask(from_metadata.id, from_metadata.text, FILE, why[:_MAX_WHY])
     if not readings:
-        return told or NOTHING
+        return from_metadata or NOTHING
     one, best = readings[0]
-    if told is not None and best.strength < SURE:
-        return MetadataTask(told.id, told.text, LIKELY, told.why)
+    if from_metadata is not None and best.strength < SURE:
+        return MetadataTask(from_metadata.id, from_metadata.text, LIKELY, from_metadata.why)
     if best.strength < WEAK:
         return NOTHING
     rival = next((other for other, r in readings[1:] if r.strength == best.strength), None)
-    sure = best.strength >= SURE and rival is None
+    is_sure = best.strength >= SURE and rival is None
     why = (*best.why, *((f"equally likely: {rival.words}",) if rival is not None else ()))
-    return MetadataTask(one.id, one.words, STRUCTURE if sure else LIKELY, why[:_MAX_WHY])
+    return MetadataTask(one.id, one.words, STRUCTURE if is_sure else LIKELY, why[:_MAX_WHY])
 
 
 def _weight(port: ModelPort) -> int:
@@ -85,14 +85,14 @@ def _weight(port: ModelPort) -> int:
 def _outputs(case: IdentityCase, role: str, roles: dict[int, str]) -> list[ModelPort]:
     """Return the outputs, results before states and caches."""
     results = {end.tensor: end for end in case.ends}
-    found: list[ModelPort] = []
+    ports: list[ModelPort] = []
     for tensor in dict.fromkeys(case.model.graphs[0].outputs):
-        about = case.model.tensors[tensor]
+        info = case.model.tensors[tensor]
         kept = tensor not in results and case.kept(tensor)
-        own = "state or cache" if kept else role if len(results) == 1 or not found else ""
+        own = "state or cache" if kept else role if len(results) == 1 or not ports else ""
         if own:
             roles[tensor] = own
-        found.append(
-            ModelPort(tensor, about.name, case.flow.types.dtypes[tensor], case.flow.shapes[tensor], own)
+        ports.append(
+            ModelPort(tensor, info.name, case.flow.types.dtypes[tensor], case.flow.shapes[tensor], own)
         )
-    return sorted(found, key=lambda port: port.role == "state or cache")
+    return sorted(ports, key=lambda port: port.role == "state or cache")

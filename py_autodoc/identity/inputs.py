@@ -38,7 +38,7 @@ _FEW_BANDS = frozenset({40, 80, 128})
 """Common numbers of bands for rows of vectors, where 64 or 96 could be anything."""
 _BINS = frozenset({129, 161, 201, 241, 257, 321, 481, 513, 769, 961, 1025, 2049})
 """Half of a common frame length, plus one."""
-_FEW = 16
+_MAX_TYPE_ROWS = 16
 """Maximum rows of a segment type table."""
 _SIGNAL = 400
 """Minimum samples of a signal: 25 ms at 16 kHz."""
@@ -55,30 +55,30 @@ class _Use(NamedTuple):
 
     op: str
     node: int
-    place: int
+    input_index: int
     tensor: int
 
 
 def input_ports(flow: DataflowGraph, structure: Structure) -> list[ModelPort]:
     """Return the inputs that a caller provides, in file order, with their roles."""
     past = {tensor for layer in structure.attention for tensor in layer.past}
-    fed = [t for t in flow.model.graphs[0].inputs if flow.model.tensors[t].kind == TensorKind.INPUT]
-    return [_port(flow, tensor, past) for tensor in fed[: 4 * _MAX]]
+    graph_inputs = [t for t in flow.model.graphs[0].inputs if flow.model.tensors[t].kind == TensorKind.INPUT]
+    return [_port(flow, tensor, past) for tensor in graph_inputs[: 4 * _MAX]]
 
 
 def _port(flow: DataflowGraph, tensor: int, past: set[int]) -> ModelPort:
-    about = flow.model.tensors[tensor]
+    info = flow.model.tensors[tensor]
     shape = flow.shapes[tensor]
-    port = ModelPort(tensor, about.name, flow.types.dtypes[tensor] or about.dtype, shape, "")
+    port = ModelPort(tensor, info.name, flow.types.dtypes[tensor] or info.dtype, shape, "")
     if not flow.readers[tensor]:
         return port  # unused
     if tensor in past or _is_cache(port):
         return replace(port, role="key/value cache")
     uses = first_uses(flow, tensor)
-    for look in (_state, _by_name, _tokens, _image, _signal, _spectrum, _scalar, _mask, _other):
-        found = look(flow, port, uses)
-        if found is not None:
-            return found
+    for role_of in (_state, _by_name, _tokens, _image, _signal, _spectrum, _scalar, _mask, _other):
+        role = role_of(flow, port, uses)
+        if role is not None:
+            return role
     return port
 
 
@@ -90,40 +90,40 @@ def _is_cache(port: ModelPort) -> bool:
 
 def first_uses(flow: DataflowGraph, tensor: int) -> list[_Use]:
     """Return the first operators that do more than prepare a tensor, nearest first. Bounded."""
-    found: list[_Use] = []
+    uses: list[_Use] = []
     queue, seen = [tensor], {tensor}
-    for held in queue:
+    for source in queue:
         if len(queue) > _MAX:
             break
-        for reader in flow.readers[held][:_MAX_READERS]:
+        for reader in flow.readers[source][:_MAX_READERS]:
             name = flow.op_types[reader]
             inputs = flow.nodes[reader].inputs
             if name in _PREPARING and not (name in ("Add", "Mul") and len(flow.data_inputs[reader]) > 2):
-                if name == "Where" and inputs and inputs[0] == held:
-                    found.append(_Use(name, reader, 0, held))
+                if name == "Where" and inputs and inputs[0] == source:
+                    uses.append(_Use(name, reader, 0, source))
                     continue
                 _follow(flow, reader, queue, seen)
-            elif name == "Gather" and inputs[0] == held and len(inputs) > 1 and flow.constants[inputs[1]]:
+            elif name == "Gather" and inputs[0] == source and len(inputs) > 1 and flow.constants[inputs[1]]:
                 _follow(flow, reader, queue, seen)  # selects some of its rows
             else:
-                found.append(_Use(name, reader, inputs.index(held) if held in inputs else -1, held))
-    return found
+                uses.append(_Use(name, reader, inputs.index(source) if source in inputs else -1, source))
+    return uses
 
 
 def _follow(flow: DataflowGraph, reader: int, queue: list[int], seen: set[int]) -> None:
-    for made in flow.nodes[reader].outputs:
-        if made >= 0 and made not in seen:
-            seen.add(made)
-            queue.append(made)
+    for output in flow.nodes[reader].outputs:
+        if output >= 0 and output not in seen:
+            seen.add(output)
+            queue.append(output)
 
 
 def _state(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """Match the initial state of a recurrent layer, or an input returned as an output of equal size."""
     if port.dtype not in _FLOATS:
         return None
-    begins = any(use.op in RECURRENT and use.place >= 5 for use in uses)
+    begins = any(use.op in RECURRENT and use.input_index >= 5 for use in uses)
     inner = w.words(port.name)[-2:] == ("hidden", "states")  # hidden states of another model or step
-    if begins or (w.said(port.name, w.STATE) and not inner and _returned(flow, port)):
+    if begins or (w.contains_word(port.name, w.STATE) and not inner and _returned(flow, port)):
         return replace(port, role="state")
     return None
 
@@ -132,7 +132,7 @@ def _returned(flow: DataflowGraph, port: ModelPort) -> bool:
     """True if an output has the same size, or is a state by its name."""
     results = flow.model.graphs[0].outputs[:_MAX]
     return port.shape is not None and any(
-        flow.shapes[t] == port.shape or w.said(flow.model.tensors[t].name, w.STATE) for t in results
+        flow.shapes[t] == port.shape or w.contains_word(flow.model.tensors[t].name, w.STATE) for t in results
     )
 
 
@@ -160,20 +160,22 @@ def _tokens(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
     for use in uses:
         inputs = flow.nodes[use.node].inputs
         table = -1
-        if use.op in _TABLES and use.place == 1:
+        if use.op in _TABLES and use.input_index == 1:
             table = inputs[0]
-        elif use.op in _EMBEDDING and use.place in (0, 1):
-            table = inputs[2 + 2 * use.place] if len(inputs) > 2 + 2 * use.place else -1
+        elif use.op in _EMBEDDING and use.input_index in (0, 1):
+            table = inputs[2 + 2 * use.input_index] if len(inputs) > 2 + 2 * use.input_index else -1
         shape = flow.shapes[table] if table >= 0 else None
         if shape is not None and len(shape) == 2 and flow.constants[table] and isinstance(shape[0], int):
             rows.append(shape[0])
-        elif use.op == "OneHot" and use.place == 0:
+        elif use.op == "OneHot" and use.input_index == 0:
             depth = flow.value(inputs[1])
             rows.append(int(depth.reshape(-1)[0]) if depth is not None and depth.size else 0)
         elif use.op == "Equal" and len(flow.data_inputs[use.node]) == 1:
             # One-hot rows by comparison with 0 … n-1.
             compared = [flow.shapes[t] for t in inputs if t >= 0 and flow.constants[t]]
-            sizes = [d for s in compared if s is not None for d in s if isinstance(d, int) and d > _FEW]
+            sizes = [
+                d for s in compared if s is not None for d in s if isinstance(d, int) and d > _MAX_TYPE_ROWS
+            ]
             rows += sizes[:1]
     if not rows:
         return None
@@ -184,10 +186,10 @@ def _tokens(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
         return replace(port, role="bytes")
     if "position" in parts or "positions" in parts:
         return replace(port, role="positions")
-    most = max(rows)
-    if 0 < most <= _FEW and (len(flow.model.graphs[0].inputs) > 1 or "type" in parts):
+    max_rows = max(rows)
+    if 0 < max_rows <= _MAX_TYPE_ROWS and (len(flow.model.graphs[0].inputs) > 1 or "type" in parts):
         return replace(port, role="token types")
-    return replace(port, role="tokens", rows=most or None)
+    return replace(port, role="tokens", rows=max_rows or None)
 
 
 def _image(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
@@ -197,7 +199,7 @@ def _image(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
         return None
     kernels = _kernels(flow, uses)
     flat = [k for k in kernels if len(k) == 4]
-    named = w.said(port.name, w.IMAGE)
+    named = w.contains_word(port.name, w.IMAGE)
     if len(shape) == 3:
         # A single image without a batch, as from a camera.
         if shape[-1] not in (3, 4) or not (flat or named) or (port.dtype != 2 and not named):
@@ -207,7 +209,12 @@ def _image(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
         return None
     sides = ((1, shape[2:]), (3, shape[1:3]))
     channels, size = next(
-        ((c, rest) for c in _CHANNELS for axis, rest in sides if shape[axis] == c and _is_wide(rest)),
+        (
+            (c, spatial)
+            for c in _CHANNELS
+            for axis, spatial in sides
+            if shape[axis] == c and _is_wide(spatial)
+        ),
         (None, ()),
     )
     if channels is None and all(not isinstance(d, int) for d in shape[1:]) and flat:
@@ -218,11 +225,15 @@ def _image(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
         flat or named or port.dtype == _BYTE or _cut_up(uses) or _is_greyscale(channels, uses)
     ):
         return None
-    if channels == 1 and not named and (w.said(port.name, w.SPECTRUM | w.AUDIO) or _frames_first(shape)):
+    if (
+        channels == 1
+        and not named
+        and (w.contains_word(port.name, w.SPECTRUM | w.AUDIO) or _frames_first(shape))
+    ):
         return None
     small = any(isinstance(d, int) and d < _SURE_FROM for d in size)
-    sure = named or port.dtype == 2 or (channels == 3 and bool(flat or uses) and not small)
-    return replace(port, role="image", channels=channels, size=tuple(size), sure=sure)
+    is_sure = named or port.dtype == 2 or (channels == 3 and bool(flat or uses) and not small)
+    return replace(port, role="image", channels=channels, size=tuple(size), sure=is_sure)
 
 
 def _frames_first(shape: Shape) -> bool:
@@ -232,7 +243,7 @@ def _frames_first(shape: Shape) -> bool:
 
 def _cut_up(uses: list[_Use]) -> bool:
     """True if patches, cut by data movement, feed a product."""
-    return any(use.place == 0 and use.op in ("MatMul", "Gemm") for use in uses)
+    return any(use.input_index == 0 and use.op in ("MatMul", "Gemm") for use in uses)
 
 
 def _is_greyscale(channels: int, uses: list[_Use]) -> bool:
@@ -250,16 +261,16 @@ def _count(dim: Dim) -> int | None:
 
 def _kernels(flow: DataflowGraph, uses: list[_Use]) -> list[Shape]:
     """Return the shapes of the kernels that read an input first."""
-    found = []
+    kernels = []
     for use in uses:
         inputs = flow.nodes[use.node].inputs
         at = 3 if use.op == "QLinearConv" else 1
-        if use.op in CONV and use.place == 0 and len(inputs) > at:
+        if use.op in CONV and use.input_index == 0 and len(inputs) > at:
             shape = flow.shapes[inputs[at]]
             group = flow.nodes[use.node].attributes.get("group", 1)
             if shape is not None and len(shape) > 2 and isinstance(shape[1], int) and isinstance(group, int):
-                found.append((shape[0], shape[1] * group, *shape[2:]))
-    return found
+                kernels.append((shape[0], shape[1] * group, *shape[2:]))
+    return kernels
 
 
 def _signal(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
@@ -267,13 +278,13 @@ def _signal(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
     shape = port.shape
     if shape is None or port.dtype not in _FLOATS | {5} or not 1 <= len(shape) <= 3:
         return None
-    rest = [d for d in shape[1:] if d != 1] if len(shape) > 1 else list(shape)
-    if len(rest) > 1:
-        rest = [d for d in rest if d != 2]  # stereo
-    length = rest[0] if len(rest) == 1 else None
-    if len(rest) != 1 or (isinstance(length, int) and length < _SIGNAL // 4):
+    wide_dims = [d for d in shape[1:] if d != 1] if len(shape) > 1 else list(shape)
+    if len(wide_dims) > 1:
+        wide_dims = [d for d in wide_dims if d != 2]  # stereo
+    length = wide_dims[0] if len(wide_dims) == 1 else None
+    if len(wide_dims) != 1 or (isinstance(length, int) and length < _SIGNAL // 4):
         return None
-    named = w.said(port.name, w.AUDIO) or _has_rate(flow)
+    named = w.contains_word(port.name, w.AUDIO) or _has_rate(flow)
     spectral = any(use.op in _SPECTRAL for use in uses)
     kernels = _kernels(flow, uses)
     line = any(k[1] == 1 and (len(k) == 3 or (len(k) == 4 and 1 in k[2:])) for k in kernels)
@@ -282,9 +293,9 @@ def _signal(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
     recorded = framed and isinstance(length, int) and length >= _RECORDING
     if not (spectral or line or recorded or (named and long)):
         return None
-    sure = bool(named or spectral or (line and _frames(flow, uses) >= _STRIDED))
-    role = "waveform" if sure or not isinstance(length, int) or length >= _RECORDING else "signal"
-    return replace(port, role=role, channels=1, size=(length,), sure=sure)
+    is_sure = bool(named or spectral or (line and _frames(flow, uses) >= _STRIDED))
+    role = "waveform" if is_sure or not isinstance(length, int) or length >= _RECORDING else "signal"
+    return replace(port, role=role, channels=1, size=(length,), sure=is_sure)
 
 
 def _has_rate(flow: DataflowGraph) -> bool:
@@ -314,9 +325,11 @@ def _frames(flow: DataflowGraph, uses: list[_Use]) -> int:
 
 def bins(shape: Shape | None) -> int:
     """Return the Fourier bins of a common frame length if only time and parts are other axes; else 0."""
-    rest = [d for d in (shape or ())[1:] if not isinstance(d, int) or d > 2]
-    found = [d for d in rest if isinstance(d, int) and d in _BINS]
-    return found[0] if len(found) == 1 and len(rest) <= 2 and len(shape or ()) in (2, 3, 4) else 0
+    wide_dims = [d for d in (shape or ())[1:] if not isinstance(d, int) or d > 2]
+    bin_counts = [d for d in wide_dims if isinstance(d, int) and d in _BINS]
+    return (
+        bin_counts[0] if len(bin_counts) == 1 and len(wide_dims) <= 2 and len(shape or ()) in (2, 3, 4) else 0
+    )
 
 
 def _spectrum(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
@@ -324,7 +337,7 @@ def _spectrum(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPo
     shape = port.shape
     if shape is None or port.dtype not in _FLOATS or len(shape) not in (3, 4):
         return None
-    named = w.said(port.name, w.SPECTRUM | w.AUDIO)
+    named = w.contains_word(port.name, w.SPECTRUM | w.AUDIO)
     bands = _bands(flow, shape, uses)
     whisper = len(shape) == 3 and shape[1] in (80, 128) and shape[2] == 3000
     features = "features" in w.words(port.name) and len(shape) == 3
@@ -351,7 +364,7 @@ def _scalar(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
     shape = port.shape
     if shape is None or len(shape) > 1:
         return None
-    if w.said(port.name, w.STEP) or waves(uses):
+    if w.contains_word(port.name, w.STEP) or waves(uses):
         return replace(port, role="time step")
     if any(d != 1 for d in shape):
         return None
@@ -366,9 +379,9 @@ def waves(uses: list[_Use]) -> bool:
 
 
 def _mask(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
-    if w.said(port.name, w.MASK):
+    if w.contains_word(port.name, w.MASK):
         return replace(port, role="attention mask" if "attention" in w.words(port.name) else "mask")
-    if w.said(port.name, w.LENGTH) and port.dtype in _INTS:
+    if w.contains_word(port.name, w.LENGTH) and port.dtype in _INTS:
         return replace(port, role="lengths")
     if port.dtype not in _INTS or port.shape is None or len(port.shape) not in (2, 3, 4):
         return None
@@ -384,7 +397,7 @@ def _other(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
         return None
     if "hidden" in parts and "states" in parts:
         return replace(port, role="hidden states")
-    if w.said(port.name, w.STEP):
+    if w.contains_word(port.name, w.STEP):
         return replace(port, role="time step")
     if len(shape) == 5:
         return replace(port, role=_five_axes(shape), sure=False)

@@ -7,7 +7,7 @@ from py_autodoc.identity.case import IdentityCase
 from py_autodoc.identity.metadata_task import named_make
 from py_autodoc.identity.model import FILE, LIKELY, NOTHING, STRUCTURE, MetadataTask
 
-_WORDS = {
+_FAMILY_TEXTS = {
     "cnn": "CNN",
     "transformer-encoder": "transformer encoder",
     "transformer-decoder": "transformer decoder",
@@ -19,7 +19,7 @@ _WORDS = {
     "graph": "graph neural network",
     "classical-ml": "classical machine learning",
 }
-_SURE = 0.75
+_MIN_CONFIDENCE = 0.75
 _MIXED, _SIDE = 0.3, 0.05
 """Shares of the MACs, as in ``blocks/architecture/classify_architecture.py``."""
 
@@ -27,20 +27,20 @@ _MIXED, _SIDE = 0.3, 0.05
 def kind_of(case: IdentityCase) -> MetadataTask:
     """Return the family in words, with the model name if the file states one."""
     verdict = case.structure.verdict
-    words = _WORDS.get(verdict.family) or _describe_layers(case)
-    made = named_make(case.model)
-    if not words and made is None:
+    description = _FAMILY_TEXTS.get(verdict.family) or _describe_layers(case)
+    named = named_make(case.model)
+    if not description and named is None:
         return NOTHING
-    known = STRUCTURE if verdict.confidence >= _SURE else LIKELY
+    known = STRUCTURE if verdict.confidence >= _MIN_CONFIDENCE else LIKELY
     why = tuple(verdict.evidence)
-    if words and any(block.kind == "moe" for block in case.structure.blocks):
-        words += " with mixtures of experts"
-    if made is None:
-        return MetadataTask(verdict.family, words, known, why)
-    told = f"{made[0]}: {made[1]}"
-    if not words:
-        return MetadataTask("unknown", made[0], FILE, (told,))
-    return MetadataTask(verdict.family, f"{words} ({made[0]})", known, (told, *why))
+    if description and any(block.kind == "moe" for block in case.structure.blocks):
+        description += " with mixtures of experts"
+    if named is None:
+        return MetadataTask(verdict.family, description, known, why)
+    metadata_text = f"{named[0]}: {named[1]}"
+    if not description:
+        return MetadataTask("unknown", named[0], FILE, (metadata_text,))
+    return MetadataTask(verdict.family, f"{description} ({named[0]})", known, (metadata_text, *why))
 
 
 def _describe_layers(case: IdentityCase) -> str:

@@ -17,7 +17,7 @@ from py_autodoc.identity.registry import tasks
 
 TASK, SOURCE = "hf_pipeline_task", "hf_pipeline_task_source"
 """Metadata keys, as in ``hf/keys.py``."""
-_PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_SIMPLE_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _HEAD = re.compile(
     r"([A-Z][A-Za-z0-9]{1,30}?)(?:For[A-Z][A-Za-z0-9]*|(?:LMHead|DoubleHeads|WithLMHead)?Model)"
 )
@@ -27,7 +27,7 @@ _SHELL = re.compile(r"onnx|wrap|export|trace|script", re.IGNORECASE)
 """Wrapper classes that only prepare a model for an exporter."""
 _LOOKED_AT = 4000
 _DEEP = 3
-_MOST = 0.8
+_MAJORITY = 0.8
 """Minimum share of the nodes in a module that encloses the model."""
 _PLAIN_CLASSES = frozenset({
     "Model", "Module", "Net", "Network", "Wrapper", "Sequential", "ModuleList", "Encoder", "Decoder",
@@ -58,20 +58,20 @@ def task_in_metadata(model: Model) -> MetadataTask | None:
     """Return the task stated in the file; None if there is none or it is unknown."""
     metadata = model.metadata
     aliases = _aliases()
-    given = metadata.get(TASK, "")
-    if _PLAIN.fullmatch(given) and not (given.endswith("feature-extraction")):
+    stored = metadata.get(TASK, "")
+    if _SIMPLE_NAME.fullmatch(stored) and not (stored.endswith("feature-extraction")):
         source = metadata.get(SOURCE, "")
-        words = aliases.get(given)
-        id, text = words if words else (given, given.replace("-", " "))
+        task = aliases.get(stored)
+        id, text = task if task else (stored, stored.replace("-", " "))
         known = LIKELY if source == "fallback" else FILE
-        return MetadataTask(id, text, known, (f"task in the metadata: {given}",))
-    told = metadata.get("task", "").strip().lower()
-    if told in aliases:
-        return MetadataTask(*aliases[told], FILE, (f"task in the metadata: {told}",))
+        return MetadataTask(id, text, known, (f"task in the metadata: {stored}",))
+    declared = metadata.get("task", "").strip().lower()
+    if declared in aliases:
+        return MetadataTask(*aliases[declared], FILE, (f"task in the metadata: {declared}",))
     for kind in _outer_classes(model):
-        for ending, words in _endings().items():
+        for ending, task in _endings().items():
             if kind.endswith(ending) and len(kind) > len(ending):
-                return MetadataTask(*words, FILE, (f"class recorded by the exporter: {kind}",))
+                return MetadataTask(*task, FILE, (f"class recorded by the exporter: {kind}",))
     return None
 
 
@@ -82,9 +82,9 @@ def named_make(model: Model) -> tuple[str, str] | None:
         return described[1], "stated in the metadata description"
     kinds = _outer_classes(model)
     for kind in kinds:
-        made = _HEAD.fullmatch(kind)
-        if made and kind not in _PLAIN_CLASSES:
-            return made[1], f"class {kind} recorded by the exporter"
+        match = _HEAD.fullmatch(kind)
+        if match and kind not in _PLAIN_CLASSES:
+            return match[1], f"class {kind} recorded by the exporter"
     for kind in kinds:
         if _CLASS.fullmatch(kind) and kind not in _PLAIN_CLASSES and not _SHELL.search(kind):
             return kind, f"class {kind} recorded by the exporter"
@@ -107,8 +107,8 @@ def _aliases() -> Mapping[str, tuple[str, str]]:
 @cache
 def _endings() -> Mapping[str, tuple[str, str]]:
     """Return class suffix → id and words, longest first."""
-    found = {ending: (one.id, one.words) for one in tasks().values() for ending in one.classes}
-    return dict(sorted(found.items(), key=lambda item: -len(item[0])))
+    tasks_by_ending = {ending: (one.id, one.words) for one in tasks().values() for ending in one.classes}
+    return dict(sorted(tasks_by_ending.items(), key=lambda item: -len(item[0])))
 
 
 def _outer_classes(model: Model) -> list[str]:
@@ -130,11 +130,11 @@ def _classes(node: Node) -> tuple[str, ...]:
 
 def _common_prefix(paths: list[tuple[str, ...]]) -> list[str]:
     paths = [path for path in paths if path]
-    found: list[str] = []
+    common: list[str] = []
     for depth in range(_DEEP):
         counted = Counter(path[depth] for path in paths if len(path) > depth)
         name, count = counted.most_common(1)[0] if counted else ("", 0)
-        if not name or count < _MOST * len(paths):
+        if not name or count < _MAJORITY * len(paths):
             break
-        found.append(name[:60])
-    return found
+        common.append(name[:60])
+    return common

@@ -104,11 +104,11 @@ def end_of(flow: DataflowGraph, tensor: int, normalizing: frozenset[int]) -> Out
 def _wide(flow: DataflowGraph, data: tuple[int, ...]) -> tuple[int, ...]:
     """Return the operands of arithmetic that are results, without scalars and scales of lower rank."""
     shapes = {t: flow.shapes[t] for t in data}
-    most = max((len(shape) for shape in shapes.values() if shape is not None), default=0)
+    max_rank = max((len(shape) for shape in shapes.values() if shape is not None), default=0)
     return tuple(
         t
         for t, shape in shapes.items()
-        if shape is None or (any(d != 1 for d in shape) and (len(shape) == most or len(shape) > 1))
+        if shape is None or (any(d != 1 for d in shape) and (len(shape) == max_rank or len(shape) > 1))
     )
 
 

@@ -26,7 +26,7 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in _PART.findall(name[:200]))
 
 
-def said(name: str, of: frozenset[str]) -> bool:
+def contains_word(name: str, wanted_words: frozenset[str]) -> bool:
     """True if one of the words occurs in a name, as a word or as the whole name."""
     parts = words(name)
-    return bool(of.intersection(parts)) or "".join(parts) in of
+    return bool(wanted_words.intersection(parts)) or "".join(parts) in wanted_words

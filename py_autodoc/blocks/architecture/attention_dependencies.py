@@ -47,10 +47,10 @@ def independent_stacks(masks: Sequence[int]) -> list[list[int]]:
                 _join(group, layer, other)
                 mask &= ~masks[other]  # its dependencies are already in its group
             mask &= ~(1 << other)
-    found: dict[int, list[int]] = {}
+    stacks: dict[int, list[int]] = {}
     for layer in range(len(group)):
-        found.setdefault(_head(group, layer), []).append(layer)
-    return list(found.values())
+        stacks.setdefault(_head(group, layer), []).append(layer)
+    return list(stacks.values())
 
 
 def _head(group: list[int], layer: int) -> int:

@@ -28,13 +28,13 @@ _MIXED = 0.3
 _MIXED_LAYERS = 10
 _SIDE = 0.05
 """Share of the MACs from which recurrent layers count at all."""
-_MANY = 3
+_MIN_LAYERS = 3
 
 
 def classify_architecture(
     model: Model,
     types: TypeTable,
-    found: Iterable[RecognisedBlock],
+    blocks: Iterable[RecognisedBlock],
     attention: Sequence[AttentionLayer],
     repeats: Sequence[Repeat],
     flows: DataflowGraphs | None = None,
@@ -46,7 +46,7 @@ def classify_architecture(
     graphs = [flow for flow in (flows or DataflowGraphs(model, types)).all() if flow.order]
     if not graphs:
         return ArchitectureVerdict("unknown", 0.0, ("the graph has no operators",))
-    return _Classifier(model, graphs, tuple(found), attention, repeats).decide()
+    return _Classifier(model, graphs, tuple(blocks), attention, repeats).decide()
 
 
 class _Classifier:
@@ -56,14 +56,14 @@ class _Classifier:
         self,
         model: Model,
         flows: list[DataflowGraph],
-        found: tuple[RecognisedBlock, ...],
+        blocks: tuple[RecognisedBlock, ...],
         attention: Sequence[AttentionLayer],
         repeats: Sequence[Repeat],
     ) -> None:
         self.model = model
         self.flows = flows
         self.main = flows[0]
-        self.found = found
+        self.blocks = blocks
         self.attention = attention
         self.repeats = repeats
         self.inventory: LayerInventory = count_layers(flows)
@@ -75,16 +75,16 @@ class _Classifier:
                      self._exponential_recurrence, self._recurrent, self._convolutional, self._graph,
                      self._fourier, self._decomposed_attention, self._only_recurrent,
                      self._dense):  # fmt: skip
-            made = rule()
-            if made is not None:
-                family, confidence, lines = made
-                sure = confidence * (0.6 if self._unknown_operators() else 1.0)
-                return ArchitectureVerdict(family, round(sure, 2), (*lines, *self._details()))
+            choice = rule()
+            if choice is not None:
+                family, confidence, lines = choice
+                certainty = confidence * (0.6 if self._unknown_operators() else 1.0)
+                return ArchitectureVerdict(family, round(certainty, 2), (*lines, *self._details()))
         return ArchitectureVerdict("unknown", 0.0, tuple(self._no_evidence()))
 
     # ---------------------------------------------------------------- families
 
-    def _classical(self) -> _Made:
+    def _classical(self) -> _FamilyChoice:
         trees = [
             (op.partition("::")[2], n)
             for op, n in self.inventory.ops.items()
@@ -95,21 +95,21 @@ class _Classifier:
             return None
         return "classical-ml", 0.95, [f"{', '.join(known)} and no neural-network layers"]
 
-    def _by_outputs(self) -> _Made:
+    def _by_outputs(self) -> _FamilyChoice:
         """Detectors and segmenters: the outputs decide, whatever computes them."""
         if not self.inventory.layers:
             return None
-        for family, look in (
+        for family, signs_of in (
             ("detector", detection_outputs.detection_signs),
             ("segmenter", output_signs.segmentation_signs),
         ):
-            signs = look(self.main, self.inventory.ops)
+            signs = signs_of(self.main, self.inventory.ops)
             if signs is not None:
                 lines = [signs[1], *self._attention_line(), *self._convolution_line()]
                 return family, signs[0], lines
         return None
 
-    def _hybrid(self) -> _Made:
+    def _hybrid(self) -> _FamilyChoice:
         """Two ways of mixing positions, both with a relevant share."""
         conv = self.inventory.kinds[CONV]
         recurrent = self.inventory.share(RECURRENT)
@@ -123,17 +123,17 @@ class _Classifier:
             return "hybrid", 0.8, [*self._attention_line(), *self._convolution_line()]
         if self.attention and recurrent >= _SIDE:
             return "hybrid", 0.8, [*self._attention_line(), self._recurrent_line()]
-        if conv.layers >= _MANY and self.inventory.share(CONV) >= _SIDE and recurrent >= _SIDE:
+        if conv.layers >= _MIN_LAYERS and self.inventory.share(CONV) >= _SIDE and recurrent >= _SIDE:
             return "hybrid", 0.75, [self._recurrent_line(), *self._convolution_line()]
         return None
 
-    def _transformer(self) -> _Made:
+    def _transformer(self) -> _FamilyChoice:
         if not self.attention or not self.inventory.layers:
             return None
         family, confidence, lines = judge_transformer(self.main, self.attention, self.inventory)
         return family, confidence, lines
 
-    def _state_space(self) -> _Made:
+    def _state_space(self) -> _FamilyChoice:
         if not self.scans:
             return None
         short = sum(map(depthwise_sequences, self.flows))
@@ -142,28 +142,28 @@ class _Classifier:
             lines.append(plural(short, "depthwise convolution") + " along the sequence")
         return "state-space", 0.9 if short else 0.7, lines
 
-    def _exponential_recurrence(self) -> _Made:
+    def _exponential_recurrence(self) -> _FamilyChoice:
         """Recurrent layers written out with exponential gates."""
         steps = sum(map(position_mixing.exponential_sums, self.flows))
         if not steps or not self.inventory.layers:
             return None
         gates = plural(steps, "step")
-        told = f"{gates} of a recurrent sum with exponential weights, less their running maximum"
-        return "recurrent", 0.85, [told, "no attention"]
+        evidence = f"{gates} of a recurrent sum with exponential weights, less their running maximum"
+        return "recurrent", 0.85, [evidence, "no attention"]
 
-    def _graph(self) -> _Made:
+    def _graph(self) -> _FamilyChoice:
         if not self.inventory.layers:
             return None
         times, how = position_mixing.messages(self.main)
         return ("graph", 0.9, [f"{plural(times, 'message-passing step')}: {how}"]) if times else None
 
-    def _fourier(self) -> _Made:
+    def _fourier(self) -> _FamilyChoice:
         count = sum(map(position_mixing.fourier_mixes, self.flows))
         if not count or not self.inventory.on_positions:
             return None
         return "fourier", 0.9, [f"positions are mixed by {plural(count, 'Fourier transform')}, no attention"]
 
-    def _decomposed_attention(self) -> _Made:
+    def _decomposed_attention(self) -> _FamilyChoice:
         """Attention that no recogniser can take apart; whether it is causal is unknown."""
         count = sum(map(position_mixing.pieced_attention, self.flows))
         if not count or not self.inventory.layers:
@@ -171,34 +171,34 @@ class _Classifier:
         lines = [
             f"attention in separate operators: {plural(count, 'Softmax', 'Softmax nodes')} between products"
         ]
-        words = output_signs.vocabulary_output(self.main)
-        if words is not None and words[0] in self.inventory.token_tables:
+        vocabulary = output_signs.vocabulary_output(self.main)
+        if vocabulary is not None and vocabulary[0] in self.inventory.token_tables:
             return "unknown", 0.0, [*lines, "encoder or decoder: undecided, since the mask is unknown"]
         return "transformer-encoder", 0.6, lines
 
-    def _recurrent(self) -> _Made:
+    def _recurrent(self) -> _FamilyChoice:
         if not self.inventory.kinds[RECURRENT].layers or self.inventory.share(RECURRENT) < _SIDE:
             return None
         return "recurrent", 0.9, [self._recurrent_line()]
 
-    def _only_recurrent(self) -> _Made:
+    def _only_recurrent(self) -> _FamilyChoice:
         """Recurrent layers are the only ones that mix positions, however large the other layers are."""
         if not self.inventory.kinds[RECURRENT].layers or self.inventory.spatial:
             return None
         return "recurrent", 0.75, [self._recurrent_line(), "no other layers mix positions"]
 
-    def _convolutional(self) -> _Made:
+    def _convolutional(self) -> _FamilyChoice:
         conv, share = self.inventory.kinds[CONV], self.inventory.share(CONV)
         if self.inventory.layers < 2 or not conv.layers:
             return None
         lines = self._convolution_line()
         if share >= 0.5 and self.inventory.spatial:
-            return "cnn", 0.95 if conv.layers >= _MANY else 0.7, lines
-        if self.inventory.spatial >= _MANY:
+            return "cnn", 0.95 if conv.layers >= _MIN_LAYERS else 0.7, lines
+        if self.inventory.spatial >= _MIN_LAYERS:
             return "cnn", 0.85, [*lines, "no other layers mix positions: no attention, no recurrence"]
         return None
 
-    def _dense(self) -> _Made:
+    def _dense(self) -> _FamilyChoice:
         dense, conv = self.inventory.kinds[DENSE], self.inventory.kinds[CONV]
         cutting = conv.layers == len(
             self.inventory.patches
@@ -222,7 +222,7 @@ class _Classifier:
         inventory = self.inventory
         return (
             bool(inventory.token_tables)
-            and inventory.on_positions >= _MANY
+            and inventory.on_positions >= _MIN_LAYERS
             and not inventory.across_positions
         )
 
@@ -232,9 +232,9 @@ class _Classifier:
         if not self.attention:
             return []
         crossing = sum(layer.kind == "cross" for layer in self.attention)
-        beside = f", {crossing} of them cross-attention" if crossing else ""
+        cross_part = f", {crossing} of them cross-attention" if crossing else ""
         some = "layer" if len(self.attention) == 1 else "layers"
-        return [f"{len(self.attention)} attention {some}{beside}"]
+        return [f"{len(self.attention)} attention {some}{cross_part}"]
 
     def _convolution_line(self) -> list[str]:
         conv = self.inventory.kinds[CONV]
@@ -259,10 +259,10 @@ class _Classifier:
     def _details(self) -> list[str]:
         """Return facts that add detail but do not decide the family."""
         lines = []
-        experts = sum(block.kind == "moe" for block in self.found)
+        experts = sum(block.kind == "moe" for block in self.blocks)
         if experts:
             lines.append(plural(experts, "mixture of experts", "mixtures of experts"))
-        joins = sum(block.kind == "residual" for block in self.found)
+        joins = sum(block.kind == "residual" for block in self.blocks)
         if joins:
             lines.append(plural(joins, "residual connection"))
         longest = max(
@@ -298,4 +298,4 @@ class _Classifier:
         return [*self._attention_line(), weights, *mixer, *self._details()]
 
 
-_Made = tuple[str, float, list[str]] | None
+_FamilyChoice = tuple[str, float, list[str]] | None

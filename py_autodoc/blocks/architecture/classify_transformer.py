@@ -18,7 +18,7 @@ from py_autodoc.blocks.results import AttentionLayer
 FamilyVerdict = tuple[str, float, list[str]]
 _BIG_VOCABULARY = 1000
 """Minimum vocabulary of a model that generates text."""
-_FEW = 2
+_MIN_LAYERS = 2
 """Self-attention layers before the first cross-attention that make an encoder; a decoder has one itself."""
 
 
@@ -33,9 +33,9 @@ def classify_transformer(
     pooled = _pooled(layers, masks)
     crossing = [i for i, layer in enumerate(layers) if layer.kind == "cross" and i not in pooled]
     if crossing:
-        made = _cross_attention(main, layers, masks, crossing, lines)
-        if made is not None:
-            return made
+        choice = _cross_attention(main, layers, masks, crossing, lines)
+        if choice is not None:
+            return choice
     groups = independent_stacks(masks)
     own = [group for group in groups if any(layers[i].kind == "self" for i in group)]
     if len(own) > 1:
@@ -55,8 +55,8 @@ def describe_attention(attention: Sequence[AttentionLayer]) -> str:
     return "; ".join(parts)
 
 
-def _plural(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _causality(layers: Sequence[AttentionLayer]) -> str:
@@ -67,7 +67,7 @@ def _causality(layers: Sequence[AttentionLayer]) -> str:
     if open_ == len(known):
         return "causality unknown (mask values were not read)"
     parts = [(yes, "causal"), (no, "not causal"), (open_, "with mask values that were not read")]
-    return ", ".join(f"{count} {what}" for count, what in parts if count)
+    return ", ".join(f"{count} {label}" for count, label in parts if count)
 
 
 def _inputs(inventory: LayerInventory) -> list[str]:
@@ -105,29 +105,29 @@ def _cross_attention(
     first = min(crossing, key=lambda i: (masks[i] & own).bit_count())
     before = (masks[first] & own).bit_count()
     after = own.bit_count() - before
-    if before >= _FEW:
-        told = f"{before} self-attention layers before the first cross-attention layer, {after} after it"
-        return "encoder-decoder", 0.95, [*lines, told]
+    if before >= _MIN_LAYERS:
+        evidence = f"{before} self-attention layers before the first cross-attention layer, {after} after it"
+        return "encoder-decoder", 0.95, [*lines, evidence]
     selves = [layer for layer in layers if layer.kind == "self"]
-    if pieced_attention(main, {layer.anchor for layer in layers}) >= _FEW:
-        told = "attention in separate operators before the first cross-attention layer"
-        return "encoder-decoder", 0.7, [*lines, told]
+    if pieced_attention(main, {layer.anchor for layer in layers}) >= _MIN_LAYERS:
+        evidence = "attention in separate operators before the first cross-attention layer"
+        return "encoder-decoder", 0.7, [*lines, evidence]
     if selves and (all(layer.causal for layer in selves) or any(layer.past for layer in layers)):
-        told = "cross-attention to a model input: the decoder of an encoder–decoder"
-        return "transformer-decoder", 0.85, [*lines, told]
+        evidence = "cross-attention to a model input: the decoder of an encoder–decoder"
+        return "transformer-decoder", 0.85, [*lines, evidence]
     if len(crossing) < len(layers):
-        told = "cross-attention first: latent positions attend to the input"
-        return "transformer-encoder", 0.6, [*lines, told]
+        evidence = "cross-attention first: latent positions attend to the input"
+        return "transformer-encoder", 0.6, [*lines, evidence]
     return None
 
 
 def _independent(
     layers: Sequence[AttentionLayer], groups: list[list[int]], lines: list[str]
 ) -> FamilyVerdict:
-    told = "; ".join(
+    evidence = "; ".join(
         f"{len(group)} layers of width {_width([layers[i] for i in group])}" for group in groups[:4]
     )
-    return "transformer-encoder", 0.85, [*lines, f"{len(groups)} independent towers: {told}"]
+    return "transformer-encoder", 0.85, [*lines, f"{len(groups)} independent towers: {evidence}"]
 
 
 def _width(layers: Sequence[AttentionLayer]) -> str:
@@ -141,27 +141,27 @@ def _single(
     """One stack of self-attention."""
     causal = [layer.causal for layer in attention if layer.kind != "cross"]
     cached = sum(bool(layer.past) for layer in attention)
-    words = output_signs.vocabulary_output(main)
-    known_words = words is not None and (words[0] in inventory.token_tables)
-    if words is not None and known_words:
-        lines.append(f"output of {words[0]:,} scores per position, one for each row of the token table")
+    vocabulary = output_signs.vocabulary_output(main)
+    known_words = vocabulary is not None and (vocabulary[0] in inventory.token_tables)
+    if vocabulary is not None and known_words:
+        lines.append(f"output of {vocabulary[0]:,} scores per position, one for each row of the token table")
     if causal and all(causal):
         return "transformer-decoder", 0.95, lines
     if cached:
         lines.append(f"{_plural(cached, 'layer')} with keys and values cached in graph inputs")
         return "transformer-decoder", 0.9, lines
     if any(causal):
-        told = "both causal and non-causal layers: an encoder feeds a decoder"
-        return "transformer-decoder", 0.7, [*lines, told]
+        evidence = "both causal and non-causal layers: an encoder feeds a decoder"
+        return "transformer-decoder", 0.7, [*lines, evidence]
     if all(c is False for c in causal):
         return "transformer-encoder", 0.95, lines
-    return _by_ends(inventory, lines, words[1] if words is not None and known_words else None, main)
+    return _by_ends(inventory, lines, vocabulary[1] if vocabulary is not None and known_words else None, main)
 
 
 def _scores_words(main: DataflowGraph) -> bool:
     """True if an output looks like one score for each word of a vocabulary."""
-    words = output_signs.vocabulary_output(main)
-    return words is not None and words[1] and words[0] >= _BIG_VOCABULARY
+    vocabulary = output_signs.vocabulary_output(main)
+    return vocabulary is not None and vocabulary[1] and vocabulary[0] >= _BIG_VOCABULARY
 
 
 def _by_ends(
@@ -171,11 +171,11 @@ def _by_ends(
     if inventory.patches:
         return "transformer-encoder", 0.8, lines
     if not inventory.token_tables and not _scores_words(main):
-        told = "features instead of tokens as input, no vocabulary scores as output"
-        return "transformer-encoder", 0.7, [*lines, told]
+        evidence = "features instead of tokens as input, no vocabulary scores as output"
+        return "transformer-encoder", 0.7, [*lines, evidence]
     if bare:
-        told = "output scores without a bias, typical of next-token prediction"
-        return "transformer-decoder", 0.75, [*lines, told]
+        evidence = "output scores without a bias, typical of next-token prediction"
+        return "transformer-decoder", 0.75, [*lines, evidence]
     ranks = [
         len(shape) for t in main.model.graphs[main.graph].outputs if (shape := main.shape(t)) is not None
     ]

@@ -89,11 +89,11 @@ class _Tables:
         self.added: dict[int, tuple[int, int]] = {}
         """Width → (rows, position of the Add) of a table that is added as a whole."""
         self.rotary: int | None = None
-        self._asked: dict[int, dict[int, int]] = {}
+        self._rows_by_width: dict[int, dict[int, int]] = {}
         """Width → table → rows, for tables indexed by graph inputs."""
         for number in flow.named(_HOLDERS):
             self._read(number)
-        for width, rows in self._asked.items():
+        for width, rows in self._rows_by_width.items():
             # The largest table holds the tokens; a second large one holds positions given by the caller.
             others = sorted(rows.values())[:-1]
             if others and others[-1] >= _FEWEST:
@@ -123,7 +123,7 @@ class _Tables:
         elif _is_counted(self.flow, index):
             self.looked_up[width] = max(self.looked_up.get(width, 0), rows)
         elif is_from_graph_input(self.flow, index):
-            self._asked.setdefault(width, {})[table] = rows
+            self._rows_by_width.setdefault(width, {})[table] = rows
 
 
 def _is_counted(flow: DataflowGraph, index: int) -> bool:

@@ -66,6 +66,6 @@ def longest_context(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> in
     return limits.pop() if len(limits) == 1 else None
 
 
-def decoder_confidence(found: Structure) -> float:
+def decoder_confidence(structure: Structure) -> float:
     """Return the confidence, 0 to 1, that the network is a decoder."""
-    return found.verdict.confidence if found.verdict.family == "transformer-decoder" else 0.0
+    return structure.verdict.confidence if structure.verdict.family == "transformer-decoder" else 0.0

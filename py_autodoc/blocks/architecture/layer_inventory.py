@@ -28,7 +28,9 @@ TRANSPOSED = frozenset({"ConvTranspose"})
 _DENSE = PRODUCTS | BLOCK_QUANTIZED_OPS | {op for op, form in FUSED.items() if form.projects}
 RECURRENTS = frozenset({"LSTM", "GRU", "RNN", f"{MS}DynamicQuantizeLSTM", f"{MS}AttnLSTM"})
 _FLOATS = (1, 10, 11, 16)
-_FED = frozenset({"Reshape", "Cast", "Squeeze", "Unsqueeze", "Identity", "Clip", "Expand", "Transpose"})
+_PASS_THROUGH = frozenset(
+    {"Reshape", "Cast", "Squeeze", "Unsqueeze", "Identity", "Clip", "Expand", "Transpose"}
+)
 _LAYERS = _DENSE | CONVS | TRANSPOSED | RECURRENTS | {"Gather"}
 
 
@@ -82,29 +84,29 @@ class LayerInventory:
 
 def count_layers(flows: list[DataflowGraph]) -> LayerInventory:
     """Count the layers of all graphs of a model, in linear time."""
-    found = LayerInventory()
+    inventory = LayerInventory()
     for flow in flows:
         for op, numbers in flow.by_name.items():
-            found.ops[op] = found.ops.get(op, 0) + len(numbers)
+            inventory.ops[op] = inventory.ops.get(op, 0) + len(numbers)
         for number in flow.named(_LAYERS):
             op = flow.qualified_op_types[number]
             if op in CONVS or op in TRANSPOSED:
-                _convolution(flow, number, op, found)
+                _convolution(flow, number, op, inventory)
             elif op in RECURRENTS:
-                _recurrent(flow, number, found)
+                _recurrent(flow, number, inventory)
             elif op == "Gather":
-                _table(flow, number, found)
+                _table(flow, number, inventory)
             else:
-                _dense(flow, number, op, found)
-    return found
+                _dense(flow, number, op, inventory)
+    return inventory
 
 
-def _add(found: LayerInventory, kind: str, weights: int, macs: int | None) -> None:
-    entry = found.kinds[kind]
+def _add(inventory: LayerInventory, kind: str, weights: int, macs: int | None) -> None:
+    entry = inventory.kinds[kind]
     entry.layers += 1
     entry.weights += weights
     entry.macs += weights if macs is None else macs
-    found.macs_complete = found.macs_complete and macs is not None
+    inventory.macs_complete = inventory.macs_complete and macs is not None
 
 
 def elements(shape: Shape | None) -> int:
@@ -116,7 +118,7 @@ def _is_known(shape: Shape | None) -> bool:
     return shape is not None and all(isinstance(d, int) for d in shape)
 
 
-def _convolution(flow: DataflowGraph, number: int, op: str, found: LayerInventory) -> None:
+def _convolution(flow: DataflowGraph, number: int, op: str, inventory: LayerInventory) -> None:
     node = flow.nodes[number]
     at = 3 if "QLinearConv" in op else 1
     if len(node.inputs) <= at or node.inputs[at] < 0 or node.inputs[0] < 0 or not node.outputs:
@@ -125,31 +127,31 @@ def _convolution(flow: DataflowGraph, number: int, op: str, found: LayerInventor
     weight = flow.shapes[node.inputs[at]]
     if not weight or not _is_known(weight):
         return
-    held = elements(weight)
-    if held < 1:
+    weight_count = elements(weight)
+    if weight_count < 1:
         return
     # Each output position uses every weight once; a transposed convolution does so for each input position.
     grid = flow.shapes[node.inputs[0] if op in TRANSPOSED else node.outputs[0]]
     positions = elements(grid[:1] + grid[2:]) if grid is not None and len(grid) > 2 else 1
     known = grid is not None and all(isinstance(d, int) for d in grid[2:])
-    _add(found, CONV, held, held * positions if known else None)
+    _add(inventory, CONV, weight_count, weight_count * positions if known else None)
     kernel = tuple(d for d in weight[2:] if isinstance(d, int))
-    found.spatial += max(kernel, default=1) > 1
+    inventory.spatial += max(kernel, default=1) > 1
     strides = node.attributes.get("strides")
     cuts = isinstance(strides, list | tuple) and tuple(strides) == kernel and min(kernel, default=1) > 1
     if cuts and flow.producers[flow.back(node.inputs[0])] < 0:
-        found.patches.append(kernel)
+        inventory.patches.append(kernel)
 
 
-def _recurrent(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
+def _recurrent(flow: DataflowGraph, number: int, inventory: LayerInventory) -> None:
     node = flow.nodes[number]
     weights = sum(elements(flow.shapes[i]) for i in node.inputs[1:3] if i >= 0)
     grid = flow.shapes[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else None
     known = grid is not None and len(grid) == 3 and isinstance(grid[0], int)
-    _add(found, RECURRENT, weights, weights * elements(grid[:2]) if known and grid else None)
+    _add(inventory, RECURRENT, weights, weights * elements(grid[:2]) if known and grid else None)
 
 
-def _table(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
+def _table(flow: DataflowGraph, number: int, inventory: LayerInventory) -> None:
     """Count a lookup in a stored 2-D float table as an embedding."""
     inputs = flow.nodes[number].inputs
     if len(inputs) < 2 or inputs[0] < 0 or not is_stored_weight(flow, inputs[0]):
@@ -157,20 +159,20 @@ def _table(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
     shape = flow.shapes[inputs[0]]
     if not shape or len(shape) != 2 or flow.types.dtypes[inputs[0]] in (6, 7, 9):
         return
-    entry = found.kinds[EMBEDDING]
+    entry = inventory.kinds[EMBEDDING]
     entry.layers += 1
     entry.weights += elements(shape)
     if isinstance(shape[0], int) and is_from_graph_input(flow, inputs[1]):
-        found.token_tables.append(shape[0])
+        inventory.token_tables.append(shape[0])
 
 
 def is_from_graph_input(flow: DataflowGraph, tensor: int) -> bool:
     """True for a graph input, cast or reshaped at most."""
-    tensor = flow.back(tensor, _FED)
+    tensor = flow.back(tensor, _PASS_THROUGH)
     return tensor in flow.model.graphs[flow.graph].inputs and not flow.constants[tensor]
 
 
-def _projecting(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
+def _projecting(flow: DataflowGraph, number: int, inventory: LayerInventory) -> None:
     """Count a fused attention operator with Q, K and V weights: one product per position."""
     inputs = flow.nodes[number].inputs
     weight = flow.shapes[inputs[1]] if len(inputs) > 1 and inputs[1] >= 0 else None
@@ -178,22 +180,24 @@ def _projecting(flow: DataflowGraph, number: int, found: LayerInventory) -> None
         return
     grid = flow.shapes[inputs[0]] if inputs[0] >= 0 else None
     known = grid is not None and _is_known(grid[1:-1])
-    _add(found, DENSE, elements(weight), elements(weight) * elements(grid[:-1]) if known and grid else None)
+    _add(
+        inventory, DENSE, elements(weight), elements(weight) * elements(grid[:-1]) if known and grid else None
+    )
 
 
-def _dense(flow: DataflowGraph, number: int, op: str, found: LayerInventory) -> None:
+def _dense(flow: DataflowGraph, number: int, op: str, inventory: LayerInventory) -> None:
     form = FUSED.get(op)
     if form is not None and form.projects:
-        _projecting(flow, number, found)
+        _projecting(flow, number, inventory)
         return
-    made, out = projection(flow, number), flow.shapes[flow.first_outputs[number]]
-    widths = (made.width_in, made.width_out) if made is not None else _computed_widths(flow, number)
+    dense, out = projection(flow, number), flow.shapes[flow.first_outputs[number]]
+    widths = (dense.width_in, dense.width_out) if dense is not None else _computed_widths(flow, number)
     if widths[0] is None or widths[1] is None:
         return
     known = out is not None and _is_known(out[1:])  # a batch of unknown size counts as 1
-    found.on_positions += out is not None and len(out) > 2
-    found.across_positions += _is_transposed(flow, number)
-    _add(found, DENSE, widths[0] * widths[1], elements(out) * widths[0] if known else None)
+    inventory.on_positions += out is not None and len(out) > 2
+    inventory.across_positions += _is_transposed(flow, number)
+    _add(inventory, DENSE, widths[0] * widths[1], elements(out) * widths[0] if known else None)
 
 
 def _is_transposed(flow: DataflowGraph, number: int) -> bool:
@@ -207,13 +211,13 @@ def _is_transposed(flow: DataflowGraph, number: int) -> bool:
 
 def _computed_widths(flow: DataflowGraph, number: int) -> tuple[int | None, int | None]:
     """Return the widths of a product whose matrix is computed from weights only, such as a normalized one."""
-    made = product(flow, number)
-    if made is None or flow.constants[made.a] == flow.constants[made.b]:
+    matmul = product(flow, number)
+    if matmul is None or flow.constants[matmul.a] == flow.constants[matmul.b]:
         return None, None
-    if flow.constants[made.b]:
-        weight, summed, free = made.b, made.b_sum, made.b_free
+    if flow.constants[matmul.b]:
+        weight, summed, free = matmul.b, matmul.b_sum, matmul.b_free
     else:
-        weight, summed, free = made.a, made.a_sum, made.a_free
+        weight, summed, free = matmul.a, matmul.a_sum, matmul.a_free
     shape = flow.shapes[weight]
     if shape is None or len(shape) != 2 or flow.types.dtypes[weight] not in _FLOATS:
         return None, None

@@ -51,10 +51,10 @@ def _image(flow: DataflowGraph) -> Shape | None:
 
 def _images(flow: DataflowGraph, image: Shape) -> int:
     """Count inputs with the image's shape; with two, a map may describe how one differs from the other."""
-    fed = flow.model.graphs[flow.graph].inputs
+    graph_inputs = flow.model.graphs[flow.graph].inputs
     return sum(
         flow.model.tensors[t].kind == TensorKind.INPUT and flow.shapes[t] == image and None not in image
-        for t in fed
+        for t in graph_inputs
     )
 
 
@@ -68,11 +68,11 @@ def _is_heat_map(shape: Shape, image: Shape) -> bool:
     )
 
 
-def _is_large_map(inner: Shape, image: Shape, sure: bool) -> bool:
-    """True if a map is large relative to the image and not larger than it; ``sure`` decides unknown sizes."""
+def _is_large_map(inner: Shape, image: Shape, if_unknown: bool) -> bool:
+    """True if a map is large relative to the image and not larger; ``if_unknown`` is for unknown sizes."""
     for have, full in zip(inner, image, strict=True):
         if not isinstance(have, int) or not isinstance(full, int):
-            if not sure:
+            if not if_unknown:
                 return False
         elif not full // _COARSEST <= have <= full or have < 2:
             return False

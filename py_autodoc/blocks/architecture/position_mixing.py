@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterator
 from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
 from py_autodoc.graph.ir.model import TensorKind
 
-_MOVED = frozenset({
+_LAYOUT_OPS = frozenset({
     "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Cast", "Expand", "Flatten", "Slice",
     "Gather", "Split", "Pad", "Concat", "Dropout",
 })  # fmt: skip
-_PIECES = _MOVED | {
+_SLICING_OPS = _LAYOUT_OPS | {
     "Where",
     "Add",
     "Mul",
@@ -32,7 +32,7 @@ _PIECES = _MOVED | {
 _PRODUCTS = frozenset({"MatMul", "Einsum"})
 _SCATTERS = frozenset({"ScatterElements", "ScatterND"})
 _FAR = 192
-_NEAR = 12
+_MAX_DISTANCE = 12
 
 
 def fourier_mixes(flow: DataflowGraph) -> int:
@@ -42,7 +42,7 @@ def fourier_mixes(flow: DataflowGraph) -> int:
 
 def _is_layer_output(flow: DataflowGraph, number: int) -> bool:
     """True after a normalization or a layer with weights."""
-    for before in _upstream(flow, number, _MOVED | {"Mul", "Add", "DFT"}, _FAR):
+    for before in _upstream(flow, number, _LAYOUT_OPS | {"Mul", "Add", "DFT"}, _FAR):
         if flow.op_types[before] in ("LayerNormalization", "MatMul", "Gemm", "BatchNormalization"):
             return True
     return False
@@ -58,8 +58,8 @@ def _is_exponent_bound(flow: DataflowGraph, number: int) -> bool:
         return False
     raised = 0
     queue = [flow.first_outputs[number]]
-    for tensor in queue[:_NEAR]:
-        for reader in flow.readers[tensor][:_NEAR]:
+    for tensor in queue[:_MAX_DISTANCE]:
+        for reader in flow.readers[tensor][:_MAX_DISTANCE]:
             name = flow.op_types[reader]
             if name in ("Unsqueeze", "Squeeze", "Reshape", "Identity", "Cast", "Expand"):
                 queue.append(flow.first_outputs[reader])
@@ -78,7 +78,7 @@ def messages(flow: DataflowGraph) -> tuple[int, str]:
     if scattered:
         return scattered, "node features are gathered by one index input and summed by another"
     square = [t for t in _graph_inputs(flow) if _square(flow, t)]
-    times = sum(_adjacency_products(flow, tensor) for tensor in square[:_NEAR])
+    times = sum(_adjacency_products(flow, tensor) for tensor in square[:_MAX_DISTANCE])
     return times, "a square input matrix multiplies the node features"
 
 
@@ -94,7 +94,7 @@ def _is_gathered_sum(flow: DataflowGraph, number: int) -> bool:
         return False
     if flow.constants[node.inputs[1]] or flow.constants[node.inputs[2]]:
         return False
-    for before in _upstream(flow, number, _PIECES | {"Relu", "MatMul", "Gemm", "Exp"}, _FAR):
+    for before in _upstream(flow, number, _SLICING_OPS | {"Relu", "MatMul", "Gemm", "Exp"}, _FAR):
         inputs = flow.nodes[before].inputs
         if (
             flow.op_types[before] == "Gather"
@@ -113,20 +113,20 @@ def _square(flow: DataflowGraph, tensor: int) -> bool:
 
 def _adjacency_products(flow: DataflowGraph, tensor: int) -> int:
     """Count products of a matrix, at most normalized, with values computed from other inputs."""
-    found, queue, seen = 0, [tensor], {tensor}
-    for held in queue:
+    product_count, queue, seen = 0, [tensor], {tensor}
+    for current in queue:
         if len(queue) > _FAR:
             break
-        for reader in flow.readers[held][:_FAR]:
+        for reader in flow.readers[current][:_FAR]:
             name, inputs = flow.op_types[reader], flow.nodes[reader].inputs
-            if name == "MatMul" and inputs[0] == held and not flow.constants[inputs[1]]:
-                found += inputs[1] not in seen
+            if name == "MatMul" and inputs[0] == current and not flow.constants[inputs[1]]:
+                product_count += inputs[1] not in seen
             elif name in ("Add", "Mul", "Div", "Cast", "Unsqueeze", "Squeeze", "Transpose", "Identity"):
-                made = flow.first_outputs[reader]
-                if made not in seen:
-                    seen.add(made)
-                    queue.append(made)
-    return found
+                output = flow.first_outputs[reader]
+                if output not in seen:
+                    seen.add(output)
+                    queue.append(output)
+    return product_count
 
 
 def pieced_attention(flow: DataflowGraph, known: Collection[int] = ()) -> int:
@@ -138,7 +138,7 @@ def pieced_attention(flow: DataflowGraph, known: Collection[int] = ()) -> int:
 
 
 def _weights_values(flow: DataflowGraph, number: int) -> bool:
-    scored = any(_is_product(flow, before) for before in _upstream(flow, number, _PIECES, _FAR))
+    scored = any(_is_product(flow, before) for before in _upstream(flow, number, _SLICING_OPS, _FAR))
     return scored and any(_is_product(flow, after) for after in _downstream(flow, number))
 
 
@@ -146,10 +146,10 @@ def _is_product(flow: DataflowGraph, number: int) -> bool:
     return flow.op_types[number] in _PRODUCTS and len(flow.data_inputs[number]) == 2
 
 
-def _upstream(flow: DataflowGraph, number: int, through: frozenset[str], most: int) -> Iterator[int]:
+def _upstream(flow: DataflowGraph, number: int, through: frozenset[str], max_nodes: int) -> Iterator[int]:
     """Yield the nodes upstream of a node, passing only operators in ``through``."""
     queue, seen = list(flow.predecessors(number)) if number >= 0 else [], set[int]()
-    while queue and len(seen) < most:
+    while queue and len(seen) < max_nodes:
         before = queue.pop(0)
         if before in seen:
             continue
@@ -167,5 +167,5 @@ def _downstream(flow: DataflowGraph, number: int) -> Iterator[int]:
             continue
         seen.add(after)
         yield after
-        if flow.op_types[after] in _PIECES:
+        if flow.op_types[after] in _SLICING_OPS:
             queue += flow.successors(after)

@@ -32,7 +32,7 @@ def find_attention(flow: DataflowGraph) -> list[AttentionLayer]:
     A Softmax counts only between two products of activations, which excludes the Softmax of classifiers,
     routers and channel gates. Linear in the graph: only a bounded neighbourhood of each Softmax is searched.
     """
-    found: list[AttentionLayer] = []
+    layers: list[AttentionLayer] = []
     for number in flow.named(_ANCHORS):
         if flow.qualified_op_types[number] in SOFTMAXES:
             core = softmax_attention_at(flow, number)
@@ -40,8 +40,8 @@ def find_attention(flow: DataflowGraph) -> list[AttentionLayer]:
         else:
             layer = fused_attention_at(flow, number)
         if layer is not None:
-            found.append(layer)
-    return found
+            layers.append(layer)
+    return layers
 
 
 def _unfused(flow: DataflowGraph, core: SoftmaxAttention) -> AttentionLayer | None:
@@ -84,9 +84,9 @@ def _unfused(flow: DataflowGraph, core: SoftmaxAttention) -> AttentionLayer | No
 
 def _has_resized_axis(flow: DataflowGraph, core: SoftmaxAttention) -> bool:
     """True if the axis of the Softmax has a different size from either side of the product."""
-    made = core.scores
+    scores = core.scores
     keys = dim(flow, flow.nodes[core.softmax].inputs[0], core.key_axis)
-    free = (dim(flow, made.a, made.a_free), dim(flow, made.b, made.b_free))
+    free = (dim(flow, scores.a, scores.a_free), dim(flow, scores.b, scores.b_free))
     return keys is not None and None not in free and keys not in free
 
 
@@ -96,16 +96,16 @@ def _separate_projections(k: AttentionOperand, v: AttentionOperand) -> bool:
 
 def _heads(flow: DataflowGraph, core: SoftmaxAttention, q: AttentionOperand, head: int | None) -> int | None:
     """Return heads from the split of the projection, or from the shape of the scores if no split is found."""
-    likely = _head_axis(flow, flow.nodes[core.softmax].inputs[0])
-    split = split_heads(flow, q, head, likely) if head else None
+    head_axis = _head_axis(flow, flow.nodes[core.softmax].inputs[0])
+    split = split_heads(flow, q, head, head_axis) if head else None
     if split is not None:
-        kept = kept_heads(flow, q, head) if head and split != likely else None
+        kept = kept_heads(flow, q, head) if head and split != head_axis else None
         # A product that also yields keys and values is split into more than the query heads.
-        return kept if kept is not None and kept < split and (likely or 0) % kept == 0 else split
+        return kept if kept is not None and kept < split and (head_axis or 0) % kept == 0 else split
     shape = flow.shapes[flow.nodes[core.softmax].inputs[0]]
     if shape is not None and len(shape) == 2:
         return 1
-    return likely
+    return head_axis
 
 
 def _head_axis(flow: DataflowGraph, scores: int) -> int | None:
@@ -145,9 +145,9 @@ def _kv_heads(
     shape = flow.shapes[core.k]
     if shape is not None and len(shape) == 5 and shape[2] == 1 and isinstance(shape[1], int):
         return shape[1] if heads % shape[1] == 0 else None
-    held = _cached(flow, k)
-    if held is not None and heads % held == 0:
-        return held
+    cached = _cached(flow, k)
+    if cached is not None and heads % cached == 0:
+        return cached
     if _head_axis(flow, core.k) == heads or heads == 1:
         return heads
     own, shared = _batch(flow, core, core.q), _batch(flow, core, core.k)
@@ -156,10 +156,10 @@ def _kv_heads(
 
 def _batch(flow: DataflowGraph, core: SoftmaxAttention, operand: int) -> int | None:
     """Return the number of matrices (heads times batch) in an operand of Q·Kᵀ, wherever its axes are."""
-    made = core.scores
-    first = operand == made.a
-    shape, rows = flow.shapes[operand], dim(flow, operand, made.a_free if first else made.b_free)
-    summed = dim(flow, operand, made.a_sum if first else made.b_sum)
+    scores = core.scores
+    first = operand == scores.a
+    shape, rows = flow.shapes[operand], dim(flow, operand, scores.a_free if first else scores.b_free)
+    summed = dim(flow, operand, scores.a_sum if first else scores.b_sum)
     if shape is None or not isinstance(rows, int) or not isinstance(summed, int):
         return None
     sizes = [d for d in shape if isinstance(d, int)]
@@ -177,10 +177,10 @@ def _cached(flow: DataflowGraph, k: AttentionOperand) -> int | None:
 
 def _past(q: AttentionOperand, k: AttentionOperand, v: AttentionOperand) -> tuple[int, ...]:
     """Return graph inputs joined to new keys and values, or replacing them if only Q is projected."""
-    held = [
+    cached = [
         tensor
         for side in (k, v)
         if side.joins or (side.projection is None and q.projection is not None)
         for tensor in side.past
     ]
-    return tuple(dict.fromkeys(held))
+    return tuple(dict.fromkeys(cached))

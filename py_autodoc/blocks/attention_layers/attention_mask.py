@@ -94,21 +94,21 @@ def mask_tensors(flow: DataflowGraph, added: Iterable[int]) -> tuple[int, ...]:
 
 def _verdicts(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
     """Return the verdicts on the parts of an added tensor; scalars have none. Bounded."""
-    found: set[str] = set()
+    verdicts: set[str] = set()
     queue, seen, at = [MaskAxes(tensor)], {tensor}, 0
     while at < len(queue):
         if at == _MAX_NODES:
-            return found | {UNKNOWN}
+            return verdicts | {UNKNOWN}
         current, at = queue[at], at + 1
         verdict = _leaf_verdict(flow, current, heads)
         if verdict is not None:
-            found.update(verdict)
+            verdicts.update(verdict)
             continue
-        for place in _parts(flow, current):
-            if place.tensor not in seen:
-                seen.add(place.tensor)
-                queue.append(place)
-    return found
+        for operand in _parts(flow, current):
+            if operand.tensor not in seen:
+                seen.add(operand.tensor)
+                queue.append(operand)
+    return verdicts
 
 
 def _leaf_verdict(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[str] | None:
@@ -131,10 +131,10 @@ def _leaf_verdict(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[s
     if number < 0 or (_is_per_head(shape, heads) and is_stored_weight(flow, tensor)):
         return {_unread_verdict(flow, at, shape, heads)}
     if op in COMPARISONS:
-        told = (
+        verdict = (
             comparison_kind(flow, number) if at.ordered else INSIDE if _has_scalar(flow, number) else UNKNOWN
         )
-        return None if told == INSIDE else {told}
+        return None if verdict == INSIDE else {verdict}
     if op in _BIASES or product(flow, number) is not None or _is_learned_bias(flow, number, op):
         return {BIAS}
     return None if op in _ELEMENTWISE or op in _MOVES or op in _PICKS or op == "Einsum" else {UNKNOWN}
@@ -190,12 +190,12 @@ def _unread_verdict(flow: DataflowGraph, at: MaskAxes, shape: Shape | None, head
     matrix per head is a bias, as is a float table whose rows are selected by distance. An external mask
     indexed by batch and key, one row per sequence, contains no query positions.
     """
-    lost = at.query is None or at.key is None
+    unknown_side = at.query is None or at.key is None
     if shape is None or not is_stored_weight(flow, at.tensor):
-        return OPEN if lost and shape is not None and len(shape) == 2 else UNKNOWN
-    if flow.types.dtypes[at.tensor] in _FLOATS and (lost or _is_per_head(shape, heads)):
+        return OPEN if unknown_side and shape is not None and len(shape) == 2 else UNKNOWN
+    if flow.types.dtypes[at.tensor] in _FLOATS and (unknown_side or _is_per_head(shape, heads)):
         return BIAS
-    if not lost and at.ordered and any(isinstance(d, int) and d > 1 for d in shape[:-2]):
+    if not unknown_side and at.ordered and any(isinstance(d, int) and d > 1 for d in shape[:-2]):
         return OPEN
     return UNKNOWN
 
@@ -224,9 +224,9 @@ def _float_verdicts(stack: np.ndarray[Any, Any]) -> set[str]:
     """Classify floats: a very low value, or one of only two values, hides a key; others are a bias."""
     hidden = stack <= _HIDDEN
     if hidden.any():
-        shown = stack[~hidden]
+        visible = stack[~hidden]
         verdict = _visibility_verdict(~hidden)
-        return {verdict, BIAS} if shown.size and shown.min() != shown.max() else {verdict}
+        return {verdict, BIAS} if visible.size and visible.min() != visible.max() else {verdict}
     lowest, highest = stack.min(), stack.max()
     if lowest == highest:
         return set()  # the same everywhere: no effect
@@ -235,24 +235,24 @@ def _float_verdicts(stack: np.ndarray[Any, Any]) -> set[str]:
     return {_two_value_verdict(stack == lowest)}
 
 
-def _two_value_verdict(shown: np.ndarray[Any, Any]) -> str:
+def _two_value_verdict(visible: np.ndarray[Any, Any]) -> str:
     """Classify a table of two values when it is unknown which one hides."""
-    verdicts = (_visibility_verdict(shown), _visibility_verdict(~shown))
+    verdicts = (_visibility_verdict(visible), _visibility_verdict(~visible))
     return CAUSAL if CAUSAL in verdicts else OPEN
 
 
-def _visibility_verdict(shown: np.ndarray[Any, Any]) -> str:
+def _visibility_verdict(visible: np.ndarray[Any, Any]) -> str:
     """Causal if the last key advances by one from query to query, and none is ahead.
 
     The queries may be the last of the keys (with a cache) or the first (ONNX Attention without one), for
     each sequence of the batch. Queries without visible keys are skipped; unknown unless two queries have
     visible keys.
     """
-    _, rows, columns = shown.shape
-    last = columns - 1 - np.argmax(shown[:, :, ::-1], axis=2) - np.arange(rows)
-    some = shown.any(axis=2)
+    _, rows, columns = visible.shape
+    last = columns - 1 - np.argmax(visible[:, :, ::-1], axis=2) - np.arange(rows)
+    some = visible.any(axis=2)
     if (some.sum(axis=1) < 2).any():
         return UNKNOWN
     far = np.where(some, last, np.iinfo(last.dtype).min).max(axis=1)
-    near = np.where(some, last, np.iinfo(last.dtype).max).min(axis=1)
-    return CAUSAL if bool(((far == near) & (far <= columns - rows)).all()) else OPEN
+    nearest = np.where(some, last, np.iinfo(last.dtype).max).min(axis=1)
+    return CAUSAL if bool(((far == nearest) & (far <= columns - rows)).all()) else OPEN

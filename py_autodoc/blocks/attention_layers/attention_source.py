@@ -35,19 +35,23 @@ _AHEAD = 16
 
 def attention_kind(flow: DataflowGraph, q: AttentionOperand, k: AttentionOperand, v: AttentionOperand) -> str:
     """Return ``self`` if queries and keys come from one tensor, ``cross`` if not, ``unknown`` if unclear."""
-    asks, gives = source(q), source(k)
+    query_source, key_source = source(q), source(k)
     if q.projection is None and k.projection is None and q.past and k.past:
-        same = set(q.past) & set(k.past) or residual_sources(flow, asks) & residual_sources(flow, gives)
+        same = set(q.past) & set(k.past) or residual_sources(flow, query_source) & residual_sources(
+            flow, key_source
+        )
         return "self" if same else "unknown"
     if q.projection is not None and k.projection is None and k.past and not k.joins:
         return "cross"  # keys precomputed elsewhere
-    mine, theirs = (
-        residual_sources(flow, asks),
-        residual_sources(flow, gives) | residual_sources(flow, source(v)),
+    query_roots, key_roots = (
+        residual_sources(flow, query_source),
+        residual_sources(flow, key_source) | residual_sources(flow, source(v)),
     )
-    if mine & theirs:
+    if query_roots & key_roots:
         return "self"
-    if _reaches(flow, gives, mine, _REDUCING) or _reaches(flow, asks, theirs, _THROUGH):
+    if _reaches(flow, key_source, query_roots, _REDUCING) or _reaches(
+        flow, query_source, key_roots, _THROUGH
+    ):
         return "self"
     return "cross"
 
@@ -63,19 +67,19 @@ def residual_sources(flow: DataflowGraph, tensor: int) -> set[int]:
 
     Continues once behind a projection into a bottleneck (low-rank queries and keys).
     """
-    found = {tensor}
-    behind = _before_moves(flow, tensor, found)
+    sources = {tensor}
+    behind = _before_moves(flow, tensor, sources)
     narrow = _bottleneck(flow, behind)
     if narrow is not None:
-        found.add(narrow)
-        behind = _before_moves(flow, narrow, found)
+        sources.add(narrow)
+        behind = _before_moves(flow, narrow, sources)
     number = flow.producers[behind]
     if flow.qualified_op_types[number] in ADDS:
         for side in flow.nodes[number].inputs:
             if side >= 0 and not _is_stored(flow, side):
-                found.add(side)
-                _before_moves(flow, side, found)
-    return found
+                sources.add(side)
+                _before_moves(flow, side, sources)
+    return sources
 
 
 def _bottleneck(flow: DataflowGraph, tensor: int) -> int | None:
@@ -83,8 +87,8 @@ def _bottleneck(flow: DataflowGraph, tensor: int) -> int | None:
     number = flow.producers[tensor]
     if flow.qualified_op_types[number] in ADDS and len(flow.data_inputs[number]) == 1:
         number = flow.producers[flow.data_inputs[number][0]]
-    made = projection(flow, number) if number >= 0 else None
-    return made.source if made is not None and not _is_stored(flow, made.source) else None
+    projected = projection(flow, number) if number >= 0 else None
+    return projected.source if projected is not None and not _is_stored(flow, projected.source) else None
 
 
 def _is_stored(flow: DataflowGraph, tensor: int) -> bool:
@@ -92,12 +96,12 @@ def _is_stored(flow: DataflowGraph, tensor: int) -> bool:
     return flow.model.tensors[tensor].is_constant
 
 
-def _before_moves(flow: DataflowGraph, tensor: int, found: set[int]) -> int:
+def _before_moves(flow: DataflowGraph, tensor: int, sources: set[int]) -> int:
     normalized = normalized_from(flow)
     for _ in range(_STEPS):
         if tensor in normalized:
             tensor = normalized[tensor]
-            found.add(tensor)
+            sources.add(tensor)
             continue
         number = flow.producers[tensor]
         op = flow.qualified_op_types[number]
@@ -107,7 +111,7 @@ def _before_moves(flow: DataflowGraph, tensor: int, found: set[int]) -> int:
         if not before or before[0] < 0 or _is_stored(flow, before[0]):
             break
         tensor = before[0]
-        found.add(tensor)
+        sources.add(tensor)
     return tensor
 
 
@@ -152,8 +156,8 @@ def hidden_size(flow: DataflowGraph, q: AttentionOperand, context: int) -> int |
 def _output_width(flow: DataflowGraph, context: int) -> int | None:
     """Return the output width of the projection after the context if a residual Add follows, else None."""
     widths = {
-        found.width_out
-        for reader, found in _projections(flow, context)
+        output_projection.width_out
+        for reader, output_projection in _projections(flow, context)
         if _is_added_back(flow, flow.nodes[reader].outputs)
     }
     return widths.pop() if len(widths) == 1 else None
@@ -162,19 +166,19 @@ def _output_width(flow: DataflowGraph, context: int) -> int | None:
 def _projections(flow: DataflowGraph, tensor: int) -> list[tuple[int, Projection]]:
     """Return the first weighted products that read a tensor, past data movement and elementwise operators."""
     queue, seen, at = [tensor], {tensor}, 0
-    found: list[tuple[int, Projection]] = []
+    projections: list[tuple[int, Projection]] = []
     while at < len(queue) and at < _AHEAD:
         for reader in flow.readers[queue[at]][:_AHEAD]:
-            made = projection(flow, reader)
-            if made is not None:
-                if made.source == queue[at]:
-                    found.append((reader, made))
+            candidate = projection(flow, reader)
+            if candidate is not None:
+                if candidate.source == queue[at]:
+                    projections.append((reader, candidate))
             elif product(flow, reader) is None:
                 fresh = [t for t in flow.nodes[reader].outputs[:1] if t >= 0 and t not in seen]
                 seen.update(fresh)
                 queue += fresh
         at += 1
-    return found
+    return projections
 
 
 def _is_added_back(flow: DataflowGraph, outputs: tuple[int, ...]) -> bool:

@@ -92,14 +92,14 @@ class _Call:
 
     def _past(self) -> tuple[int, ...]:
         """Return the graph inputs that feed the cache inputs."""
-        tensors, found = self.flow.model.tensors, []
+        tensors, past = self.flow.model.tensors, []
         for at in self.form.past:
             tensor = self._input(at)
             if tensor >= 0:
                 tensor = self.flow.back(tensor)
                 if tensors[tensor].kind == TensorKind.INPUT:
-                    found.append(tensor)
-        return tuple(dict.fromkeys(found))
+                    past.append(tensor)
+        return tuple(dict.fromkeys(past))
 
     def _as_layer(
         self,
@@ -118,13 +118,13 @@ class _Call:
         judged = classify_mask(self.flow, added, heads, queries)
         operands = [t for at in form.masks if (t := self._input(at)) >= 0]
         # A separate mask operand hides the same keys for all queries, or is passed by the caller.
-        told = None if operands and judged.causal is False and not self._is_padding() else judged.causal
+        causal = None if operands and judged.causal is False and not self._is_padding() else judged.causal
         return AttentionLayer(
             nodes=tuple(sorted({self.number, *nodes})),
             anchor=self.number,
             variant="fused",
             kind=kind,
-            causal=self._causal(told),
+            causal=self._causal(causal),
             heads=heads,
             kv_heads=kv_heads,
             head_dim=sizes[0],

@@ -53,9 +53,9 @@ def _get(move: dict[int, int], axis: int | None) -> int | None:
     return None if axis is None else move.get(axis)
 
 
-def _transposed_axes(flow: DataflowGraph, number: int, made: int) -> dict[int, int]:
+def _transposed_axes(flow: DataflowGraph, number: int, output: int) -> dict[int, int]:
     perm: Any = flow.nodes[number].attributes.get("perm")
-    shape = flow.shapes[made]
+    shape = flow.shapes[output]
     if perm is None and shape is not None:
         perm = list(range(len(shape)))[::-1]
     if not isinstance(perm, list | tuple):
@@ -72,22 +72,22 @@ def _einsum_axes(equation: object) -> dict[int, int]:
     return {out.index(i) - len(out): left.index(i) - len(left) for i in out if i in left}
 
 
-def _reshaped_axes(given: Shape | None, made: Shape | None) -> dict[int, int] | None:
+def _reshaped_axes(before: Shape | None, after: Shape | None) -> dict[int, int] | None:
     """Map the axes that a reshape preserves: those of equal size followed by equally many elements.
 
     None if, as far as known, the last axes stay unchanged.
     """
-    if given is None or made is None:
+    if before is None or after is None:
         return None
     move: dict[int, int] = {}
-    for at, axis in ((i, j) for i in range(len(made)) for j in range(len(given))):
-        if made[at] == given[axis] and made[at] not in (1, None):
-            behind = _count(made[at + 1 :]), _count(given[axis + 1 :])
+    for at, axis in ((i, j) for i in range(len(after)) for j in range(len(before))):
+        if after[at] == before[axis] and after[at] not in (1, None):
+            behind = _count(after[at + 1 :]), _count(before[axis + 1 :])
             if behind[0] == behind[1]:
-                move[at - len(made)] = axis - len(given)
-    for at in range(1, min(len(made), len(given)) + 1):
+                move[at - len(after)] = axis - len(before)
+    for at in range(1, min(len(after), len(before)) + 1):
         # A size of 1 stays 1: all queries, or all keys, share the values.
-        if made[-at] != given[-at]:
+        if after[-at] != before[-at]:
             break
         move.setdefault(-at, -at)
     return move

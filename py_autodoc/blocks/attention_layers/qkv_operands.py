@@ -72,7 +72,7 @@ class AttentionOperand:
 
 def trace_operand(flow: DataflowGraph, tensor: int) -> AttentionOperand:
     """Walk back from an operand to its projection. Bounded: at most ``_MAX_NODES`` nodes."""
-    found = AttentionOperand(tensor)
+    operand = AttentionOperand(tensor)
     queue, seen, left = [tensor], {tensor}, _MAX_NODES
     visited: dict[int, None] = {}
     at, makers, names = 0, flow.producers, flow.qualified_op_types
@@ -81,48 +81,48 @@ def trace_operand(flow: DataflowGraph, tensor: int) -> AttentionOperand:
         number = makers[current]
         if number < 0:
             if flow.model.tensors[current].kind == TensorKind.INPUT:
-                found.past.append(current)
+                operand.past.append(current)
             continue
         if number in visited:
             continue
         left -= 1
         projected = projection(flow, number)
         if projected is not None:
-            if found.projection is None:
-                found.projection = projected
+            if operand.projection is None:
+                operand.projection = projected
             continue
         if product(flow, number) is not None:
             continue
         op = names[number]
         if op in _WAVES:
-            found.rotary = True
+            operand.rotary = True
             continue
         visited[number] = None
         if op in _NOTED:
-            _note(flow, found, number, op)
+            _note(flow, operand, number, op)
         for i in _data_inputs(flow, number, op):
             if i not in seen:
                 seen.add(i)
                 queue.append(i)
-    _finish(flow, found, list(visited))
-    return found
+    _finish(flow, operand, list(visited))
+    return operand
 
 
-def _note(flow: DataflowGraph, found: AttentionOperand, number: int, op: str) -> None:
+def _note(flow: DataflowGraph, operand: AttentionOperand, number: int, op: str) -> None:
     inputs = flow.nodes[number].inputs
     if op in ("Reshape", "Flatten"):
-        found.reshapes.append(number)
+        operand.reshapes.append(number)
     elif op in ("Expand", "Tile"):
-        found.repeats.append(number)
+        operand.repeats.append(number)
     elif op in ROTARIES:
-        found.rotary = True
-        found.tables += [
+        operand.rotary = True
+        operand.tables += [
             i for i in inputs[1:] if i >= 0 and flow.constants[i] and len(flow.shapes[i] or ()) == 2
         ]
     elif op == "Gather" and inputs and inputs[0] >= 0 and is_stored_weight(flow, inputs[0]):
-        found.tables.append(inputs[0])
+        operand.tables.append(inputs[0])
     elif op in _SCATTERS or op == "Concat":
-        found.joins = True
+        operand.joins = True
 
 
 def _data_inputs(flow: DataflowGraph, number: int, op: str) -> list[int]:
@@ -144,21 +144,21 @@ def _data_inputs(flow: DataflowGraph, number: int, op: str) -> list[int]:
     return list(inputs[:1]) if op in _FIRST or op in ROTARIES else []
 
 
-def _finish(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) -> None:
+def _finish(flow: DataflowGraph, operand: AttentionOperand, visited: list[int]) -> None:
     ops = [flow.qualified_op_types[number].removeprefix(f"{MS}QLinear") for number in visited]
     muls = ops.count("Mul")
     if "Concat" in ops and muls >= 2 and ("Neg" in ops or ("Sub" in ops and "Add" in ops)):
-        found.rotary = True
-    if found.projection is None:
+        operand.rotary = True
+    if operand.projection is None:
         return
-    below = _after_projection(flow, found, visited)
-    found.nodes = below
+    below = _after_projection(flow, operand, visited)
+    operand.nodes = below
 
 
-def _after_projection(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) -> set[int]:
+def _after_projection(flow: DataflowGraph, operand: AttentionOperand, visited: list[int]) -> set[int]:
     """Return the visited nodes that depend on the projection, without masks, caches and tables."""
-    assert found.projection is not None
-    start = flow.nodes[found.projection.node].outputs
+    assert operand.projection is not None
+    start = flow.nodes[operand.projection.node].outputs
     reached = {t for t in start if t >= 0}
     nodes: set[int] = set()
     for number in sorted(visited, key=flow.position.__getitem__):
@@ -172,14 +172,14 @@ def _after_projection(flow: DataflowGraph, found: AttentionOperand, visited: lis
     return nodes
 
 
-def repeat_factor(flow: DataflowGraph, found: AttentionOperand) -> int:
+def repeat_factor(flow: DataflowGraph, operand: AttentionOperand) -> int:
     """Return how often each key/value head is repeated before the products (grouped queries), 1 if not.
 
     Counts an Expand or Tile from 1 (or n) to a larger size on an axis other than the batch and the last two;
     with five axes also on the last but one, where the repeats of a head follow its positions.
     """
     factor = 1
-    for number in found.repeats:
+    for number in operand.repeats:
         before, after = flow.shapes[input_at(flow, number, 0)], flow.shapes[flow.first_outputs[number]]
         if before is None or after is None or len(after) < 4 or len(before) != len(after):
             continue
@@ -190,88 +190,98 @@ def repeat_factor(flow: DataflowGraph, found: AttentionOperand) -> int:
     return factor
 
 
-def kept_heads(flow: DataflowGraph, found: AttentionOperand, head: int) -> int | None:
+def kept_heads(flow: DataflowGraph, operand: AttentionOperand, head: int) -> int | None:
     """Return the heads from the features that reach the operand, for a product of packed Q, K and V.
 
     The operand has as many positions as the projection, so the remaining features give the heads. None if
     positions are joined or reduced on the path, or sizes are unknown.
     """
-    made = found.projection
-    if made is None or not made.flat or made.width_out is None or found.past or _reduced(flow, found):
+    projection = operand.projection
+    if (
+        projection is None
+        or not projection.flat
+        or projection.width_out is None
+        or operand.past
+        or _reduced(flow, operand)
+    ):
         return None
-    given, left = flow.shapes[flow.first_outputs[made.node]], flow.shapes[found.tensor]
-    if given is None or left is None or None in given or None in left:
+    projected, left = flow.shapes[flow.first_outputs[projection.node]], flow.shapes[operand.tensor]
+    if projected is None or left is None or None in projected or None in left:
         return None
-    if sorted(str(d) for d in given if not isinstance(d, int)) != sorted(
+    if sorted(str(d) for d in projected if not isinstance(d, int)) != sorted(
         str(d) for d in left if not isinstance(d, int)
     ):
         return None
-    whole, part = (prod(d for d in shape if isinstance(d, int)) for shape in (given, left))
-    heads, rest = divmod(part * made.width_out, whole * head) if whole else (0, 1)
-    return heads if not rest and heads > 0 else None
+    full_size, part = (prod(d for d in shape if isinstance(d, int)) for shape in (projected, left))
+    heads, remainder = divmod(part * projection.width_out, full_size * head) if full_size else (0, 1)
+    return heads if not remainder and heads > 0 else None
 
 
-def _reduced(flow: DataflowGraph, found: AttentionOperand) -> bool:
+def _reduced(flow: DataflowGraph, operand: AttentionOperand) -> bool:
     """True if positions are pooled or padded on the path."""
-    names = {flow.op_types[number] for number in found.nodes}
+    names = {flow.op_types[number] for number in operand.nodes}
     return any("Pool" in name or name.startswith("Reduce") for name in names) or "Pad" in names
 
 
-def split_heads(flow: DataflowGraph, found: AttentionOperand, head: int, likely: int | None) -> int | None:
+def split_heads(
+    flow: DataflowGraph, operand: AttentionOperand, head: int, expected: int | None
+) -> int | None:
     """Return the heads from the Reshape that splits the projection output; None if there is none.
 
-    ``head`` is the head size; ``likely`` decides if the split has two factors, as in a packed
+    ``head`` is the head size; ``expected`` decides if the split has two factors, as in a packed
     (3, heads, size).
     """
     pairs = [
         (before, after)
-        for number in reversed(found.reshapes)  # nearest to the projection first
+        for number in reversed(operand.reshapes)  # nearest to the projection first
         if (before := flow.shapes[input_at(flow, number, 0)])
         and (after := flow.shapes[flow.first_outputs[number]])
     ]
     for packed in (1, 2, 3):  # (…, h, d), or K and V or Q, K and V on the last axis
         for before, after in pairs:
-            heads = _last_axis(before, after, head, packed, likely)
+            heads = _last_axis(before, after, head, packed, expected)
             if heads is None and packed == 1:
                 heads = _channel_axis(before, after, head)
             if heads is not None:
                 return heads
-    width = found.projection.width_out if found.projection else None
-    return 1 if width == head and found.projection and found.projection.flat else None
+    width = operand.projection.width_out if operand.projection else None
+    return 1 if width == head and operand.projection and operand.projection.flat else None
 
 
-def _last_axis(before: Shape, after: Shape, head: int, packed: int, likely: int | None) -> int | None:
+def _last_axis(before: Shape, after: Shape, head: int, packed: int, expected: int | None) -> int | None:
     """Match (…, W) → (…, h, p·d), (…, 3, h, p·d), or (S, B, W) → (S, B·h, d); ``packed`` is p."""
     width, last = before[-1], after[-1]
     if last != packed * head or not isinstance(width, int) or width % last or width == last:
         return None
     factors: list[int] = []
-    rest = width // last
+    remaining = width // last
     for d in reversed(after[:-1]):
-        if not isinstance(d, int) or d < 1 or rest % d:
+        if not isinstance(d, int) or d < 1 or remaining % d:
             break
-        if d > 1 or rest == 1:
+        if d > 1 or remaining == 1:
             factors.append(d)
-        rest //= d
-        if rest == 1:
+        remaining //= d
+        if remaining == 1:
             break
-    if factors == [3] and rest == 1 and len(after) > 3 and after[-2] == 1:  # (3, heads, size) with one head
+    if (
+        factors == [3] and remaining == 1 and len(after) > 3 and after[-2] == 1
+    ):  # (3, heads, size) with one head
         return 1
-    if rest == 1 and factors:
-        return factors[0] if len(factors) == 1 else _of_factors(factors, likely)
+    if remaining == 1 and factors:
+        return factors[0] if len(factors) == 1 else _of_factors(factors, expected)
     if last == head and len(before) == len(after):
         return width // head
     return None
 
 
-def _of_factors(factors: list[int], likely: int | None) -> int | None:
-    if likely in factors:
-        return likely
+def _of_factors(factors: list[int], expected: int | None) -> int | None:
+    if expected in factors:
+        return expected
     if len(factors) == 2 and 3 in factors:  # (3, heads): Q, K and V from one product
         heads = factors[0] if factors[1] == 3 else factors[1]
-        if likely is None or likely % heads == 0:  # the other factor may include windows
+        if expected is None or expected % heads == 0:  # the other factor may include windows
             return heads
-    return likely if likely == prod(factors) else None
+    return expected if expected == prod(factors) else None
 
 
 def _channel_axis(before: Shape, after: Shape, head: int) -> int | None:

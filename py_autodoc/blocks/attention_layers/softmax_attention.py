@@ -83,9 +83,9 @@ def _assemble(
     on_left = flow.producers[values.a] in after_set or flow.producers[values.a] == softmax
     v, v_free = (values.b, values.b_free) if on_left else (values.a, values.a_free)
     keys_last = axis == -1
-    turned = _is_transposed(flow, scores.path)
+    is_transposed = _is_transposed(flow, scores.path)
     # With the keys on the last axis, the rows of Q·Kᵀ are queries, unless a Transpose follows.
-    first_is_q = keys_last != turned
+    first_is_q = keys_last != is_transposed
     q, k = (p.a, p.b) if first_is_q else (p.b, p.a)
     q_sum, k_sum = (p.a_sum, p.b_sum) if first_is_q else (p.b_sum, p.a_sum)
     if is_stored_weight(flow, v) or is_stored_weight(flow, k):
@@ -136,7 +136,7 @@ def _values(flow: DataflowGraph, softmax: int, axis: int) -> tuple[MatrixProduct
 
     Prefers a product with activations as values to one with a stored table (relative positions of values).
     """
-    found: list[tuple[bool, int, MatrixProduct, tuple[int, ...]]] = []
+    candidates: list[tuple[bool, int, MatrixProduct, tuple[int, ...]]] = []
     states: list[tuple[int, int | None, tuple[int, ...]]] = [(flow.nodes[softmax].outputs[0], axis, ())]
     seen: set[int] = set()
     for _ in range(_MAX_STATES):
@@ -147,25 +147,25 @@ def _values(flow: DataflowGraph, softmax: int, axis: int) -> tuple[MatrixProduct
             if reader in seen:
                 continue
             seen.add(reader)
-            made = product(flow, reader)
-            if made is not None:
-                if _sums_keys(made, tensor, key_axis):
-                    other = made.b if made.a == tensor else made.a
-                    found.append((is_stored_weight(flow, other), len(path), made, path))
+            matmul = product(flow, reader)
+            if matmul is not None:
+                if _sums_keys(matmul, tensor, key_axis):
+                    other = matmul.b if matmul.a == tensor else matmul.a
+                    candidates.append((is_stored_weight(flow, other), len(path), matmul, path))
                 continue
             step = _forward(flow, reader, tensor, key_axis)
             if step is not None and len(path) < _MAX_DEPTH:
                 states.append((*step, (*path, *_guards(flow, reader), reader)))
-    if not found:
+    if not candidates:
         return None
-    _, _, made, path = min(found, key=lambda entry: entry[:2])
-    return made, path
+    _, _, matmul, path = min(candidates, key=lambda entry: entry[:2])
+    return matmul, path
 
 
-def _sums_keys(found: MatrixProduct, weights: int, axis: int | None) -> bool:
-    if found.a == found.b:
+def _sums_keys(matmul: MatrixProduct, weights: int, axis: int | None) -> bool:
+    if matmul.a == matmul.b:
         return False
-    summed = found.a_sum if found.a == weights else found.b_sum
+    summed = matmul.a_sum if matmul.a == weights else matmul.b_sum
     return axis is None or summed == axis
 
 
@@ -229,7 +229,7 @@ def _scores(flow: DataflowGraph, softmax: int) -> _Scores | None:
     added = tuple(i for i in extra if i >= 0)
     states: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = [(node.inputs[0], (), added)]
     seen: set[int] = set()
-    found: list[_Scores] = []
+    candidates: list[_Scores] = []
     for _ in range(_MAX_STATES):
         if not states:
             break
@@ -238,32 +238,34 @@ def _scores(flow: DataflowGraph, softmax: int) -> _Scores | None:
         if number < 0 or number in seen or len(path) > _MAX_DEPTH:
             continue
         seen.add(number)
-        made = product(flow, number)
-        if made is not None:
-            if _computed(flow, made):
-                found.append(_Scores(made, path, added))
+        matmul = product(flow, number)
+        if matmul is not None:
+            if _computed(flow, matmul):
+                candidates.append(_Scores(matmul, path, added))
             continue
         states += [(t, (*path, number), (*added, *others)) for t, others in _backward(flow, number)]
-    return _content_product(flow, found)
+    return _content_product(flow, candidates)
 
 
-def _computed(flow: DataflowGraph, made: MatrixProduct) -> bool:
+def _computed(flow: DataflowGraph, matmul: MatrixProduct) -> bool:
     """True if neither operand is a stored weight or the output of another Softmax."""
-    for tensor in (made.a, made.b):
+    for tensor in (matmul.a, matmul.b):
         if flow.qualified_op_types[flow.producers[flow.back(tensor, QUANTIZED_COPY_OPS)]] in SOFTMAXES:
             return False
-    return made.a != made.b and not (is_stored_weight(flow, made.a) and is_stored_weight(flow, made.b))
+    return matmul.a != matmul.b and not (
+        is_stored_weight(flow, matmul.a) and is_stored_weight(flow, matmul.b)
+    )
 
 
-def _content_product(flow: DataflowGraph, found: list[_Scores]) -> _Scores | None:
+def _content_product(flow: DataflowGraph, candidates: list[_Scores]) -> _Scores | None:
     """Of several summed products, return the one with activations on both sides; the others are positions."""
-    best = [s for s in found if not flow.constants[s.product.a] and not flow.constants[s.product.b]]
+    best = [s for s in candidates if not flow.constants[s.product.a] and not flow.constants[s.product.b]]
     usable = [
         s
-        for s in found
+        for s in candidates
         if not is_stored_weight(flow, s.product.a) and not is_stored_weight(flow, s.product.b)
     ]
-    return next(iter(best or usable or found), None)
+    return next(iter(best or usable or candidates), None)
 
 
 def _backward(flow: DataflowGraph, number: int) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -275,9 +277,9 @@ def _backward(flow: DataflowGraph, number: int) -> Iterator[tuple[int, tuple[int
     if op in _ONE_INPUT or op in _SHAPED or op == "Concat":
         yield inputs[0], ()
     elif op == f"{MS}QLinearAdd" and len(inputs) > 3:
-        yield from _either(inputs[0], inputs[3])
+        yield from _both_orders(inputs[0], inputs[3])
     elif op in _ADDING and len(inputs) > 1:
-        yield from _either(inputs[0], inputs[1])
+        yield from _both_orders(inputs[0], inputs[1])
     elif op in _SCALING and len(inputs) > 1:
         yield from _scaled(flow, op, inputs)
     elif op == "Where" and len(inputs) == 3:
@@ -285,7 +287,7 @@ def _backward(flow: DataflowGraph, number: int) -> Iterator[tuple[int, tuple[int
         yield inputs[2], (inputs[0], inputs[1])
 
 
-def _either(a: int, b: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _both_orders(a: int, b: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     yield a, (b,)
     yield b, (a,)
 

@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 
 from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
 
-NEAR = 4000
+MAX_VISITED = 4000
 """Maximum nodes of one search."""
 PER_NODE = 16
 """Maximum nodes of all searches of a graph together, per node of the graph."""
@@ -61,7 +61,7 @@ class BackwardSearch:
         flow, heap, read, queued, visited = self.flow, self._heap, self.read, self._queued, self.visited
         order, position, nodes, makers = flow.order, flow.position, flow.nodes, flow.producers
         while heap and -heap[0] > above:
-            if len(visited) >= NEAR or not self.budget.spend():
+            if len(visited) >= MAX_VISITED or not self.budget.spend():
                 return False
             number = order[-heappop(heap)]
             visited.append(number)
@@ -77,12 +77,12 @@ class BackwardSearch:
     def between(self, sources: Iterable[int]) -> list[int]:
         """Return the visited nodes that compute something from ``sources``, in execution order."""
         nodes = self.flow.nodes
-        made = set(sources)
-        found = []
+        reached = set(sources)
+        between = []
         for number in reversed(self.visited):
             node = nodes[number]
-            if not made.isdisjoint(node.inputs):
-                found.append(number)
-                made.update(node.outputs)
-                made.discard(-1)  # an omitted output is not an omitted input
-        return found
+            if not reached.isdisjoint(node.inputs):
+                between.append(number)
+                reached.update(node.outputs)
+                reached.discard(-1)  # an omitted output is not an omitted input
+        return between

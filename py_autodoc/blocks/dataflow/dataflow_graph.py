@@ -34,8 +34,8 @@ class LazyTable(dict[int, T]):
         self.make = make
 
     def __missing__(self, id: int) -> T:
-        found = self[id] = self.make(id)
-        return found
+        value = self[id] = self.make(id)
+        return value
 
 
 class DataflowGraph:
@@ -297,29 +297,29 @@ def memoised_on_graph(work: Callable[[DataflowGraph, int], T]) -> Callable[[Data
     """Memoise a function of a dataflow graph and a node or tensor id."""
 
     @wraps(work)
-    def asked(flow: DataflowGraph, id: int) -> T:
+    def lookup(flow: DataflowGraph, id: int) -> T:
         known = flow.memo.get(work)
         if known is None:
             known = flow.memo[work] = {}
-        found: T
+        value: T
         if id in known:
-            found = known[id]
+            value = known[id]
         else:
-            found = known[id] = work(flow, id)
-        return found
+            value = known[id] = work(flow, id)
+        return value
 
-    return asked
+    return lookup
 
 
 def _grouped(order: Sequence[int], names: NodeTable[str]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for number in order:
         name = names[number]
-        if name in found:
-            found[name].append(number)
+        if name in groups:
+            groups[name].append(number)
         else:
-            found[name] = [number]
-    return found
+            groups[name] = [number]
+    return groups
 
 
 def _name(node: Node) -> str:

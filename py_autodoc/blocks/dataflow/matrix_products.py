@@ -23,13 +23,13 @@ ADDS = frozenset({"Add", "Sum", f"{MS}QLinearAdd"})
 """Operators that add two tensors."""
 LAYOUT_OPS = RESHAPES | {"Tile", "Slice", "Split", "Flatten"}
 """Operators that move, repeat or select values of their first input."""
-_PLAIN = frozenset({"MatMul", "MatMulInteger", f"{MS}MatMulIntegerToFloat", f"{MS}DynamicQuantizeMatMul",
+_MATMUL_OPS = frozenset({"MatMul", "MatMulInteger", f"{MS}MatMulIntegerToFloat", f"{MS}DynamicQuantizeMatMul",
                     f"{MS}MatMulInteger16"})  # fmt: skip
 _TRANSPOSING = frozenset({f"{MS}FusedMatMul", f"{MS}TransposeMatMul"})
 _GEMMS = frozenset({"Gemm", f"{MS}FusedGemm", f"{MS}QGemm"})
 _SECOND = {"QLinearMatMul": 3, f"{MS}QGemm": 3, "QLinearConv": 3, f"{MS}QLinearConv": 3}
 """Position of the second operand, if not second."""
-PRODUCTS = _PLAIN | _TRANSPOSING | _GEMMS | {"Einsum", "QLinearMatMul"}
+PRODUCTS = _MATMUL_OPS | _TRANSPOSING | _GEMMS | {"Einsum", "QLinearMatMul"}
 """Operators that ``product`` recognises."""
 CONVS = frozenset({
     "Conv", "QLinearConv", "ConvInteger", f"{MS}FusedConv", f"{MS}NhwcConv", f"{MS}QLinearConv",
@@ -87,7 +87,7 @@ def _product(flow: DataflowGraph, number: int) -> MatrixProduct | None:
     if len(inputs) <= second or inputs[0] < 0 or inputs[second] < 0:
         return None
     a, b = inputs[0], inputs[second]
-    if op in _PLAIN or op == "QLinearMatMul":
+    if op in _MATMUL_OPS or op == "QLinearMatMul":
         return MatrixProduct(number, a, b)
     attributes = flow.nodes[number].attributes
     turned_a, turned_b = _flag(attributes.get("transA")), _flag(attributes.get("transB"))
@@ -168,10 +168,10 @@ def is_stored_weight(flow: DataflowGraph, tensor: int) -> bool:
         node = flow.nodes[number]
         if op in ("Mul", "Div") and not any(i >= 0 and is_scalar(flow, i) for i in node.inputs):
             return False
-        held = [i for i in node.inputs if i >= 0 and not (op in ("Mul", "Div") and is_scalar(flow, i))]
-        if not held:
+        operands = [i for i in node.inputs if i >= 0 and not (op in ("Mul", "Div") and is_scalar(flow, i))]
+        if not operands:
             return flow.constants[tensor]
-        tensor = held[0]
+        tensor = operands[0]
     return False
 
 
@@ -190,15 +190,15 @@ def _projection(flow: DataflowGraph, number: int) -> Projection | None:
         if not node.inputs or node.inputs[0] < 0:
             return None
         return Projection(number, node.inputs[0], _positive(k), _positive(n))
-    found = product(flow, number)
-    if found is None:
+    matmul = product(flow, number)
+    if matmul is None:
         return None
-    if is_stored_weight(flow, found.b):
-        width = size(flow, found.a, found.a_sum) or size(flow, found.b, found.b_sum)
-        return Projection(number, found.a, width, size(flow, found.b, found.b_free), _flat(flow, found.b))
-    if is_stored_weight(flow, found.a):
-        width = size(flow, found.b, found.b_sum) or size(flow, found.a, found.a_sum)
-        return Projection(number, found.b, width, size(flow, found.a, found.a_free), _flat(flow, found.a))
+    if is_stored_weight(flow, matmul.b):
+        width = size(flow, matmul.a, matmul.a_sum) or size(flow, matmul.b, matmul.b_sum)
+        return Projection(number, matmul.a, width, size(flow, matmul.b, matmul.b_free), _flat(flow, matmul.b))
+    if is_stored_weight(flow, matmul.a):
+        width = size(flow, matmul.b, matmul.b_sum) or size(flow, matmul.a, matmul.a_sum)
+        return Projection(number, matmul.b, width, size(flow, matmul.a, matmul.a_free), _flat(flow, matmul.a))
     return None
 
 

@@ -121,14 +121,14 @@ def has_weights(flow: DataflowGraph, number: int) -> bool:
 def weighted_nodes(flow: DataflowGraph) -> frozenset[int]:
     """Return the nodes of a graph that have weights (``has_weights``)."""
     nodes, by_op = flow.nodes, flow.by_op
-    likely = [number for kind, numbers in by_op.items() for number in numbers if kind in _APPLYING]
-    likely += [
+    candidates = [number for kind, numbers in by_op.items() for number in numbers if kind in _APPLYING]
+    candidates += [
         number
         for kind, numbers in by_op.items()
         for number in numbers
         if kind not in _APPLYING and (nodes[number].subgraphs or nodes[number].domain)
     ]
-    return frozenset(number for number in likely if has_weights(flow, number))
+    return frozenset(number for number in candidates if has_weights(flow, number))
 
 
 def is_float(flow: DataflowGraph, tensor: int) -> bool:
@@ -161,17 +161,17 @@ def axes(flow: DataflowGraph, number: int) -> list[int] | None:
     data = flow.shapes[node.inputs[0]] if node.inputs else None
     if data is None:
         return None
-    given: Any = node.attributes.get("axes")
-    if given is None and len(node.inputs) > 1 and node.inputs[1] >= 0:
-        given = ints(flow, node.inputs[1])
-        if given is None:
+    values: Any = node.attributes.get("axes")
+    if values is None and len(node.inputs) > 1 and node.inputs[1] >= 0:
+        values = ints(flow, node.inputs[1])
+        if values is None:
             return None
-    if given is None:
+    if values is None:
         return list(range(len(data)))
-    if not isinstance(given, (list, tuple)) or not all(isinstance(a, int) for a in given):
+    if not isinstance(values, (list, tuple)) or not all(isinstance(a, int) for a in values):
         return None
     rank = len(data)
-    return sorted({a % rank for a in given}) if rank else []
+    return sorted({a % rank for a in values}) if rank else []
 
 
 def size(shape: Iterable[Dim] | None) -> int | None:
@@ -187,20 +187,20 @@ def dim(flow: DataflowGraph, tensor: int, axis: int) -> int | None:
     shape = flow.shapes[tensor]
     if shape is None or not -len(shape) <= axis < len(shape):
         return None
-    found = shape[axis]
-    return found if isinstance(found, int) else None
+    size = shape[axis]
+    return size if isinstance(size, int) else None
 
 
-def input_at(flow: DataflowGraph, number: int, place: int) -> int:
+def input_at(flow: DataflowGraph, number: int, index: int) -> int:
     """Return the input at a position, -1 if absent."""
     inputs = flow.nodes[number].inputs
-    return inputs[place] if len(inputs) > place else -1
+    return inputs[index] if len(inputs) > index else -1
 
 
 def weight(flow: DataflowGraph, number: int) -> int:
     """Return the first constant input of a node, -1 if none."""
-    found = flow.constant_inputs[number]
-    return found[0] if found else -1
+    constants = flow.constant_inputs[number]
+    return constants[0] if constants else -1
 
 
 def readers(flow: DataflowGraph, tensor: int) -> tuple[int, ...]:
@@ -264,22 +264,22 @@ def per_channel(flow: DataflowGraph, tensor: int, like: int) -> bool:
 
 def private_constant_nodes(flow: DataflowGraph, nodes: Iterable[int]) -> set[int]:
     """Return nodes that compute constants only for ``nodes``: dequantized or transposed weights, fills."""
-    wanted = set(nodes)
-    found: set[int] = set()
+    own = set(nodes)
+    private: set[int] = set()
     prepared = flow.prepared
-    if prepared.isdisjoint(wanted):
-        return found
-    stack = [number for number in wanted if number in prepared]
-    while stack and len(found) < _MAX_FEED:
+    if prepared.isdisjoint(own):
+        return private
+    stack = [number for number in own if number in prepared]
+    while stack and len(private) < _MAX_FEED:
         for tensor in flow.constant_inputs[stack.pop()]:
             number = flow.producers[tensor]
-            if number < 0 or number in wanted or number in found or flow.op_types[number] not in _PREPARES:
+            if number < 0 or number in own or number in private or flow.op_types[number] not in _PREPARES:
                 continue
             readers = flow.model.tensors[tensor].consumers
-            if all(reader in wanted or reader in found for reader in readers):
-                found.add(number)
+            if all(reader in own or reader in private for reader in readers):
+                private.add(number)
                 stack.append(number)
-    return found
+    return private
 
 
 def make_block(

@@ -70,9 +70,9 @@ def _simple(flow: DataflowGraph, tensor: int, number: int) -> Activation | None:
     return None
 
 
-def _max_with_zero(flow: DataflowGraph, nodes: tuple[int, ...], made: int) -> Activation:
+def _max_with_zero(flow: DataflowGraph, nodes: tuple[int, ...], output: int) -> Activation:
     """Name Max(x, 0), or the clip that it forms with a Min after it."""
-    after = reader_of(flow, made)
+    after = reader_of(flow, output)
     if (
         flow.op_types[after] == "Min"
         and len(flow.nodes[after].inputs) == 2
@@ -81,7 +81,7 @@ def _max_with_zero(flow: DataflowGraph, nodes: tuple[int, ...], made: int) -> Ac
         high = next((v for t in flow.nodes[after].inputs if (v := scalar(flow, t)) is not None), None)
         if high is not None:
             return Activation(_clip_name(0.0, high), (*nodes, after), flow.first_outputs[after])
-    return Activation("Relu", nodes, made)
+    return Activation("Relu", nodes, output)
 
 
 def _clip_name(low: float | None, high: float | None) -> str:
@@ -96,13 +96,13 @@ def clip_bounds(flow: DataflowGraph, number: int) -> tuple[float | None, float |
     """Return (min, max) of a Clip, None for each bound that is absent or unknown."""
     node = flow.nodes[number]
     bounds: list[float | None] = []
-    for place, attribute in ((1, "min"), (2, "max")):
-        given = node.attributes.get(attribute)
-        if isinstance(given, (int, float)):
+    for index, attribute in ((1, "min"), (2, "max")):
+        bound = node.attributes.get(attribute)
+        if isinstance(bound, (int, float)):
             # Opset 6 uses the limits of float32 for absent bounds.
-            bounds.append(float(given) if abs(given) < 3e38 else None)
+            bounds.append(float(bound) if abs(bound) < 3e38 else None)
         else:
-            tensor = node.inputs[place] if len(node.inputs) > place else -1
+            tensor = node.inputs[index] if len(node.inputs) > index else -1
             bounds.append(scalar(flow, tensor))
     return bounds[0], bounds[1]
 
@@ -125,18 +125,18 @@ def _grow_group(flow: DataflowGraph, start: int) -> Activation | None:
         number = pending.pop(ready)[1]
         if flow.op_types[number] not in _ARITHMETIC:
             return None
-        made = flow.first_outputs[number]
-        if made < 0:
+        output = flow.first_outputs[number]
+        if output < 0:
             return None
         nodes.append(number)
-        inside[made] = None
-        taken = set(nodes)
+        inside[output] = None
+        members = set(nodes)
         waiting = {n for _, n in pending}
-        pending += [(flow.position[r], r) for r in readers(flow, made) if r not in taken | waiting]
-        if _is_closed(flow, inside, taken, made):
+        pending += [(flow.position[r], r) for r in readers(flow, output) if r not in members | waiting]
+        if _is_closed(flow, inside, members, output):
             name = _function_name(flow, nodes, start)
             if name:
-                return _include_factor(flow, name, nodes, made)
+                return _include_factor(flow, name, nodes, output)
     return None
 
 
@@ -207,8 +207,8 @@ def _piecewise(flow: DataflowGraph, kinds: set[str], nodes: list[int]) -> str:
     if "Relu" in kinds and "Neg" in kinds and kinds <= {"Relu", "Neg", "Mul", "Add", "Sub"}:
         return "PRelu" if flow.op_types[nodes[-1]] in ("Add", "Sub") else ""
     if kinds == {"Add", "Clip", "Div"} or kinds == {"Add", "Clip", "Mul"}:
-        straight = all(len(flow.data_inputs[n]) == 1 for n in nodes) and flow.op_types[nodes[0]] == "Add"
-        return "HardSigmoid" if straight and _has_add(flow, nodes, 3.0) else ""
+        is_sequence = all(len(flow.data_inputs[n]) == 1 for n in nodes) and flow.op_types[nodes[0]] == "Add"
+        return "HardSigmoid" if is_sequence and _has_add(flow, nodes, 3.0) else ""
     return ""
 
 
@@ -225,20 +225,20 @@ def _has_add(flow: DataflowGraph, nodes: list[int], value: float) -> bool:
     for number in nodes:
         if flow.op_types[number] == "Add":
             for tensor in flow.constant_inputs[number]:
-                found = scalar(flow, tensor)
-                if found == value:
+                addend = scalar(flow, tensor)
+                if addend == value:
                     return True
     return False
 
 
-def _include_factor(flow: DataflowGraph, name: str, nodes: list[int], made: int) -> Activation:
+def _include_factor(flow: DataflowGraph, name: str, nodes: list[int], output: int) -> Activation:
     """Include the constant factor that some exporters apply last: ½ for Gelu, ⅙ for HardSwish."""
-    wanted = {"Gelu": (0.5, 2.0), "HardSwish": (1 / 6, 6.0)}.get(name)
-    if wanted:
-        number = reader_of(flow, made)
+    factors = {"Gelu": (0.5, 2.0), "HardSwish": (1 / 6, 6.0)}.get(name)
+    if factors:
+        number = reader_of(flow, output)
         if flow.op_types[number] in ("Mul", "Div"):
             values = [scalar(flow, t) for t in flow.constant_inputs[number]]
-            at = wanted[0] if flow.op_types[number] == "Mul" else wanted[1]
+            at = factors[0] if flow.op_types[number] == "Mul" else factors[1]
             if any(v is not None and abs(v - at) < 1e-3 for v in values) and flow.first_outputs[number] >= 0:
                 return Activation(name, (*nodes, number), flow.first_outputs[number])
-    return Activation(name, tuple(nodes), made)
+    return Activation(name, tuple(nodes), output)

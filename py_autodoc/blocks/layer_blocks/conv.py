@@ -37,9 +37,9 @@ def find_conv_blocks(flow: DataflowGraph) -> list[RecognisedBlock]:
     """
     units = {number: unit for number in flow.of(CONV) if (unit := conv_unit(flow, number)) is not None}
     gates = find_squeeze_excites(flow)
-    found = [unit.found(flow) for unit in units.values()]
-    found += _separables(flow, units, gates)
-    return found + gates
+    blocks = [unit.to_block(flow) for unit in units.values()]
+    blocks += _separables(flow, units, gates)
+    return blocks + gates
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class ConvUnit:
     output: int
     facts: dict[str, Fact] = field(default_factory=dict)
 
-    def found(self, flow: DataflowGraph) -> RecognisedBlock:
+    def to_block(self, flow: DataflowGraph) -> RecognisedBlock:
         """Convert to a block."""
         variant = "+".join(self.parts)
         return make_block(flow, "conv", self.nodes, self.anchor, variant=variant, facts=self.facts)
@@ -61,8 +61,8 @@ class ConvUnit:
 def kernel_shape(flow: DataflowGraph, number: int) -> Shape | None:
     """Return a convolution's kernel shape, output channels first (input channels first if transposed)."""
     node = flow.nodes[number]
-    place = _WEIGHT.get(flow.op_types[number], 1)
-    return flow.shapes[node.inputs[place]] if len(node.inputs) > place else None
+    index = _WEIGHT.get(flow.op_types[number], 1)
+    return flow.shapes[node.inputs[index]] if len(node.inputs) > index else None
 
 
 def conv_unit(flow: DataflowGraph, number: int) -> ConvUnit | None:
@@ -104,10 +104,10 @@ def _follow(flow: DataflowGraph, unit: ConvUnit) -> None:
             unit.output = activation.output
             continue
         number, passed = next_node(flow, unit.output)
-        made = flow.first_outputs[number] if number >= 0 else -1
+        output = flow.first_outputs[number] if number >= 0 else -1
         kind = (
             _affine(flow, number, flow.first_outputs[passed[-1]] if passed else unit.output)
-            if made >= 0
+            if output >= 0
             else ""
         )
         if not kind or (active and kind != "Scale" and unit.parts[-1] != "Scale"):
@@ -119,7 +119,7 @@ def _follow(flow: DataflowGraph, unit: ConvUnit) -> None:
         if kind != "Bias" or "Scale" not in unit.parts:
             unit.parts.append(kind)
         unit.nodes += [*passed, number]
-        unit.output = made
+        unit.output = output
 
 
 def _affine(flow: DataflowGraph, number: int, tensor: int) -> str:
@@ -146,16 +146,16 @@ def _facts(flow: DataflowGraph, number: int) -> dict[str, Fact]:
     transposed = "Transpose" in node.op_type
     last = flow.op_types[number] == "NhwcConv"
     channels = dim(flow, node.inputs[0], -1 if last else 1)
-    made = dim(flow, flow.first_outputs[number], -1 if last else 1)
+    channels_out = dim(flow, flow.first_outputs[number], -1 if last else 1)
     group = node.attributes.get("group", 1)
     spatial = shape[2:] if shape is not None and len(shape) > 2 else None
-    given = node.attributes.get("kernel_shape")
-    kernel = given if isinstance(given, (list, tuple)) and given else spatial
+    kernel_attribute = node.attributes.get("kernel_shape")
+    kernel = kernel_attribute if isinstance(kernel_attribute, (list, tuple)) and kernel_attribute else spatial
     strides = node.attributes.get("strides") or ([1] * len(kernel) if kernel else None)
     depthwise = is_depthwise(flow, number)
     return {
         "in_channels": channels,
-        "out_channels": made,
+        "out_channels": channels_out,
         "kernel": _by(kernel),
         "strides": _by(strides),
         "group": group if isinstance(group, int) else None,
@@ -203,7 +203,7 @@ def _separables(
 ) -> list[RecognisedBlock]:
     """Match depthwise followed by pointwise convolutions, with an optional squeeze-excite between them."""
     gated = {gate.inputs[0]: gate for gate in gates if gate.inputs and gate.outputs}
-    found = []
+    blocks = []
     for number, first in units.items():
         shape = kernel_shape(flow, number)
         spatial = shape is not None and any(size != 1 for size in shape[2:])
@@ -225,5 +225,5 @@ def _separables(
             "squeeze_excite": gate is not None,
         }
         nodes = [*first.nodes, *between, *passed, *second.nodes]
-        found.append(make_block(flow, "depthwise-separable", nodes, number, facts=facts))
-    return found
+        blocks.append(make_block(flow, "depthwise-separable", nodes, number, facts=facts))
+    return blocks

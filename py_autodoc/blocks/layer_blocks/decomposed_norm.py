@@ -165,8 +165,8 @@ def _squared(flow: DataflowGraph, number: int) -> int:
 def _centred(flow: DataflowGraph, tensor: int) -> tuple[int, int, list[int]]:
     """Return (x, mean node, nodes) if ``tensor`` is x minus its mean; else (``tensor``, -1, passed)."""
     passed = flow.chain_back(tensor, COPY_OPS)
-    whole = flow.back(tensor, COPY_OPS)
-    number = flow.producers[whole]
+    source = flow.back(tensor, COPY_OPS)
+    number = flow.producers[source]
     if flow.op_types[number] == "Sub" and len(flow.data_inputs[number]) == 2:
         x = flow.back(input_at(flow, number, 0), COPY_OPS)
         origin = flow.producers[flow.back(input_at(flow, number, 1), _SPREAD)]
@@ -174,7 +174,7 @@ def _centred(flow: DataflowGraph, tensor: int) -> tuple[int, int, list[int]]:
         if mean >= 0:
             spread = list(flow.chain_back(input_at(flow, number, 1), _SPREAD))
             return x, mean, [*passed, number, *spread, *more]
-    return whole, -1, []
+    return source, -1, []
 
 
 def _mean(flow: DataflowGraph, number: int, x: int) -> tuple[int, list[int]]:
@@ -236,13 +236,13 @@ def _use(flow: DataflowGraph, tensor: int, square: _SecondMoment, inverse: bool)
         else:
             continue
         passed = flow.chain_back(other, COPY_OPS)
-        whole = flow.back(other, COPY_OPS)
-        if whole == flow.back(square.values, COPY_OPS):
+        source = flow.back(other, COPY_OPS)
+        if source == flow.back(square.values, COPY_OPS):
             return [*passed, number]
         base, mean, nodes = _centred(flow, other)
         if base == square.base and (mean >= 0) == (square.mean >= 0):
             return [*passed, *nodes, number]
-        if whole == square.base and square.mean >= 0:
+        if source == square.base and square.mean >= 0:
             shift = _shift(flow, number, tensor, square)
             if shift is not None:
                 return [*passed, *shift]

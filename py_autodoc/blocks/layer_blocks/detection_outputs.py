@@ -75,8 +75,8 @@ def _outputs(flow: DataflowGraph) -> list[tuple[int, Shape]]:
 
 def _batches(flow: DataflowGraph) -> set[Dim]:
     """Return the first dimensions of the graph inputs."""
-    fed = (flow.shapes[t] for t in flow.model.graphs[flow.graph].inputs)
-    return {shape[0] for shape in fed if shape}
+    input_shapes = (flow.shapes[t] for t in flow.model.graphs[flow.graph].inputs)
+    return {shape[0] for shape in input_shapes if shape}
 
 
 def _boxes_and_scores(shapes: list[tuple[int, Shape]], batches: set[Dim]) -> Signs | None:
@@ -111,15 +111,15 @@ def _candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs |
         if len(cells) < 2:
             continue
         total = sum(rows * columns for rows, columns in cells)
-        listed = ", ".join(f"{rows}×{columns}" for rows, columns in sorted(cells, reverse=True))
+        cells_text = ", ".join(f"{rows}×{columns}" for rows, columns in sorted(cells, reverse=True))
         for at, row in ((1, shape[2]), (2, shape[1])):
             count = shape[at]
             if not isinstance(count, int) or not _is_box_row(row):
                 continue
             if count in {total * a for a in range(1, _ANCHORS + 1)}:
-                return 0.9, f"{count:,} candidates of {row} values, from each cell of the grids {listed}"
+                return 0.9, f"{count:,} candidates of {row} values, from each cell of the grids {cells_text}"
             if ranked and isinstance(row, int) and row >= 6 and count < total * _ANCHORS:
-                return 0.85, f"the best {count:,} candidates of {row} values, from the grids {listed}"
+                return 0.85, f"the best {count:,} candidates of {row} values, from the grids {cells_text}"
     return _split_candidates(flow, shapes)
 
 
@@ -150,7 +150,7 @@ def _grids(flow: DataflowGraph, tensor: int) -> tuple[set[Cell], bool]:
 
     Bounded. Passes a convolution that only weights a distribution (over a Softmax).
     """
-    found: set[Cell] = set()
+    cells: set[Cell] = set()
     ranked = False
     queue, seen, at = [tensor], {tensor}, 0
     while at < len(queue) and at < _MAX_NODES:
@@ -159,9 +159,9 @@ def _grids(flow: DataflowGraph, tensor: int) -> tuple[set[Cell], bool]:
         op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
         ranked = ranked or op == "TopK"
         if flow.qualified_op_types[number] in CONVS and not _is_expectation(flow, number):
-            made = _output_map(flow, number)
-            if made is not None:
-                found.add(made.cell)
+            output_map = _output_map(flow, number)
+            if output_map is not None:
+                cells.add(output_map.cell)
             continue
         if op not in _HEAD_OPS and flow.qualified_op_types[number] not in CONVS:
             continue
@@ -169,7 +169,7 @@ def _grids(flow: DataflowGraph, tensor: int) -> tuple[set[Cell], bool]:
             if i not in seen and not scale(flow, i):
                 seen.add(i)
                 queue.append(i)
-    return found, ranked
+    return cells, ranked
 
 
 def _is_expectation(flow: DataflowGraph, number: int) -> bool:
@@ -183,17 +183,25 @@ def _is_expectation(flow: DataflowGraph, number: int) -> bool:
 
 def _output_map(flow: DataflowGraph, number: int) -> _OutputMap | None:
     """Return the output map of a convolution with known rows and columns."""
-    made = flow.shapes[flow.first_outputs[number]]
-    if made is None or len(made) != 4 or not all(isinstance(d, int) for d in made[1:]):
+    output_shape = flow.shapes[flow.first_outputs[number]]
+    if (
+        output_shape is None
+        or len(output_shape) != 4
+        or not all(isinstance(d, int) for d in output_shape[1:])
+    ):
         return None
-    given = flow.shapes[input_at(flow, number, 0)]
+    input_shape = flow.shapes[input_at(flow, number, 0)]
     if _channels_last(flow, number):
-        made = (made[0], made[3], *made[1:3])
-        given = (given[0], given[3], *given[1:3]) if given is not None and len(given) == 4 else None
+        output_shape = (output_shape[0], output_shape[3], *output_shape[1:3])
+        input_shape = (
+            (input_shape[0], input_shape[3], *input_shape[1:3])
+            if input_shape is not None and len(input_shape) == 4
+            else None
+        )
     weights = [flow.shapes[t] for t in flow.constant_inputs[number]]
     kernel = next((w[2] for w in weights if w is not None and len(w) == 4 and isinstance(w[2], int)), 0)
-    channels, rows, columns = (d for d in made[1:] if isinstance(d, int))
-    into = given[1] if given is not None and len(given) == 4 else None
+    channels, rows, columns = (d for d in output_shape[1:] if isinstance(d, int))
+    into = input_shape[1] if input_shape is not None and len(input_shape) == 4 else None
     return _OutputMap(number, (rows, columns), channels, into if isinstance(into, int) else None, kernel)
 
 
@@ -223,21 +231,21 @@ def _several_maps(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs
     rows_of = [sorted(channels for channels, _ in levels[cell]) for cell in cells]
     if any(row != rows_of[0] for row in rows_of):
         return None
-    listed = ", ".join(f"{rows}×{columns}" for rows, columns in cells)
+    cells_text = ", ".join(f"{rows}×{columns}" for rows, columns in cells)
     row = rows_of[0]
     for anchors in range(1, _ANCHORS + 1):
         if len(row) > 1 and 4 * anchors in row and all(c % anchors == 0 for c in row):
             others = " + ".join(str(c) for c in row)
-            return 0.85, f"box and score maps of {others} channels for each of the grids {listed}"
-    ends = [end for level in levels.values() for _, made in level for end in made]
+            return 0.85, f"box and score maps of {others} channels for each of the grids {cells_text}"
+    ends = [end for level in levels.values() for _, map_ends in level for end in map_ends]
     if len(row) == 1 and row[0] >= 5 and all(end.kernel == 1 and end.channels != end.into for end in ends):
-        return 0.8, f"{row[0]} predictions per cell by 1×1 convolutions on the grids {listed}"
+        return 0.8, f"{row[0]} predictions per cell by 1×1 convolutions on the grids {cells_text}"
     return None
 
 
 def _output_convolutions(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
     """Return the convolutions whose results form an output map, as factors of its channels."""
-    queue, found = [tensor], []
+    queue, convolutions = [tensor], []
     for _ in range(_MAX_OUTPUTS):
         if not queue:
             break
@@ -245,10 +253,10 @@ def _output_convolutions(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
         op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
         data = [t for t in flow.data_inputs[number] if not scale(flow, t)] if number >= 0 else []
         if flow.qualified_op_types[number] in CONVS:
-            made = _output_map(flow, number)
-            if made is None:
+            output_map = _output_map(flow, number)
+            if output_map is None:
                 return []
-            found.append(made)
+            convolutions.append(output_map)
         elif op in _SCALES:
             # The scale of a quantized product is a scalar, computed or not.
             wide = [t for t in data if not is_scalar(flow, t)]
@@ -259,7 +267,7 @@ def _output_convolutions(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
             queue += data
         else:
             return []
-    return found
+    return convolutions
 
 
 def _is_half(large: Cell, small: Cell) -> bool:

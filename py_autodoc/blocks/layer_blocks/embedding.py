@@ -30,7 +30,7 @@ _FEW_TYPES = 16
 _POSITIONS = frozenset({"Range", "CumSum", "Shape", "Size", "NonZero"})
 _TOKENS = COPY_OPS | RESHAPES | frozenset({"Concat", "Slice", "Pad", "Where", "Clip"})
 _MAX_SOURCES = 64
-_MOVED = COPIES | RESHAPES
+_COPY_OR_RESHAPE = COPIES | RESHAPES
 
 
 def find_embeddings(flow: DataflowGraph) -> list[RecognisedBlock]:
@@ -41,28 +41,28 @@ def find_embeddings(flow: DataflowGraph) -> list[RecognisedBlock]:
     (features), tables; of patches: kernel, channels, size.
     """
     sums: dict[int, _EmbeddingSum] = {}
-    found: list[RecognisedBlock] = []
+    blocks: list[RecognisedBlock] = []
     for number in flow.of(_ANCHORS):
         name = flow.op_types[number]
         if name in _FUSED and any(t >= 0 for t in flow.nodes[number].inputs[2:5]):
-            found.append(_fused(flow, number))
+            blocks.append(_fused(flow, number))
         elif name in _LOOKUPS:
             _lookup(flow, number, sums)
         elif name == "Conv":
             patch = _patch(flow, number)
             if patch is not None:
-                found.append(patch)
+                blocks.append(patch)
         elif is_linear(flow, number):
             one_hot = _one_hot(flow, number)
             if one_hot is not None:
-                found.append(one_hot)
+                blocks.append(one_hot)
     lookups = list(sums.values())
     for entry in lookups:
         if entry.alive:
             _follow_sums(flow, entry, sums)
-    inside = {n for block_found in found for n in block_found.nodes}
-    return found + [
-        entry.found(flow)
+    inside = {n for block_found in blocks for n in block_found.nodes}
+    return blocks + [
+        entry.to_block(flow)
         for entry in lookups
         if entry.alive and not entry.relative(flow) and not entry.nodes <= inside
     ]
@@ -82,7 +82,7 @@ class _EmbeddingSum:
     alive: bool = True
     """False once it is part of another sum."""
 
-    def found(self, flow: DataflowGraph) -> RecognisedBlock:
+    def to_block(self, flow: DataflowGraph) -> RecognisedBlock:
         """Convert to a block."""
         order = ("token", "position", "type")
         kinds = sorted({kind for kind, _ in self.parts}, key=order.index)
@@ -97,8 +97,10 @@ class _EmbeddingSum:
     def relative(self, flow: DataflowGraph) -> bool:
         """True for a table of attention biases: a constant map moved to heads × queries × keys."""
         number, passed = next_node(flow, self.output, COPY_OR_LAYOUT_OPS)
-        moved = any(flow.op_types[n] == "Transpose" for n in passed) or flow.op_types[number] == "Transpose"
-        return len(self.parts) == 1 and moved and flow.constants[self.output]
+        is_transposed = (
+            any(flow.op_types[n] == "Transpose" for n in passed) or flow.op_types[number] == "Transpose"
+        )
+        return len(self.parts) == 1 and is_transposed and flow.constants[self.output]
 
 
 def _lookup(flow: DataflowGraph, number: int, sums: dict[int, _EmbeddingSum]) -> None:
@@ -107,10 +109,15 @@ def _lookup(flow: DataflowGraph, number: int, sums: dict[int, _EmbeddingSum]) ->
     if len(node.inputs) < 2 or min(node.inputs[:2]) < 0 or flow.first_outputs[number] < 0:
         return
     table, indices = node.inputs[0], node.inputs[1]
-    shape, made = flow.shapes[table], flow.shapes[flow.first_outputs[number]]
+    shape, output_shape = flow.shapes[table], flow.shapes[flow.first_outputs[number]]
     if not flow.constants[table] or not is_float(flow, table) or shape is None or len(shape) != 2:
         return
-    if node.attributes.get("axis", 0) not in (0, -2) or made is None or len(made) < 2 or 1 in shape[1:]:
+    if (
+        node.attributes.get("axis", 0) not in (0, -2)
+        or output_shape is None
+        or len(output_shape) < 2
+        or 1 in shape[1:]
+    ):
         return
     rows = shape[0] if isinstance(shape[0], int) else None
     entry = _EmbeddingSum(number, {number})
@@ -175,7 +182,7 @@ def _kind(flow: DataflowGraph, indices: int, rows: int | None) -> str:
             counted = True
             continue
         follow = flow.data_inputs[number]
-        if flow.op_types[number] in _MOVED:
+        if flow.op_types[number] in _COPY_OR_RESHAPE:
             follow = follow[:1]
         for other in follow:
             if other not in seen:
@@ -229,11 +236,15 @@ def _patch(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
         return None
     if node.attributes.get("group", 1) != 1 or flow.producers[_image(flow, input_at(flow, number, 0))] >= 0:
         return None
-    tensor, nodes, made = flow.first_outputs[number], [number], flow.shapes[flow.first_outputs[number]]
+    tensor, nodes, output_shape = (
+        flow.first_outputs[number],
+        [number],
+        flow.shapes[flow.first_outputs[number]],
+    )
     number_after, passed = next_node(flow, tensor, COPY_OR_LAYOUT_OPS)
     tokens = flow.first_outputs[passed[-1]] if passed else -1
     shape = flow.shapes[tokens] if tokens >= 0 else None
-    if made is None or shape is None or len(shape) != 3 or not passed:
+    if output_shape is None or shape is None or len(shape) != 3 or not passed:
         return None
     nodes += passed
     parts = ["patch"]

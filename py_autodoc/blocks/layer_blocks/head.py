@@ -34,7 +34,7 @@ _AFTER = COPY_OPS | RESHAPES | frozenset({
 """Operators allowed between the last weights and an output."""
 _MAPS = CONV | {"Concat"}
 _MAX_STEPS = 24
-_NEAR = 600
+_MAX_OUTPUTS = 600
 _BIG_VOCABULARY = 1000
 
 
@@ -53,17 +53,17 @@ def find_heads(flow: DataflowGraph) -> list[RecognisedBlock]:
     if detection is not None:
         return [detection]
     tables = _tables(flow)
-    found: dict[int, RecognisedBlock] = {}
-    for place, tensor in enumerate(outputs[:_NEAR]):
+    blocks: dict[int, RecognisedBlock] = {}
+    for index, tensor in enumerate(outputs[:_MAX_OUTPUTS]):
         end = _last_weights(flow, tensor)
-        if end is None or end.node in found:
+        if end is None or end.node in blocks:
             continue
-        head = _convolutional(flow, end, place) if flow.op_types[end.node] in CONV else None
+        head = _convolutional(flow, end, index) if flow.op_types[end.node] in CONV else None
         if is_linear(flow, end.node):
-            head = _dense(flow, end, tables, place)
+            head = _dense(flow, end, tables, index)
         if head is not None:
-            found[end.node] = head
-    heads = list(found.values())
+            blocks[end.node] = head
+    heads = list(blocks.values())
     maps = any(head.variant == "segmentation" for head in heads)
     if maps and detection_signs(flow, {op: len(numbers) for op, numbers in flow.by_name.items()}) is not None:
         return [replace(h, variant="detection") if h.variant == "segmentation" else h for h in heads]
@@ -108,10 +108,10 @@ def _last_weights(flow: DataflowGraph, tensor: int) -> _OutputLayer | None:
 
 
 def _dense(
-    flow: DataflowGraph, end: _OutputLayer, tables: dict[int, int], place: int
+    flow: DataflowGraph, end: _OutputLayer, tables: dict[int, int], index: int
 ) -> RecognisedBlock | None:
     """Match a matrix product before an output."""
-    made = flow.shapes[flow.first_outputs[end.node]]
+    output_shape = flow.shapes[flow.first_outputs[end.node]]
     classes = dim(flow, flow.first_outputs[end.node], -1)
     tensor = flow.data_inputs[end.node][0]
     before, pooled = _input_reduction(flow, tensor)
@@ -119,7 +119,7 @@ def _dense(
         "classes": classes,
         "features": dim(flow, tensor, -1),
         "activation": end.activation or None,
-        "output": place,
+        "output": index,
     }
     rows = _vocabulary(flow, end.node, tables)
     variant, confidence = "", 1.0
@@ -130,7 +130,9 @@ def _dense(
         variant = "binary-classifier" if end.activation == "Sigmoid" else "regression"
         confidence = 0.8
     elif end.activation in ("Softmax", "LogSoftmax"):
-        variant = "classifier" if pooled or made is None or len(made) < 3 else "token-classifier"
+        variant = (
+            "classifier" if pooled or output_shape is None or len(output_shape) < 3 else "token-classifier"
+        )
     elif pooled:
         variant, confidence = "classifier", 0.8
     elif end.activation or (classes is not None and classes != facts["features"]):
@@ -169,14 +171,14 @@ def _flattens(flow: DataflowGraph, number: int) -> bool:
 
 def _tables(flow: DataflowGraph) -> dict[int, int]:
     """Return embedding tables → number of rows."""
-    found: dict[int, int] = {}
+    tables: dict[int, int] = {}
     for number in flow.of(("Gather", "GatherBlockQuantized", "EmbedLayerNormalization")):
         inputs = flow.nodes[number].inputs
         for tensor in inputs[2:3] if flow.op_types[number][0] == "E" else inputs[:1]:
             shape = flow.shapes[tensor]
             if shape is not None and len(shape) == 2 and flow.constants[tensor] and isinstance(shape[0], int):
-                found[flow.back(tensor, COPY_OR_LAYOUT_OPS)] = shape[0]
-    return found
+                tables[flow.back(tensor, COPY_OR_LAYOUT_OPS)] = shape[0]
+    return tables
 
 
 def _vocabulary(flow: DataflowGraph, number: int, tables: dict[int, int]) -> int | None:
@@ -189,11 +191,11 @@ def _tied(flow: DataflowGraph, number: int, tables: dict[int, int]) -> bool:
     return flow.back(matrix(flow, number), COPY_OR_LAYOUT_OPS) in tables
 
 
-def _convolutional(flow: DataflowGraph, end: _OutputLayer, place: int) -> RecognisedBlock | None:
+def _convolutional(flow: DataflowGraph, end: _OutputLayer, index: int) -> RecognisedBlock | None:
     """Match a convolution before an output: classes per pixel, or for the whole image."""
-    made = flow.shapes[flow.first_outputs[end.node]]
+    output_shape = flow.shapes[flow.first_outputs[end.node]]
     results = flow.model.graphs[0].outputs
-    final = flow.shapes[results[place]] if place < len(results) else None
+    final = flow.shapes[results[index]] if index < len(results) else None
     classes = dim(flow, flow.first_outputs[end.node], 1)
     kernel = kernel_shape(flow, end.node)
     pools = [n for n in end.after if flow.op_types[n] in _POOLS]
@@ -201,12 +203,12 @@ def _convolutional(flow: DataflowGraph, end: _OutputLayer, place: int) -> Recogn
         "classes": classes,
         "features": dim(flow, flow.data_inputs[end.node][0], 1),
         "activation": end.activation or None,
-        "output": place,
+        "output": index,
     }
     nodes = [end.node, *end.after]
     if pools or (final is not None and len(final) == 2 and end.activation):
         return make_block(flow, "head", nodes, end.node, variant="classifier", confidence=0.9, facts=facts)
-    if made is None or final is None or len(made) != 4 or len(final) < 3 or kernel is None:
+    if output_shape is None or final is None or len(output_shape) != 4 or len(final) < 3 or kernel is None:
         return None
     pointwise = all(size == 1 for size in kernel[2:])
     if not (pointwise or end.activation or end.resized):
@@ -221,7 +223,7 @@ def _convolutional(flow: DataflowGraph, end: _OutputLayer, place: int) -> Recogn
 
 def _detection(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | None:
     """Match boxes: NonMaxSuppression, pairs of boxes and classes, or joined maps of several scales."""
-    for number in reversed(flow.order[-_NEAR:]):
+    for number in reversed(flow.order[-_MAX_OUTPUTS:]):
         if flow.op_types[number] == "NonMaxSuppression":
             facts: dict[str, Fact] = {"nms": True, "outputs": len(outputs)}
             return make_block(flow, "head", [number], number, variant="detection", facts=facts)

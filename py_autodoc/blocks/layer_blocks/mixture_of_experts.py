@@ -33,7 +33,7 @@ _PICKS = (
 _BEFORE = COPY_OR_LAYOUT_OPS | {"Add", "Mul", "Div"}
 """Operators allowed between the dense layer of a router and its gate."""
 _JOINS = frozenset({"Add", "Sum", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
-_NEAR = 512
+_MAX_NODES = 512
 _REGION = 4096
 _MAX_STEPS = 12
 _MAX_EXPERTS = 4096
@@ -46,7 +46,7 @@ def find_mixtures(flow: DataflowGraph, mlps: Sequence[RecognisedBlock]) -> list[
     selected experts are gathered from one tensor), ``separate``. Facts: experts, top_k (None if every expert
     runs for every token), hidden.
     """
-    found = [_fused(flow, n) for n in flow.of(MOE)]
+    blocks = [_fused(flow, n) for n in flow.of(MOE)]
     ends = {t: mlp for mlp in mlps for t in mlp.outputs}
     used: set[int] = set()
     tables = _tables(flow)
@@ -59,8 +59,8 @@ def find_mixtures(flow: DataflowGraph, mlps: Sequence[RecognisedBlock]) -> list[
         mixture = _gathered_mixture(flow, router, tables) or _mixture(flow, router, ends)
         if mixture is not None:
             used |= set(mixture.nodes)
-            found.append(mixture)
-    return found
+            blocks.append(mixture)
+    return blocks
 
 
 def _fused(flow: DataflowGraph, number: int) -> RecognisedBlock:
@@ -131,7 +131,7 @@ def _mixture(
     experts: dict[int, RecognisedBlock] = {}
     between: set[int] = set(router.nodes)
     top: int | None = None
-    while queue and len(seen) < _NEAR:
+    while queue and len(seen) < _MAX_NODES:
         number = queue.pop(0)
         for reader in flow.successors(number):
             if reader in seen:
@@ -155,7 +155,7 @@ def _mixture(
 
 def _tables(flow: DataflowGraph) -> dict[int, tuple[int, ...]]:
     """Return lookups in a stored 3-D weight by a computed index → weight shape: expert weights."""
-    found: dict[int, tuple[int, ...]] = {}
+    shapes_by_node: dict[int, tuple[int, ...]] = {}
     for number in flow.of(("Gather", "GatherND")):
         inputs, attributes = flow.nodes[number].inputs, flow.nodes[number].attributes
         if len(inputs) < 2 or attributes.get("axis", 0) != 0 or attributes.get("batch_dims", 0) != 0:
@@ -167,26 +167,26 @@ def _tables(flow: DataflowGraph) -> dict[int, tuple[int, ...]]:
             continue
         sizes = tuple(d for d in shape if isinstance(d, int))
         if len(sizes) == 3:
-            found[number] = sizes
-    return found
+            shapes_by_node[number] = sizes
+    return shapes_by_node
 
 
 def _gathered_mixture(
     flow: DataflowGraph, router: _Router, tables: dict[int, tuple[int, ...]]
 ) -> RecognisedBlock | None:
     """Match a mixture whose expert weights are gathered by the router's choice."""
-    mine = {n: shape for n, shape in tables.items() if shape[0] == router.experts}
-    if not mine:
+    expert_tables = {n: shape for n, shape in tables.items() if shape[0] == router.experts}
+    if not expert_tables:
         return None
     queue, seen = [router.gate], {router.gate}
     hits: dict[int, tuple[int, ...]] = {}
     top = _top_k(flow, router.gate, router)
-    while queue and len(seen) < _NEAR:
+    while queue and len(seen) < _MAX_NODES:
         for reader in flow.successors(queue.pop(0)):
             if reader in seen:
                 continue
-            if reader in mine:
-                hits[reader] = mine[reader]
+            if reader in expert_tables:
+                hits[reader] = expert_tables[reader]
             elif flow.op_types[reader] in _ROUTES:
                 queue.append(reader)
                 top = _top_k(flow, reader, router) or top
@@ -203,23 +203,23 @@ def _gathered_mixture(
 
 def _region(flow: DataflowGraph, router: _Router) -> set[int]:
     """Return the nodes computed only from the router's tokens, up to the sum with another stream."""
-    made = {router.tokens}
+    produced = {router.tokens}
     inside: set[int] = set()
     start = flow.position[router.dense]
-    for number in flow.order[max(0, start - _NEAR) : start + _REGION]:
+    for number in flow.order[max(0, start - _MAX_NODES) : start + _REGION]:
         node = flow.nodes[number]
-        if made.isdisjoint(node.inputs):
+        if produced.isdisjoint(node.inputs):
             continue
         foreign = [
             t
             for t in flow.data_inputs[number]
-            if t not in made and is_float(flow, t) and flow.producers[t] not in inside
+            if t not in produced and is_float(flow, t) and flow.producers[t] not in inside
         ]
         joins = flow.op_types[number] in _JOINS and router.tokens in node.inputs
         if joins or (foreign and inside and flow.op_types[number] in _JOINS):
             continue
         inside.add(number)
-        made.update(t for t in node.outputs if t >= 0)
+        produced.update(t for t in node.outputs if t >= 0)
     return inside
 
 
@@ -256,17 +256,17 @@ def _experts(
     flow: DataflowGraph, tensor: int, ends: dict[int, RecognisedBlock]
 ) -> list[tuple[RecognisedBlock, list[int]]]:
     """Return the MLPs behind a factor: one, or several stacked."""
-    found = []
+    experts = []
     mlp, steps = _expert(flow, tensor, ends)
     if mlp is not None:
-        found.append((mlp, steps))
+        experts.append((mlp, steps))
     stack = flow.producers[flow.back(tensor, COPY_OR_LAYOUT_OPS)]
     if flow.op_types[stack] == "Concat":
         for part in flow.data_inputs[stack][:_MAX_EXPERTS]:
             mlp, steps = _expert(flow, part, ends)
             if mlp is not None:
-                found.append((mlp, [*flow.chain_back(tensor, COPY_OR_LAYOUT_OPS), stack, *steps]))
-    return found
+                experts.append((mlp, [*flow.chain_back(tensor, COPY_OR_LAYOUT_OPS), stack, *steps]))
+    return experts
 
 
 def _expert(
@@ -298,6 +298,6 @@ def _reads_router_tokens(flow: DataflowGraph, expert: RecognisedBlock, router: _
         before = flow.data_inputs[number]
         if not before:
             return False
-        place = 1 if flow.op_types[number] == "Where" and len(before) > 1 else 0
-        tensor = before[place]
+        index = 1 if flow.op_types[number] == "Where" and len(before) > 1 else 0
+        tensor = before[index]
     return False

@@ -43,15 +43,15 @@ def find_mlps(
     output (features), expansion, layers, activation, bias; for mixtures see ``find_mixtures``. Variants:
     ``depthwise`` with a depthwise convolution inside, ``packed`` if gate and values come from one layer.
     """
-    taken = {n for layer in attention for n in layer.nodes}
-    taken |= {n for gate in find_squeeze_excites(flow) for n in gate.nodes}
+    used = {n for layer in attention for n in layer.nodes}
+    used |= {n for gate in find_squeeze_excites(flow) for n in gate.nodes}
     norms = {
         inputs: norm for norm in normalizations if (inputs := norm.inputs[0] if norm.inputs else -1) >= 0
     }
-    halves = _MlpFinder(flow, taken, norms)
+    halves = _MlpFinder(flow, used, norms)
     single = _merged(flow, halves)
-    found = [chain.found(flow) for chain in single]
-    return found + find_mixtures(flow, found)
+    blocks = [chain.to_block(flow) for chain in single]
+    return blocks + find_mixtures(flow, blocks)
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class _Chain:
     hidden: int | None = None
     extra: list[int] = field(default_factory=list)
 
-    def found(self, flow: DataflowGraph) -> RecognisedBlock:
+    def to_block(self, flow: DataflowGraph) -> RecognisedBlock:
         """Convert to a block."""
         first, last = self.layers[0], self.layers[-1]
         width = _features(flow, first, True)
@@ -127,21 +127,21 @@ def dense_layer_at(flow: DataflowGraph, number: int) -> _DenseLayer | None:
 class _MlpFinder:
     """Finds dense → activation (→ gate) → dense, starting from the first layer."""
 
-    def __init__(self, flow: DataflowGraph, taken: set[int], norms: dict[int, RecognisedBlock]) -> None:
+    def __init__(self, flow: DataflowGraph, used: set[int], norms: dict[int, RecognisedBlock]) -> None:
         self.flow = flow
         self.norms = norms
         self.layers = {
             n: layer
             for n in flow.of(LINEAR)
-            if n not in taken and (layer := dense_layer_at(flow, n)) is not None
+            if n not in used and (layer := dense_layer_at(flow, n)) is not None
         }
         self.chains: dict[int, _Chain] = {}
         for layer in self.layers.values():
-            chain = self._plain(layer) or self._packed(layer)
+            chain = self._plain_chain(layer) or self._packed(layer)
             if chain is not None:
                 self.chains[chain.layers[0]] = chain
 
-    def _plain(self, layer: _DenseLayer) -> _Chain | None:
+    def _plain_chain(self, layer: _DenseLayer) -> _Chain | None:
         """Match a layer followed by a single activation."""
         tensor, inner, variant = self._depthwise(layer.output)
         activation = activation_of(self.flow, tensor)
@@ -186,10 +186,10 @@ class _MlpFinder:
     def _second_factor(self, product: int, active: int) -> _DenseLayer | None:
         """Return the dense layer that computes the second factor."""
         flow = self.flow
-        rest = [t for t in flow.data_inputs[product] if t != active]
-        if len(rest) != 1:
+        others = [t for t in flow.data_inputs[product] if t != active]
+        if len(others) != 1:
             return None
-        number = flow.producers[flow.back(rest[0], _HANDS_ON)]
+        number = flow.producers[flow.back(others[0], _HANDS_ON)]
         if flow.op_types[number] == "Add" and len(flow.data_inputs[number]) == 1:
             number = flow.producers[flow.back(flow.data_inputs[number][0], _HANDS_ON)]
         layer = self.layers.get(number)
@@ -249,8 +249,8 @@ class _MlpFinder:
         flow = self.flow
         after = readers(flow, tensor)
         if len(after) == 1 and flow.op_types[after[0]] == "Split":
-            made = [t for t in flow.nodes[after[0]].outputs if t >= 0]
-            return ([after[0]], (made[0], made[1])) if len(made) == 2 else None
+            halves = [t for t in flow.nodes[after[0]].outputs if t >= 0]
+            return ([after[0]], (halves[0], halves[1])) if len(halves) == 2 else None
         if len(after) == 2 and all(flow.op_types[n] in ("Slice", "Gather") for n in after):
             a, b = (flow.first_outputs[n] for n in after)
             return (list(after), (a, b)) if a >= 0 and b >= 0 else None
@@ -261,7 +261,7 @@ def _merged(flow: DataflowGraph, halves: _MlpFinder) -> list[_Chain]:
     """Merge chains in which the last layer of one is the first of the next."""
     chains = halves.chains
     continued = {chain.layers[-1] for chain in chains.values() if not chain.gated}
-    found = []
+    merged = []
     for first, chain in chains.items():
         if first in continued and not chain.gated:
             continue
@@ -273,5 +273,5 @@ def _merged(flow: DataflowGraph, halves: _MlpFinder) -> list[_Chain]:
             chain.hidden = max(widths) if widths else None
             chain.bias = chain.bias or following.bias
             following = chains.get(following.layers[-1])
-        found.append(chain)
-    return found
+        merged.append(chain)
+    return merged

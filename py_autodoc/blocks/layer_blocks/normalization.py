@@ -41,29 +41,29 @@ def normalized_from(flow: DataflowGraph) -> dict[int, int]:
     """Map the output tensor of each decomposed normalization to its input."""
     if normalized_from not in flow.memo:
         flow.memo[normalized_from] = {
-            made.outputs[0]: made.inputs[0]
-            for made in find_normalizations(flow)
-            if len(made.nodes) > 1 and made.inputs and made.outputs
+            norm.outputs[0]: norm.inputs[0]
+            for norm in find_normalizations(flow)
+            if len(norm.nodes) > 1 and norm.inputs and norm.outputs
         }
     ends: dict[int, int] = flow.memo[normalized_from]
     return ends
 
 
 def _find(flow: DataflowGraph) -> list[RecognisedBlock]:
-    found: list[RecognisedBlock] = []
-    taken: set[int] = set()
+    blocks: list[RecognisedBlock] = []
+    used: set[int] = set()
     for number in flow.of(_ROOTS):
-        if number in taken:
+        if number in used:
             continue
         kind = NORMS.get(flow.op_types[number])
         if kind is not None:
-            made = _fused(flow, number, kind)
+            block = _fused(flow, number, kind)
         else:
-            made = _primitive(flow, number)
-        if made is not None and not taken.intersection(made.nodes):
-            taken.update(made.nodes)
-            found.append(made)
-    return found
+            block = _primitive(flow, number)
+        if block is not None and not used.intersection(block.nodes):
+            used.update(block.nodes)
+            blocks.append(block)
+    return blocks
 
 
 def _fused(flow: DataflowGraph, number: int, kind: str) -> RecognisedBlock | None:
@@ -75,9 +75,9 @@ def _fused(flow: DataflowGraph, number: int, kind: str) -> RecognisedBlock | Non
         if group is not None:
             return group
     skip = 1 if node.op_type.startswith("Skip") else 0
-    place = 1 + skip
-    scale = node.inputs[place] if len(node.inputs) > place else -1
-    bias = node.inputs[place + 1] if len(node.inputs) > place + 1 else -1
+    index = 1 + skip
+    scale = node.inputs[index] if len(node.inputs) > index else -1
+    bias = node.inputs[index + 1] if len(node.inputs) > index + 1 else -1
     if kind in ("LpNormalization", "LRN", "MeanVarianceNormalization"):
         scale = bias = -1
     epsilon = node.attributes.get("epsilon")
@@ -99,8 +99,8 @@ def _group(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
     after, passed = next_node(flow, flow.first_outputs[number])
     if flow.op_types[after] != "Reshape":
         return None
-    whole, back = input_at(flow, before, 0), flow.first_outputs[after]
-    one, other = flow.shapes[whole], flow.shapes[back]
+    source, back = input_at(flow, before, 0), flow.first_outputs[after]
+    one, other = flow.shapes[source], flow.shapes[back]
     if one is None or other is None or len(one) != len(other):
         return None
     groups = dim(flow, flow.nodes[before].outputs[0], 1)
@@ -121,42 +121,42 @@ def _group(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
 
 def _primitive(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
     """Match a normalization with this node as its root (Sqrt, Pow, ReduceL2)."""
-    made = decomposed_norm_at(flow, number)
-    if made is None:
+    norm = decomposed_norm_at(flow, number)
+    if norm is None:
         return None
-    affine, _ = affine_after(flow, made.output) if not made.affine else ([], made.output)
+    affine, _ = affine_after(flow, norm.output) if not norm.affine else ([], norm.output)
     names = [flow.op_types[n] for n in affine]
     facts: dict[str, Fact] = {
-        "size": _size(flow, made),
-        "scale": "Mul" in names or made.scaled,
-        "bias": "Add" in names or made.affine,
+        "size": _size(flow, norm),
+        "scale": "Mul" in names or norm.scaled,
+        "bias": "Add" in names or norm.affine,
         "fused": False,
-        "epsilon": made.epsilon,
+        "epsilon": norm.epsilon,
     }
     return make_block(
-        flow, "normalization", [*made.nodes, *affine], number, variant=made.kind,
-        confidence=made.confidence, facts=facts,
+        flow, "normalization", [*norm.nodes, *affine], number, variant=norm.kind,
+        confidence=norm.confidence, facts=facts,
     )  # fmt: skip
 
 
-def _size(flow: DataflowGraph, made: DecomposedNorm) -> int | None:
+def _size(flow: DataflowGraph, norm: DecomposedNorm) -> int | None:
     total = 1
-    for axis in made.axes or ():
-        length = dim(flow, made.source, axis)
+    for axis in norm.axes or ():
+        length = dim(flow, norm.source, axis)
         if length is None:
             return None
         total *= length
-    return total if made.axes else None
+    return total if norm.axes else None
 
 
 def affine_after(flow: DataflowGraph, tensor: int) -> tuple[list[int], int]:
     """Return the Mul and Add with constants that consume all of ``tensor``, and the tensor they produce."""
     nodes: list[int] = []
-    for wanted in ("Mul", "Add"):
+    for op_type in ("Mul", "Add"):
         number, passed = next_node(flow, tensor)
         before = flow.first_outputs[passed[-1]] if passed else tensor
         if (
-            flow.op_types[number] != wanted
+            flow.op_types[number] != op_type
             or flow.data_inputs[number] != (before,)
             or flow.first_outputs[number] < 0
         ):

@@ -43,9 +43,9 @@ def find_quantized(flow: DataflowGraph) -> list[QuantizedLayer]:
     if _SIGNS.isdisjoint(flow.by_op) and not _stored_narrow(flow):
         return []
     return [
-        made
+        quantized
         for number in flow.of(_LAYERS | BLOCK_QUANTIZED_OPS)
-        if (made := _layer(flow, number)) is not None
+        if (quantized := _layer(flow, number)) is not None
     ]
 
 
@@ -84,26 +84,26 @@ def _layer(flow: DataflowGraph, number: int) -> QuantizedLayer | None:
 
 def _float(flow: DataflowGraph, number: int, op: str) -> QuantizedLayer | None:
     """Classify a float operator by the types of its operands before dequantization."""
-    places: tuple[int, ...] = (0, 1)
+    indices: tuple[int, ...] = (0, 1)
     if op in LINEAR:
-        made = product(flow, number)
-        if made is None:
+        matmul = product(flow, number)
+        if matmul is None:
             return None
-        operands = [made.a, made.b]
+        operands = [matmul.a, matmul.b]
     else:
-        places = (0, 1, 2) if op in RECURRENT else (0, 1)
-        operands = [t for at in places if (t := input_at(flow, number, at)) >= 0]
+        indices = (0, 1, 2) if op in RECURRENT else (0, 1)
+        operands = [t for at in indices if (t := input_at(flow, number, at)) >= 0]
     fixed = [t for t in operands if flow.constants[t]]
-    fed = [t for t in operands if not flow.constants[t]]
+    variable = [t for t in operands if not flow.constants[t]]
     if not fixed:
-        if op not in LINEAR or len(fed) < 2:
+        if op not in LINEAR or len(variable) < 2:
             return None
-        both = [_quantized_source(flow, t) for t in fed]
+        both = [_quantized_source(flow, t) for t in variable]
         return QuantizedLayer(
             number, QDQ if all(both) else "", data=both[0] if all(both) else "", weighted=False
         )
     weights = next((kind for t in fixed if (kind := _quantized_source(flow, t))), "")
-    data = next((kind for t in fed if (kind := _quantized_source(flow, t))), "")
+    data = next((kind for t in variable if (kind := _quantized_source(flow, t))), "")
     if not weights:
         return QuantizedLayer(number, "")
     return QuantizedLayer(number, QDQ if data else WEIGHT_ONLY, weights, data)

@@ -11,7 +11,7 @@ from py_autodoc.blocks.results import Fact, RecognisedBlock
 
 _GATES = frozenset({"Sigmoid", "Tanh", "HardSigmoid", "Relu"})
 _LOOPS = frozenset({"Loop", "Scan"})
-_NEAR = 2000
+_MAX_NODES = 2000
 
 
 def find_recurrent(flow: DataflowGraph) -> list[RecognisedBlock]:
@@ -19,16 +19,16 @@ def find_recurrent(flow: DataflowGraph) -> list[RecognisedBlock]:
 
     Facts: hidden, directions, layout of a loop (``Loop`` or ``Scan``).
     """
-    found = []
+    blocks = []
     for number in flow.of(RECURRENT | _LOOPS):
         name = flow.op_types[number]
         if name in RECURRENT:
-            found.append(_operator(flow, number, name))
+            blocks.append(_operator(flow, number, name))
         else:
             cell = _loop(flow, number, name)
             if cell is not None:
-                found.append(cell)
-    return found
+                blocks.append(cell)
+    return blocks
 
 
 def _operator(flow: DataflowGraph, number: int, name: str) -> RecognisedBlock:
@@ -79,19 +79,19 @@ def _between(flow: DataflowGraph, state: int, result: int) -> set[str]:
     """Return the operators on paths from a state to its next value; empty if there is no path."""
     if state < 0 or result < 0:
         return set()
-    made = {state}
+    forward = {state}
     reached: dict[int, None] = {}
-    for number in flow.order[:_NEAR]:
+    for number in flow.order[:_MAX_NODES]:
         node = flow.nodes[number]
-        if any(t in made for t in node.inputs):
-            made.update(t for t in node.outputs if t >= 0)
+        if any(t in forward for t in node.inputs):
+            forward.update(t for t in node.outputs if t >= 0)
             reached[number] = None
-    if result not in made:
+    if result not in forward:
         return set()
-    wanted, kinds = {result}, set()
+    needed, kinds = {result}, set()
     for number in reversed(reached):
         node = flow.nodes[number]
-        if any(t in wanted for t in node.outputs):
+        if any(t in needed for t in node.outputs):
             kinds.add(flow.op_types[number])
-            wanted.update(t for t in node.inputs if t in made)
+            needed.update(t for t in node.inputs if t in forward)
     return kinds

@@ -34,12 +34,12 @@ def find_squeeze_excites(flow: DataflowGraph) -> list[RecognisedBlock]:
     """
     if find_squeeze_excites not in flow.memo:
         flow.memo[find_squeeze_excites] = _find(flow)
-    found: list[RecognisedBlock] = flow.memo[find_squeeze_excites]
-    return found.copy()
+    blocks: list[RecognisedBlock] = flow.memo[find_squeeze_excites]
+    return blocks.copy()
 
 
 def _find(flow: DataflowGraph) -> list[RecognisedBlock]:
-    found = []
+    blocks = []
     for number in flow.of(("Mul", "QLinearMul")):
         data = flow.data_inputs[number]
         if len(data) != 2:
@@ -47,9 +47,9 @@ def _find(flow: DataflowGraph) -> list[RecognisedBlock]:
         for gate, source in (data, data[::-1]):
             block_found = _squeeze(flow, number, gate, source)
             if block_found is not None:
-                found.append(block_found)
+                blocks.append(block_found)
                 break
-    return found
+    return blocks
 
 
 @dataclass(slots=True)
@@ -73,7 +73,9 @@ def _squeeze(flow: DataflowGraph, number: int, gate: int, source: int) -> Recogn
             pooled = input_at(flow, producer, 0)
             if flow.back(pooled, COPY_OPS) != base or not walk.layers or not walk.gate:
                 return None
-            return _made(flow, number, [producer, *flow.chain_back(pooled, COPY_OPS)], walk, source)
+            return _squeeze_excite_block(
+                flow, number, [producer, *flow.chain_back(pooled, COPY_OPS)], walk, source
+            )
         before = _step(flow, producer, walk)
         if before < 0:
             return None
@@ -131,11 +133,11 @@ def _swish(flow: DataflowGraph, producer: int, data: tuple[int, int], walk: _Gat
     """Match x·sigmoid(x) between the layers."""
     if not walk.layers:
         return -1
-    for inner, whole in (data, data[::-1]):
+    for inner, product_output in (data, data[::-1]):
         gate = flow.producers[inner]
-        if flow.op_types[gate] in GATES and flow.back(input_at(flow, gate, 0)) == flow.back(whole):
+        if flow.op_types[gate] in GATES and flow.back(input_at(flow, gate, 0)) == flow.back(product_output):
             walk.nodes += [producer, gate]
-            return whole
+            return product_output
     return -1
 
 
@@ -151,12 +153,14 @@ def _pools(flow: DataflowGraph, producer: int) -> bool:
         rank, over = len(shape), axes(flow, producer)
         return over in (list(range(2, rank)), list(range(1, rank - 1)))
     if name == "AveragePool":
-        made = flow.shapes[flow.first_outputs[producer]]
-        return made is not None and all(size == 1 for size in made[2:])
+        pooled_shape = flow.shapes[flow.first_outputs[producer]]
+        return pooled_shape is not None and all(size == 1 for size in pooled_shape[2:])
     return False
 
 
-def _made(flow: DataflowGraph, number: int, pool: list[int], walk: _GatePath, source: int) -> RecognisedBlock:
+def _squeeze_excite_block(
+    flow: DataflowGraph, number: int, pool: list[int], walk: _GatePath, source: int
+) -> RecognisedBlock:
     first = walk.layers[-1]
     reduced = dim(flow, flow.first_outputs[first], 1) if len(walk.layers) == 2 else None
     facts: dict[str, Fact] = {
@@ -165,12 +169,12 @@ def _made(flow: DataflowGraph, number: int, pool: list[int], walk: _GatePath, so
         "gate": walk.gate,
     }
     nodes = [number, *pool, *walk.nodes]
-    made = make_block(
+    block = make_block(
         flow, "squeeze-excite", nodes, number, variant="eca" if len(walk.layers) == 1 else "", facts=facts
     )
     # The gated tensor comes first.
-    order = sorted(made.inputs, key=lambda t: t != source)
+    order = sorted(block.inputs, key=lambda t: t != source)
     return RecognisedBlock(
-        made.kind, made.nodes, made.anchor, made.variant, made.how, made.confidence, tuple(order),
-        made.outputs, made.facts,
+        block.kind, block.nodes, block.anchor, block.variant, block.how, block.confidence, tuple(order),
+        block.outputs, block.facts,
     )  # fmt: skip

@@ -27,7 +27,7 @@ _OPEN, _DONE = 1, 2
 """States of a node during the walk: entered, left."""
 _OMITTED, _DATA = -1, -2
 """Codes in a label for inputs that are not constants."""
-_PLAIN = frozenset({int, float, str, bytes})
+_SCALAR_TYPES = frozenset({int, float, str, bytes})
 """Attribute types that are hashable as they are."""
 _OFFERING = frozenset({
     "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "LayerNormalization",
@@ -65,7 +65,7 @@ class CanonicalGraph:
     @cached_property
     def readers_by_slot(self) -> list[dict[tuple[int, int, int], int]]:
         """For each node, (output, input index, label of the consumer) → consumer; -1 if there are several."""
-        found: list[dict[tuple[int, int, int], int]] = [{} for _ in self.nodes]
+        readers: list[dict[tuple[int, int, int], int]] = [{} for _ in self.nodes]
         known: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         for reader, codes in enumerate(self.input_codes):
             for slot, code in enumerate(codes):
@@ -73,8 +73,8 @@ class CanonicalGraph:
                     producer, output = divmod(code, self.stride)
                     key = (output, slot, self.label[reader])
                     key = known.setdefault(key, key)
-                    found[producer][key] = -1 if key in found[producer] else reader
-        return found
+                    readers[producer][key] = -1 if key in readers[producer] else reader
+        return readers
 
 
 class CanonicalGraphs:
@@ -87,7 +87,7 @@ class CanonicalGraphs:
         self.model = model
         self.types = types
         self.known: dict[Hashable, int] = {}
-        self.places: dict[tuple[str, str], tuple[int, ...]] = {}
+        self.learned_slots: dict[tuple[str, str], tuple[int, ...]] = {}
         self.by_value: dict[int, int] = {}
         self.by_shape: dict[int, int] = {}
         self.captured: list[list[int]] = [[] for _ in model.graphs]
@@ -95,53 +95,53 @@ class CanonicalGraphs:
         self.weighted: set[int] = set()
         self.layers: set[int] = set()
         self.graphs: list[CanonicalGraph] = []
-        self.made = [-1 if t.kind == TensorKind.CONSTANT else t.producer for t in model.tensors]
+        self.producers = [-1 if t.kind == TensorKind.CONSTANT else t.producer for t in model.tensors]
         """Tensor → its producer; -1 for constants, tensors without a producer, and -1."""
-        self.made.append(-1)
+        self.producers.append(-1)
         self.copied = self._copies()
         self.filled = self._filled()
         for tensor in (*self.copied, *self.filled):
-            self.made[tensor] = -1
+            self.producers[tensor] = -1
         for graph in reversed(model.graphs):
             self.graphs.append(self._wire(graph.id))
         self.graphs.reverse()
 
     def _copies(self) -> dict[int, int]:
         """Map copies of constants to the constant. A copy that is a graph output counts as a node."""
-        found: dict[int, int] = {}
+        copies: dict[int, int] = {}
         tensors = self.model.tensors
         for node in (self.model.nodes[number] for graph in self.model.graphs for number in graph.nodes):
             if node.op_type != "Identity" or node.domain or len(node.inputs) != 1 or len(node.outputs) != 1:
                 continue
-            source, copy = found.get(node.inputs[0], node.inputs[0]), node.outputs[0]
+            source, copy = copies.get(node.inputs[0], node.inputs[0]), node.outputs[0]
             if min(source, copy) >= 0 and not tensors[copy].is_output and tensors[source].is_constant:
-                found[copy] = source
-        return found
+                copies[copy] = source
+        return copies
 
     def _filled(self) -> frozenset[int]:
         """Find weights of a file published without values: a shape filled with one value.
 
         They count as weights, so that their shapes distinguish layers.
         """
-        found = []
+        fills = []
         tensors, nodes = self.model.tensors, self.model.nodes
         for node in (nodes[number] for graph in self.model.graphs for number in graph.nodes):
             if node.op_type != "ConstantOfShape" or node.domain or len(node.outputs) != 1:
                 continue
-            made = tensors[node.outputs[0]]
-            if made.is_output or not made.consumers or not self._is_float(made.id):
+            output = tensors[node.outputs[0]]
+            if output.is_output or not output.consumers or not self._is_float(output.id):
                 continue
-            if tensors[node.inputs[0]].is_constant and all(map(self._learned(made.id), made.consumers)):
-                found.append(made.id)
-        return frozenset(found)
+            if tensors[node.inputs[0]].is_constant and all(map(self._learned(output.id), output.consumers)):
+                fills.append(output.id)
+        return frozenset(fills)
 
     def _learned(self, tensor: int) -> Callable[[int], bool]:
         """Return a predicate: whether a node reads the tensor at an input that only takes weights."""
 
         def reads(number: int) -> bool:
             node = self.model.nodes[number]
-            places = self._places((node.domain, node.op_type))
-            return all(slot in places for slot, held in enumerate(node.inputs) if held == tensor)
+            slots = self._slots_of((node.domain, node.op_type))
+            return all(slot in slots for slot, read in enumerate(node.inputs) if read == tensor)
 
         return reads
 
@@ -154,8 +154,8 @@ class CanonicalGraphs:
         nodes, tensors = self.model.nodes, self.model.tensors
         stride = max((len(nodes[number].outputs) for number in order), default=0) + 1
         code = {
-            tensor: place * stride + output
-            for place, number in enumerate(order)
+            tensor: position * stride + output
+            for position, number in enumerate(order)
             for output, tensor in enumerate(nodes[number].outputs)
         }
         code[NO_TENSOR] = NO_TENSOR
@@ -167,9 +167,9 @@ class CanonicalGraphs:
             for _, body in node.subgraphs:  # outer tensors of its subgraphs
                 row.extend([code.get(tensor, -2 - tensor) for tensor in self.captured[body]])
             for at in row if graph else ():
-                about = tensors[-2 - at] if at < NO_TENSOR else None
-                if about is not None and about.graph != graph and not about.is_constant:
-                    outside[about.id] = None
+                info = tensors[-2 - at] if at < NO_TENSOR else None
+                if info is not None and info.graph != graph and not info.is_constant:
+                    outside[info.id] = None
             labels.append(label)
             ins.append(tuple(row))
         canonical = CanonicalGraph(order, labels, ins, stride)
@@ -182,13 +182,13 @@ class CanonicalGraphs:
 
     def _order(self, graph: int) -> list[int]:
         """Return the nodes in canonical order, each after the nodes that it and its subgraphs read."""
-        nodes, made = self.model.nodes, self.made
+        nodes, producers = self.model.nodes, self.producers
         order: list[int] = []
         state = bytearray(len(nodes) + 1)  # the last byte is for -1
         state[-1] = _DONE
         for result in self.model.graphs[graph].outputs:
             # The walk may be as deep as the graph, so its stack holds only integers.
-            stack = [made[result]]
+            stack = [producers[result]]
             while stack:
                 number = stack.pop()
                 if state[number] == _OPEN:
@@ -198,8 +198,10 @@ class CanonicalGraphs:
                     state[number] = _OPEN
                     stack.append(number)
                     for _, body in reversed(node.subgraphs):
-                        stack += [made[t] for t in reversed(self.captured[body]) if not state[made[t]]]
-                    stack += [made[t] for t in reversed(node.inputs) if not state[made[t]]]
+                        stack += [
+                            producers[t] for t in reversed(self.captured[body]) if not state[producers[t]]
+                        ]
+                    stack += [producers[t] for t in reversed(node.inputs) if not state[producers[t]]]
         return order
 
     # Labels
@@ -209,7 +211,7 @@ class CanonicalGraphs:
         row: list[int] = []
         kinds: list[int] = []
         weights: list[int] = []
-        places = None
+        slots = None
         for slot, tensor in enumerate(node.inputs):
             if tensor in code:  # produced in this graph, or omitted
                 known = code[tensor]
@@ -217,17 +219,17 @@ class CanonicalGraphs:
                 row.append(known)
                 continue
             code_of, tensor = -2 - tensor, self.copied.get(tensor, tensor)
-            about = self.model.tensors[tensor]
-            if not about.is_constant and tensor not in self.filled:
+            info = self.model.tensors[tensor]
+            if not info.is_constant and tensor not in self.filled:
                 kinds.append(_DATA)
                 row.append(code_of)
                 continue
-            if places is None:
-                places = self._places((node.domain, node.op_type))
+            if slots is None:
+                slots = self._slots_of((node.domain, node.op_type))
             value = -1
-            if about.quantized_scale or self._scales(node):
+            if info.quantized_scale or self._scales(node):
                 value = self._shaped(tensor)
-            elif slot not in places:
+            elif slot not in slots:
                 value = self._valued(tensor, node.op_type in _BY_VALUE)
             if value < 0:
                 weights.append(tensor)
@@ -248,45 +250,45 @@ class CanonicalGraphs:
 
     def _scales(self, node: Node) -> bool:
         """True for a product of two scales: a stored one and that of a tensor quantized at run time."""
-        producers = (self.made[tensor] for tensor in node.inputs)
+        producers = (self.producers[tensor] for tensor in node.inputs)
         return node.op_type == "Mul" and any(
             p >= 0 and self.model.nodes[p].op_type == "DynamicQuantizeLinear" for p in producers
         )
 
-    def _places(self, key: tuple[str, str]) -> tuple[int, ...]:
+    def _slots_of(self, key: tuple[str, str]) -> tuple[int, ...]:
         """Return the inputs of an operator that are always weights."""
-        places = self.places.get(key)
-        if places is None:
-            places = self.places[key] = (*LEARNED.get(key, ()), *QUANTIZED.get(key, ()))
-        return places
+        slots = self.learned_slots.get(key)
+        if slots is None:
+            slots = self.learned_slots[key] = (*LEARNED.get(key, ()), *QUANTIZED.get(key, ()))
+        return slots
 
     def _shaped(self, tensor: int) -> int:
         """Return an id for the element type and shape of a constant."""
-        found = self.by_shape.get(tensor)
-        if found is None:
+        label = self.by_shape.get(tensor)
+        if label is None:
             shape = self.types.shapes[tensor]
-            about = self.model.tensors[tensor]
-            key = ("type", self.types.dtypes[tensor] or about.dtype, about.shape if shape is None else shape)
-            found = self.by_shape[tensor] = self._id(key)
-        return found
+            info = self.model.tensors[tensor]
+            key = ("type", self.types.dtypes[tensor] or info.dtype, info.shape if shape is None else shape)
+            label = self.by_shape[tensor] = self._id(key)
+        return label
 
     def _valued(self, tensor: int, always: bool) -> int:
         """Return an id for the type, shape and value of a constant; -1 if it is a weight.
 
         Integers are not weights, and neither is a single float, which is a factor or an epsilon.
         """
-        found = None if always else self.by_value.get(tensor)
-        if found is None:
+        label = None if always else self.by_value.get(tensor)
+        if label is None:
             value = self.model.constants.get(tensor)
-            found = -1
+            label = -1
             if value is not None and (always or value.size == 1 or not self._is_float(tensor)):
                 content = tuple(value.ravel().tolist()) if value.dtype.hasobject else value.tobytes()
-                found = self._id(("value", self._shaped(tensor), content))
+                label = self._id(("value", self._shaped(tensor), content))
             elif value is None and not self._is_float(tensor):
-                found = self._shaped(tensor)
+                label = self._shaped(tensor)
             if not always:
-                self.by_value[tensor] = found
-        return found
+                self.by_value[tensor] = label
+        return label
 
     def _is_float(self, tensor: int) -> bool:
         return (self.types.dtypes[tensor] or self.model.tensors[tensor].dtype) in _FLOATS
@@ -297,10 +299,10 @@ def _attributes(node: Node) -> Hashable:
     bodies = [name for name, _ in node.subgraphs]
     if len(node.attributes) == 1 and not bodies:
         ((name, value),) = node.attributes.items()
-        return name, value if type(value) in _PLAIN else _frozen(value)
+        return name, value if type(value) in _SCALAR_TYPES else _frozen(value)
     return frozenset(
         [
-            (name, value if type(value) in _PLAIN else _frozen(value))
+            (name, value if type(value) in _SCALAR_TYPES else _frozen(value))
             for name, value in node.attributes.items()
             if name not in bodies
         ]
@@ -311,7 +313,7 @@ def _frozen(value: Any) -> Hashable:
     if isinstance(value, (int, float, str, bytes)):
         return value
     if isinstance(value, (list, tuple)):
-        if not value or type(value[0]) in _PLAIN:  # ONNX lists hold values of one type
+        if not value or type(value[0]) in _SCALAR_TYPES:  # ONNX lists hold values of one type
             return tuple(value)
         return tuple(_frozen(item) for item in value)
     if isinstance(value, ConstTensor):
@@ -329,22 +331,22 @@ def signature(canonical: CanonicalGraph, part: Sequence[int]) -> tuple[int, ...]
     so parts must also share their inputs in the same way.
     """
     stride, label, ins = canonical.stride, canonical.label, canonical.input_codes
-    place = {node: number for number, node in enumerate(part)}
+    position = {node: number for number, node in enumerate(part)}
     outside: dict[int, int] = {}
-    found: list[int] = []
+    codes: list[int] = []
     for node in part:
-        found.append(label[node])
+        codes.append(label[node])
         for code in ins[node]:
             if code >= 0:
                 producer = code // stride
-                if producer in place:  # its position in the part; the output stays
-                    found.append(code + (place[producer] - producer) * stride)
+                if producer in position:  # its position in the part; the output stays
+                    codes.append(code + (position[producer] - producer) * stride)
                     continue
             elif code == NO_TENSOR:
-                found.append(NO_TENSOR)
+                codes.append(NO_TENSOR)
                 continue
-            found.append(-2 - outside.setdefault(code, len(outside)))
-    return tuple(found)
+            codes.append(-2 - outside.setdefault(code, len(outside)))
+    return tuple(codes)
 
 
 def boundary_links(
@@ -355,11 +357,11 @@ def boundary_links(
     ``first`` maps the nodes of the part before to their positions.
     """
     stride = canonical.stride
-    found = []
+    links = []
     for number, node in enumerate(part):
         for slot, code in enumerate(canonical.input_codes[node]):
             if code >= 0:
-                place = first.get(code // stride)
-                if place is not None:
-                    found.append((number, slot, place * stride + code % stride))
-    return tuple(found)
+                position = first.get(code // stride)
+                if position is not None:
+                    links.append((number, slot, position * stride + code % stride))
+    return tuple(links)

@@ -48,8 +48,8 @@ def is_chain_repeat(canonical: CanonicalGraph, parts: Sequence[Sequence[int]]) -
 def is_chain(canonical: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
     """True if each part reads an output of the part before."""
     for before, part in pairwise(parts):
-        made = set(before)
-        if all(made.isdisjoint(canonical.producers(node)) for node in part):
+        previous = set(before)
+        if all(previous.isdisjoint(canonical.producers(node)) for node in part):
             return False
     return True
 

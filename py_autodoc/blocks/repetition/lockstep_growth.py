@@ -40,41 +40,41 @@ class LockstepGrowth:
 
     def nested(self, nodes: Sequence[int], depth: int = DEPTH) -> list[IsomorphicRun]:
         """Return the repeats among ``nodes``, then those inside their parts."""
-        found = self.search(nodes)
+        runs = self.search(nodes)
         if depth > 1:
-            for run in tuple(found):
+            for run in tuple(runs):
                 # The parts are isomorphic, so the first represents all.
-                place = {node: number for number, node in enumerate(run.parts[0])}
+                position = {node: number for number, node in enumerate(run.parts[0])}
                 for inner in self.nested(run.parts[0], depth - 1):
                     if 2 * inner.covers < len(run.parts[0]):
                         continue
-                    columns = [[place[node] for node in part] for part in inner.parts]
-                    found += [
+                    columns = [[position[node] for node in part] for part in inner.parts]
+                    runs += [
                         IsomorphicRun([[part[at] for at in column] for column in columns])
                         for part in run.parts
                     ]
-        return found
+        return runs
 
     def search(self, nodes: Sequence[int]) -> list[IsomorphicRun]:
         """Return the chains of isomorphic parts that cover most of ``nodes``, without overlaps."""
         for node in nodes:
             self.free[node] = 1
         self.effort = STEPS_PER_NODE * len(nodes)
-        found = self._rounds(sorted(nodes))
+        runs = self._rounds(sorted(nodes))
         for node in nodes:
             self.free[node] = 0
-        return found
+        return runs
 
     def _rounds(self, nodes: list[int]) -> list[IsomorphicRun]:
-        found: list[IsomorphicRun] = []
+        runs: list[IsomorphicRun] = []
         for _ in range(ROUNDS):
             candidates = self._candidates(nodes)
             candidates.sort(key=lambda run: (-run.covers, len(run.parts[0]), run.parts[0]))
-            taken = [run for run in candidates if self._is_free(run) and self._closed(run)]
-            if not taken:
+            accepted = [run for run in candidates if self._is_free(run) and self._closed(run)]
+            if not accepted:
                 break
-            found += taken
-        return found
+            runs += accepted
+        return runs
 
     def _is_free(self, run: IsomorphicRun) -> bool:
         return all(self.free[node] for part in run.parts for node in part)
@@ -105,7 +105,7 @@ class LockstepGrowth:
 
     def _candidates(self, nodes: list[int]) -> list[IsomorphicRun]:
         tried: set[tuple[int, ...]] = set()
-        found: list[IsomorphicRun] = []
+        runs: list[IsomorphicRun] = []
         queue = deque(self._seeds(nodes))
         while queue and self.effort > 0:
             seed = queue.popleft()
@@ -114,21 +114,21 @@ class LockstepGrowth:
             columns, groups = self._grow(seed)
             tried.update(columns)
             queue.extendleft(reversed(groups))
-            found += self._runs(columns)
-        return found
+            runs += self._runs(columns)
+        return runs
 
     def _seeds(self, nodes: list[int]) -> Iterator[tuple[int, ...]]:
         """Yield nodes with equal labels; labels with a weight and rare labels first."""
         label, weighted = self.canonical.label, self.canonical.weighted_labels
-        places: dict[int, list[int]] = {}
+        nodes_by_label: dict[int, list[int]] = {}
         for node in nodes:
             if self.free[node]:
-                places.setdefault(label[node], []).append(node)
+                nodes_by_label.setdefault(label[node], []).append(node)
         order = sorted(
-            (alike for alike in places.values() if len(alike) > 1),
-            key=lambda alike: (label[alike[0]] not in weighted, len(alike), alike[0]),
+            (same_label for same_label in nodes_by_label.values() if len(same_label) > 1),
+            key=lambda same_label: (label[same_label[0]] not in weighted, len(same_label), same_label[0]),
         )
-        return (tuple(alike) for alike in order)
+        return (tuple(same_label) for same_label in order)
 
     def _grow(self, seed: tuple[int, ...]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
         """Return the columns (node k of every part) grown from a seed, and the groups of a split."""
@@ -196,17 +196,17 @@ class LockstepGrowth:
             return []
         signatures = [signature(self.canonical, part) for part in parts]
         wires = [()] + [
-            boundary_links(self.canonical, {node: place for place, node in enumerate(before)}, part)
+            boundary_links(self.canonical, {node: position for position, node in enumerate(before)}, part)
             for before, part in pairwise(parts)
         ]
-        found, start = [], 0
+        runs, start = [], 0
         for number in range(1, len(parts) + 1):
             if number < len(parts) and self._follows(number, start, signatures, wires):
                 continue
             if number - start > 1:
-                found.append(IsomorphicRun(parts[start:number]))
+                runs.append(IsomorphicRun(parts[start:number]))
             start = number
-        return found
+        return runs
 
     @staticmethod
     def _follows(

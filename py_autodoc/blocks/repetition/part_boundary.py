@@ -26,9 +26,9 @@ def rotate_to_best_cut(canonical: CanonicalGraph, parts: list[list[int]], usable
     ``usable`` says whether a node outside the chain may join it. Linear in the length of the chain.
     """
     for cut in _better_cuts(canonical, parts):
-        for found in _rotations(canonical, parts, cut, usable):
-            if _isomorphic(canonical, found):
-                return found
+        for rotation in _rotations(canonical, parts, cut, usable):
+            if _isomorphic(canonical, rotation):
+                return rotation
     return parts
 
 
@@ -50,7 +50,7 @@ def _isomorphic(canonical: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bo
     if len({signature(canonical, part) for part in parts}) > 1:
         return False
     wires = {
-        boundary_links(canonical, {node: place for place, node in enumerate(before)}, part)
+        boundary_links(canonical, {node: position for position, node in enumerate(before)}, part)
         for before, part in pairwise(parts)
     }
     return len(wires) == 1 and wires != {()}
@@ -60,19 +60,19 @@ def _better_cuts(canonical: CanonicalGraph, parts: list[list[int]]) -> list[int]
     """Return positions in a part with a better boundary than the current one, best and nearest first."""
     first, second = parts[0], parts[1]
     size = len(first)
-    place = {node: number for number, node in enumerate(first)}
+    position = {node: number for number, node in enumerate(first)}
     last: dict[int, int] = {}
     readers: dict[int, int] = {}
     for offset, part in ((0, first), (size, second)):
         for number, node in enumerate(part):
             for code in canonical.input_codes[node]:
-                if code >= 0 and code // canonical.stride in place:
+                if code >= 0 and code // canonical.stride in position:
                     last[code] = offset + number
                     readers[code] = readers.get(code, 0) + 1
     # Steps at which a tensor starts and stops crossing a cut, over two parts of the chain.
     width, stream = [0] * (2 * size + 1), [0] * (2 * size + 1)
     for code, end in last.items():
-        start = place[code // canonical.stride]
+        start = position[code // canonical.stride]
         for row, value in ((width, 1), (stream, readers[code])):
             row[start + 1] += value
             row[end + 1] -= value
@@ -90,36 +90,36 @@ def _counterparts(
     canonical: CanonicalGraph, template: Sequence[int], known: dict[int, int], usable: Usable
 ) -> list[int] | None:
     """Return the counterparts of the nodes of ``template``, starting from the pairs in ``known``."""
-    producers_of, stride, label, wanted = (
+    producers_of, stride, label, expected = (
         canonical.producers,
         canonical.stride,
         canonical.label,
         set(template),
     )
-    order = sorted(wanted.union(known))
+    order = sorted(expected.union(known))
     for _ in range(_PASSES):
         for node in reversed(order):  # from consumer to producer
             other = known.get(node, -1)
-            if other < 0 or wanted.isdisjoint(producers_of(node)):
+            if other < 0 or expected.isdisjoint(producers_of(node)):
                 continue
             for code, theirs in zip(canonical.input_codes[node], canonical.input_codes[other], strict=False):
-                if code >= 0 and theirs >= 0 and code // stride in wanted:
+                if code >= 0 and theirs >= 0 and code // stride in expected:
                     known.setdefault(code // stride, theirs // stride)
         for node in template:  # from producer to consumer
             if node not in known:
                 reader = _reader(canonical, node, known)
                 if reader >= 0:
                     known[node] = reader
-        if wanted <= known.keys():
+        if expected <= known.keys():
             break
-    found = [known.get(node, -1) for node in template]
-    if len(set(found)) < len(found):
+    counterparts = [known.get(node, -1) for node in template]
+    if len(set(counterparts)) < len(counterparts):
         return None
     fits = all(
         other >= 0 and label[other] == label[node] and usable(other)
-        for node, other in zip(template, found, strict=True)
+        for node, other in zip(template, counterparts, strict=True)
     )
-    return found if fits else None
+    return counterparts if fits else None
 
 
 def _reader(canonical: CanonicalGraph, node: int, known: Mapping[int, int]) -> int:

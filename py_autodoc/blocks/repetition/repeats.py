@@ -31,14 +31,14 @@ def find_repeats(model: Model, types: TypeTable) -> list[Repeat]:
     ``members`` include the nodes of subgraphs, after the node that owns the subgraph.
     """
     canonical_graphs = CanonicalGraphs(model, types)
-    found: list[tuple[int, Repeat]] = []
+    ranked: list[tuple[int, Repeat]] = []
     for canonical in canonical_graphs.graphs:
         for run in graph_runs(model, canonical):
-            plain = [_nodes(canonical_graphs, canonical, part) for part in run.parts]
-            members = tuple(map(tuple, _filled(canonical_graphs, plain)))
-            found.append((run.covers, Repeat(members, run.scopes, run.type)))
-    found.sort(key=lambda entry: -entry[0])
-    return [repeat for _, repeat in found[:MAX_REPEATS]]
+            part_nodes = [_nodes(canonical_graphs, canonical, part) for part in run.parts]
+            members = tuple(map(tuple, _filled(canonical_graphs, part_nodes)))
+            ranked.append((run.covers, Repeat(members, run.scopes, run.type)))
+    ranked.sort(key=lambda entry: -entry[0])
+    return [repeat for _, repeat in ranked[:MAX_REPEATS]]
 
 
 def _filled(canonical_graphs: CanonicalGraphs, parts: list[list[int]]) -> list[list[int]]:
@@ -49,17 +49,17 @@ def _filled(canonical_graphs: CanonicalGraphs, parts: list[list[int]]) -> list[l
     if not canonical_graphs.filled:
         return parts
     model = canonical_graphs.model
-    found = []
+    fills = []
     for part in parts:
         with_weights: list[int] = []
         for number in part:
-            held = dict.fromkeys(t for t in model.nodes[number].inputs if t in canonical_graphs.filled)
-            own = [model.tensors[t] for t in held]
+            tensors = dict.fromkeys(t for t in model.nodes[number].inputs if t in canonical_graphs.filled)
+            own = [model.tensors[t] for t in tensors]
             with_weights += [t.producer for t in own if set(t.consumers) == {number}]
             with_weights.append(number)
-        found.append(with_weights)
-    ops = {tuple(model.nodes[number].op_type for number in part) for part in found}
-    return found if len(ops) == 1 else parts
+        fills.append(with_weights)
+    ops = {tuple(model.nodes[number].op_type for number in part) for part in fills}
+    return fills if len(ops) == 1 else parts
 
 
 def graph_runs(model: Model, canonical: CanonicalGraph) -> list[IsomorphicRun]:
@@ -78,8 +78,8 @@ def graph_runs(model: Model, canonical: CanonicalGraph) -> list[IsomorphicRun]:
     )
     ranked = [(NAMED_PREFERENCE * run.covers, run) for run in named] + [(run.covers, run) for run in grown]
     ranked.sort(key=lambda entry: -entry[0])
-    found = _without_crossings([run for _, run in ranked], len(canonical.nodes))
-    return sorted(found, key=lambda run: -run.covers)
+    accepted = _without_crossings([run for _, run in ranked], len(canonical.nodes))
+    return sorted(accepted, key=lambda run: -run.covers)
 
 
 def _without_crossings(runs: list[IsomorphicRun], count: int) -> list[IsomorphicRun]:
@@ -92,7 +92,7 @@ def _without_crossings(runs: list[IsomorphicRun], count: int) -> list[Isomorphic
             continue
         for number, part in enumerate(run.parts):
             cell = len(kept), number
-            deeper = {held: (*held, cell) for held in {cells[node] for node in part}}
+            deeper = {path: (*path, cell) for path in {cells[node] for node in part}}
             for node in part:
                 cells[node] = deeper[cells[node]]
         kept.append(run)
@@ -103,13 +103,13 @@ def _fits(run: IsomorphicRun, kept: list[IsomorphicRun], cells: list[tuple[Cell,
     """True if ``run`` lies in one part of each kept run it meets, or one of its parts contains that run."""
     inside: dict[Cell, int] = {}
     for part in run.parts:
-        met: dict[int, int] = {}
+        counts: dict[int, int] = {}
         for node in part:
             for cell in cells[node]:
                 inside[cell] = inside.get(cell, 0) + 1
-                met[cell[0]] = met.get(cell[0], 0) + 1
+                counts[cell[0]] = counts.get(cell[0], 0) + 1
         # A kept run that is not entirely in this part must contain the whole run, which is checked below.
-        for other, nodes in met.items():
+        for other, nodes in counts.items():
             if nodes == kept[other].covers:
                 for number in range(len(kept[other].parts)):
                     inside.pop((other, number), None)
@@ -119,13 +119,13 @@ def _fits(run: IsomorphicRun, kept: list[IsomorphicRun], cells: list[tuple[Cell,
 def _nodes(canonical_graphs: CanonicalGraphs, canonical: CanonicalGraph, part: list[int]) -> list[int]:
     """Return the node ids of a part; nodes of a subgraph follow its owner."""
     if len(canonical_graphs.graphs) == 1:
-        return [canonical.nodes[place] for place in part]
+        return [canonical.nodes[position] for position in part]
     model = canonical_graphs.model
-    found: list[int] = []
-    stack = [canonical.nodes[place] for place in reversed(part)]
+    nodes: list[int] = []
+    stack = [canonical.nodes[position] for position in reversed(part)]
     while stack:
         number = stack.pop()
-        found.append(number)
+        nodes.append(number)
         for _, body in reversed(model.nodes[number].subgraphs):
             stack.extend(reversed(canonical_graphs.graphs[body].nodes))
-    return found
+    return nodes

@@ -23,24 +23,26 @@ def sibling_runs(model: Model, canonical: CanonicalGraph) -> list[IsomorphicRun]
     Siblings that merely look alike (query and key, the norms before and after a layer) are not a run.
     """
     tree = _Tree(model, canonical)
-    found: list[Members] = []
+    runs: list[Members] = []
     for group in tree.candidates():
         members = [(scope, tree.parts[scope]) for scope in group]
-        alike = _alike(canonical, members)
-        if len(alike) > 1:
+        isomorphic = _isomorphic_groups(canonical, members)
+        if len(isomorphic) > 1:
             # The order in the whole graph may differ between members.
-            alike = _alike(canonical, [(scope, local_order(canonical, part)) for scope, part in members])
-        for same in alike:
-            found += tree.runs(same)
-    return [tree.run(members) for members in tree.extended(found)]
+            isomorphic = _isomorphic_groups(
+                canonical, [(scope, local_order(canonical, part)) for scope, part in members]
+            )
+        for same in isomorphic:
+            runs += tree.runs(same)
+    return [tree.run(members) for members in tree.extended(runs)]
 
 
-def _alike(canonical: CanonicalGraph, members: Members) -> list[Members]:
+def _isomorphic_groups(canonical: CanonicalGraph, members: Members) -> list[Members]:
     """Group members by signature."""
-    found: dict[tuple[int, ...], Members] = {}
+    groups: dict[tuple[int, ...], Members] = {}
     for scope, part in members:
-        found.setdefault(signature(canonical, part), []).append((scope, part))
-    return list(found.values())
+        groups.setdefault(signature(canonical, part), []).append((scope, part))
+    return list(groups.values())
 
 
 class _Tree:
@@ -58,13 +60,13 @@ class _Tree:
         known: dict[Path, int] = {}
         self.leaf: list[int] = []
         nodes = model.nodes
-        for place, number in enumerate(canonical.nodes):
+        for position, number in enumerate(canonical.nodes):
             path = nodes[number].scope
             if path not in known:
-                known[path] = self._descend(path, place)
+                known[path] = self._descend(path, position)
             self.leaf.append(known[path])
 
-    def _descend(self, path: Path, place: int) -> int:
+    def _descend(self, path: Path, position: int) -> int:
         scope = -1
         for name in path:
             child = self.numbers.get((scope, name))
@@ -72,7 +74,7 @@ class _Tree:
                 child = self.numbers[(scope, name)] = len(self.parent)
                 self.parent.append(scope)
                 self.name.append(name)
-                self.example.append(place)
+                self.example.append(position)
             scope = child
         return scope
 
@@ -105,15 +107,15 @@ class _Tree:
         if not wanted:
             return
         # The wanted scopes around each scope, innermost first.
-        around: list[list[int]] = []
+        wanted_above: list[list[int]] = []
         for scope, above in enumerate(self.parent):
-            outer = around[above] if above >= 0 else []
-            around.append([scope, *outer] if scope in wanted else outer)
+            outer = wanted_above[above] if above >= 0 else []
+            wanted_above.append([scope, *outer] if scope in wanted else outer)
         self.parts.update((scope, []) for scope in wanted)
-        for place, scope in enumerate(self.leaf):
+        for position, scope in enumerate(self.leaf):
             if scope >= 0:
-                for wanting in around[scope]:
-                    self.parts[wanting].append(place)
+                for wanting in wanted_above[scope]:
+                    self.parts[wanting].append(position)
 
     def runs(self, same: Members) -> list[Members]:
         """Return runs of isomorphic siblings, in execution order."""
@@ -139,23 +141,23 @@ class _Tree:
         stem = self.name[scope].rstrip("0123456789")
         return None if stem == self.name[scope] else stem
 
-    def extended(self, found: list[Members]) -> list[Members]:
+    def extended(self, runs: list[Members]) -> list[Members]:
         """Extend runs by siblings that are equal except for nodes that serve all of them.
 
         The first layer often computes a mask or shape that the others reuse. Such extra nodes have no weight
         and belong to no part.
         """
-        taken = {scope for members in found for scope, _ in members}
-        rest: dict[tuple[int, str], list[int]] = {}
+        used = {scope for members in runs for scope, _ in members}
+        remaining: dict[tuple[int, str], list[int]] = {}
         for scope, above in enumerate(self.parent):
             stem = self._stem(scope)
-            if scope not in taken and stem is not None:
-                rest.setdefault((above, stem), []).append(scope)
-        found += self._seeds(found, rest)
-        for members in sorted(found, key=lambda members: -len(members) * len(members[0][1])):
+            if scope not in used and stem is not None:
+                remaining.setdefault((above, stem), []).append(scope)
+        runs += self._seeds(runs, remaining)
+        for members in sorted(runs, key=lambda members: -len(members) * len(members[0][1])):
             scope, part = members[0]
             stem = self._stem(scope)
-            others = rest.get((self.parent[scope], stem), []) if stem is not None else []
+            others = remaining.get((self.parent[scope], stem), []) if stem is not None else []
             fits = [other for other in others if len(part) < self.count[other] <= 2 * len(part)]
             self._fill({other for other in fits if other not in self.parts})
             for other in fits:
@@ -164,21 +166,21 @@ class _Tree:
                     members.append((other, again))
                     others.remove(other)
             members.sort(key=_last)
-        return [members for members in found if len(members) > 1]
+        return [members for members in runs if len(members) > 1]
 
-    def _seeds(self, found: list[Members], rest: dict[tuple[int, str], list[int]]) -> list[Members]:
+    def _seeds(self, runs: list[Members], remaining: dict[tuple[int, str], list[int]]) -> list[Members]:
         """Start a run from the smallest item of a list without equal items, where others have extra nodes."""
-        known = {(self.parent[scope], self._stem(scope)) for members in found for scope, _ in members}
+        known = {(self.parent[scope], self._stem(scope)) for members in runs for scope, _ in members}
         seeds: list[Members] = []
-        for key, scopes in rest.items():
+        for key, scopes in remaining.items():
             if key in known or len(scopes) < 2:
                 continue
-            least = min(scopes, key=lambda scope: self.count[scope])
-            self._fill({least} - self.parts.keys())
-            part = self.parts[least]
-            if self.count[least] >= _SEED and is_module_repeat(self.canonical, [part, part], False):
-                scopes.remove(least)
-                seeds.append([(least, part)])
+            smallest = min(scopes, key=lambda scope: self.count[scope])
+            self._fill({smallest} - self.parts.keys())
+            part = self.parts[smallest]
+            if self.count[smallest] >= _SEED and is_module_repeat(self.canonical, [part, part], False):
+                scopes.remove(smallest)
+                seeds.append([(smallest, part)])
         return seeds
 
     def _weights(self, nodes: list[int], without: list[int]) -> bool:

@@ -20,11 +20,11 @@ def find_isomorphic_part(
     if min(left.values(), default=0) < 0:
         return None  # the operators already differ
     match = _TemplateMatch(canonical, template, nodes)
-    while len(match.found) < len(template):
+    while len(match.mapping) < len(template):
         seeds = match.seeds()
         if not seeds or not match.spread(seeds):
             return None
-    part = [match.found[node] for node in template]
+    part = [match.mapping[node] for node in template]
     return part if signature(canonical, part) == signature(canonical, template) else None
 
 
@@ -34,13 +34,13 @@ class _TemplateMatch:
         self.template = template
         self.nodes = nodes
         self.ours, self.theirs = set(template), set(nodes)
-        self.found: dict[int, int] = {}
+        self.mapping: dict[int, int] = {}
         self.used: set[int] = set()
 
     def seeds(self) -> list[tuple[int, int]]:
         """Return pairs of nodes that are unique by label among the unmatched nodes."""
         label = self.canonical.label
-        ours = [node for node in self.template if node not in self.found]
+        ours = [node for node in self.template if node not in self.mapping]
         theirs = [node for node in self.nodes if node not in self.used]
         count, other = Counter(label[node] for node in ours), Counter(label[node] for node in theirs)
         only = {label[node]: node for node in theirs if other[label[node]] == 1}
@@ -50,26 +50,26 @@ class _TemplateMatch:
         """Propagate matches along edges from known pairs; return False on a contradiction."""
         while pairs:
             node, other = pairs.pop()
-            if node in self.found:
-                if self.found[node] != other:
+            if node in self.mapping:
+                if self.mapping[node] != other:
                     return False
                 continue
             if other in self.used or other not in self.theirs:
                 return False
             if self.canonical.label[node] != self.canonical.label[other]:
                 return False
-            self.found[node] = other
+            self.mapping[node] = other
             self.used.add(other)
-            pairs.extend(self._around(node, other))
+            pairs.extend(self._neighbour_pairs(node, other))
         return True
 
-    def _around(self, node: int, other: int) -> Iterator[tuple[int, int]]:
+    def _neighbour_pairs(self, node: int, other: int) -> Iterator[tuple[int, int]]:
         canonical, stride = self.canonical, self.canonical.stride
         for code, theirs in zip(canonical.input_codes[node], canonical.input_codes[other], strict=True):
             if code >= 0 and code // stride in self.ours:
                 yield code // stride, theirs // stride if theirs >= 0 else -1
         for key, reader in canonical.readers_by_slot[node].items():
             if reader in self.ours:
-                found = canonical.readers_by_slot[other].get(key, -1)
-                if found >= 0:
-                    yield reader, found
+                counterpart = canonical.readers_by_slot[other].get(key, -1)
+                if counterpart >= 0:
+                    yield reader, counterpart

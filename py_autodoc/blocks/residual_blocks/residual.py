@@ -53,7 +53,7 @@ class _Finder:
         """Join (except Concat) → its source."""
 
     def run(self) -> list[RecognisedBlock]:
-        found: dict[int, RecognisedBlock] = {}
+        blocks: dict[int, RecognisedBlock] = {}
         for number in self.flow.of(JOINS):
             for join in joins(self.flow, number, self.live):
                 match = self._concat(join) if join.form == "concat" else self._match(join)
@@ -63,22 +63,22 @@ class _Finder:
                     self.sources[number] = match.source
                 for inner in join.inner:
                     # The difference inside an interpolation is not a separate join.
-                    found.pop(inner, None)
-                found[number] = self._as_block(join, match)
+                    blocks.pop(inner, None)
+                blocks[number] = self._as_block(join, match)
                 break
-        return list(found.values())
+        return list(blocks.values())
 
     def _match(self, join: ResidualJoin) -> _ResidualMatch | None:
         """Find the nearest common source of the two operands that forms a residual."""
         flow, (a, b) = self.flow, join.operands
         sides: list[BackwardSearch | None] = [None, None]
-        for place, candidate in _nearest(candidates(flow, a), candidates(flow, b)):
+        for index, candidate in _nearest(candidates(flow, a), candidates(flow, b)):
             source = same_value(flow, candidate.tensor)
-            search = sides[place]
+            search = sides[index]
             if search is None:
-                search = sides[place] = BackwardSearch(flow, (a if place else b,), self.budget)
+                search = sides[index] = BackwardSearch(flow, (a if index else b,), self.budget)
             if search.reaches(source, self._producer_position(candidate.tensor)):
-                return self._check_paths(join, candidate, search, a if place else b)
+                return self._check_paths(join, candidate, search, a if index else b)
         return None
 
     def _check_paths(
@@ -151,7 +151,7 @@ class _Finder:
     def _partial_concat(self, join: ResidualJoin, bases: dict[int, int]) -> _ResidualMatch | None:
         """Match some channels of a tensor concatenated with a result computed from its other channels."""
         flow = self.flow
-        wholes = [whole for base in bases.values() if (whole := self._sliced_tensor(base)) >= 0]
+        wholes = [source for base in bases.values() if (source := self._sliced_tensor(base)) >= 0]
         if len(wholes) != 1:
             return None
         kept = next(t for t in join.operands if self._sliced_tensor(bases[t]) == wholes[0])
@@ -233,11 +233,11 @@ class _Finder:
             reads_raw = not raw.isdisjoint(node.inputs)
             if number in self.weighty:
                 return not reads_raw
-            made = [t for t in node.outputs if t >= 0]
+            outputs = [t for t in node.outputs if t >= 0]
             if flow.op_types[number] in _NORMS or not normed.isdisjoint(node.inputs):
-                normed.update(made)
+                normed.update(outputs)
             elif reads_raw:
-                raw.update(made)
+                raw.update(outputs)
         return False
 
 

@@ -67,8 +67,8 @@ def learned_constants(flow: DataflowGraph) -> set[int]:
 def joins(flow: DataflowGraph, number: int, live: set[int]) -> Iterator[ResidualJoin]:
     """Yield every reading of a node as a join, most specific first; none for operators outside ``JOINS``."""
     name, node = flow.op_types[number], flow.nodes[number]
-    made = flow.first_outputs[number]
-    if made < 0 or not is_float(flow, made):
+    output = flow.first_outputs[number]
+    if output < 0 or not is_float(flow, output):
         return
     if name in _CONCATS:
         yield from _concats(flow, number)
@@ -94,8 +94,8 @@ def joins(flow: DataflowGraph, number: int, live: set[int]) -> Iterator[Residual
 def _operands(flow: DataflowGraph, number: int, live: set[int]) -> list[int]:
     """Return the summands, biases excluded."""
     node = flow.nodes[number]
-    given = node.inputs[0:1] + node.inputs[3:4] if node.op_type == "QLinearAdd" else node.inputs
-    tensors = list(dict.fromkeys(t for t in given if t >= 0))[:_MAX_OPERANDS]
+    operands = node.inputs[0:1] + node.inputs[3:4] if node.op_type == "QLinearAdd" else node.inputs
+    tensors = list(dict.fromkeys(t for t in operands if t >= 0))[:_MAX_OPERANDS]
     computed = [t for t in tensors if not flow.constants[t] or t in live]
     if len(computed) == 1 and computed[0] in live and len(tensors) == 2:
         return tensors
@@ -155,15 +155,15 @@ def _gated(flow: DataflowGraph, number: int, operands: list[int]) -> Iterator[Re
         product = flow.producers[second]
         if flow.op_types[product] != "Mul" or len(flow.data_inputs[product]) != 2:
             continue
-        for gate, rest in (flow.data_inputs[product], flow.data_inputs[product][::-1]):
-            inner = flow.producers[rest]
+        for gate, gated in (flow.data_inputs[product], flow.data_inputs[product][::-1]):
+            inner = flow.producers[gated]
             if flow.op_types[inner] == "Sub" and input_at(flow, inner, 1) == first:
                 end = input_at(flow, inner, 0)
                 if not flow.constants[end] and end != first:
                     yield ResidualJoin(number, "sum", (first, end), (product, inner), (inner,), "complement")
             other = flow.producers[first]
             if flow.op_types[other] == "Mul" and len(flow.data_inputs[other]) == 2:
-                yield from _complement(flow, number, (product, gate, rest), other)
+                yield from _complement(flow, number, (product, gate, gated), other)
 
 
 def _complement(

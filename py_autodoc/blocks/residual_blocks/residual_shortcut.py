@@ -101,10 +101,10 @@ def _values(flow: DataflowGraph, name: str, data: tuple[int, ...]) -> tuple[int,
 
 def _swish(flow: DataflowGraph, number: int, data: tuple[int, int]) -> tuple[int, list[int], int]:
     """Match x·sigmoid(x), the only activation of two operators in shortcuts."""
-    for inner, whole in (data, data[::-1]):
+    for inner, product_output in (data, data[::-1]):
         gate = flow.producers[inner]
-        if flow.op_types[gate] in GATES and input_at(flow, gate, 0) == whole:
-            return whole, [number, gate], 0
+        if flow.op_types[gate] in GATES and input_at(flow, gate, 0) == product_output:
+            return product_output, [number, gate], 0
     return -1, [], 0
 
 

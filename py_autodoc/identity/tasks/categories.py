@@ -7,7 +7,7 @@ from py_autodoc.identity.model import PROBABLE, RuleReading
 from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
-_MANY = 1000
+_MIN_ITEMS = 1000
 """Minimum rows of a table of users or items; tables of categories have fewer."""
 
 
@@ -29,7 +29,9 @@ def recommendation(case: IdentityCase) -> RuleReading | None:
     rows, end = looked_up(case), case.end
     if not rows or end is None or not 1 <= end.rank <= 2 or (end.rank == 2 and end.width != 1):
         return None
-    if max(rows) < _MANY or case.family not in ("mlp", "unknown", "transformer-encoder"):
+    if max(rows) < _MIN_ITEMS or case.family not in ("mlp", "unknown", "transformer-encoder"):
         return None
-    told = f"ids for {plural(len(rows), 'table')} of up to {max(rows):,} rows as input, one score as output"
-    return RuleReading(PROBABLE + (0.1 if end.activation == "Sigmoid" else 0), (told,), "score")
+    evidence = (
+        f"ids for {plural(len(rows), 'table')} of up to {max(rows):,} rows as input, one score as output"
+    )
+    return RuleReading(PROBABLE + (0.1 if end.activation == "Sigmoid" else 0), (evidence,), "score")

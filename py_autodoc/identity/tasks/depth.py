@@ -22,13 +22,15 @@ def depth(case: IdentityCase) -> RuleReading | None:
         return RuleReading(sure_of(image), ("an output is named depth or disparity",), "depth map")
     if case.count("image") == 2:
         return _disparity(case)
-    found = one_map(case)
-    if found is None or found[1].channels != 1 or len(case.ends) > 1:
+    pair = one_map(case)
+    if pair is None or pair[1].channels != 1 or len(case.ends) > 1:
         return None
-    made = found[1]
-    if made.scale == 1 and made.end.activation in ("Relu", "Softplus", "Exp"):
-        told = f"one non-negative output value per pixel ({made.end.activation}), without an upper bound"
-        return RuleReading(PROBABLE, (told,), "depth map")
+    output_map = pair[1]
+    if output_map.scale == 1 and output_map.end.activation in ("Relu", "Softplus", "Exp"):
+        evidence = (
+            f"one non-negative output value per pixel ({output_map.end.activation}), without an upper bound"
+        )
+        return RuleReading(PROBABLE, (evidence,), "depth map")
     return None
 
 
@@ -57,5 +59,5 @@ def _disparity(case: IdentityCase) -> RuleReading | None:
         return None
     if end.activation in ("Sigmoid", "Tanh", "ArgMax"):
         return None  # bounded: a change between the two
-    told = "two image inputs of equal size, one output value per position without an upper bound"
-    return RuleReading(PROBABLE, (told,), "disparity map")
+    evidence = "two image inputs of equal size, one output value per position without an upper bound"
+    return RuleReading(PROBABLE, (evidence,), "disparity map")

@@ -24,7 +24,7 @@ _LATENTS = frozenset({4, 6, 8, 16, 32})
 _NARROW = 32
 _GRIDS = (8, 14, 16, 28, 32)
 """Pixels per grid cell."""
-_MANY = 300
+_MANY_CLASSES = 300
 """Minimum number of scores between 0 and 1 that must be classes, as no result has so many coordinates."""
 
 
@@ -38,9 +38,9 @@ def flat(end: OutputEnd) -> int | None:
 def several_rows(case: IdentityCase) -> int:
     """Return the output rows if they outnumber the images, so that a row is not an answer per image."""
     image, rows = case.image, case.ends[0].at(0)
-    fed = image.shape[0] if image is not None and image.rank == 4 and image.shape is not None else None
+    batch = image.shape[0] if image is not None and image.rank == 4 and image.shape is not None else None
     tables = all(end.rank == 2 for end in case.ends)
-    return rows if tables and rows and isinstance(fed, int) and rows > fed else 0
+    return rows if tables and rows and isinstance(batch, int) and rows > batch else 0
 
 
 @task(
@@ -62,31 +62,31 @@ def classification(case: IdentityCase) -> RuleReading | None:
         return None
     if width is None or (len(widths) > 1 and (None in widths or len(widths) > 4)):
         return None
-    alone = all(end.activation in ("Softmax", "ArgMax") for end in case.ends) or len(case.ends) == 1
-    sure = SURE if image.sure and alone else PROBABLE
-    told = f"image input, {plural(width, 'output value')} per image"
+    are_all_scores = all(end.activation in ("Softmax", "ArgMax") for end in case.ends) or len(case.ends) == 1
+    strength = SURE if image.sure and are_all_scores else PROBABLE
+    evidence = f"image input, {plural(width, 'output value')} per image"
     if end.activation in ("Softmax", "ArgMax") and width > 1 and end.kind in ("linear", "conv", "other"):
         final = (
             "final Softmax: class probabilities"
             if end.activation == "Softmax"
             else "final ArgMax: class index"
         )
-        return RuleReading(sure, (told, final), "class scores")
+        return RuleReading(strength, (evidence, final), "class scores")
     if end.kind not in ("linear", "conv", "join", "other"):
         return None
     if width in _SETS:
-        return RuleReading(sure, (told, f"{width:,} is the number of {_SETS[width]}"), "class scores")
+        return RuleReading(strength, (evidence, f"{width:,} is the number of {_SETS[width]}"), "class scores")
     if width == 1:
         if end.activation == "Sigmoid":
-            return RuleReading(PROBABLE, (told, "final Sigmoid"), "score")
+            return RuleReading(PROBABLE, (evidence, "final Sigmoid"), "score")
         return None
     if width in _VECTORS and not end.activation:
-        return RuleReading(WEAK, (told,), "class scores")
-    if end.activation == "Sigmoid" and width >= _MANY:
-        return RuleReading(sure, (told, "final Sigmoid: several classes may apply"), "class scores")
+        return RuleReading(WEAK, (evidence,), "class scores")
+    if end.activation == "Sigmoid" and width >= _MANY_CLASSES:
+        return RuleReading(strength, (evidence, "final Sigmoid: several classes may apply"), "class scores")
     if end.activation in ("", "Sigmoid") and case.head(end) is not None:
-        return RuleReading(PROBABLE, (told, "head on pooled features"), "class scores")
-    return RuleReading(WEAK, (told,), "class scores")
+        return RuleReading(PROBABLE, (evidence, "head on pooled features"), "class scores")
+    return RuleReading(WEAK, (evidence,), "class scores")
 
 
 def _in_a_row(case: IdentityCase) -> RuleReading | None:
@@ -94,13 +94,13 @@ def _in_a_row(case: IdentityCase) -> RuleReading | None:
     port, end = case.port("features"), case.end
     if case.only != "features" or port is None or port.rank != 2 or port.shape is None or end is None:
         return None
-    shown = PIXELS.get(port.shape[1]) if isinstance(port.shape[1], int) else None
-    if shown is None or end.rank != 2 or not 1 < (end.width or 0) <= _MANY or end.kind != "linear":
+    data_set = PIXELS.get(port.shape[1]) if isinstance(port.shape[1], int) else None
+    if data_set is None or end.rank != 2 or not 1 < (end.width or 0) <= _MANY_CLASSES or end.kind != "linear":
         return None
     if end.activation not in ("", "Softmax"):
         return None
-    told = f"input rows of {port.shape[1]:,} values, as in {shown}; {end.width} scores as output"
-    return RuleReading(PROBABLE, (told,), "class scores")
+    evidence = f"input rows of {port.shape[1]:,} values, as in {data_set}; {end.width} scores as output"
+    return RuleReading(PROBABLE, (evidence,), "class scores")
 
 
 @task("image-regression", "image regression", ("image-regression",), ())
@@ -137,8 +137,8 @@ def _latent(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
         return None
     if end.at(1) not in _LATENTS or flow.of(("Resize", "Upsample", "ConvTranspose", "DepthToSpace")):
         return None
-    told = f"one output map of {end.at(1)} channels at 1/{full // last} of the image size"
-    return RuleReading(WEAK, (told,), "latent")
+    evidence = f"one output map of {end.at(1)} channels at 1/{full // last} of the image size"
+    return RuleReading(WEAK, (evidence,), "latent")
 
 
 def _each_place(case: IdentityCase, end: OutputEnd) -> bool:
@@ -164,22 +164,24 @@ def encoding(case: IdentityCase) -> RuleReading | None:
     if image is None or case.only != "image" or not case.ends or case.family == "detector":
         return None
     end = case.ends[0]
-    sure = SURE if image.sure else PROBABLE
+    strength = SURE if image.sure else PROBABLE
     if case.named("embeds", "embedding", "embeddings", "feature", "features") and flat(end):
-        return RuleReading(sure, ("image input, an output named as an embedding or features",), "embedding")
+        return RuleReading(
+            strength, ("image input, an output named as an embedding or features",), "embedding"
+        )
     if end.rank == 3 and end.kind == "norm" and not end.activation:
-        told = f"image input, a normalized vector of {end.width or '?'} values per position as output"
-        return RuleReading(sure, (told,), "hidden states")
+        evidence = f"image input, a normalized vector of {end.width or '?'} values per position as output"
+        return RuleReading(strength, (evidence,), "hidden states")
     if len(case.ends) <= 2 and _each_place(case, end):
-        told = f"{end.at(1)} output vectors of {end.width} values, one per cell of a grid over the image"
-        return RuleReading(PROBABLE, (told,), "hidden states")
+        evidence = f"{end.at(1)} output vectors of {end.width} values, one per cell of a grid over the image"
+        return RuleReading(PROBABLE, (evidence,), "hidden states")
     if any(e.kind == "unit" and flat(e) for e in case.ends):
-        return RuleReading(sure, ("image input, one unit-length vector as output",), "embedding")
+        return RuleReading(strength, ("image input, one unit-length vector as output",), "embedding")
     width = flat(end)
     if width in _VECTORS and not end.activation and width not in _SETS:
-        told = f"image input, one vector of {width} values as output, a common embedding length"
+        evidence = f"image input, one vector of {width} values as output, a common embedding length"
         strong = SURE if end.kind == "norm" and image.sure else PROBABLE
-        return RuleReading(strong, (told,), "embedding")
+        return RuleReading(strong, (evidence,), "embedding")
     latent = _latent(case, end)
     if latent is not None:
         return latent
@@ -188,6 +190,6 @@ def encoding(case: IdentityCase) -> RuleReading | None:
         full = image.size[0] if image.size else None
         last = case.ends[-1].at(2)
         if isinstance(full, int) and rows and last and full >= _COARSE * last and (channels or 0) >= 64:
-            told = f"output maps of {channels} channels at 1/{full // last} of the image size"
-            return RuleReading(PROBABLE, (told,), "features")
+            evidence = f"output maps of {channels} channels at 1/{full // last} of the image size"
+            return RuleReading(PROBABLE, (evidence,), "features")
     return None

@@ -29,14 +29,14 @@ def keypoints(case: IdentityCase) -> RuleReading | None:
     found_points = _points(case) or _cells(case) or _offsets(case) or _described(case)
     if found_points is not None:
         return found_points
-    found = one_map(case)
-    if found is None or found[1].end.activation in ("Softmax", "ArgMax"):
+    pair = one_map(case)
+    if pair is None or pair[1].end.activation in ("Softmax", "ArgMax"):
         return None
-    image, made = found
+    image, output_map = pair
     upright = len(image.size) == 2 and image.size[0] != image.size[1]
-    if made.scale == 0.25 and made.channels in _JOINTS and made.channels not in KNOWN:
-        told = f"{made.channels} output maps at 1/4 of the image size, a common number of keypoints"
-        return RuleReading(PROBABLE + (0.1 if upright else 0), (told,), "heat maps")
+    if output_map.scale == 0.25 and output_map.channels in _JOINTS and output_map.channels not in KNOWN:
+        evidence = f"{output_map.channels} output maps at 1/4 of the image size, a common number of keypoints"
+        return RuleReading(PROBABLE + (0.1 if upright else 0), (evidence,), "heat maps")
     return None
 
 
@@ -45,12 +45,19 @@ def _cells(case: IdentityCase) -> RuleReading | None:
     image = case.image
     if image is None or case.only != "image" or len(case.ends) < 2:
         return None
-    for made in maps_of(case, image):
-        if made.channels == _CELL**2 + 1 and made.scale == 1 / _CELL and len(maps_of(case, image)) >= 2:
-            told = (
-                f"{made.channels} output maps at 1/{_CELL} of the image size: the pixels of a cell, and none"
+    for output_map in maps_of(case, image):
+        if (
+            output_map.channels == _CELL**2 + 1
+            and output_map.scale == 1 / _CELL
+            and len(maps_of(case, image)) >= 2
+        ):
+            evidence = (
+                f"{output_map.channels} output maps at 1/{_CELL} of the image size: the pixels of "
+                f"a cell, and none"
             )
-            return RuleReading(PROBABLE + 0.1, (told, "descriptors as another output map"), "position scores")
+            return RuleReading(
+                PROBABLE + 0.1, (evidence, "descriptors as another output map"), "position scores"
+            )
     return None
 
 
@@ -62,22 +69,22 @@ def _points(case: IdentityCase) -> RuleReading | None:
         return None
     if case.ends[widths.index(numbers[0])].activation:
         return None
-    told = f"{numbers[0]:,} output values: {_POINTS[numbers[0]]}"
-    return RuleReading(PROBABLE + 0.1, (told,), "coordinates")
+    evidence = f"{numbers[0]:,} output values: {_POINTS[numbers[0]]}"
+    return RuleReading(PROBABLE + 0.1, (evidence,), "coordinates")
 
 
 def _offsets(case: IdentityCase) -> RuleReading | None:
     """Match heat maps with two offsets per keypoint on one grid (Papandreou et al., 2017)."""
-    found = case.ends if case.only == "image" and case.image is not None else []
-    if len(found) < 2 or not all(end.rank == 4 for end in found):
+    ends = case.ends if case.only == "image" and case.image is not None else []
+    if len(ends) < 2 or not all(end.rank == 4 for end in ends):
         return None
     for axis in (1, 3):
-        grids = {end.shape[2:] if axis == 1 else end.shape[1:3] for end in found if end.shape is not None}
-        counts = [end.at(axis) or 0 for end in found]
+        grids = {end.shape[2:] if axis == 1 else end.shape[1:3] for end in ends if end.shape is not None}
+        counts = [end.at(axis) or 0 for end in ends]
         points = next((count for count in counts if count in _JOINTS and 2 * count in counts), 0)
         if len(grids) == 1 and points:
-            told = f"{points} output maps and another {2 * points}: body keypoints and their offsets"
-            return RuleReading(PROBABLE + 0.1, (told,), "heat maps")
+            evidence = f"{points} output maps and another {2 * points}: body keypoints and their offsets"
+            return RuleReading(PROBABLE + 0.1, (evidence,), "heat maps")
     return None
 
 
@@ -86,15 +93,17 @@ def _described(case: IdentityCase) -> RuleReading | None:
     ends = case.ends if case.only == "image" and case.image is not None else []
     if not 2 <= len(ends) <= 5:
         return None
-    for places in ends:
-        if places.rank not in (2, 3) or places.width != 2 or places.shape is None:
+    for coordinates in ends:
+        if coordinates.rank not in (2, 3) or coordinates.width != 2 or coordinates.shape is None:
             continue
-        head = places.shape[:-1]
-        vectors = [e for e in ends if e is not places and _rows(e) == head and e.width in _DESCRIBED]
+        head = coordinates.shape[:-1]
+        vectors = [e for e in ends if e is not coordinates and _rows(e) == head and e.width in _DESCRIBED]
         scores = [e for e in ends if e.shape is not None and (e.shape == head or _rows(e) == head)]
         if vectors and len(scores) > len(vectors) + 1:
-            told = f"two coordinates, a score and a vector of {vectors[0].width} values per point as output"
-            return RuleReading(PROBABLE + 0.1, (told,), "coordinates")
+            evidence = (
+                f"two coordinates, a score and a vector of {vectors[0].width} values per point as output"
+            )
+            return RuleReading(PROBABLE + 0.1, (evidence,), "coordinates")
     return None
 
 

@@ -49,10 +49,10 @@ def generation(case: IdentityCase) -> RuleReading | None:
     if made is None or not vectors or others or len(case.ports) > 4:
         return None
     image = f"output image with {plural(made[0], 'channel')} and {made[1]} rows"
-    told = f"input vector of {max(vectors):,} values, {image}"
+    evidence = f"input vector of {max(vectors):,} values, {image}"
     end = case.first
     bounded = end is not None and end.activation in ("Tanh", "Sigmoid")
-    why = (told, f"final {end.activation}") if bounded and end is not None else (told,)
+    why = (evidence, f"final {end.activation}") if bounded and end is not None else (evidence,)
     return RuleReading(PROBABLE + (0.1 if bounded else 0), why, "image")
 
 
@@ -73,8 +73,8 @@ def decoding(case: IdentityCase) -> RuleReading | None:
     times = after / rows if isinstance(rows, int) and rows > 1 and after else 0
     if times not in _SCALES:
         return None
-    told = f"input map of {channels} channels, output image with {times:.0f} times as many rows"
-    return RuleReading(PROBABLE + 0.1, (told,), "image")
+    evidence = f"input map of {channels} channels, output image with {times:.0f} times as many rows"
+    return RuleReading(PROBABLE + 0.1, (evidence,), "image")
 
 
 @task("image-diffusion", "image diffusion step", ("text-to-image",), ())
@@ -90,7 +90,7 @@ def diffusion(case: IdentityCase) -> RuleReading | None:
         return None
     if after not in (channels, 2 * channels):
         return None
-    told = "a map and a time step as input, a map of the same size as output"
+    evidence = "a map and a time step as input, a map of the same size as output"
     sines = waves(first_uses(case.flow, step.tensor))
-    why = (told, "sinusoidal embedding of the time step") if sines else (told,)
+    why = (evidence, "sinusoidal embedding of the time step") if sines else (evidence,)
     return RuleReading(SURE if sines else PROBABLE, why, "noise")

@@ -30,7 +30,7 @@ _CUT = re.compile(r"(\d+)\*\((\w+)//\1\)")
 _PADDED = re.compile(r"(\d+)\*\(\(.+ \+ \d+\)//\1\)")
 """A size rounded up to a multiple."""
 _SEGMENTS = ("segment", "segments", "segmentation", "segmentations", "semseg")
-_FEW = 4
+_MAX_CHANNELS = 4
 """Maximum channels of an image."""
 _ADDED = {1: (2, 3)}
 """Channels of an image → channels of its colours."""
@@ -54,7 +54,7 @@ class ImageMap(NamedTuple):
 
 def maps_of(case: IdentityCase, image: ModelPort) -> list[ImageMap]:
     """Return the results with the rows and columns of an image."""
-    return [found for end in case.ends if (found := mapped(end, image)) is not None]
+    return [output_map for end in case.ends if (output_map := mapped(end, image)) is not None]
 
 
 def mapped(end: OutputEnd, image: ModelPort) -> ImageMap | None:
@@ -67,7 +67,7 @@ def mapped(end: OutputEnd, image: ModelPort) -> ImageMap | None:
         last = image.shape[-1] == image.channels
         # Converters from TensorFlow transpose the input to channels first but may leave the output.
         sides.insert(0 if last else 1, (3, shape[1:3]))
-    elif len(shape) == 3 and isinstance(shape[2], int) and shape[2] <= _FEW:
+    elif len(shape) == 3 and isinstance(shape[2], int) and shape[2] <= _MAX_CHANNELS:
         sides.append((2, shape[:2]))  # a single image without a batch
     for axis, size in sides:
         channels = 1 if axis is None else end.at(axis)
@@ -103,8 +103,8 @@ def one_map(case: IdentityCase) -> tuple[ModelPort, ImageMap] | None:
     if image is None or case.only != "image" or not case.ends:
         return None
     # A diffusion step, or a relation between two images, is another task.
-    whole = sum(port.role == "image" and port.channels == image.channels for port in case.ports)
-    if whole > 1 or case.port("time step") is not None:
+    image_count = sum(port.role == "image" and port.channels == image.channels for port in case.ports)
+    if image_count > 1 or case.port("time step") is not None:
         return None
     maps = maps_of(case, image)
     return (image, maps[0]) if len(maps) == len(case.ends) else None
@@ -122,16 +122,16 @@ def super_resolution(case: IdentityCase) -> RuleReading | None:
     grown = _upsampled(case)
     if grown is not None:
         return grown
-    found = one_map(case)
-    if found is None:
+    pair = one_map(case)
+    if pair is None:
         return None
-    image, made = found
-    if made.scale is None or made.scale < _LARGER or made.channels != image.channels:
+    image, output_map = pair
+    if output_map.scale is None or output_map.scale < _LARGER or output_map.channels != image.channels:
         return None
-    if round(made.scale, 3) not in _FACTORS:
+    if round(output_map.scale, 3) not in _FACTORS:
         return RuleReading(PROBABLE, ("output image larger than the input, with the same channels",), "image")
-    told = f"output image of {round(made.scale)} times the height and width, with the same channels"
-    return RuleReading(SURE if image.channels == 3 or len(case.ends) == 1 else PROBABLE, (told,), "image")
+    evidence = f"output image of {round(output_map.scale)} times the height and width, with the same channels"
+    return RuleReading(SURE if image.channels == 3 or len(case.ends) == 1 else PROBABLE, (evidence,), "image")
 
 
 def _upsampled(case: IdentityCase) -> RuleReading | None:
@@ -142,16 +142,16 @@ def _upsampled(case: IdentityCase) -> RuleReading | None:
     image, end, flow = case.image, case.end, case.flow
     if image is None or end is None or case.only != "image" or end.rank != 4 or end.at(1) != image.channels:
         return None
-    made = mapped(end, image)
-    if (made is not None and made.scale is not None) or flow.of(("SpaceToDepth",)):
+    output_map = mapped(end, image)
+    if (output_map is not None and output_map.scale is not None) or flow.of(("SpaceToDepth",)):
         return None
-    turned = sum(_stride(flow, n) > 1 for n in flow.of(("ConvTranspose",)))
-    larger = turned + len(flow.of(("DepthToSpace", "Resize", "Upsample")))
+    transposed = sum(_stride(flow, n) > 1 for n in flow.of(("ConvTranspose",)))
+    larger = transposed + len(flow.of(("DepthToSpace", "Resize", "Upsample")))
     smaller = sum(_stride(flow, n) > 1 for n in flow.of(_STRIDED))
     if larger <= smaller:
         return None
-    told = f"output with the same channels, {larger:,} upsampling and {smaller:,} downsampling operators"
-    return RuleReading(SURE if image.sure and not smaller else PROBABLE, (told,), "image")
+    evidence = f"output with the same channels, {larger:,} upsampling and {smaller:,} downsampling operators"
+    return RuleReading(SURE if image.sure and not smaller else PROBABLE, (evidence,), "image")
 
 
 def _stride(flow: DataflowGraph, number: int) -> int:
@@ -163,28 +163,36 @@ def _stride(flow: DataflowGraph, number: int) -> int:
 @task("image-to-image", "image-to-image", ("image-to-image",), ("ForImageToImage",))
 def image_to_image(case: IdentityCase) -> RuleReading | None:
     """Match another image of equal size: restored, or in another style."""
-    found = one_map(case)
-    if found is None:
+    pair = one_map(case)
+    if pair is None:
         return None
-    image, made = found
+    image, output_map = pair
     if (
-        made.scale == 1
-        and made.channels in _ADDED.get(image.channels or 0, ())
-        and made.end.activation == "Tanh"
+        output_map.scale == 1
+        and output_map.channels in _ADDED.get(image.channels or 0, ())
+        and output_map.end.activation == "Tanh"
     ):
-        told = f"image input of one channel, {made.channels} output channels between −1 and 1: colours"
-        return RuleReading(PROBABLE, (told,), "image")
-    if made.scale != 1 or made.channels != image.channels or made.end.activation in ("Softmax", "ArgMax"):
+        evidence = (
+            f"image input of one channel, {output_map.channels} output channels between −1 and 1: colours"
+        )
+        return RuleReading(PROBABLE, (evidence,), "image")
+    if (
+        output_map.scale != 1
+        or output_map.channels != image.channels
+        or output_map.end.activation in ("Softmax", "ArgMax")
+    ):
         return None
-    if _ends_in_interpolation(made.end):
+    if _ends_in_interpolation(output_map.end):
         return None
-    told = f"output map of the image size with {plural(made.channels or 0, 'channel')}"
-    if made.end.kind == "join" and image.tensor in made.end.joined:
-        return RuleReading(sure_of(image), (told, "the result is added to the input image"), "image")
-    if made.channels == 3:
-        ended = made.end.activation in ("Tanh", "Clip")
-        return RuleReading(PROBABLE, (told, f"final {made.end.activation}") if ended else (told,), "image")
-    return RuleReading(WEAK, (told,), "image")
+    evidence = f"output map of the image size with {plural(output_map.channels or 0, 'channel')}"
+    if output_map.end.kind == "join" and image.tensor in output_map.end.joined:
+        return RuleReading(sure_of(image), (evidence, "the result is added to the input image"), "image")
+    if output_map.channels == 3:
+        ended = output_map.end.activation in ("Tanh", "Clip")
+        return RuleReading(
+            PROBABLE, (evidence, f"final {output_map.end.activation}") if ended else (evidence,), "image"
+        )
+    return RuleReading(WEAK, (evidence,), "image")
 
 
 def _ends_in_interpolation(end: OutputEnd) -> bool:
@@ -201,56 +209,58 @@ def segmentation(case: IdentityCase) -> RuleReading | None:
         called = next(end for end in case.ends if set(_SEGMENTS).intersection(case.name(end)))
         if called.rank in (3, 4):
             return RuleReading(PROBABLE + 0.15, ("an output map is named as a segmentation",), "class maps")
-    found = one_map(case)
-    if found is None or case.family == "detector":
+    pair = one_map(case)
+    if pair is None or case.family == "detector":
         return _queries(case)
-    image, made = found
-    end, sure = made.end, sure_of(image)
-    if end.rank == 3 and end.at(2) == made.channels != 1:
+    image, output_map = pair
+    end, strength = output_map.end, sure_of(image)
+    if end.rank == 3 and end.at(2) == output_map.channels != 1:
         return None  # an image for display
-    told = f"output map over the image with {made.channels or '?'} values per position"
-    known = KNOWN.get(made.channels or 0)
-    if made.scale is not None and not 0.1 <= made.scale <= 1:
-        coarse = known and made.scale >= 1 / 32 and end.kind == "conv" and len(case.ends) == 1
+    evidence = f"output map over the image with {output_map.channels or '?'} values per position"
+    known = KNOWN.get(output_map.channels or 0)
+    if output_map.scale is not None and not 0.1 <= output_map.scale <= 1:
+        coarse = known and output_map.scale >= 1 / 32 and end.kind == "conv" and len(case.ends) == 1
         return (
-            RuleReading(PROBABLE, (told, f"{made.channels} is the number of {known}"), "class maps")
+            RuleReading(PROBABLE, (evidence, f"{output_map.channels} is the number of {known}"), "class maps")
             if coarse
             else None
         )
-    if end.activation == "ArgMax" and made.scale == 1:
-        return RuleReading(sure, ("one class index per pixel as output",), "class map")
-    if end.activation == "Softmax" and (made.channels or 0) > 1:
-        return RuleReading(sure, (told, "final Softmax: class probabilities"), "class maps")
+    if end.activation == "ArgMax" and output_map.scale == 1:
+        return RuleReading(strength, ("one class index per pixel as output",), "class map")
+    if end.activation == "Softmax" and (output_map.channels or 0) > 1:
+        return RuleReading(strength, (evidence, "final Softmax: class probabilities"), "class maps")
     if end.activation == "Tanh":
         return None  # bounded on both sides, like colours
     if end.op == "Concat":
         return None  # several maps in one, with unknown roles
-    if made.channels == 1:
+    if output_map.channels == 1:
         if end.activation == "Sigmoid":
             return RuleReading(
                 PROBABLE, ("one probability per pixel as output: foreground or background",), "mask"
             )
         if _side_outputs(case, image):
             return None
-        return RuleReading(WEAK, ("one output value per pixel",), "map") if made.scale == 1 else None
+        return RuleReading(WEAK, ("one output value per pixel",), "map") if output_map.scale == 1 else None
     if (
-        made.channels == image.channels
-        and made.scale == 1
+        output_map.channels == image.channels
+        and output_map.scale == 1
         and _ends_in_interpolation(end)
         and len(case.ends) == 1
     ):
         resized = "final interpolation to the image size, too blurred for an image"
-        return RuleReading(PROBABLE, (told, resized), "class maps")
-    if made.channels is None or made.channels in (3, image.channels):
-        return RuleReading(WEAK, (told,), "class maps") if case.family == "segmenter" else None
+        return RuleReading(PROBABLE, (evidence, resized), "class maps")
+    if output_map.channels is None or output_map.channels in (3, image.channels):
+        return RuleReading(WEAK, (evidence,), "class maps") if case.family == "segmenter" else None
     if len(case.ends) > 3:
         return None
-    if made.scale == 1 and made.channels >= 4:
-        return RuleReading(sure, (told, "the map has the image size"), "class maps")
-    if known and (made.scale or 0) >= 0.12 and case.family == "segmenter":
-        return RuleReading(sure, (told, f"{made.channels} is the number of {known}"), "class maps")
+    if output_map.scale == 1 and output_map.channels >= 4:
+        return RuleReading(strength, (evidence, "the map has the image size"), "class maps")
+    if known and (output_map.scale or 0) >= 0.12 and case.family == "segmenter":
+        return RuleReading(
+            strength, (evidence, f"{output_map.channels} is the number of {known}"), "class maps"
+        )
     if case.family == "segmenter":
-        return RuleReading(PROBABLE, (told, *case.structure.verdict.evidence[:1]), "class maps")
+        return RuleReading(PROBABLE, (evidence, *case.structure.verdict.evidence[:1]), "class maps")
     return None
 
 
@@ -264,40 +274,44 @@ def _queries(case: IdentityCase) -> RuleReading | None:
             continue
         scores = [e for e in case.ends if e.rank == 3 and e.at(1) == masks.at(1) and (e.width or 0) > 1]
         if scores and not any(e.width == 4 for e in case.ends if e.rank == 3):
-            told = f"{scores[0].width} scores and a map for each of {masks.at(1)} queries as output"
-            return RuleReading(sure_of(image), (told,), "class scores and masks")
+            evidence = f"{scores[0].width} scores and a map for each of {masks.at(1)} queries as output"
+            return RuleReading(sure_of(image), (evidence,), "class scores and masks")
     return None
 
 
 def _side_outputs(case: IdentityCase, image: ModelPort) -> bool:
     """True for several unbounded one-channel maps from layers of different depth."""
-    maps = [made for made in maps_of(case, image) if made.channels == 1 and made.scale == 1]
-    plain = all(not made.end.activation for made in maps)
-    return len(maps) >= _SIDES and len(maps) == len(case.ends) and plain
+    maps = [
+        output_map
+        for output_map in maps_of(case, image)
+        if output_map.channels == 1 and output_map.scale == 1
+    ]
+    are_logits = all(not output_map.end.activation for output_map in maps)
+    return len(maps) >= _SIDES and len(maps) == len(case.ends) and are_logits
 
 
 @task("edge-detection", "edge detection", ("edge-detection",), ())
 def edges(case: IdentityCase) -> RuleReading | None:
     """Match an edge map per stage and one of all stages, as in HED (Xie and Tu, 2015)."""
-    found = one_map(case)
-    if found is None or not all(made.channels == 1 for made in maps_of(case, found[0])):
+    pair = one_map(case)
+    if pair is None or not all(output_map.channels == 1 for output_map in maps_of(case, pair[0])):
         return None
     if case.named("edge", "edges"):
-        return RuleReading(sure_of(found[0]), ("an output is named as an edge map",), "edge map")
-    if not _side_outputs(case, found[0]):
+        return RuleReading(sure_of(pair[0]), ("an output is named as an edge map",), "edge map")
+    if not _side_outputs(case, pair[0]):
         return None
-    told = f"{len(case.ends)} one-channel output maps from stages of different depth"
-    return RuleReading(WEAK, (told,), "edge maps")
+    evidence = f"{len(case.ends)} one-channel output maps from stages of different depth"
+    return RuleReading(WEAK, (evidence,), "edge maps")
 
 
 @task("text-detection", "text detection", ("text-detection", "scene-text-detection"), ())
 def text_detection(case: IdentityCase) -> RuleReading | None:
     """Match a probability map by differentiable binarization (Liao et al., 2020): two ConvTranspose nodes."""
-    found = one_map(case)
-    if found is None or found[1].channels != 1 or found[1].end.activation != "Sigmoid":
+    pair = one_map(case)
+    if pair is None or pair[1].channels != 1 or pair[1].end.activation != "Sigmoid":
         return None
-    image, made = found
-    flow, node, steps = case.flow, made.end.node, []
+    image, output_map = pair
+    flow, node, steps = case.flow, output_map.end.node, []
     for _ in range(_HEAD):
         steps.append(flow.op_types[node])
         before = flow.data_inputs[node]
@@ -307,7 +321,7 @@ def text_detection(case: IdentityCase) -> RuleReading | None:
     head = [op for op in steps if op in ("Conv", "ConvTranspose")][:3]
     if head != ["ConvTranspose", "ConvTranspose", "Conv"] or not image.sure:
         return None
-    told = "head with two transposed convolutions and one Sigmoid map (differentiable binarization)"
+    evidence = "head with two transposed convolutions and one Sigmoid map (differentiable binarization)"
     paddle = "paddle" in f"{case.model.producer_name} {case.model.graphs[0].name}".lower()
     named = ("exported from PaddlePaddle",) if paddle else ()
-    return RuleReading(SURE if paddle else PROBABLE + 0.1, (told, *named), "text map")
+    return RuleReading(SURE if paddle else PROBABLE + 0.1, (evidence, *named), "text map")

@@ -24,10 +24,10 @@ def detection(case: IdentityCase) -> RuleReading | None:
     if case.family != "detector":
         return _levels(case) or _table(case) or _local_maxima(case) or _by_name(case)
     verdict = case.structure.verdict
-    told = verdict.evidence[:1]
+    evidence = verdict.evidence[:1]
     rows = {end.at(1) for end in case.ends} | {end.at(2) for end in case.ends}
-    sure = verdict.confidence >= 0.85 and case.image is not None and not _POSES & rows
-    return RuleReading(SURE if sure else PROBABLE, told, "boxes and scores")
+    is_sure = verdict.confidence >= 0.85 and case.image is not None and not _POSES & rows
+    return RuleReading(SURE if is_sure else PROBABLE, evidence, "boxes and scores")
 
 
 def _levels(case: IdentityCase) -> RuleReading | None:
@@ -48,9 +48,11 @@ def _levels(case: IdentityCase) -> RuleReading | None:
         return None
     if not any(width % 4 == 0 for width in rows[counts[0]]):
         return None
-    listed = ", ".join(f"{count:,}" for count in counts)
+    counts_text = ", ".join(f"{count:,}" for count in counts)
     return RuleReading(
-        SURE, (f"separate outputs with scores and boxes for grids of {listed} cells",), "boxes and scores"
+        SURE,
+        (f"separate outputs with scores and boxes for grids of {counts_text} cells",),
+        "boxes and scores",
     )
 
 
@@ -61,9 +63,9 @@ def _scored(case: IdentityCase, counts: list[int], widths: list[int]) -> RuleRea
         return None
     if case.only != "image" or any(end.rank != 3 for end in case.ends):
         return None
-    listed = " and ".join(f"{count:,}" for count in counts)
-    told = f"a score and {box[0]} values for each of {listed} candidates"
-    return RuleReading(PROBABLE + 0.1, (told,), "boxes and scores")
+    counts_text = " and ".join(f"{count:,}" for count in counts)
+    evidence = f"a score and {box[0]} values for each of {counts_text} candidates"
+    return RuleReading(PROBABLE + 0.1, (evidence,), "boxes and scores")
 
 
 def _table(case: IdentityCase) -> RuleReading | None:
@@ -78,9 +80,9 @@ def _table(case: IdentityCase) -> RuleReading | None:
     boxes = [w for w in widths if w is not None and w >= 4 and w % 2 == 0]
     if len(boxes) != 1 or not any(w in (1, 2) for w in widths):
         return None
-    listed = ", ".join(str(width) for width in widths)
+    widths_text = ", ".join(str(width) for width in widths)
     return RuleReading(
-        PROBABLE + 0.1, (f"output tables of {count:,} rows with {listed} columns",), "boxes and scores"
+        PROBABLE + 0.1, (f"output tables of {count:,} rows with {widths_text} columns",), "boxes and scores"
     )
 
 
@@ -94,8 +96,10 @@ def _local_maxima(case: IdentityCase) -> RuleReading | None:
         producer = flow.producers[end.tensor]
         pooled = producer >= 0 and flow.op_types[producer] == "MaxPool"
         if pooled and ends.intersection(flow.data_inputs[producer]):
-            told = "an output map and its local maxima as another output: objects are where both are equal"
-            return RuleReading(PROBABLE + 0.1, (told,), "position scores")
+            evidence = (
+                "an output map and its local maxima as another output: objects are where both are equal"
+            )
+            return RuleReading(PROBABLE + 0.1, (evidence,), "position scores")
     return None
 
 
@@ -119,6 +123,6 @@ def instances(case: IdentityCase) -> RuleReading | None:
             row = min(boxes.at(1) or 0, boxes.at(2) or 0) if boxes.rank == 3 else 0
             if row > 4 + _PROTOTYPES:
                 maps = f"{_PROTOTYPES} prototype maps"
-                told = f"output rows of {row} values and {maps}: boxes, scores, mask coefficients"
-                return RuleReading(SURE + 0.05, (told,), "boxes, scores and mask weights")
+                evidence = f"output rows of {row} values and {maps}: boxes, scores, mask coefficients"
+                return RuleReading(SURE + 0.05, (evidence,), "boxes, scores and mask weights")
     return None

@@ -24,10 +24,10 @@ def flow(case: IdentityCase) -> RuleReading | None:
         return None
     if not all(end.rank == 4 and end.at(1) == 2 and not end.activation for end in case.ends):
         return None
-    told = "two image inputs of equal size, two unbounded output values per position"
+    evidence = "two image inputs of equal size, two unbounded output values per position"
     if case.named(*_FLOW):
-        return RuleReading(SURE, (told, "an output is named flow"), "flow")
-    return RuleReading(PROBABLE, (told,), "flow")
+        return RuleReading(SURE, (evidence, "an output is named flow"), "flow")
+    return RuleReading(PROBABLE, (evidence,), "flow")
 
 
 @task("frame-interpolation", "frame interpolation", ("frame-interpolation",), ())
@@ -50,5 +50,5 @@ def tracking(case: IdentityCase) -> RuleReading | None:
     one, other = pair[0].size, pair[1].size
     if not all(isinstance(d, int) for d in (*one, *other)) or one == other or not one or not other:
         return None
-    told = f"image inputs of {one[0]} and {other[0]} rows, output maps of scores or positions"
-    return RuleReading(PROBABLE, (told,), "scores and boxes")
+    evidence = f"image inputs of {one[0]} and {other[0]} rows, output maps of scores or positions"
+    return RuleReading(PROBABLE, (evidence,), "scores and boxes")

@@ -25,38 +25,38 @@ def _cloud(case: IdentityCase) -> tuple[ModelPort, int] | None:
     inventory = count_layers(list(case.flows) or [case.flow])
     if inventory.spatial or inventory.kinds[RECURRENT].layers or not inventory.layers:
         return None
-    for along, across in ((2, 1), (1, 2)):
-        count = port.shape[along]
+    for point_axis, across in ((2, 1), (1, 2)):
+        count = port.shape[point_axis]
         if port.shape[across] in _NUMBERS and (not isinstance(count, int) or count >= _POINTS):
-            return port, along
+            return port, point_axis
     return None
 
 
-_TOLD = "input points of {} values, processed separately and reduced by their maximum"
+_EVIDENCE = "input points of {} values, processed separately and reduced by their maximum"
 
 
 @task("point-cloud-classification", "point cloud classification", ("point-cloud-classification",), ())
 def clouds(case: IdentityCase) -> RuleReading | None:
     """Match classes of a point cloud (Qi et al., PointNet, 2017)."""
-    found, end = _cloud(case), case.first
-    if found is None or end is None or end.rank != 2 or (end.width or 0) < 2:
+    cloud, end = _cloud(case), case.first
+    if cloud is None or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None
-    told = _TOLD.format(found[0].shape[3 - found[1]] if found[0].shape else "?")
-    return RuleReading(PROBABLE + 0.1, (told,), "class scores")
+    evidence = _EVIDENCE.format(cloud[0].shape[3 - cloud[1]] if cloud[0].shape else "?")
+    return RuleReading(PROBABLE + 0.1, (evidence,), "class scores")
 
 
 @task("point-cloud-segmentation", "point cloud segmentation", ("point-cloud-segmentation",), ())
 def parts(case: IdentityCase) -> RuleReading | None:
     """Match classes per point."""
-    found, end = _cloud(case), case.first
-    if found is None or end is None or end.rank != 3 or end.shape is None or found[0].shape is None:
+    cloud, end = _cloud(case), case.first
+    if cloud is None or end is None or end.rank != 3 or end.shape is None or cloud[0].shape is None:
         return None
-    along = found[1]
-    count = found[0].shape[along]
+    point_axis = cloud[1]
+    count = cloud[0].shape[point_axis]
     if count not in end.shape[1:]:
         return None
-    told = _TOLD.format(found[0].shape[3 - along])
-    return RuleReading(PROBABLE + 0.1, (told, "scores per point as output"), "class scores")
+    evidence = _EVIDENCE.format(cloud[0].shape[3 - point_axis])
+    return RuleReading(PROBABLE + 0.1, (evidence, "scores per point as output"), "class scores")
 
 
 @task("node-classification", "node classification", ("node-classification",), ())
@@ -67,8 +67,8 @@ def nodes(case: IdentityCase) -> RuleReading | None:
         return None
     if end.rank != len(port.shape) or end.shape[-2] != port.shape[-2] or (end.width or 0) < 2:
         return None
-    told = f"{plural(end.width or 0, 'score')} per graph node as output"
-    return RuleReading(PROBABLE + 0.1, (*case.structure.verdict.evidence[:1], told), "class scores")
+    evidence = f"{plural(end.width or 0, 'score')} per graph node as output"
+    return RuleReading(PROBABLE + 0.1, (*case.structure.verdict.evidence[:1], evidence), "class scores")
 
 
 @task("graph-classification", "graph classification", ("graph-classification", "graph-ml"), ())
@@ -79,5 +79,5 @@ def graphs(case: IdentityCase) -> RuleReading | None:
         return None
     if end.rank not in (1, 2) or end.shape[0] == port.shape[-2] or (end.width or 0) < 2:
         return None
-    told = f"{plural(end.width or 0, 'score')} for the whole graph as output"
-    return RuleReading(PROBABLE, (*case.structure.verdict.evidence[:1], told), "class scores")
+    evidence = f"{plural(end.width or 0, 'score')} for the whole graph as output"
+    return RuleReading(PROBABLE, (*case.structure.verdict.evidence[:1], evidence), "class scores")

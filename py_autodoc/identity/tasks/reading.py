@@ -17,17 +17,17 @@ _CHARACTERS = 11
 
 def _alphabet(case: IdentityCase, end: OutputEnd) -> bool:
     """True if the file lists as many characters as there are scores, except for a blank and a space."""
-    listed = case.model.metadata.get("character", "").split("\n")
+    characters = case.model.metadata.get("character", "").split("\n")
     scores = end.width or 0
-    fits = scores >= _CHARACTERS and 0 <= scores - len(listed) <= _MORE
+    fits = scores >= _CHARACTERS and 0 <= scores - len(characters) <= _MORE
     return fits and end.rank == 3 and len(case.ends) == 1
 
 
 @task("table-recognition", "table recognition")
 def tables(case: IdentityCase) -> RuleReading | None:
     """Match the tags of a table's structure, generated from an image."""
-    listed = case.model.metadata.get("character", "")
-    if case.image is None or "<td" not in listed or "<tr>" not in listed:
+    characters = case.model.metadata.get("character", "")
+    if case.image is None or "<td" not in characters or "<tr>" not in characters:
         return None
     return RuleReading(SURE, ("image input, table tags in the metadata",), "tags and boxes")
 
@@ -48,5 +48,5 @@ def recognition(case: IdentityCase) -> RuleReading | None:
     long = isinstance(rows, int) and (not isinstance(columns, int) or columns > 1.5 * rows)
     if not low or not (long or end.activation == "Softmax"):
         return None
-    told = f"input image of {rows} rows, {end.width:,} scores per position along it: characters of a line"
-    return RuleReading(SURE if image.sure and long else PROBABLE, (told,), "character scores")
+    evidence = f"input image of {rows} rows, {end.width:,} scores per position along it: characters of a line"
+    return RuleReading(SURE if image.sure and long else PROBABLE, (evidence,), "character scores")

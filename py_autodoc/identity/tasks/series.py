@@ -42,13 +42,13 @@ def _series(case: IdentityCase) -> tuple[ModelPort, int, int] | None:
 @task("time-series-forecasting", "time series forecasting", ("time-series-forecasting",), ("ForPrediction",))
 def forecasting(case: IdentityCase) -> RuleReading | None:
     """Match the next values of the measurements."""
-    told = _by_name(case)
-    if told is not None:
-        return told
-    found, end = _series(case), case.first
-    if found is None or end is None or end.activation in ("Softmax", "Sigmoid", "ArgMax"):
+    evidence = _by_name(case)
+    if evidence is not None:
+        return evidence
+    series, end = _series(case), case.first
+    if series is None or end is None or end.activation in ("Softmax", "Sigmoid", "ArgMax"):
         return None
-    port, time, channels = found
+    port, time, channels = series
     steps = port.shape[time] if port.shape is not None else None
     measured = f"time series input with {plural(channels, 'measurement')} per step"
     if end.rank == 3 and end.at(3 - time) == channels:
@@ -68,13 +68,13 @@ def forecasting(case: IdentityCase) -> RuleReading | None:
 
 def _by_name(case: IdentityCase) -> RuleReading | None:
     """Match names that mean past and future values."""
-    fed = [set(words(port.name)) for port in case.ports]
-    past = any(_PAST & parts and _MEASURED & parts for parts in fed)
-    future = any(_FUTURE & parts for parts in fed)
-    if not past or any(port.role in ("tokens", "image", "waveform") for port in case.ports):
+    input_words = [set(words(port.name)) for port in case.ports]
+    has_past = any(_PAST & parts and _MEASURED & parts for parts in input_words)
+    future = any(_FUTURE & parts for parts in input_words)
+    if not has_past or any(port.role in ("tokens", "image", "waveform") for port in case.ports):
         return None
-    given = {part for end in case.ends for part in case.name(end)}
-    if future or (_NEXT & given and not _SCORES & given):
+    output_words = {part for end in case.ends for part in case.name(end)}
+    if future or (_NEXT & output_words and not _SCORES & output_words):
         return RuleReading(SURE, ("inputs and outputs named as past and future values",), "next values")
     return None
 
@@ -82,17 +82,19 @@ def _by_name(case: IdentityCase) -> RuleReading | None:
 @task("time-series-classification", "time series classification", ("time-series-classification",), ())
 def classification(case: IdentityCase) -> RuleReading | None:
     """Match classes of a whole series."""
-    found, end = _series(case), case.end
-    if found is None or end is None or end.rank != 2 or (end.width or 0) < 2:
+    series, end = _series(case), case.end
+    if series is None or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None
     if end.kind not in ("linear", "conv", "other") or case.named("regression"):
         return None
-    told = f"time series input with {plural(found[2], 'measurement')} per step, {end.width} scores as output"
+    evidence = (
+        f"time series input with {plural(series[2], 'measurement')} per step, {end.width} scores as output"
+    )
     if end.activation in ("Softmax", "ArgMax"):
-        return RuleReading(PROBABLE + 0.1, (told, f"final {end.activation}"), "class scores")
+        return RuleReading(PROBABLE + 0.1, (evidence, f"final {end.activation}"), "class scores")
     if _read_steps(case.flow, end.node) != "pooled":
         return None
-    return RuleReading(PROBABLE if end.activation == "Sigmoid" else WEAK, (told,), "class scores")
+    return RuleReading(PROBABLE if end.activation == "Sigmoid" else WEAK, (evidence,), "class scores")
 
 
 def _read_steps(flow: DataflowGraph, node: int) -> str:
@@ -112,8 +114,8 @@ def _read_steps(flow: DataflowGraph, node: int) -> str:
         if name in RECURRENT and flow.nodes[number].outputs.index(tensor) == 1:
             return "last"
         if name == "Slice":
-            made = flow.shapes[flow.first_outputs[number]]
-            return "last" if made is not None and 1 in made[1:] else ""
+            shape = flow.shapes[flow.first_outputs[number]]
+            return "last" if shape is not None and 1 in shape[1:] else ""
         if name not in COPY_OR_LAYOUT_OPS and name not in ("Relu", "Dropout", "Gelu", "Tanh"):
             return ""
         tensor = flow.data_inputs[number][0] if flow.data_inputs[number] else -1

@@ -55,9 +55,9 @@ def encoding(case: IdentityCase) -> RuleReading | None:
     if end.rank == 3 and (end.kind == "norm" or wide) and not end.activation:
         normed = end.kind == "norm"
         kind, more = ("normalized vector", "") if normed else ("vector", ", as wide as the layers")
-        told = f"a {kind} of {end.width or '?'} values per frame as output{more}"
+        evidence = f"a {kind} of {end.width or '?'} values per frame as output{more}"
         level = _level(port) if normed or end.kind == "join" else WEAK
-        return RuleReading(level, (_input_text(port), told), "hidden states")
+        return RuleReading(level, (_input_text(port), evidence), "hidden states")
     if case.named("embedding", "embeddings", "embs", "embed"):
         return RuleReading(SURE, (_input_text(port), "an output is named as an embedding"), "embedding")
     if (
@@ -65,8 +65,8 @@ def encoding(case: IdentityCase) -> RuleReading | None:
         and (end.kind == "unit" or end.width in (128, 192, 256, 512, 1024))
         and not end.activation
     ):
-        told = f"one vector of {end.width} values as output"
-        return RuleReading(PROBABLE, (_input_text(port), told), "embedding")
+        evidence = f"one vector of {end.width} values as output"
+        return RuleReading(PROBABLE, (_input_text(port), evidence), "embedding")
     return None
 
 
@@ -77,13 +77,13 @@ def recognition(case: IdentityCase) -> RuleReading | None:
     sound = case.wave or case.bands
     end = case.vocabulary
     if sound is not None and case.tokens is not None and case.family == "encoder-decoder" and end is not None:
-        told = "an audio encoder, a decoder with cross-attention that scores the next token"
+        evidence = "an audio encoder, a decoder with cross-attention that scores the next token"
         return RuleReading(
-            SURE if sound.sure else PROBABLE + 0.1, (_input_text(sound), told), "next-token scores"
+            SURE if sound.sure else PROBABLE + 0.1, (_input_text(sound), evidence), "next-token scores"
         )
     if sound is not None and case.tokens is not None and case.family == "encoder-decoder":
-        told = "an audio encoder, a text decoder with cross-attention"
-        return RuleReading(WEAK, (_input_text(sound), told), "hidden states")
+        evidence = "an audio encoder, a text decoder with cross-attention"
+        return RuleReading(WEAK, (_input_text(sound), evidence), "hidden states")
     port, first = _audio_input(case), case.first
     if port is None or first is None or first.rank != 3 or (first.width or 0) < _LETTERS:
         return None
@@ -92,10 +92,10 @@ def recognition(case: IdentityCase) -> RuleReading | None:
     wide = first.width in {layer.hidden_size for layer in case.structure.attention if layer.hidden_size}
     if wide and not first.activation and first.kind != "linear":
         return None
-    told = f"{first.width:,} scores per frame as output: letters or word pieces"
+    evidence = f"{first.width:,} scores per frame as output: letters or word pieces"
     soft = first.activation == "Softmax"
     return RuleReading(
-        SURE if soft and port.sure else PROBABLE, (_input_text(port), told), "character scores"
+        SURE if soft and port.sure else PROBABLE, (_input_text(port), evidence), "character scores"
     )
 
 
@@ -108,8 +108,8 @@ def frames(case: IdentityCase) -> RuleReading | None:
         return None
     if end.kind not in ("linear", "conv") or case.port("state") is not None:
         return None
-    told = f"{plural(end.width or 0, 'score')} per frame as output"
-    return RuleReading(PROBABLE, (_input_text(port), told), "class scores")
+    evidence = f"{plural(end.width or 0, 'score')} per frame as output"
+    return RuleReading(PROBABLE, (_input_text(port), evidence), "class scores")
 
 
 @task("music-transcription", "music transcription")
@@ -118,8 +118,8 @@ def transcription(case: IdentityCase) -> RuleReading | None:
     port = _audio_input(case)
     if port is None or sum(end.width == _KEYS and end.activation == "Sigmoid" for end in case.ends) < 2:
         return None
-    told = f"several outputs of {_KEYS} scores per frame, one per piano key"
-    return RuleReading(SURE if port.sure else PROBABLE, (_input_text(port), told), "note scores")
+    evidence = f"several outputs of {_KEYS} scores per frame, one per piano key"
+    return RuleReading(SURE if port.sure else PROBABLE, (_input_text(port), evidence), "note scores")
 
 
 @task("audio-classification", "audio classification", ("audio-classification",),
@@ -131,16 +131,16 @@ def classification(case: IdentityCase) -> RuleReading | None:
         return None
     if not (2 if end.activation != "Sigmoid" else 1) <= (end.width or 0) <= _SOUNDS:
         return None
-    told = f"{plural(end.width or 0, 'score')} per recording as output"
+    evidence = f"{plural(end.width or 0, 'score')} per recording as output"
     if case.port("state") is not None:
         return None
     if end.activation == "Softmax" or (end.activation == "Sigmoid" and (end.width or 0) > 100):
-        why = (_input_text(port), told, f"final {end.activation}")
+        why = (_input_text(port), evidence, f"final {end.activation}")
         return RuleReading(_level(port), why, "class scores")
     if end.width == 1:
         return RuleReading(PROBABLE, (_input_text(port), "one output between 0 and 1"), "score")
     unlike = (end.width or 0) <= _OPINIONS or end.width in _VECTORS
-    return RuleReading(WEAK if unlike else PROBABLE, (_input_text(port), told), "class scores")
+    return RuleReading(WEAK if unlike else PROBABLE, (_input_text(port), evidence), "class scores")
 
 
 @task("voice-activity", "voice activity", ("voice-activity-detection", "voice-activity", "vad"), ())
@@ -156,12 +156,12 @@ def activity(case: IdentityCase) -> RuleReading | None:
     rated = case.port("sample rate") is not None
     if not one or not stated:
         return None
-    told = "one probability per audio chunk as output, and a state for the next chunk"
+    evidence = "one probability per audio chunk as output, and a state for the next chunk"
     if end.activation == "Sigmoid" or rated:
         return RuleReading(
-            SURE if port.sure or rated else PROBABLE, (_input_text(port), told), "speech probability"
+            SURE if port.sure or rated else PROBABLE, (_input_text(port), evidence), "speech probability"
         )
-    return RuleReading(WEAK, (_input_text(port), told), "score")
+    return RuleReading(WEAK, (_input_text(port), evidence), "score")
 
 
 def _streaming_features(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
@@ -171,8 +171,8 @@ def _streaming_features(case: IdentityCase, end: OutputEnd) -> RuleReading | Non
         return None
     if end.rank not in (2, 3) or end.width != 1 or end.activation != "Sigmoid":
         return None
-    told = "feature frames and a state as input, one probability per frame as output"
-    return RuleReading(WEAK, (told,), "speech probability")
+    evidence = "feature frames and a state as input, one probability per frame as output"
+    return RuleReading(WEAK, (evidence,), "speech probability")
 
 
 @task("speech-quality", "speech quality", ("speech-quality",), ())
@@ -190,11 +190,11 @@ def quality(case: IdentityCase) -> RuleReading | None:
         return None  # two classes
     if not 1 <= (end.width or 0) <= _OPINIONS or end.activation not in ("", "Relu") or end.kind != "linear":
         return None
-    told = f"{plural(end.width or 0, 'unbounded value')} per recording as output, like opinion scores"
+    evidence = f"{plural(end.width or 0, 'unbounded value')} per recording as output, like opinion scores"
     if {"sig", "bak", "ovr"} <= set(graph):
-        why = (_input_text(port), told, "graph named as opinion scores (sig, bak, ovr)")
+        why = (_input_text(port), evidence, "graph named as opinion scores (sig, bak, ovr)")
         return RuleReading(SURE, why, "opinion scores")
-    return RuleReading(PROBABLE, (_input_text(port), told), "opinion scores")
+    return RuleReading(PROBABLE, (_input_text(port), evidence), "opinion scores")
 
 
 @task("pitch-estimation", "pitch estimation", ("pitch-estimation",), ())
@@ -216,8 +216,8 @@ def enhancement(case: IdentityCase) -> RuleReading | None:
         return None
     length = port.size[0]
     if isinstance(length, int) and length >= 400 and end.width is not None:
-        near = 0.9 <= end.width / length <= 1.1
-        if near and len([d for d in end.shape[1:] if d != 1]) <= 2:
+        is_same_length = 0.9 <= end.width / length <= 1.1
+        if is_same_length and len([d for d in end.shape[1:] if d != 1]) <= 2:
             why = (_input_text(port), "waveform output of the same length")
             return RuleReading(_level(port), why, "waveform")
     return None
@@ -230,8 +230,8 @@ def _bins(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
         return None
     if bins(end.shape) != bins(port.shape) or len(end.shape) != port.rank:
         return None
-    told = f"spectrum input of {bins(port.shape)} bins, output of as many"
-    return RuleReading(PROBABLE, (told,), "spectrum or its mask")
+    evidence = f"spectrum input of {bins(port.shape)} bins, output of as many"
+    return RuleReading(PROBABLE, (evidence,), "spectrum or its mask")
 
 
 @task("speech-synthesis", "speech synthesis", ("text-to-speech", "text-to-audio", "vocoder"),
@@ -255,8 +255,8 @@ def synthesis(case: IdentityCase) -> RuleReading | None:
     if case.tokens is not None:
         return RuleReading(SURE, ("token input, one long row of samples as output",), "waveform")
     bands = case.bands
-    sure = bands is not None and bands.sure
-    return RuleReading(SURE if sure else PROBABLE, ("spectrogram input, waveform output",), "waveform")
+    is_sure = bands is not None and bands.sure
+    return RuleReading(SURE if is_sure else PROBABLE, ("spectrogram input, waveform output",), "waveform")
 
 
 def _speech_frames(case: IdentityCase) -> RuleReading | None:
@@ -269,8 +269,8 @@ def _speech_frames(case: IdentityCase) -> RuleReading | None:
     named = any(SPECTRUM.intersection(case.name(e)) for e in case.ends)
     if case.only != "tokens" or not longer or end.width not in _BANDS:
         return None
-    told = f"token input, output frames of {end.width} frequency bands, not one per token"
-    why = (told, "an output is named as a spectrogram") if named else (told,)
+    evidence = f"token input, output frames of {end.width} frequency bands, not one per token"
+    why = (evidence, "an output is named as a spectrogram") if named else (evidence,)
     return RuleReading(SURE if named else PROBABLE, why, "spectrogram")
 
 
@@ -290,8 +290,10 @@ def codec(case: IdentityCase) -> RuleReading | None:
         return None
     if not 0.9 <= end.width / length <= 1.1:
         return None
-    told = "vectors quantized to their nearest codebook entries, waveform output of the same length"
-    return RuleReading(SURE + 0.05 if port.sure else PROBABLE + 0.1, (_input_text(port), told), "waveform")
+    evidence = "vectors quantized to their nearest codebook entries, waveform output of the same length"
+    return RuleReading(
+        SURE + 0.05 if port.sure else PROBABLE + 0.1, (_input_text(port), evidence), "waveform"
+    )
 
 
 def _nearest(flow: DataflowGraph, tensor: int) -> bool:

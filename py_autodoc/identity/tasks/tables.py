@@ -8,7 +8,7 @@ from py_autodoc.identity.model import PROBABLE, SURE, WEAK, RuleReading
 from py_autodoc.identity.registry import task
 from py_autodoc.identity.tasks.categories import looked_up
 from py_autodoc.identity.tasks.images import PIXELS
-from py_autodoc.identity.words import said, words
+from py_autodoc.identity.words import contains_word, words
 
 _CLASSIFIERS = ("TreeEnsembleClassifier", "SVMClassifier", "LinearClassifier")
 _COUNTING = ("TfIdfVectorizer", "Tokenizer")
@@ -43,16 +43,16 @@ def classification(case: IdentityCase) -> RuleReading | None:
     if port is not None and port.rank == 2 and looked_up(case):
         return _with_categories(case)
     if _is_argmax(case):
-        told = "tabular input, index of the highest score as output"
-        return RuleReading(PROBABLE + 0.1, (told,), "class")
+        evidence = "tabular input, index of the highest score as output"
+        return RuleReading(PROBABLE + 0.1, (evidence,), "class")
     if case.family != "mlp" or case.only != "features" or end is None or port is None:
         return None
     if case.count("features") > 1:
         return None  # a graph and its nodes, or the two sides of a comparison
     if end.width == 1 and end.activation == "Sigmoid" and end.kind == "linear" and case.end is not None:
-        told = "tabular input, one output between 0 and 1 (Sigmoid)"
+        evidence = "tabular input, one output between 0 and 1 (Sigmoid)"
         return RuleReading(
-            PROBABLE if port.rank == 2 and not _agent_evidence(case) else WEAK, (told,), "score"
+            PROBABLE if port.rank == 2 and not _agent_evidence(case) else WEAK, (evidence,), "score"
         )
     if end.rank != 2 or port.shape is None or len(port.shape) != 2 or (end.width or 0) < 2:
         return None
@@ -63,9 +63,9 @@ def classification(case: IdentityCase) -> RuleReading | None:
     if end.activation == "Softmax":
         if (end.width,) == port.shape[1:]:
             return None  # a choice among the inputs, such as the fields of a board
-        told = "tabular input, class probabilities as output (Softmax)"
+        evidence = "tabular input, class probabilities as output (Softmax)"
         wide = not isinstance(port.shape[1], int) or port.shape[1] >= _VECTOR
-        return RuleReading(PROBABLE if wide else SURE, (told,), "class scores")
+        return RuleReading(PROBABLE if wide else SURE, (evidence,), "class scores")
     if not end.activation and end.kind == "linear" and (end.width,) != port.shape[1:]:
         return RuleReading(WEAK, (f"tabular input, {end.width:,} scores as output",), "scores")
     return None
@@ -76,8 +76,8 @@ def _with_categories(case: IdentityCase) -> RuleReading | None:
     end = case.end
     if end is None or end.rank != 2 or (end.width or 0) < 2 or end.kind != "linear":
         return None
-    told = f"numerical and categorical input, {end.width:,} scores as output"
-    return RuleReading(PROBABLE, (told,), "class scores")
+    evidence = f"numerical and categorical input, {end.width:,} scores as output"
+    return RuleReading(PROBABLE, (evidence,), "class scores")
 
 
 def _is_argmax(case: IdentityCase) -> bool:
@@ -100,11 +100,11 @@ def _is_tree_graph(case: IdentityCase) -> bool:
 
 def _agent_evidence(case: IdentityCase) -> str:
     """Return the evidence that inputs are observations and outputs are actions."""
-    fed = any(said(port.name, _SEEN) for port in case.ports)
-    if fed and case.named(*_DONE):
+    observes = any(contains_word(port.name, _SEEN) for port in case.ports)
+    if observes and case.named(*_DONE):
         return "inputs named as observations, outputs named as actions"
-    told = {part for port in case.ports for part in words(port.name)}
-    rewarded = told & _REWARDS and told & _SITUATIONS
+    input_words = {part for port in case.ports for part in words(port.name)}
+    rewarded = input_words & _REWARDS and input_words & _SITUATIONS
     return (
         "inputs named as states and rewards, outputs named as actions"
         if rewarded and case.named(*_DONE)
@@ -115,10 +115,10 @@ def _agent_evidence(case: IdentityCase) -> str:
 @task("control", "action selection", ("reinforcement-learning", "robotics"), ())
 def control(case: IdentityCase) -> RuleReading | None:
     """Match the actions of an agent, from its observations."""
-    told = _agent_evidence(case)
-    if told:
-        return RuleReading(SURE, (told,), "actions")
-    seen = next((port for port in case.ports if said(port.name, _SEEN)), None)
+    evidence = _agent_evidence(case)
+    if evidence:
+        return RuleReading(SURE, (evidence,), "actions")
+    seen = next((port for port in case.ports if contains_word(port.name, _SEEN)), None)
     if seen is None or seen.role not in ("features", "image") or case.first is None or case.first.rank != 2:
         return None
     return RuleReading(PROBABLE, ("an input is named as an observation",), "actions")
@@ -134,8 +134,8 @@ def regression(case: IdentityCase) -> RuleReading | None:
     if case.only != "features" or end is None or end.rank != 2 or end.width != 1:
         return None
     if port is not None and port.rank == 2 and not end.activation and _is_tree_graph(case):
-        told = "decision trees as comparisons and table look-ups, summed to one value per row"
-        return RuleReading(PROBABLE, (told,), "value")
+        evidence = "decision trees as comparisons and table look-ups, summed to one value per row"
+        return RuleReading(PROBABLE, (evidence,), "value")
     if case.family != "mlp":
         return None
     if end.activation or end.kind != "linear" or _agent_evidence(case):
@@ -157,8 +157,8 @@ def reconstruction(case: IdentityCase) -> RuleReading | None:
     narrow = _narrowest(case)
     if narrow is None or narrow * 2 > width or _agent_evidence(case):
         return None
-    told = f"{width:,} input and output values, with a bottleneck of {narrow:,}"
-    return RuleReading(PROBABLE + 0.1, (told,), "reconstruction")
+    evidence = f"{width:,} input and output values, with a bottleneck of {narrow:,}"
+    return RuleReading(PROBABLE + 0.1, (evidence,), "reconstruction")
 
 
 def _narrowest(case: IdentityCase) -> int | None:

@@ -12,7 +12,7 @@ _COUNTING = ("TfIdfVectorizer", "Tokenizer")
 _SHORTEST = 128
 """Minimum length of a text embedding."""
 _PAGE = {"tokens", "image"}
-_MOST = 50
+_MAX_LABELS = 50
 """Maximum classes of a text without a Softmax; embeddings are longer."""
 
 
@@ -24,21 +24,21 @@ def _reads(case: IdentityCase) -> bool:
     in_order = any(port.rank > 1 or port.shape not in ((1,), None) for port in ports)
     # With tokens as the only input, cross-attention belongs to latent positions.
     own = not case.crossing or (len(ports) == 1 and case.family == "transformer-encoder")
-    alone = case.only == "tokens" or (case.page and {p.role for p in case.ports} & set(DATA) <= _PAGE)
-    return alone and bool(case.ends) and own and len(rows) == 1 and in_order
+    is_text_only = case.only == "tokens" or (case.page and {p.role for p in case.ports} & set(DATA) <= _PAGE)
+    return is_text_only and bool(case.ends) and own and len(rows) == 1 and in_order
 
 
 def _is_squeezed(case: IdentityCase, end: OutputEnd) -> bool:
     """True for one number per token, whose axis of size 1 was squeezed."""
-    made = case.flow.shapes[case.flow.first_outputs[end.node]] if end.kind == "linear" else None
+    shape = case.flow.shapes[case.flow.first_outputs[end.node]] if end.kind == "linear" else None
     tokens = case.tokens
     return (
         tokens is not None
         and end.rank == 2
         and end.shape == tokens.shape
-        and made is not None
-        and len(made) == 3
-        and made[-1] == 1
+        and shape is not None
+        and len(shape) == 3
+        and shape[-1] == 1
     )
 
 
@@ -79,9 +79,9 @@ def encoding(case: IdentityCase) -> RuleReading | None:
         return RuleReading(_level(case), (_input_text(case), "one unit-length vector as output"), "embedding")
     hidden = "hidden" in case.name(end)
     if end.rank == 3 and (end.kind == "norm" or hidden or _is_hidden(case, end)) and not end.activation:
-        told = f"a vector of {end.width or '?'} values per token as output, no vocabulary scores"
+        evidence = f"a vector of {end.width or '?'} values per token as output, no vocabulary scores"
         level = _level(case) if hidden or end.kind != "linear" else PROBABLE
-        return RuleReading(level, (_input_text(case), told), "hidden states")
+        return RuleReading(level, (_input_text(case), evidence), "hidden states")
     if end.rank == 3 and end.kind == "recurrent":
         return RuleReading(
             PROBABLE,
@@ -89,11 +89,11 @@ def encoding(case: IdentityCase) -> RuleReading | None:
             "hidden states",
         )
     if end.rank == 2 and (_is_hidden(case, end) or end.kind == "norm") and end.activation in ("", "Tanh"):
-        told = f"one vector of {end.width} values for the whole text, as wide as the layers"
-        return RuleReading(_level(case), (_input_text(case), told), "embedding")
+        evidence = f"one vector of {end.width} values for the whole text, as wide as the layers"
+        return RuleReading(_level(case), (_input_text(case), evidence), "embedding")
     if end.rank == 2 and (end.width or 0) >= _SHORTEST and not end.activation:
-        told = f"one vector of {end.width} values for the whole text"
-        return RuleReading(PROBABLE, (_input_text(case), told), "embedding")
+        evidence = f"one vector of {end.width} values for the whole text"
+        return RuleReading(PROBABLE, (_input_text(case), evidence), "embedding")
     return None
 
 
@@ -115,12 +115,14 @@ def classification(case: IdentityCase) -> RuleReading | None:
         or _is_squeezed(case, end)
     ):
         return None
-    told = f"{plural(width, 'score')} for the whole text as output"
+    evidence = f"{plural(width, 'score')} for the whole text as output"
     if width > 1 and end.activation == "Softmax":
-        return RuleReading(_level(case), (_input_text(case), told, "final Softmax"), "class scores")
-    if end.kind == "linear" and 1 < width <= _MOST:
-        return RuleReading(_level(case), (_input_text(case), told), "class scores")
-    return RuleReading(WEAK if width > _MOST else PROBABLE, (_input_text(case), told), "class scores")
+        return RuleReading(_level(case), (_input_text(case), evidence, "final Softmax"), "class scores")
+    if end.kind == "linear" and 1 < width <= _MAX_LABELS:
+        return RuleReading(_level(case), (_input_text(case), evidence), "class scores")
+    return RuleReading(
+        WEAK if width > _MAX_LABELS else PROBABLE, (_input_text(case), evidence), "class scores"
+    )
 
 
 @task("token-classification", "token classification", ("token-classification", "ner"),
@@ -137,11 +139,11 @@ def tagging(case: IdentityCase) -> RuleReading | None:
         return None
     if _is_resampled(case, end):
         return None
-    told = f"{plural(width, 'score')} per token as output"
+    evidence = f"{plural(width, 'score')} per token as output"
     if case.causal:
-        return RuleReading(WEAK, (_input_text(case), told), "class scores")
-    level = _level(case) if 3 <= width <= 4 * _MOST else PROBABLE
-    return RuleReading(level, (_input_text(case), told), "class scores")
+        return RuleReading(WEAK, (_input_text(case), evidence), "class scores")
+    level = _level(case) if 3 <= width <= 4 * _MAX_LABELS else PROBABLE
+    return RuleReading(level, (_input_text(case), evidence), "class scores")
 
 
 @task("question-answering", "question answering", ("question-answering",), ("ForQuestionAnswering",))
@@ -152,14 +154,16 @@ def answering(case: IdentityCase) -> RuleReading | None:
     named = case.named("start") and case.named("end")
     one, other = case.ends
     source = case.tokens
-    alike = one.shape == other.shape and one.rank == 2 and source is not None and source.shape == one.shape
-    if named and alike:
+    same_shape = (
+        one.shape == other.shape and one.rank == 2 and source is not None and source.shape == one.shape
+    )
+    if named and same_shape:
         told = "two scores per token as output, named start and end"
         return RuleReading(SURE, (_input_text(case), told), "scores")
-    if alike and _level(case) == SURE:
+    if same_shape and _level(case) == SURE:
         told = "two scores per token as output: start and end of a span"
         return RuleReading(SURE, (_input_text(case), told), "scores")
-    return RuleReading(PROBABLE, ("two scores per token as output",), "scores") if alike else None
+    return RuleReading(PROBABLE, ("two scores per token as output",), "scores") if same_shape else None
 
 
 @task(
@@ -175,12 +179,12 @@ def masked(case: IdentityCase) -> RuleReading | None:
         return None
     if case.causal is not False and not (case.family == "fourier" or case.crossing):
         return None
-    told = f"{end.width:,} scores per token as output, one for each row of the table"
+    evidence = f"{end.width:,} scores per token as output, one for each row of the table"
     if case.causal is not False:
         # Fourier transforms or attention over latent positions connect all tokens.
-        return RuleReading(PROBABLE, (_input_text(case), told), "word scores")
+        return RuleReading(PROBABLE, (_input_text(case), evidence), "word scores")
     sides = "; bidirectional attention"
-    return RuleReading(_level(case), (_input_text(case), told + sides), "word scores")
+    return RuleReading(_level(case), (_input_text(case), evidence + sides), "word scores")
 
 
 @task("byte-classification", "byte classification", ("file-type-classification",))
@@ -189,5 +193,5 @@ def bytes_of(case: IdentityCase) -> RuleReading | None:
     end = case.end
     if case.only != "bytes" or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None
-    told = f"byte input, {end.width:,} scores as output"
-    return RuleReading(SURE if end.activation == "Softmax" else PROBABLE, (told,), "class scores")
+    evidence = f"byte input, {end.width:,} scores as output"
+    return RuleReading(SURE if end.activation == "Softmax" else PROBABLE, (evidence,), "class scores")

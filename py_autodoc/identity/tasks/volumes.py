@@ -11,7 +11,7 @@ _SETS = {
     700: "Kinetics-700 classes", 174: "Something-Something classes",
     101: "UCF101 classes", 51: "HMDB51 classes",
 }  # fmt: skip
-_MANY = 4
+_MIN_CLASSES = 4
 _VOLUMES = ("volume", "volume or video")
 
 
@@ -23,11 +23,11 @@ def videos(case: IdentityCase) -> RuleReading | None:
         return None
     if end.kind not in ("linear", "conv", "other"):
         return None
-    told = f"video input of three channels, {end.width} scores as output"
+    evidence = f"video input of three channels, {end.width} scores as output"
     known = _SETS.get(end.width or 0)
     if known:
-        return RuleReading(SURE, (told, f"{end.width} is the number of {known}"), "class scores")
-    return RuleReading(PROBABLE, (told,), "class scores")
+        return RuleReading(SURE, (evidence, f"{end.width} is the number of {known}"), "class scores")
+    return RuleReading(PROBABLE, (evidence,), "class scores")
 
 
 @task("volume-segmentation", "volume segmentation", ("volume-segmentation",), ())
@@ -38,11 +38,11 @@ def segments(case: IdentityCase) -> RuleReading | None:
         return None
     if end.shape is None or end.shape[2:] != port.shape[2:]:
         return None
-    told = f"{end.at(1) or '?'} output values per voxel"
-    if end.activation in ("Softmax", "ArgMax") or (end.at(1) or 0) >= _MANY:
-        return RuleReading(PROBABLE + 0.1, (told,), "class maps")
+    evidence = f"{end.at(1) or '?'} output values per voxel"
+    if end.activation in ("Softmax", "ArgMax") or (end.at(1) or 0) >= _MIN_CLASSES:
+        return RuleReading(PROBABLE + 0.1, (evidence,), "class maps")
     if end.activation == "Sigmoid" or 1 < (end.at(1) or 0) != port.shape[1]:
-        return RuleReading(PROBABLE, (told,), "class maps")
+        return RuleReading(PROBABLE, (evidence,), "class maps")
     return None
 
 

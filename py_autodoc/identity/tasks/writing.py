@@ -21,20 +21,20 @@ def generation(case: IdentityCase) -> RuleReading | None:
     others = {p.role for p in case.ports} & {"image", "waveform", "spectrogram", "features"}
     if others:
         return None
-    told = f"{end.width:,} scores per position as output, one for each row of the token table"
-    why: tuple[str, ...] = (told,)
+    evidence = f"{end.width:,} scores per position as output, one for each row of the token table"
+    why: tuple[str, ...] = (evidence,)
     level = PROBABLE
     cached = case.port("key/value cache") is not None
     if case.causal or cached:
-        why = (told, "every attention layer is causal" if case.causal else "keys and values are cached")
+        why = (evidence, "every attention layer is causal" if case.causal else "keys and values are cached")
         level = SURE
     elif case.family in ("state-space", "recurrent") or (
         case.family == "hybrid" and case.causal is not False
     ):
-        why = (told, *case.structure.verdict.evidence[:1])
+        why = (evidence, *case.structure.verdict.evidence[:1])
         level = SURE
     elif case.family == "transformer-decoder":
-        why = (told, *case.structure.verdict.evidence[-2:])
+        why = (evidence, *case.structure.verdict.evidence[-2:])
         level = SURE if case.sure_family else PROBABLE
     elif case.causal is False or case.family == "fourier":
         return None
@@ -52,8 +52,8 @@ def _from_vectors(case: IdentityCase) -> RuleReading | None:
         return None
     if (end.width or 0) < LANGUAGE:
         return None
-    told = f"vectors with cached keys and values as input, {end.width:,} scores per position as output"
-    return RuleReading(SURE, (told,), "next-token scores")
+    evidence = f"vectors with cached keys and values as input, {end.width:,} scores per position as output"
+    return RuleReading(SURE, (evidence,), "next-token scores")
 
 
 @task(
@@ -68,11 +68,11 @@ def rewriting(case: IdentityCase) -> RuleReading | None:
     decoding = case.family == "encoder-decoder" or (case.crossing and case.family == "transformer-decoder")
     if not decoding or len(tokens) < 2 or case.only != "tokens":
         return None
-    told = "a token encoder, a decoder with cross-attention that scores the next token"
+    evidence = "a token encoder, a decoder with cross-attention that scores the next token"
     if case.vocabulary is None:
         return RuleReading(WEAK, ("an encoder and a decoder with token inputs",), "hidden states")
-    sure = text_like(case) and case.sure_family and case.family == "encoder-decoder"
-    return RuleReading(SURE if sure else PROBABLE + 0.1, (told,), "next-token scores")
+    is_sure = text_like(case) and case.sure_family and case.family == "encoder-decoder"
+    return RuleReading(SURE if is_sure else PROBABLE + 0.1, (evidence,), "next-token scores")
 
 
 @task(
@@ -85,8 +85,8 @@ def describing(case: IdentityCase) -> RuleReading | None:
     """Match an image and tokens as inputs, and scores of the next token as output."""
     if case.image is None or case.tokens is None or case.vocabulary is None:
         return None
-    told = f"image and token inputs, {plural(case.vocabulary.width or 0, 'score')} per token as output"
-    return RuleReading(SURE if text_like(case) else PROBABLE, (told,), "next-token scores")
+    evidence = f"image and token inputs, {plural(case.vocabulary.width or 0, 'score')} per token as output"
+    return RuleReading(SURE if text_like(case) else PROBABLE, (evidence,), "next-token scores")
 
 
 @task("image-text-matching", "image–text matching", ("zero-shot-image-classification",), ("CLIPModel",))
@@ -99,9 +99,9 @@ def matching(case: IdentityCase) -> RuleReading | None:
     towers = any("towers" in line for line in case.structure.verdict.evidence)
     unit = any(end.kind == "unit" for end in case.ends)
     named = case.named("similarity", "embeds") or any("per" in case.name(end) for end in case.ends)
-    told = "image and text inputs, each with its own tower"
+    evidence = "image and text inputs, each with its own tower"
     if towers or unit or named:
         return RuleReading(
-            SURE if towers and (unit or named or case.ends) else PROBABLE, (told,), "similarity"
+            SURE if towers and (unit or named or case.ends) else PROBABLE, (evidence,), "similarity"
         )
     return RuleReading(WEAK, ("image and text inputs",), "scores")
