@@ -16,7 +16,14 @@ from py_autodoc.report.box_tree.grouping import (
     STRUCTURE,
     build_box_tree,
 )
-from py_autodoc.report.box_tree.preparation_nodes import SIZES, WEIGHTS, move_to_readers, preparation_nodes
+from py_autodoc.report.box_tree.preparation_nodes import (
+    MASK,
+    SIZES,
+    WEIGHTS,
+    move_to_readers,
+    preparation_nodes,
+    with_masks,
+)
 from py_autodoc.report.module_tree.scope_tree import ScopeTree, scope_tree
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
@@ -43,7 +50,8 @@ def test_the_tree_is_sound(path):
     analysis = run_analysis(path, Options(assume=True))
     model, modules, tree = analysis.model, scope_tree(analysis.model), build_box_tree(analysis)
     assert all(parent < scope for scope, parent in enumerate(tree.parent))
-    prepares = preparation_nodes(model, analysis.types).kind
+    inputs = [tensor for tensor, role in analysis.identified.roles.items() if "mask" in role]
+    prepares = with_masks(model, analysis.types, preparation_nodes(model, analysis.types), inputs, ()).kind
     drawn = [node.id for node in model.nodes if not node.is_constant]
     others = {scope for node in drawn if prepares.get(node) != SIZES for scope in chain(modules, node)}
     for node in model.nodes:
@@ -57,8 +65,8 @@ def test_the_tree_is_sound(path):
             for scope in chain(tree, node.id)
             if tree.origin[scope] not in MADE
         ]
-        if kind == SIZES:
-            # Sizes stay in their modules, except those that hold nothing else, or go deeper, to their reader.
+        if kind in (SIZES, MASK):
+            # They stay in their modules, except those that hold only sizes, or go deeper, to their reader.
             before = [modules.label[scope] for scope in chain(modules, node.id) if scope in others]
             assert after[len(after) - len(before) :] == before
             continue

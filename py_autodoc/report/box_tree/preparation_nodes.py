@@ -23,7 +23,7 @@ _TRUTH_OR_WHOLE = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
 _MASKING = frozenset({
     "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Expand", "Tile", "Transpose", "Slice", "Gather",
     "GatherND", "Concat", "Not", "And", "Or", "Xor", "Equal", "Greater", "GreaterOrEqual", "Less",
-    "LessOrEqual", "Where", "Sub", "Mul", "Clip", "Max", "ReduceSum", "Identity",
+    "LessOrEqual", "Where", "Sub", "Mul", "Clip", "Max", "ReduceSum", "Identity", "Resize",
 })  # fmt: skip
 """Operators that turn a mask into the form that its reader needs; positions (CumSum) are no mask."""
 _LEAST = 2
@@ -104,7 +104,7 @@ def with_masks(
                 or node.op_type not in _MASKING
                 or any(t >= 0 and model.tensors[t].is_output for t in node.outputs)
                 or not all(_source(model, found.kind, t) for t in others)
-                or any(_floats(types, t) for t in others)
+                or (node.op_type != "Resize" and any(_floats(types, t) for t in others))
             ):
                 continue
             masks.update(node.outputs)
