@@ -151,6 +151,28 @@ it('a single node of weights can be a chip, also in a module of its own', async 
   expect(chipText(tree, group('norm / Weights'))).toBe('weights · 1');
 });
 
+it('computed weights have edges to a node that is drawn as the box of what it needs', async () => {
+  const b = new PayloadBuilder();
+  const x = b.input('x');
+  const w = b.weight('w', [16, 16]);
+  const scope = ['Add + constants:Add:plumbing'];
+  const [table] = b.add('Gather', [w], { name: 'table' });
+  const [y] = b.add('Relu', [x]);
+  const [one] = b.add('Expand', [w], { scope });
+  const [z] = b.add('Mul', [y, one], { scope });
+  b.output(b.add('Add', [z, table], { scope, name: 'add' })[0]);
+  const { view, entity, model } = viewOf(b.finish());
+  const scene = await view.collapseAll();
+  const from = scene.boxOf(model.payload.nodes.name.indexOf('table'));
+  const to = scene.boxOf(entity('Add + constants'));
+  const edges = [...scene.edgeSource].map((source, e) => [
+    source,
+    scene.edgeTarget[e]
+  ]);
+  expect(edges).toContainEqual([from, to]);
+  expect(sceneFaults(scene)).toEqual([]);
+});
+
 it('a tensor shared by several boxes is a chip on the first collapsed one if it has no edges', async () => {
   const b = new PayloadBuilder();
   const x = b.input('x');

@@ -213,7 +213,13 @@ export function buildTree(model: IGraphModel): IGroupTree {
   const { sums, unknown } = aggregate(model, numbering);
   const groupBody = rawOf.map(group => raw.body[group]);
   const alone = computesAlone(model);
-  const reads = collectReads(model, nodeParent, alone);
+  const groupIsPreparation = Uint8Array.from(rawOf, group =>
+    model.payload.scopes.origin[group] === PREPARATION_ORIGIN ? 1 : 0
+  );
+  const reads = collectReads(model, nodeParent, alone, node => {
+    const group = nodeParent[node];
+    return groupIsPreparation[group] ? parent[group] : group;
+  });
   const series = findSeries(model, reads, {
     nodePosition,
     nodeParent,
@@ -221,9 +227,6 @@ export function buildTree(model: IGraphModel): IGroupTree {
     groupEnd: end
   });
   const outputsOf = outputPillGroups(model, nodeParent, series);
-  const groupIsPreparation = Uint8Array.from(rawOf, group =>
-    model.payload.scopes.origin[group] === PREPARATION_ORIGIN ? 1 : 0
-  );
   const groupType = Array.from(rawOf, group => raw.type[group]);
   const groupLabel = Array.from(rawOf, group => raw.label[group]);
   const parentOf = (entity: number) =>

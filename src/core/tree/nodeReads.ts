@@ -48,12 +48,13 @@ export function computesAlone(model: IGraphModel): Uint8Array {
 
 /**
  * See `IGroupTree.reads`. Weights computed in the graph are not data flow: their wires are drawn only
- * within their box.
+ * within their box. `levelOf`: the level in which a node is drawn, as itself or as the box of what it needs.
  */
 export function collectReads(
   model: IGraphModel,
   nodeParent: Int32Array,
-  alone: Uint8Array
+  alone: Uint8Array,
+  levelOf: (node: number) => number
 ): ICsrRows {
   const { graphs } = model.payload;
   const isDrawn = drawnTensors(model);
@@ -71,7 +72,8 @@ export function collectReads(
     if (
       producer >= 0 &&
       alone[producer] &&
-      nodeParent[producer] !== nodeParent[node]
+      nodeParent[producer] !== nodeParent[node] &&
+      nodeParent[producer] !== levelOf(node)
     ) {
       return;
     }
