@@ -29,7 +29,7 @@ CARDS = {
     "models-light_resnet50": (36, 16),
     "models-light_squeezenet": (36, 21),
     "models-light_vgg19": (29, 18),
-    "models-magika_standard_v3_3": (31, 13),
+    "models-magika_standard_v3_3": (30, 13),
     "models-mamba_tiny": (10, 4),
     "models-mnist_cntk": (8, 8),
     "models-ppocr_cls_v2": (39, 22),
