@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,15 @@ import jobs_help
 from conftest_help import Client
 
 import py_autodoc.server.app as app_module
-from py_autodoc.jobs.launch import ForkLauncher, _ZygoteLink, default_launcher
+from py_autodoc.jobs.launch import ENGINE, ForkLauncher, _ZygoteLink, default_launcher
 from py_autodoc.server.app import AutodocApp
 
 
 class SharedLauncher(ForkLauncher):
-    """Its zygote, whose imports take a second, serves one event loop after the other."""
+    """Its zygote, whose imports take up to a second, serves one event loop after the other."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, engine: str = ENGINE, search: Sequence[str] = ()) -> None:
+        super().__init__(engine, search)
         self._kept: tuple[socket.socket, subprocess.Popen[bytes]] | None = None
 
     async def _open(self) -> _ZygoteLink:
@@ -60,15 +60,16 @@ class SharedLauncher(ForkLauncher):
 
 
 @pytest.fixture(scope="session")
-def shared_launcher() -> Iterator[SharedLauncher]:
-    launcher = SharedLauncher()
-    yield launcher
-    launcher.end()
+def shared_launchers() -> Iterator[dict[str, SharedLauncher]]:
+    launchers = {"real": SharedLauncher(), "fake": SharedLauncher(jobs_help.FAKE, [jobs_help.HERE])}
+    yield launchers
+    for launcher in launchers.values():
+        launcher.end()
 
 
 @pytest.fixture
 def engine() -> str:
-    """Overridden where the real analysis is wanted."""
+    """Overridden where the real analysis is wanted, or a zygote of the test's own."""
     return "fake"
 
 
@@ -81,13 +82,13 @@ def extension_config() -> dict[str, Any]:
 def jp_server_config(
     engine: str,
     extension_config: dict[str, Any],
-    shared_launcher: SharedLauncher,
+    shared_launchers: dict[str, SharedLauncher],
     monkeypatch: pytest.MonkeyPatch,
 ) -> dict[str, Any]:
-    if engine == "fake":
+    if engine in shared_launchers and type(default_launcher()) is ForkLauncher:
+        monkeypatch.setattr(app_module, "default_launcher", lambda: shared_launchers[engine])
+    elif engine != "real":
         monkeypatch.setattr(app_module, "default_launcher", jobs_help.fake_launcher)
-    elif type(default_launcher()) is ForkLauncher:
-        monkeypatch.setattr(app_module, "default_launcher", lambda: shared_launcher)
     return {
         "ServerApp": {
             "jpserver_extensions": {"py_autodoc": True, "jupyter_server_terminals": False},

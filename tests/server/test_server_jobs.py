@@ -251,6 +251,7 @@ async def test_the_socket_of_an_unknown_job_closes_with_a_code(client: Any, jp_w
     assert (socket.close_code, socket.close_reason) == (4404, "unknown-job")
 
 
+@pytest.mark.parametrize("engine", ["own"])
 async def test_stopping_the_server_ends_running_jobs(client: Any, autodoc: Any) -> None:
     job = (await client.start(client.file("m.onnx", "sleep"))).json
     await until(lambda: autodoc.jobs.job(job["id"]).phase == "step 2")
