@@ -140,8 +140,8 @@ for (const host of HOSTS) {
         ? opened.frame().locator('.oad-Widget').nth(at)
         : opened.frame(at).locator('.oad-Widget');
     for (const at of [0, 19, 7, 0]) {
-      // A frame out of sight is not drawn: its own elements cannot be scrolled to. Frames above it may grow
-      // after that and move it away, so it is scrolled to until it is drawn.
+      // A frame out of sight draws nothing, so its own elements can neither be scrolled to nor be clicked:
+      // a click waits for two frames of the picture. What is above may still grow and push it away.
       const place =
         host === 'vscode' ? widget(at) : opened.page.locator('iframe').nth(at);
       await expect(async () => {
@@ -149,11 +149,11 @@ for (const host of HOSTS) {
         await expect(
           widget(at).locator('.oad-GraphHost[data-scene-version]')
         ).toBeVisible({ timeout: 2_000 });
-      }).toPass({ timeout: 60_000 });
-      await widget(at)
-        .locator('.oad-GraphHost [role=button]', { hasText: /^ResNetEmb/ })
-        // Its title: in the middle of an open block there are others.
-        .click({ position: { x: 30, y: 12 } });
+        await widget(at)
+          .locator('.oad-GraphHost [role=button]', { hasText: /^ResNetEmb/ })
+          // Its title: in the middle of an open block there are others.
+          .click({ position: { x: 30, y: 12 }, timeout: 5_000 });
+      }).toPass({ timeout: 90_000 });
       await expect(widget(at).locator('.oad-Inspector')).toContainText(
         'ResNetEmbeddings'
       );

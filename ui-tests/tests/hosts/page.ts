@@ -90,10 +90,11 @@ class Page implements IHostPage {
   private _open(): HTMLIFrameElement {
     const frame = document.createElement('iframe');
     frame.setAttribute('sandbox', this._flags);
-    // Colab loads an output when it comes near.
+    // Colab loads an output when it comes near. It has about its height before: twenty low ones would all be
+    // in view, be drawn at once, and push each other away while they grow.
     frame.loading = 'lazy';
     frame.src = `https://${this._host}.test/frame.html`;
-    frame.style.cssText = 'width: 100%; height: 40px; border: 0';
+    frame.style.cssText = 'width: 100%; height: 300px; border: 0';
     document.body.append(frame);
     this._frames.set(frame.contentWindow!, frame);
     this._waiting.set(frame, [{ kind: 'theme', theme: this._theme }]);
