@@ -74,9 +74,9 @@ def _out_of_branch(model: Model, tensor: int) -> Iterator[int]:
         return
     node = model.nodes[graph.parent_node]
     if node.op_type == "If" and not node.domain and len(node.outputs) < MAX_OUTPUTS:
-        for place, output in enumerate(graph.outputs):
-            if output == tensor and place < len(node.outputs) and node.outputs[place] >= 0:
-                yield node.outputs[place]
+        for index, output in enumerate(graph.outputs):
+            if output == tensor and index < len(node.outputs) and node.outputs[index] >= 0:
+                yield node.outputs[index]
 
 
 def attention_of(model: Model, tensor: int) -> list[tuple[int, str]]:
@@ -85,8 +85,8 @@ def attention_of(model: Model, tensor: int) -> list[tuple[int, str]]:
     for node, operand in islice(_products(model, tensor), MAX_PRODUCTS):
         fused = FUSED_KEYS.get((node.domain, node.op_type))
         if fused is not None:
-            for role, place in zip(("key", "value"), fused, strict=True):
-                if place < len(node.inputs) and node.inputs[place] == operand:
+            for role, index in zip(("key", "value"), fused, strict=True):
+                if index < len(node.inputs) and node.inputs[index] == operand:
                     roles.setdefault(node.id, set()).add(role)
             continue
         softmax = _softmax_behind(model, node, operand)
@@ -126,13 +126,13 @@ def _softmax_behind(model: Model, node: Node, operand: int) -> int:
         visits += 1
         if number < 0 or visits > MAX_VISITS:
             continue
-        made = model.nodes[number]
-        if made.domain:
+        producer = model.nodes[number]
+        if producer.domain:
             continue
-        if made.op_type == "Softmax":
+        if producer.op_type == "Softmax":
             return number
-        if made.op_type in _FROM_SOFTMAX:
-            fresh = [t for t in made.inputs if t >= 0 and t not in seen and _computed(model, t)]
+        if producer.op_type in _FROM_SOFTMAX:
+            fresh = [t for t in producer.inputs if t >= 0 and t not in seen and _computed(model, t)]
             seen.update(fresh)
             stack.extend(fresh)
     return -1

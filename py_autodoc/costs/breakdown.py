@@ -93,10 +93,10 @@ def breakdown(
     by_origin = {origin: WeightShare() for origin in STORAGE_KINDS}
     for constant in params.constants:
         node = model.nodes[constant.node] if constant.node >= 0 else None
-        held = (constant.dtype, constant.bits)
-        if held not in by_dtype:
-            by_dtype[held] = WeightShare()
-        by_dtype[held].add(constant)
+        storage = (constant.dtype, constant.bits)
+        if storage not in by_dtype:
+            by_dtype[storage] = WeightShare()
+        by_dtype[storage].add(constant)
         user = (node.domain, node.op_type) if node else ("", "")
         if user not in by_op:
             by_op[user] = WeightShare()
@@ -146,7 +146,11 @@ def _largest(model: Model, sizes: TensorSizes) -> tuple[int, ...]:
     """Return the largest activations of all graphs; ties in file order."""
     size = sizes.bytes
     tensors = model.tensors
-    candidates = [t.id for t, held in zip(tensors, size, strict=True) if held and not t.is_constant]
+    candidates = [
+        t.id
+        for t, bytes_of_tensor in zip(tensors, size, strict=True)
+        if bytes_of_tensor and not t.is_constant
+    ]
     candidates.sort(key=lambda tensor: size[tensor] or 0, reverse=True)  # a stable sort
     return tuple(islice((t for t in candidates if not _is_view(model, tensors[t])), TOP))
 

@@ -83,15 +83,15 @@ def cache_inputs(model: Model, types: TypeTable) -> list[Cache] | None:
 
     Never raises on content.
     """
-    found: list[Cache] = []
+    caches: list[Cache] = []
     search = _CacheSearch(model, types)
     for tensor in model.graphs[0].inputs:
         shape = types.shapes[tensor]
         if model.tensors[tensor].kind == TensorKind.INPUT and shape is not None and 3 <= len(shape) <= 6:
-            found.extend(search.of(tensor, len(shape)))
+            caches.extend(search.of(tensor, len(shape)))
         if search.candidates > MAX_CANDIDATES:
             return None
-    return found
+    return caches
 
 
 class _CacheSearch:
@@ -119,11 +119,11 @@ class _CacheSearch:
                         stack.append(part)
 
     def _caches(self, tensor: int, view: _View, node: Node) -> Iterator[Cache]:
-        places = PAST.get((node.domain, node.op_type))
-        if places is not None:
-            for place in places:
-                if place < len(node.inputs) and node.inputs[place] == view.tensor:
-                    role = "both" if len(places) == 1 else "key" if place == places[0] else "value"
+        slots = PAST.get((node.domain, node.op_type))
+        if slots is not None:
+            for slot in slots:
+                if slot < len(node.inputs) and node.inputs[slot] == view.tensor:
+                    role = "both" if len(slots) == 1 else "key" if slot == slots[0] else "value"
                     yield from _fused(tensor, view, node, role)
             return
         if node.domain or not node.outputs or node.outputs[0] < 0:
@@ -212,20 +212,20 @@ class _CacheSearch:
         return axes[:axis] + axes[axis + 1 :]
 
     def _squeezed(self, axes: tuple[int, ...], node: Node) -> tuple[int, ...] | None:
-        given = node.attributes.get("axes")
-        if given is None and len(node.inputs) > 1 and node.inputs[1] >= 0:
+        axes_value = node.attributes.get("axes")
+        if axes_value is None and len(node.inputs) > 1 and node.inputs[1] >= 0:
             value = self.types.values.get(node.inputs[1])
-            given = None if value is None else [int(v) for v in value.reshape(-1)]
-        if not isinstance(given, (list, tuple)):
+            axes_value = None if value is None else [int(v) for v in value.reshape(-1)]
+        if not isinstance(axes_value, (list, tuple)):
             return None
-        rank = len(axes) + (len(given) if node.op_type == "Unsqueeze" else 0)
-        if any(type(a) is not int or not -rank <= a < rank for a in given):
+        rank = len(axes) + (len(axes_value) if node.op_type == "Unsqueeze" else 0)
+        if any(type(a) is not int or not -rank <= a < rank for a in axes_value):
             return None
-        where = {a % rank for a in given}
+        where = {a % rank for a in axes_value}
         if node.op_type == "Squeeze":
-            return tuple(axis for place, axis in enumerate(axes) if place not in where)
-        rest = iter(axes)
-        return tuple(-1 if place in where else next(rest, -1) for place in range(rank))
+            return tuple(axis for position, axis in enumerate(axes) if position not in where)
+        remaining = iter(axes)
+        return tuple(-1 if position in where else next(remaining, -1) for position in range(rank))
 
 
 def _fused(tensor: int, view: _View, node: Node, role: str) -> Iterator[Cache]:
@@ -239,8 +239,8 @@ def _fused(tensor: int, view: _View, node: Node, role: str) -> Iterator[Cache]:
     if len(axes) != 4 or min(axes) < 0:
         return
     batch, heads, axis, width = axes
-    place = 2 if role == "value" else 1  # (Y, present key, present value)
-    result = node.outputs[place] if place < len(node.outputs) else -1
+    index = 2 if role == "value" else 1  # (Y, present key, present value)
+    result = node.outputs[index] if index < len(node.outputs) else -1
     grown = 3 if role == "both" else 2
     yield Cache(tensor, node.id, node.id, role, axis, batch, heads, width, result, grown, True, stack)
 
@@ -255,6 +255,6 @@ def _layout(view: _View, axis: int) -> tuple[int | None, int, int | None, int | 
     positions = view.axes[axis] if 0 <= axis < len(view.axes) else -1
     if positions < 0 or len(kept) != 4 or positions == kept[0]:
         return (positions if positions >= 0 else None), kept[0] if kept else 0, None, None
-    batch, *rest = kept
-    rest.remove(positions)
-    return positions, batch, rest[0], rest[1]
+    batch, *others = kept
+    others.remove(positions)
+    return positions, batch, others[0], others[1]

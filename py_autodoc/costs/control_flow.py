@@ -58,11 +58,13 @@ def graph_runs(
     diagnostics: list[Diagnostic] = []
     for graph in model.graphs[1:]:
         node = model.nodes[graph.parent_node]
-        trips[graph.id] = found = facts.trips(node, graph.id)
-        if found.code:
+        trips[graph.id] = trip_facts = facts.trips(node, graph.id)
+        if trip_facts.code:
             where = node.name or f"{node.op_type} {node.id}"
-            diagnostics.append(Diagnostic(found.code, "warning", found.message, where, node=node.id))
-    taken = _branches(model, facts, trips, own)
+            diagnostics.append(
+                Diagnostic(trip_facts.code, "warning", trip_facts.message, where, node=node.id)
+            )
+    branch_runs = _branches(model, facts, trips, own)
     for graph in model.graphs[1:]:
         node = model.nodes[graph.parent_node]
         outer, trip = runs[node.graph], trips[graph.id]
@@ -72,7 +74,7 @@ def graph_runs(
             times, exact = outer.times, False
             message = "Nested loops repeat this body too often; it counts once a pass of the outer loop."
             diagnostics.append(Diagnostic("unbounded-loop", "warning", message, graph.name, node=node.id))
-        counted = outer.counted and taken.get(node.id, graph.id) == graph.id
+        counted = outer.counted and branch_runs.get(node.id, graph.id) == graph.id
         runs[graph.id] = ExecutionCount(times, exact, counted)
     return runs, diagnostics
 
@@ -82,30 +84,30 @@ def _branches(
 ) -> dict[int, int]:
     """Return If node → graph of the counted branch. Subgraphs are summed before their parents."""
     total: dict[int, Weight] = {}
-    taken: dict[int, int] = {}
+    branch_runs: dict[int, int] = {}
     for graph in reversed(model.graphs[1:]):
-        flops = macs = moved = 0
+        flops = macs = traffic = 0
         for number in graph.nodes:
             a, b, c = own(number)
-            flops, macs, moved = flops + a, macs + b, moved + c
+            flops, macs, traffic = flops + a, macs + b, traffic + c
             node = model.nodes[number]
             if not node.subgraphs:
                 continue
             if node.op_type == "If" and not node.domain:
-                branch = taken[number] = facts.branch(node, total)
+                branch = branch_runs[number] = facts.branch(node, total)
                 bodies = [] if branch < 0 else [branch]
             else:
                 bodies = [body for _, body in node.subgraphs]
             for body in bodies:
                 count = trips[body].count
                 a, b, c = (x * (1 if count is None else count) for x in total[body])
-                flops, macs, moved = flops + a, macs + b, moved + c
-        total[graph.id] = (flops, macs, moved)
+                flops, macs, traffic = flops + a, macs + b, traffic + c
+        total[graph.id] = (flops, macs, traffic)
     for number in model.graphs[0].nodes:
         node = model.nodes[number]
         if node.subgraphs and node.op_type == "If" and not node.domain:
-            taken[number] = facts.branch(node, total)
-    return taken
+            branch_runs[number] = facts.branch(node, total)
+    return branch_runs
 
 
 class TripFacts:

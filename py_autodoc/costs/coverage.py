@@ -35,16 +35,16 @@ class Gap:
 def gaps(model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: TensorSizes) -> list[Gap]:
     """Return the reasons for unknown costs, most nodes with MACs first. Linear in the graph."""
     search = _GapSearch(model, types, costs, sizes)
-    found: dict[str, Gap] = {}
+    by_reason: dict[str, Gap] = {}
     for node, entry in zip(model.nodes, costs, strict=True):
         if entry.cost is not None or node.is_constant:
             continue
         root, reason = search.root(node.id)
-        gap = found.setdefault(reason, Gap(reason, root))
+        gap = by_reason.setdefault(reason, Gap(reason, root))
         gap.roots.add(root)
         gap.nodes += 1
         gap.macs += carries_macs(node.domain, node.op_type)
-    return sorted(found.values(), key=lambda gap: (-gap.macs, -gap.nodes, gap.node, gap.reason))
+    return sorted(by_reason.values(), key=lambda gap: (-gap.macs, -gap.nodes, gap.node, gap.reason))
 
 
 def uncovered(
@@ -57,16 +57,16 @@ def uncovered(
     )
     if not unknown:
         return []
-    listed = gaps(model, types, costs, sizes)
-    macs = sum(gap.macs for gap in listed)
-    parts = [f"{plural(gap.nodes, 'node')}: {_describe(model, gap)}" for gap in listed[:MAX_REASONS]]
-    rest = sum(gap.nodes for gap in listed[MAX_REASONS:])
-    if rest:
-        parts.append(f"{plural(rest, 'node')}: other reasons")
-    beside = f", {macs:,} of them with MACs" if macs else ""
-    message = f"The costs of {plural(unknown, 'node')} are unknown{beside}. {'; '.join(parts)}."
-    first = next((gap.node for gap in listed if gap.node >= 0), -1)
-    free = all(gap.node < 0 for gap in listed)  # dimensions that the caller can set
+    all_gaps = gaps(model, types, costs, sizes)
+    macs = sum(gap.macs for gap in all_gaps)
+    parts = [f"{plural(gap.nodes, 'node')}: {_describe(model, gap)}" for gap in all_gaps[:MAX_REASONS]]
+    remaining = sum(gap.nodes for gap in all_gaps[MAX_REASONS:])
+    if remaining:
+        parts.append(f"{plural(remaining, 'node')}: other reasons")
+    macs_text = f", {macs:,} of them with MACs" if macs else ""
+    message = f"The costs of {plural(unknown, 'node')} are unknown{macs_text}. {'; '.join(parts)}."
+    first = next((gap.node for gap in all_gaps if gap.node >= 0), -1)
+    free = all(gap.node < 0 for gap in all_gaps)  # dimensions that the caller can set
     where = "" if first < 0 else model.nodes[first].name or op_name(model.nodes[first])
     return [Diagnostic(CODE, "info" if free else "warning", message, where, node=first)]
 
@@ -77,8 +77,8 @@ def _describe(model: Model, gap: Gap) -> str:
         return gap.reason
     node = model.nodes[gap.node]
     name = f" “{node.name[:60]}”" if node.name else ""
-    many = f", the first of {len(gap.roots):,}" if len(gap.roots) > 1 else ""
-    return f"{op_name(node)}{name}{many}: {gap.reason}"
+    count_text = f", the first of {len(gap.roots):,}" if len(gap.roots) > 1 else ""
+    return f"{op_name(node)}{name}{count_text}: {gap.reason}"
 
 
 def _free(model: Model, types: TypeTable) -> frozenset[str]:
@@ -103,27 +103,27 @@ class _GapSearch:
         path: list[int] = []
         seen: set[int] = set()
         number = start
-        found = (start, self.costs[start].reason)
+        cause = (start, self.costs[start].reason)
         for _ in range(_MAX_STEPS):
             if number in self.known:
-                found = self.known[number]
+                cause = self.known[number]
                 break
             path.append(number)
             seen.add(number)
             tensor = next((t for t in self.model.nodes[number].inputs if self._is_unsized(t)), -1)
             if tensor < 0:
-                found = self._own_reason(number)
+                cause = self._own_reason(number)
                 break
             maker = self.model.tensors[tensor].producer
             while maker < 0 and (outer := self._outside(tensor)) >= 0 and outer != tensor:
                 tensor, maker = outer, self.model.tensors[outer].producer
             if maker < 0 or maker in seen:
-                found = self._input_reason(tensor, number)
+                cause = self._input_reason(tensor, number)
                 break
             number = maker
         for passed in path:
-            self.known[passed] = found
-        return found
+            self.known[passed] = cause
+        return cause
 
     def _is_unsized(self, tensor: int) -> bool:
         return tensor >= 0 and self.sizes.bytes[tensor] is None
@@ -150,8 +150,8 @@ class _GapSearch:
     def _sizes_are_free(self) -> str:
         names = sorted(self.free)
         more = f" and {len(names) - MAX_REASONS} more" if len(names) > MAX_REASONS else ""
-        listed = ", ".join(name[:40] for name in names[:MAX_REASONS])
-        return f"dimensions have no value ({listed}{more})" if names else "input shapes are unknown"
+        names_text = ", ".join(name[:40] for name in names[:MAX_REASONS])
+        return f"dimensions have no value ({names_text}{more})" if names else "input shapes are unknown"
 
     def _outside(self, tensor: int) -> int:
         """Return the outer tensor for a subgraph input if it has no size either; -1 if none."""
@@ -162,7 +162,7 @@ class _GapSearch:
 
     def _input_reason(self, tensor: int, number: int) -> tuple[int, str]:
         """Return the reason for a size without a producer: of an input, or of a value carried by a loop."""
-        about = self.model.tensors[tensor]
-        if about.kind == TensorKind.INPUT and about.graph == 0:
+        info = self.model.tensors[tensor]
+        if info.kind == TensorKind.INPUT and info.graph == 0:
             return -1, self._sizes_are_free()
         return number, "sizes that change from one iteration to the next"

@@ -121,10 +121,10 @@ def cost_table(model: Model, types: TypeTable, sizes: TensorSizes | None = None)
     run = CostRun(model, types, sizes or TensorSizes(model, types))
     known: dict[tuple[Cost | None, str], tuple[Cost | None, str]] = {}
     # Layers repeat, so equal costs share one object.
-    own = [known.setdefault(found, found) for found in map(run.one, model.nodes)]
+    own = [known.setdefault(entry, entry) for entry in map(run.one, model.nodes)]
     if len(model.graphs) == 1:
-        entries = {found: NodeCost(*found) for found in known}
-        return CostTable([entries[found] for found in own], tuple(run.notes()))
+        entries = {entry: NodeCost(*entry) for entry in known}
+        return CostTable([entries[entry] for entry in own], tuple(run.notes()))
 
     def weight(node: int) -> tuple[int, int, int]:
         cost = own[node][0]
@@ -156,15 +156,15 @@ class CostRun:
         if rule is None:
             self.unknown.setdefault(op_name(node), []).append(node.id)
             return None, f"no cost rule for {op_name(node)}"
-        fault = self.types.contradiction
-        if fault is not None and node.id in fault.reached:
-            return None, fault.reason
+        error = self.types.contradiction
+        if error is not None and node.id in error.reached:
+            return None, error.reason
         try:
             cost = rule(self.view(node))
-        except UnknownSize as fault:
-            return None, str(fault)
-        except (ArithmeticError, ValueError, TypeError, IndexError, KeyError, AttributeError) as fault:
-            self.failed.setdefault((op_name(node), f"{type(fault).__name__}: {fault}"), node.id)
+        except UnknownSize as error:
+            return None, str(error)
+        except (ArithmeticError, ValueError, TypeError, IndexError, KeyError, AttributeError) as error:
+            self.failed.setdefault((op_name(node), f"{type(error).__name__}: {error}"), node.id)
             return None, f"the inputs or attributes do not fit {node.op_type}"
         return self._filled(node, cost)
 
@@ -195,49 +195,49 @@ class CostRun:
     def traffic(self, tensors: Sequence[int]) -> int:
         """Return the bytes of the tensors, each counted once; ``BYTES_UNKNOWN`` if one is unknown."""
         table = self.sizes.bytes
-        moved = 0
+        total = 0
         for tensor in tensors if len(tensors) < 2 else dict.fromkeys(tensors):
             if tensor < 0:
                 continue
             size = table[tensor]
             if size is None:
                 return BYTES_UNKNOWN
-            moved += size
-        return moved
+            total += size
+        return total
 
     def unsized(self, node: Node, reading: bool) -> str:
         """Return the reason for unknown traffic: the first tensor without a size."""
-        for what, tensors in (("input", node.inputs), ("output", node.outputs)):
-            for place, tensor in enumerate(tensors):
+        for role, tensors in (("input", node.inputs), ("output", node.outputs)):
+            for index, tensor in enumerate(tensors):
                 if tensor < 0 or self.sizes.bytes[tensor] is not None:
                     continue
                 if self.sizes.numel[tensor] is not None:
                     kind = "text" if self.types.dtypes[tensor] == 8 else "of unknown element type"
-                    return f"bytes: {what} {place} is {kind}"
+                    return f"bytes: {role} {index} is {kind}"
                 container = self.model.tensors[tensor].container
                 if container in ("sequence", "optional", "map"):
-                    return f"bytes: {what} {place} is a {container}"
-                return f"bytes: the shape of {what} {place} is unknown"
+                    return f"bytes: {role} {index} is a {container}"
+                return f"bytes: the shape of {role} {index} is unknown"
         return f"bytes: the {'inputs' if reading else 'outputs'} used depend on the data"
 
     def notes(self) -> list[Diagnostic]:
         """Return one diagnostic per unknown operator and distinct failure."""
-        found = []
+        messages = []
         for name, nodes in self.unknown.items():
-            many = f"{len(nodes)} nodes" if len(nodes) > 1 else "1 node"
-            message = f"{name} is not an operator we know; the cost of {many} is unknown."
+            count_text = f"{len(nodes)} nodes" if len(nodes) > 1 else "1 node"
+            message = f"{name} is not an operator we know; the cost of {count_text} is unknown."
             first = self.model.nodes[nodes[0]]
-            found.append(Diagnostic("unknown-op", "warning", message, first.name or name, node=first.id))
-        for (name, fault), number in self.failed.items():
-            message = f"The inputs or attributes do not fit the operator {name} ({fault[:120]})."
+            messages.append(Diagnostic("unknown-op", "warning", message, first.name or name, node=first.id))
+        for (name, error), number in self.failed.items():
+            message = f"The inputs or attributes do not fit the operator {name} ({error[:120]})."
             where = self.model.nodes[number].name or name
-            found.append(Diagnostic("cost-rule-failed", "warning", message, where, node=number))
-        return found
+            messages.append(Diagnostic("cost-rule-failed", "warning", message, where, node=number))
+        return messages
 
 
-def _is_unknown(moved: int) -> bool:
+def _is_unknown(traffic: int) -> bool:
     """True for the marker of unknown traffic; a symbolic size is not one."""
-    return isinstance(moved, int) and moved == BYTES_UNKNOWN
+    return isinstance(traffic, int) and traffic == BYTES_UNKNOWN
 
 
 def op_name(node: Node) -> str:

@@ -72,15 +72,15 @@ class CostCondition:
     relation: Relation
     value: Symbolic
 
-    def holds(self, values: PolyValues) -> bool:
+    def is_met(self, values: PolyValues) -> bool:
         """True for the binding of ``values``. Raises: EvaluationError."""
-        found = values.of(self.value.poly)
+        result = values.of(self.value.poly)
         return (
-            found == 0
+            result == 0
             if self.relation == "zero"
-            else found >= 1
+            else result >= 1
             if self.relation == "positive"
-            else found != 0
+            else result != 0
         )
 
 
@@ -115,7 +115,7 @@ class Expressions:
             if bindings.get(name, least - 1) < least:
                 raise EvaluationError(f"{name} needs a size of at least {least}")
         for condition in (*self.conditions, *(self.inplace_conditions if in_place else ())):
-            if not condition.holds(values):
+            if not condition.is_met(values):
                 raise EvaluationError(
                     f"the expressions do not hold where {condition.value.poly.text} is "
                     f"{values.of(condition.value.poly)}"
@@ -162,27 +162,27 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
 
 def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions:
     cost, reason = run.one(node)
-    made = _output_bytes(node, sizes)
-    if made is None:
+    output_bytes = _output_bytes(node, sizes)
+    if output_bytes is None:
         reason = reason or "the size of an output is not an expression"
     if cost is None:
-        return NodeExpressions(activation_bytes=made, reason=reason)
-    return NodeExpressions(cost.macs, cost.flops, cost.read_bytes, cost.write_bytes, made, reason)
+        return NodeExpressions(activation_bytes=output_bytes, reason=reason)
+    return NodeExpressions(cost.macs, cost.flops, cost.read_bytes, cost.write_bytes, output_bytes, reason)
 
 
 def _output_bytes(node: Node, sizes: SymbolicSizes) -> Number | None:
     """Return the bytes of the outputs."""
-    made: Number = 0
+    total: Number = 0
     for tensor in node.outputs:
         if tensor >= 0:
             size = sizes.bytes[tensor]
             if size is None:
                 return None
             try:
-                made = made + size
+                total = total + size
             except UndecidedComparison:
                 return None
-    return made
+    return total
 
 
 class _Reference:
@@ -192,13 +192,13 @@ class _Reference:
         self._ask = ask
         self._types = types
         self._conditions = conditions
-        self._asked = False
+        self._computed = False
         self._costs: Sequence[NodeCost] | None = None
 
     def has(self, node: int, metric: str) -> bool:
         """True if the numeric engine may know the number."""
-        if not self._asked:
-            self._asked, self._costs = True, self._fitting()
+        if not self._computed:
+            self._computed, self._costs = True, self._fitting()
         if self._costs is None:
             return True
         cost: Cost | None = self._costs[node].cost
@@ -212,7 +212,7 @@ class _Reference:
         sizes, costs = answer
         values = PolyValues({s: sizes.get(name, 0) for s, name in self._types.original.items()})
         try:
-            return costs if all(c.holds(values) for c in self._conditions) else None
+            return costs if all(c.is_met(values) for c in self._conditions) else None
         except EvaluationError:
             return None
 
@@ -253,25 +253,25 @@ def _executions(model: Model, world: SymbolicDims, nodes: list[NodeExpressions],
     facts = SymbolicFacts(world)
     try:
         runs, _ = graph_runs(model, world.types.types, weight, facts)
-    except UnknownSize as fault:
-        for node, found in zip(model.nodes, nodes, strict=True):
+    except UnknownSize as error:
+        for node, expressions in zip(model.nodes, nodes, strict=True):
             if node.graph:
-                _run(found, ExecutionCount(), str(fault))
+                _run(expressions, ExecutionCount(), str(error))
         return
     why: dict[int, str] = {}
     for graph in model.graphs[1:]:
         outer = why.get(model.nodes[graph.parent_node].graph, "")
         why[graph.id] = outer or facts.undecided.get(graph.id, "")
-    for node, found in zip(model.nodes, nodes, strict=True):
-        _run(found, runs[node.graph], why.get(node.graph, ""))
+    for node, expressions in zip(model.nodes, nodes, strict=True):
+        _run(expressions, runs[node.graph], why.get(node.graph, ""))
 
 
-def _run(found: NodeExpressions, runs: ExecutionCount, why: str) -> None:
+def _run(expressions: NodeExpressions, runs: ExecutionCount, why: str) -> None:
     if why:
-        found.times = None
-        found.reason = found.reason or why
+        expressions.times = None
+        expressions.reason = expressions.reason or why
         return
-    found.times, found.counted = runs.times, runs.counted
+    expressions.times, expressions.counted = runs.times, runs.counted
 
 
 def _total(
@@ -280,24 +280,24 @@ def _total(
     """Sum over the nodes that run; like the numeric engine, excludes unknown numbers."""
     key, total, parts = f"total_{metric}", _ExpressionSum(), 0
     try:
-        for node, found in zip(model.nodes, nodes, strict=True):
+        for node, expressions in zip(model.nodes, nodes, strict=True):
             if node.is_constant:
                 continue
-            value = getattr(found, metric)
+            value = getattr(expressions, metric)
             if value is None:
                 if known.has(node.id, metric):
-                    raise UndecidedComparison(f"{node.name or node.op_type}: {found.reason}")
+                    raise UndecidedComparison(f"{node.name or node.op_type}: {expressions.reason}")
                 continue
-            if found.times is None:
-                raise UndecidedComparison(f"{node.name or node.op_type}: {found.reason}")
-            if found.counted:
+            if expressions.times is None:
+                raise UndecidedComparison(f"{node.name or node.op_type}: {expressions.reason}")
+            if expressions.counted:
                 parts += 1
-                total.add(value, found.times)
+                total.add(value, expressions.times)
         if not parts and nodes:
             raise UnknownSize("no part of it is known")
         return total.result()
-    except UnknownSize as fault:
-        reasons[key] = str(fault)
+    except UnknownSize as error:
+        reasons[key] = str(error)
         return None
 
 
@@ -328,18 +328,18 @@ class _ExpressionSum:
 def _conditions(world: SymbolicDims) -> tuple[CostCondition, ...] | None:
     """Return the assumptions about the shapes; None if there are too many."""
     types = world.types
-    least = [p for p in types.positive if p.names() <= world.symbols]
+    positive = [p for p in types.positive if p.names() <= world.symbols]
     for text in sorted(world.dims()):
         try:
             value = to_poly(world.number(text))
         except UnknownSize:
             continue
         low = poly_bounds.lower(value)
-        if (low is None or low < 1) and value not in least:
-            least.append(value)
-    if len(least) > MAX_CONDITIONS:
+        if (low is None or low < 1) and value not in positive:
+            positive.append(value)
+    if len(positive) > MAX_CONDITIONS:
         return None
-    least = poly_bounds.undominated(least, largest=False)
-    found = [CostCondition("zero", Symbolic(p)) for p in types.zero if p.names() <= world.symbols]
-    found += [CostCondition("positive", Symbolic(p)) for p in least]
-    return tuple(found) if len(found) <= MAX_CONDITIONS else None
+    positive = poly_bounds.undominated(positive, largest=False)
+    conditions = [CostCondition("zero", Symbolic(p)) for p in types.zero if p.names() <= world.symbols]
+    conditions += [CostCondition("positive", Symbolic(p)) for p in positive]
+    return tuple(conditions) if len(conditions) <= MAX_CONDITIONS else None

@@ -102,13 +102,13 @@ def kv_cache(
     table, ``decoder`` the confidence (0 to 1) that self-attention with an unread mask is causal. Never
     raises on content.
     """
-    found = cache_inputs(model, types)
-    if found is None:
+    caches = cache_inputs(model, types)
+    if caches is None:
         return KVCache("none", reason="too many inputs could be cached keys and values to distinguish them")
-    layers = _layers(model, types, found)
+    layers = _layers(model, types, caches)
     if layers:
         return _summary("inputs", layers, max_context, 1.0)
-    if found:
+    if caches:
         return KVCache("none", reason="cached keys and values do not come in pairs")
     return _estimate(model, types, attention, max_context, decoder)
 
@@ -125,9 +125,9 @@ def _layers(model: Model, types: TypeTable, found: Iterable[Cache]) -> list[Cach
         if {cache.role for cache in pair} in ({"key"}, {"value"}):
             continue
         # Both branches may extend an input; parts of a stacked input differ by the extending operator.
-        mark = tuple((cache.tensor, -1 if cache.whole else cache.node) for cache in pair)
-        if mark not in known:
-            known.add(mark)
+        identity = tuple((cache.tensor, -1 if cache.whole else cache.node) for cache in pair)
+        if identity not in known:
+            known.add(identity)
             layers.append(_layer(model, types, attention, pair))
     return layers
 
@@ -139,8 +139,8 @@ def _layer(model: Model, types: TypeTable, attention: int, pair: Sequence[Cache]
     reason = ""
     if unknown:
         name = model.tensors[unknown[0].tensor].name or f"tensor {unknown[0].tensor}"
-        lost = unknown[0].width is None or unknown[0].axis is None
-        reason = f"the layout of {name} is not known" if lost else f"the size of {name} is not known"
+        unknown_width = unknown[0].width is None or unknown[0].axis is None
+        reason = f"the layout of {name} is not known" if unknown_width else f"the size of {name} is not known"
     first, last = pair[0], pair[-1]
     spans = [_positions(model, types, cache) for cache in pair]
     return CacheLayer(
@@ -180,12 +180,12 @@ def _positions(model: Model, types: TypeTable, cache: Cache) -> int | None:
     declared = model.tensors[cache.tensor].shape
     if cache.axis is None or declared is None or cache.axis >= len(declared):
         return None
-    held = declared[cache.axis]
-    if type(held) is not int or held < 0:
+    declared_size = declared[cache.axis]
+    if type(declared_size) is not int or declared_size < 0:
         return None
     shape = types.shapes[cache.result] if cache.result >= 0 else None
     after = shape[cache.result_axis] if shape and 0 <= cache.result_axis < len(shape) else None
-    return max(held, after) if type(after) is int else held
+    return max(declared_size, after) if type(after) is int else declared_size
 
 
 def _summary(
@@ -233,7 +233,7 @@ def _estimate(
     """Estimate from the causal self-attention of a graph that generates tokens."""
     own = [layer for layer in attention if layer.kind == "self"]
     known = [layer for layer in own if layer.causal]
-    likely = [layer for layer in own if layer.causal is None]
+    unknown_causality = [layer for layer in own if layer.causal is None]
     causal = [layer for layer in own if layer.causal is not False] if decoder > 0 else known
     if not causal:
         return KVCache("none", reason=_no_cache_reason(attention))
@@ -241,7 +241,7 @@ def _estimate(
         return KVCache("none", reason="attention is causal, but no output scores a vocabulary")
     layers = [_estimated(layer) for layer in causal]
     confidence = min(ESTIMATE, *(layer.confidence for layer in causal))
-    if likely:  # some layers are included or excluded by assumption
+    if unknown_causality:  # some layers are included or excluded by assumption
         confidence = min(confidence, decoder if decoder > 0 else 0.5)
     return _summary("estimated", layers, max_context, confidence)
 

@@ -74,8 +74,8 @@ class LivenessSweep:
             self.alone = live
         if live > self.bytes:
             self.bytes, self.step, self.node, self.body = live, step, node, -1
-        held, curve = max(live, self.within), self.curve
-        curve.append(curve[-1] if curve and curve[-1] == held else held)  # shares equal values
+        live_bytes, curve = max(live, self.within), self.curve
+        curve.append(curve[-1] if curve and curve[-1] == live_bytes else live_bytes)  # shares equal values
         self.within = 0
 
     def inside(self, live: int, step: int, node: Node, bodies: Sequence[int]) -> None:
@@ -94,7 +94,7 @@ class Liveness:
     ``first`` and ``last``, by tensor id, are the steps (positions in the order of the tensor's own
     graph, Constant nodes excluded) between which the tensor is live, inclusive. ``first`` is -1 for inputs,
     ``last`` is the last step for tensors that live until the end (outputs, unused inputs), and both are
-    ``NEVER`` for weights.
+    ``NEVER_LIVE`` for weights.
     """
 
     peak: PeakMemory
@@ -109,7 +109,7 @@ class Liveness:
     """Tensor → the tensor whose memory it reuses (in place), for tensors without memory of their own."""
 
 
-NEVER = -2
+NEVER_LIVE = -2
 
 
 def peak_activation(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> PeakMemory:
@@ -120,13 +120,13 @@ def peak_activation(model: Model, types: TypeTable, sizes: TensorSizes | None = 
 def liveness(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> Liveness:
     """Return tensor lifetimes and live bytes. Linear in the size of the graph."""
     table = (sizes or TensorSizes(model, types)).bytes
-    fault = types.contradiction
-    missing = _unsized(model, table) if fault is None else fault.reason
+    error = types.contradiction
+    missing = _unsized(model, table) if error is None else error.reason
     size = [n or 0 for n in table]
     order: list[list[int]] = [[] for _ in model.graphs]
     simple = [LivenessSweep() for _ in model.graphs]
     inplace = [LivenessSweep() for _ in model.graphs]
-    first, last = [NEVER] * len(model.tensors), [NEVER] * len(model.tensors)
+    first, last = [NEVER_LIVE] * len(model.tensors), [NEVER_LIVE] * len(model.tensors)
     memory: dict[int, int] = {}
     bodies_simple, bodies_inplace = [0] * len(model.graphs), [0] * len(model.graphs)
     for graph in reversed(model.graphs):  # subgraphs after their owner
@@ -163,7 +163,7 @@ class GraphLifetimes:
         order = [node for node in map(model.nodes.__getitem__, graph.nodes) if not node.is_constant]
         self.order = order
         self.position = {node.id: i for i, node in enumerate(order)}
-        self.made = [
+        self.produced = [
             node.outputs if -1 not in node.outputs else tuple([t for t in node.outputs if t >= 0])
             for node in order
         ]
@@ -176,7 +176,7 @@ class GraphLifetimes:
         for tensor, at in self.last.items():
             if at < end:
                 self.dead[at].append(tensor)
-        for at, tensors in enumerate(self.made):
+        for at, tensors in enumerate(self.produced):
             for tensor in tensors:
                 if tensor not in self.last:
                     self.dead[at].append(tensor)
@@ -184,22 +184,26 @@ class GraphLifetimes:
     def _last_uses(self) -> dict[int, int]:
         """Return the last use of each tensor of this graph; a use in a subgraph counts for its owner."""
         last: dict[int, int] = {}
-        tensors, place = self.model.tensors, self.position
-        alone = len(self.model.graphs) == 1
-        for tensor in (*self.inputs, *(t for row in self.made for t in row)):
+        tensors, positions = self.model.tensors, self.position
+        single_graph = len(self.model.graphs) == 1
+        for tensor in (*self.inputs, *(t for row in self.produced for t in row)):
             uses = tensors[tensor].consumers
             if uses:
-                at = place.get(uses[-1], -1) if alone and len(uses) == 1 else max(map(self._where, uses))
+                at = (
+                    positions.get(uses[-1], -1)
+                    if single_graph and len(uses) == 1
+                    else max(map(self._where, uses))
+                )
                 if at >= 0:
                     last[tensor] = at
         for node in self.order:
             for _, body in node.subgraphs:
                 for tensor in self.model.graphs[body].outputs:  # a subgraph may return an outer tensor
                     if tensors[tensor].graph == self.graph.id:
-                        last[tensor] = max(last.get(tensor, -1), place[node.id])
-        made = {t for row in self.made for t in row}.union(self.inputs)
-        last.update((tensor, len(self.order)) for tensor in self.graph.outputs if tensor in made)
-        return {tensor: at for tensor, at in last.items() if tensor in made}
+                        last[tensor] = max(last.get(tensor, -1), positions[node.id])
+        produced = {t for row in self.produced for t in row}.union(self.inputs)
+        last.update((tensor, len(self.order)) for tensor in self.graph.outputs if tensor in produced)
+        return {tensor: at for tensor, at in last.items() if tensor in produced}
 
     def _where(self, number: int) -> int:
         """Return the position of the node, or of its ancestor in this graph; -1 if none."""
@@ -215,8 +219,8 @@ class GraphLifetimes:
         end = len(self.order) - 1
         for tensor in self.inputs:
             first[tensor], last[tensor] = -1, min(self.last.get(tensor, end), end)
-        for at, made in zip(self.position.values(), self.made, strict=True):
-            for tensor in made:
+        for at, produced in zip(self.position.values(), self.produced, strict=True):
+            for tensor in produced:
                 until = min(self.last.get(tensor, at), end)
                 # Used before it is produced, in a graph with a cycle: never freed.
                 first[tensor], last[tensor] = at, until if until >= at else end
@@ -228,16 +232,16 @@ class GraphLifetimes:
         sweep = sweep or LivenessSweep()
         live = sum(size[t] for t in self.inputs)
         sweep.begin(live)
-        held = set(self.inputs)
-        for at, (node, made, dead) in enumerate(zip(self.order, self.made, self.dead, strict=True)):
+        alive = set(self.inputs)
+        for at, (node, produced, dead) in enumerate(zip(self.order, self.produced, self.dead, strict=True)):
             if node.subgraphs:
                 sweep.inside(live, at, node, bodies)
-            for tensor in made:
+            for tensor in produced:
                 live += size[tensor]
-            held.update(made)
+            alive.update(produced)
             sweep.see(live, at, node.id)
             for tensor in dead:
-                if tensor in held:  # not yet produced, only in a graph with a cycle
+                if tensor in alive:  # not yet produced, only in a graph with a cycle
                     live -= size[tensor]
         return sweep
 
@@ -261,7 +265,7 @@ class GraphLifetimes:
             if node.subgraphs:
                 sweep.inside(live, at, node, bodies)
             host = self._reusable_memory(node, at, owner, users, feeds, size)
-            for tensor in self.made[at]:
+            for tensor in self.produced[at]:
                 if host < 0 or tensor != node.outputs[0]:
                     owner[tensor] = tensor
                     users[tensor] = 1
@@ -271,12 +275,12 @@ class GraphLifetimes:
                     users[host] += 1
             sweep.see(live, at, node.id)
             for tensor in self.dead[at]:
-                held = owner.get(tensor, -1)
-                if held < 0:
+                buffer = owner.get(tensor, -1)
+                if buffer < 0:
                     continue
-                users[held] -= 1
-                if not users[held]:
-                    live -= size[held]
+                users[buffer] -= 1
+                if not users[buffer]:
+                    live -= size[buffer]
         return sweep
 
     def _reusable_memory(

@@ -128,11 +128,11 @@ class _Count:
             if region in self.regions:
                 return
             self.regions.add(region)
-        found = self.sizes.numel[tensor.id]
+        element_count = self.sizes.numel[tensor.id]
         if storage is not None and storage.sparse_values is not None:
-            found = storage.sparse_values
-        possible = found is not None and found <= MAX_ELEMENTS
-        elements = found if found is not None and possible else 0
+            element_count = storage.sparse_values
+        possible = element_count is not None and element_count <= MAX_ELEMENTS
+        elements = element_count if element_count is not None and possible else 0
         reason, elements, bits = self._kind(tensor, elements)
         if reason:
             self.other[reason] += elements
@@ -167,11 +167,11 @@ class _Count:
             current = stack.pop()
             for number in self.model.tensors[current].consumers:
                 node = self.model.nodes[number]
-                places = QUANTIZED.get((node.domain, node.op_type))
-                if places is not None:
-                    for place in places:
-                        if place < len(node.inputs) and node.inputs[place] == current:
-                            return node, place
+                slots = QUANTIZED.get((node.domain, node.op_type))
+                if slots is not None:
+                    for slot in slots:
+                        if slot < len(node.inputs) and node.inputs[slot] == current:
+                            return node, slot
                 elif (node.op_type in VIEWS or node.op_type == "Gather") and node.inputs[0] == current:
                     stack.extend(t for t in node.outputs if t >= 0 and t not in seen)
                     seen.update(node.outputs)
@@ -181,15 +181,15 @@ class _Count:
         """Count the output of a ConstantOfShape node if it is a weight."""
         if not node.inputs or not node.outputs or min(node.inputs[0], node.outputs[0]) < 0:
             return
-        made = node.outputs[0]
-        elements = self.sizes.numel[made]
+        output = node.outputs[0]
+        elements = self.sizes.numel[output]
         if not self.model.tensors[node.inputs[0]].is_constant or elements is None:
             return
-        if self.types.dtypes[made] in FLOAT_TYPES and self._reaches_weight(made):
-            self.tensors.add(made)
+        if self.types.dtypes[output] in FLOAT_TYPES and self._reaches_weight(output):
+            self.tensors.add(output)
             possible = elements <= MAX_ELEMENTS
-            size = self.sizes.bytes[made] if possible else None
-            self._add(made, elements if possible else None, size, 0, "generated")
+            size = self.sizes.bytes[output] if possible else None
+            self._add(output, elements if possible else None, size, 0, "generated")
 
     def _reaches_weight(self, tensor: int) -> bool:
         """True if a weight input takes the tensor, directly or through views."""
@@ -201,8 +201,8 @@ class _Count:
             current = stack.pop()
             for number in self.model.tensors[current].consumers:
                 node = self.model.nodes[number]
-                places = LEARNED.get((node.domain, node.op_type), ())
-                if any(place < len(node.inputs) and node.inputs[place] == current for place in places):
+                slots = LEARNED.get((node.domain, node.op_type), ())
+                if any(slot < len(node.inputs) and node.inputs[slot] == current for slot in slots):
                     return True
                 if vector and node.op_type in PER_CHANNEL and not node.domain:
                     return True
@@ -247,8 +247,8 @@ class _Count:
         weight = self.model.tensors[constant.tensor]
         shape = self.types.shapes[constant.tensor] if weight.shape is None else weight.shape
         sizes = "×".join("?" if d is None else str(d) for d in shape or ())
-        what = "cannot have the shape" if "?" not in sizes else "has a negative size in its shape"
-        why = f"the weight {weight.name or f'tensor {weight.id}'} {what} {sizes}"
+        problem = "cannot have the shape" if "?" not in sizes else "has a negative size in its shape"
+        why = f"the weight {weight.name or f'tensor {weight.id}'} {problem} {sizes}"
         self.reason = self.reason or why
         if constant.node >= 0:
             self.reasons.setdefault(constant.node, why)

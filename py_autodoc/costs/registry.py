@@ -264,20 +264,20 @@ class NodeView(NodeReader):
         except (TypeError, ValueError, OverflowError):
             return None  # a symbol or an infinity
 
-    def _tensor(self, ids: Sequence[int], i: int, what: str) -> int:
+    def _tensor(self, ids: Sequence[int], i: int, role: str) -> int:
         if i >= len(ids) or ids[i] < 0:
-            raise UnknownSize(f"{what} {i} is missing")
+            raise UnknownSize(f"{role} {i} is missing")
         return ids[i]
 
-    def _numbers(self, tensor: int, what: str) -> tuple[int, ...]:
+    def _numbers(self, tensor: int, role: str) -> tuple[int, ...]:
         shape = self.types.shapes[tensor]
         if shape is None:
-            raise UnknownSize(f"shape of {what} is unknown")
+            raise UnknownSize(f"shape of {role} is unknown")
         for d in shape:
             if not isinstance(d, int):
                 raise UnknownSize(
-                    f"{what} has the dimension {d}" if d else f"{what} has an unknown dimension"
+                    f"{role} has the dimension {d}" if d else f"{role} has an unknown dimension"
                 )
             if d < 0:
-                raise UnknownSize(f"{what} has the negative dimension {d}")
+                raise UnknownSize(f"{role} has the negative dimension {d}")
         return shape  # type: ignore[return-value]

@@ -200,8 +200,8 @@ def extreme(largest: bool, a: Number, b: Number) -> Number:
     """Return ``max(a, b)`` or ``min(a, b)``, without arguments that another always covers."""
     try:
         return wrap(poly_bounds.max_or_min(largest, to_poly(a), to_poly(b)))
-    except ExprError as fault:
-        raise UndecidedComparison(str(fault)) from None
+    except ExprError as error:
+        raise UndecidedComparison(str(error)) from None
 
 
 def ceil_quotient(a: Number, b: Number) -> Number:

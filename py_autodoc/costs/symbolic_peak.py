@@ -49,8 +49,8 @@ def peaks(model: Model, sizes: Sequence[Number | None]) -> Peaks:
                 raise UndecidedComparison(
                     f"who takes over whose memory depends on more than {MAX_DIFFER} conditions"
                 )
-        except UnknownSize as fault:
-            result.found[name], result.reasons[name] = None, str(fault)
+        except UnknownSize as error:
+            result.found[name], result.reasons[name] = None, str(error)
             result.differ.clear()
     return result
 
@@ -86,12 +86,12 @@ def _peak(plans: list[GraphLifetimes], size: list[Any], in_place: bool) -> Numbe
     fronts: list[Any] = [[] for _ in plans]
     """By graph: the sums whose maximum is its peak."""
     for graph in reversed(range(len(plans))):  # subgraphs before their owner
-        front = PeakCandidates()
+        candidates = PeakCandidates()
         if in_place:
-            plans[graph].inplace(size, fronts, {}, front)
+            plans[graph].inplace(size, fronts, {}, candidates)
         else:
-            plans[graph].simple(size, fronts, front)
-        fronts[graph] = front.pruned()
+            plans[graph].simple(size, fronts, candidates)
+        fronts[graph] = candidates.pruned()
     parts = fronts[0]
     return wrap(parts[0]) if len(parts) == 1 else Symbolic(Poly.atom(Extreme(True, parts)))
 
@@ -146,11 +146,11 @@ class PeakCandidates(LivenessSweep):
 
 def plainly_covers(a: Poly, b: Poly) -> bool:
     """True if no coefficient of ``a - b`` is negative and no atom can be: a cheap proof of ``a >= b``."""
-    mine, other = a.terms, b.terms
+    own, other = a.terms, b.terms
     for mono, coef in other.items():
-        if mine.get(mono, 0) < coef:
+        if own.get(mono, 0) < coef:
             return False
-    rest = [mono for mono, coef in mine.items() if coef != other.get(mono, 0)]
-    if any(mine[mono] < other.get(mono, 0) for mono in rest):
+    uncovered = [mono for mono, coef in own.items() if coef != other.get(mono, 0)]
+    if any(own[mono] < other.get(mono, 0) for mono in uncovered):
         return False
-    return all(type(atom) is str or not_negative(atom) for mono in rest for atom in mono)
+    return all(type(atom) is str or not_negative(atom) for mono in uncovered for atom in mono)

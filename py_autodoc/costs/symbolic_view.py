@@ -37,12 +37,12 @@ class SymbolicDims:
             return dim
         if dim is None:
             raise UnknownSize("a dimension is unknown")
-        found = self._numbers.get(dim)
-        if found is None:
-            found = self._numbers[dim] = self._read(dim)
-        if isinstance(found, str):
-            raise UndecidedComparison(found)
-        return found
+        value = self._numbers.get(dim)
+        if value is None:
+            value = self._numbers[dim] = self._read(dim)
+        if isinstance(value, str):
+            raise UndecidedComparison(value)
+        return value
 
     def _read(self, dim: str) -> Number | str:
         try:
@@ -58,10 +58,10 @@ class SymbolicDims:
 
     def dims(self) -> set[str]:
         """Return every distinct expression in a shape."""
-        found: set[str] = set()
+        names: set[str] = set()
         for shape in set(self.types.types.shapes):
-            found.update(d for d in shape or () if isinstance(d, str))
-        return found
+            names.update(d for d in shape or () if isinstance(d, str))
+        return names
 
     def computable(self, tensor: int) -> bool:
         """True if the value of a tensor is determined by sizes alone, without data."""
@@ -74,15 +74,15 @@ class SymbolicDims:
     def _spread(self) -> list[bool]:
         """Return, for every tensor, whether it depends on no data. Subgraph inputs count as data."""
         model = self.model
-        found = [t.is_constant for t in model.tensors]
+        is_known = [t.is_constant for t in model.tensors]
         for number in (n for graph in model.graphs for n in graph.nodes):  # subgraphs come after their node
             node = model.nodes[number]
             free = node.op_type in _MEASURES and not node.domain
-            if free or node.subgraphs or all(i < 0 or found[i] for i in node.inputs):
+            if free or node.subgraphs or all(i < 0 or is_known[i] for i in node.inputs):
                 for t in node.outputs:
                     if t >= 0:
-                        found[t] = True
-        return found
+                        is_known[t] = True
+        return is_known
 
 
 class SymbolicSizes(TensorSizes):
@@ -94,14 +94,14 @@ class SymbolicSizes(TensorSizes):
         sizes: list[Any] = []
         for tensor, shape, dtype in zip(world.model.tensors, types.shapes, types.dtypes, strict=True):
             key = (shape, dtype)
-            found = memo.get(key)
-            if found is None:
-                found = memo[key] = _measured(world, shape, dtype)
-            counts.append(found[0])
+            measured = memo.get(key)
+            if measured is None:
+                measured = memo[key] = _measured(world, shape, dtype)
+            counts.append(measured[0])
             if tensor.storage is not None and tensor.storage.bytes is not None:
                 sizes.append(tensor.storage.bytes)
             else:
-                sizes.append(found[1] if tensor.container in ("tensor", "sparse") else None)
+                sizes.append(measured[1] if tensor.container in ("tensor", "sparse") else None)
         self.numel = counts
         self.bytes = sizes
 
@@ -146,12 +146,12 @@ class SymbolicView(NodeView):
             return super().scalar(i)
         return as_int(symbolic_element(self.world, array, 0))
 
-    def _numbers(self, tensor: int, what: str) -> tuple[int, ...]:
+    def _numbers(self, tensor: int, role: str) -> tuple[int, ...]:
         shape = self.types.shapes[tensor]
         if shape is None:
-            raise UnknownSize(f"shape of {what} is unknown")
+            raise UnknownSize(f"shape of {role} is unknown")
         if any(isinstance(d, int) and d < 0 for d in shape):
-            raise UnknownSize(f"{what} has a negative dimension")
+            raise UnknownSize(f"{role} has a negative dimension")
         return tuple(as_int(self.world.number(d)) for d in shape)
 
 
@@ -186,8 +186,8 @@ class SymbolicRun(CostRun):
         """Like ``CostRun.traffic``; a sum that is too large is unknown."""
         try:
             return super().traffic(tensors)
-        except UndecidedComparison as fault:
-            self._too_large = f"bytes: {fault}"
+        except UndecidedComparison as error:
+            self._too_large = f"bytes: {error}"
             return BYTES_UNKNOWN
 
     def unsized(self, node: Node, reading: bool) -> str:
@@ -214,10 +214,10 @@ class SymbolicFacts(TripFacts):
 
     def value(self, tensor: int) -> Any | None:
         """Like ``TripFacts.value``. Raises: UndecidedComparison."""
-        found = super().value(tensor)
-        if found is None and tensor >= 0 and self.world.computable(tensor):
+        value = super().value(tensor)
+        if value is None and tensor >= 0 and self.world.computable(tensor):
             raise UndecidedComparison("a loop count or condition depends on the sizes")
-        return found
+        return value
 
     def element(self, array: Any, i: int) -> Any:
         """Return an element of a known value. Raises: UndecidedComparison."""
@@ -236,15 +236,15 @@ class SymbolicFacts(TripFacts):
         """Like ``TripFacts.trips``; an undecided count is unknown, with the reason recorded."""
         try:
             return super().trips(node, body)
-        except UndecidedComparison as fault:
-            self.undecided[body] = str(fault)
+        except UndecidedComparison as error:
+            self.undecided[body] = str(error)
             return Trips(None)
 
     def branch(self, node: Node, total: dict[int, Any]) -> int:
         """Like ``TripFacts.branch``; -1 if undecided, with the reason recorded for every branch."""
         try:
             return super().branch(node, total)
-        except UndecidedComparison as fault:
+        except UndecidedComparison as error:
             for _, body in node.subgraphs:
-                self.undecided[body] = f"which branch of If counts depends on the sizes ({fault})"
+                self.undecided[body] = f"which branch of If counts depends on the sizes ({error})"
             return -1

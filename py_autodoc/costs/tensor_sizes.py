@@ -35,17 +35,17 @@ class TensorSizes:
         counts: list[int | None] = []
         sizes: list[int | None] = []
         for tensor, shape, dtype in zip(model.tensors, types.shapes, types.dtypes, strict=True):
-            found = known.get((shape, dtype))
-            if found is None:
+            measured = known.get((shape, dtype))
+            if measured is None:
                 n = numel(shape)
                 dense = None if n is None or dtype not in bits else (n * bits[dtype] + 7) // 8
-                found = known[shape, dtype] = n, dense
-            counts.append(found[0])
+                measured = known[shape, dtype] = n, dense
+            counts.append(measured[0])
             storage = tensor.storage
             if storage is not None and storage.bytes is not None:
                 sizes.append(storage.bytes)
             elif tensor.container in ("tensor", "sparse"):
-                sizes.append(found[1])
+                sizes.append(measured[1])
             else:
                 sizes.append(None)
         self.numel = counts

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from py_autodoc.costs.liveness import NEVER, Liveness, LivenessSweep, PeakMemory, liveness
+from py_autodoc.costs.liveness import NEVER_LIVE, Liveness, LivenessSweep, PeakMemory, liveness
 from py_autodoc.costs.tensor_sizes import TensorSizes
 from py_autodoc.graph.ir.model import Model, TypeTable
 
@@ -176,7 +176,12 @@ class _Peaks:
         first, last, all_tensors = self.live.first, self.live.last, self.model.tensors
         holds: dict[int, list[int]] = {}
         for tensor, (begins, ends) in enumerate(zip(first, last, strict=True)):
-            if begins <= made and ends >= needed and begins != NEVER and all_tensors[tensor].graph == graph:
+            if (
+                begins <= made
+                and ends >= needed
+                and begins != NEVER_LIVE
+                and all_tensors[tensor].graph == graph
+            ):
                 holds.setdefault(memory.get(tensor, tensor), []).append(tensor)
         for owner, tensors in holds.items():
             youngest = max(tensors, key=lambda tensor: (first[tensor], tensor))

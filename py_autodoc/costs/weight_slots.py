@@ -80,7 +80,7 @@ ML_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
 """Attributes of ai.onnx.ml with learned numbers."""
 
 
-def packed_bits(node: Node, place: int) -> int:
+def packed_bits(node: Node, slot: int) -> int:
     """Return the bits per weight if ``packed_elements`` finds several per element, else 0."""
     if node.op_type == "MatMulBnb4":
         return 4
@@ -92,8 +92,8 @@ def packed_bits(node: Node, place: int) -> int:
     return 0
 
 
-def packed_elements(node: Node, place: int, stored: int) -> int:
-    """Return the weights in ``stored`` elements of the quantized input ``place``: a byte may hold several.
+def packed_elements(node: Node, slot: int, stored: int) -> int:
+    """Return the weights in ``stored`` elements of the quantized input ``slot``: a byte may hold several.
 
     MatMulNBits and MatMulBnb4 hold K·N weights, QMoE and GatherBlockQuantized 8 / bits per byte (the
     latter only in uint8). With invalid attributes the stored count is returned.

@@ -28,15 +28,15 @@ def covered(v: NodeView, padding: bool = False, channels_last: bool = False) -> 
     spatial = slice(1, -1) if channels_last else slice(2, None)
     try:
         axes = pooling_windows.axes(v.node.attributes, len(x) - 2)
-    except pooling_windows.PoolFault as fault:
-        raise UnknownSize(str(fault)) from None
+    except pooling_windows.PoolFault as error:
+        raise UnknownSize(str(error)) from None
     count = y[0] * (y[-1] if channels_last else y[1])
     for axis, size, windows in zip(axes, x[spatial], y[spatial], strict=True):
-        count = count * along(axis, size, windows, padding)
+        count = count * positions_read(axis, size, windows, padding)
     return count
 
 
-def along(axis: pooling_windows.PoolingAxis, size: int, windows: int, padding: bool = False) -> int:
+def positions_read(axis: pooling_windows.PoolingAxis, size: int, windows: int, padding: bool = False) -> int:
     """Return the elements that ``windows`` windows cover along one axis of ``size``. Raises: UnknownSize."""
     k, s, d = axis.kernel, axis.stride, axis.dilation
     head, tail, widest = _pads(axis, size)
@@ -80,10 +80,10 @@ def _counted(windows: int, k: int, s: int, d: int, edge: int) -> int:
     if edge <= 0 or windows <= 0:
         return 0
     reaching = min(windows, -(-edge // s))
-    whole = min(max(-(-(edge - (k - 1) * d) // s), 0), reaching)
-    rest = reaching - whole
+    inside = min(max(-(-(edge - (k - 1) * d) // s), 0), reaching)
+    partial = reaching - inside
     # ceil((edge - i·s)/d) over the rest, from the last window that extends beyond the edge.
-    return whole * k + quotients(rest, d, s, edge - (reaching - 1) * s + d - 1)
+    return inside * k + quotients(partial, d, s, edge - (reaching - 1) * s + d - 1)
 
 
 def quotients(n: int, m: int, a: int, b: int) -> int:
@@ -102,7 +102,7 @@ def quotients(n: int, m: int, a: int, b: int) -> int:
 def over_channels(size: int, channels: int) -> int:
     """Return the total elements in windows over ``size`` channels, clipped at the first and last."""
     same = pooling_windows.PoolingAxis(size, head=(size - 1) // 2, tail=size // 2)
-    return along(same, channels, channels)
+    return positions_read(same, channels, channels)
 
 
 def resampled(size: int, out: int, support: int) -> int:

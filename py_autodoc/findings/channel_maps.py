@@ -44,8 +44,8 @@ def channel_maps(ctx: RuleContext) -> dict[int, ChannelMap]:
     if "maps" not in ctx.shared:
         known = ((number, as_map(ctx, number)) for number in weighted(ctx))
         ctx.shared["maps"] = {number: layer for number, layer in known if layer is not None}
-    found: dict[int, ChannelMap] = ctx.shared["maps"]
-    return found
+    by_node: dict[int, ChannelMap] = ctx.shared["maps"]
+    return by_node
 
 
 def as_map(ctx: RuleContext, number: int) -> ChannelMap | None:
@@ -57,22 +57,22 @@ def as_map(ctx: RuleContext, number: int) -> ChannelMap | None:
         return (
             ChannelMap(number, k, n) if isinstance(k, int) and isinstance(n, int) and _sizes(k, n) else None
         )
-    place = MATRIX_SLOTS.get(key)
+    slot = MATRIX_SLOTS.get(key)
     flow = ctx.flow
-    if place is None or place >= len(node.inputs) or not flow.constants[node.inputs[place]]:
+    if slot is None or slot >= len(node.inputs) or not flow.constants[node.inputs[slot]]:
         return None
-    if weight(ctx, node.inputs[place]) is None:
+    if weight(ctx, node.inputs[slot]) is None:
         return None
-    shape = flow.shapes[node.inputs[place]]
+    shape = flow.shapes[node.inputs[slot]]
     if shape is None or len(shape) < 2 or not _sizes(*shape):
         return None
     sizes = tuple(int(d) for d in shape if isinstance(d, int))
     if node.op_type in CONVOLUTIONS:
         return _convolution(number, node.op_type, sizes, node.attributes.get("group", 1))
     k, n = sizes[-2:]
-    many = prod(sizes[:-2])
-    turned = bool(node.attributes.get("transB"))
-    return ChannelMap(number, n, k, many) if turned else ChannelMap(number, k, n, many)
+    count = prod(sizes[:-2])
+    is_transposed = bool(node.attributes.get("transB"))
+    return ChannelMap(number, n, k, count) if is_transposed else ChannelMap(number, k, n, count)
 
 
 def _convolution(number: int, op: str, sizes: tuple[int, ...], group: object) -> ChannelMap | None:
@@ -97,7 +97,7 @@ def is_dense(ctx: RuleContext, layer: ChannelMap) -> bool:
     node = ctx.flow.nodes[layer.node]
     if not node.inputs or node.inputs[0] < 0 or not node.outputs or node.outputs[0] < 0:
         return False
-    given, made = ctx.flow.shapes[node.inputs[0]], ctx.flow.shapes[node.outputs[0]]
-    if given is None or made is None:
+    input_shape, output_shape = ctx.flow.shapes[node.inputs[0]], ctx.flow.shapes[node.outputs[0]]
+    if input_shape is None or output_shape is None:
         return False
-    return given[2:] == layer.kernel and all(d == 1 for d in made[2:]) and max(layer.kernel) > 1
+    return input_shape[2:] == layer.kernel and all(d == 1 for d in output_shape[2:]) and max(layer.kernel) > 1

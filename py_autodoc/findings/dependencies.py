@@ -41,19 +41,19 @@ def varying_tensors(model: Model) -> set[int]:
     Results of nodes with subgraphs and of nodes outside ai.onnx count as varying.
     """
     main = model.graphs[0]
-    found = {t for t in main.inputs if model.tensors[t].kind == TensorKind.INPUT}
+    varying = {t for t in main.inputs if model.tensors[t].kind == TensorKind.INPUT}
     for number in main.nodes:
         node = model.nodes[number]
         if (
-            not found.isdisjoint(node.inputs)
+            not varying.isdisjoint(node.inputs)
             or node.subgraphs
             or node.domain
             or node.op_type in RANDOM
             or any(t >= 0 and _undefined(model, t) for t in node.inputs)
         ):
-            found.update(node.outputs)
-            found.discard(-1)
-    return found
+            varying.update(node.outputs)
+            varying.discard(-1)
+    return varying
 
 
 def _undefined(model: Model, tensor: int) -> bool:

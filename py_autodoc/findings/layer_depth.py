@@ -23,14 +23,14 @@ class Depth:
     """Layers of the shortest path, in order."""
 
 
-def depth(ctx: RuleContext, least: Number = 0) -> Depth | None:
+def depth(ctx: RuleContext, minimum: Number = 0) -> Depth | None:
     """Return the depth of the main graph; None if no path leads from an input to an output.
 
-    The output with the longest shortest path decides. None also if that path has fewer than ``least``
+    The output with the longest shortest path decides. None also if that path has fewer than ``minimum``
     layers, which is cheaper to determine. Linear in the size of the graph.
     """
     counted = {number for number in weighted(ctx) if not is_depthwise(ctx, number)}
-    if least and (len(counted) < least or _shortest_length(ctx, counted) < least):
+    if minimum and (len(counted) < minimum or _shortest_length(ctx, counted) < minimum):
         return None
     return _depth(ctx, counted)
 
@@ -44,18 +44,18 @@ def _shortest_length(ctx: RuleContext, counted: set[int]) -> int:
         if ctx.model.tensors[tensor].kind == TensorKind.INPUT:
             far[tensor] = 0
     for number in flow.order:
-        near = -1
+        nearest = -1
         for tensor in reads[number]:
             at = far[tensor]
-            if at >= 0 and (near < 0 or at < near):
-                near = at
-        if near < 0 or names[number] in _NO_DATA:
+            if at >= 0 and (nearest < 0 or at < nearest):
+                nearest = at
+        if nearest < 0 or names[number] in _NO_DATA:
             continue
         if number in counted:
-            near += 1
+            nearest += 1
         for tensor in nodes[number].outputs:
             if tensor >= 0 and far[tensor] < 0:
-                far[tensor] = near
+                far[tensor] = nearest
     return max((far[t] for t in ctx.model.graphs[0].outputs), default=-1)
 
 
@@ -77,11 +77,11 @@ def _depth(ctx: RuleContext, counted: set[int]) -> Depth | None:
             continue
         own = 1 if number in counted else 0
         best = min(known, key=lambda t: shortest[t])
-        most = max(longest[t] for t in known) + own
+        longest_path = max(longest[t] for t in known) + own
         for tensor in node.outputs:
             if tensor >= 0 and tensor not in shortest:  # produced twice only in an invalid graph
                 shortest[tensor] = shortest[best] + own
-                longest[tensor] = most
+                longest[tensor] = longest_path
                 came[tensor] = (number, best)
     ends = [t for t in ctx.model.graphs[0].outputs if t in shortest]
     if not ends:

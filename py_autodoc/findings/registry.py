@@ -78,16 +78,16 @@ class RuleContext:
     def kinds(self) -> dict[tuple[str, str], list[int]]:
         """(domain, operator) → its nodes in all graphs, including Constant nodes, by id."""
         flow, nodes = self.flow, self.model.nodes
-        found: dict[tuple[str, str], list[int]] = {}
+        nodes_by_kind: dict[tuple[str, str], list[int]] = {}
         for numbers in flow.by_name.values():
             node = nodes[numbers[0]]
-            found[node.domain, node.op_type] = numbers.copy()
+            nodes_by_kind[node.domain, node.op_type] = numbers.copy()
         for number in range(len(nodes)) if len(flow.order) < len(nodes) else ():
             if number not in flow.position:
-                found.setdefault((nodes[number].domain, nodes[number].op_type), []).append(number)
-        for numbers in found.values():
+                nodes_by_kind.setdefault((nodes[number].domain, nodes[number].op_type), []).append(number)
+        for numbers in nodes_by_kind.values():
             numbers.sort()
-        return found
+        return nodes_by_kind
 
     def nodes_of(self, chosen: Callable[[tuple[str, str]], bool]) -> list[int]:
         """Return the nodes of all graphs whose (domain, operator) is accepted by ``chosen``, by id."""

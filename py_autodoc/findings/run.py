@@ -28,7 +28,7 @@ def findings(ctx: RuleContext, chosen: RuleOptions | None = None) -> tuple[list[
     those of ``ctx``. A rule that raises loses only its own findings (diagnostic ``rule-failed``).
     """
     chosen = settings() if chosen is None else chosen
-    found: list[Finding] = []
+    collected: list[Finding] = []
     notes: list[Diagnostic] = []
     for rule in rules().values():
         if rule.id in chosen.disabled:
@@ -37,17 +37,17 @@ def findings(ctx: RuleContext, chosen: RuleOptions | None = None) -> tuple[list[
             own = _of_rule(rule, ctx, chosen)
         except MemoryError:
             raise
-        except Exception as fault:
+        except Exception as error:
             log.debug("rule %s failed", rule.id, exc_info=True)
-            message = f"The rule {rule.id} failed ({type(fault).__name__}); it found nothing."
+            message = f"The rule {rule.id} failed ({type(error).__name__}); it found nothing."
             notes.append(Diagnostic("rule-failed", "warning", message, rule.id))
             continue
-        found.extend(own[:MAX_FINDINGS])
+        collected.extend(own[:MAX_FINDINGS])
         if len(own) > MAX_FINDINGS:
             message = f"The rule {rule.id} found more than {MAX_FINDINGS} items; the others are not included."
             notes.append(Diagnostic("findings-cut", "info", message, rule.id))
-    found.sort(key=lambda item: (_RANK[item.severity], item.rule))
-    return found, notes
+    collected.sort(key=lambda item: (_RANK[item.severity], item.rule))
+    return collected, notes
 
 
 def _of_rule(rule: Rule, ctx: RuleContext, chosen: RuleOptions) -> list[Finding]:

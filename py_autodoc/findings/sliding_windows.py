@@ -36,16 +36,22 @@ def window(ctx: RuleContext, number: int) -> SlidingWindow | None:
         kernel = _ints(list(shape[2:])) if shape is not None else None
     else:
         return None
-    given = ctx.flow.shapes[node.inputs[0]]
-    sizes = _ints(list(given[2:])) if given is not None else None
+    input_shape = ctx.flow.shapes[node.inputs[0]]
+    sizes = _ints(list(input_shape[2:])) if input_shape is not None else None
     if kernel is None or sizes is None or not sizes or len(kernel) != len(sizes):
         return None
     rank = len(sizes)
     strides = _ints(node.attributes.get("strides", [1] * rank))
     dilations = _ints(node.attributes.get("dilations", [1] * rank))
     pads = _ints(node.attributes.get("pads", [0] * 2 * rank))
-    plain = node.attributes.get("auto_pad", "NOTSET") in ("NOTSET", "VALID")
-    if strides is None or dilations is None or pads is None or not plain or node.attributes.get("ceil_mode"):
+    explicit_padding = node.attributes.get("auto_pad", "NOTSET") in ("NOTSET", "VALID")
+    if (
+        strides is None
+        or dilations is None
+        or pads is None
+        or not explicit_padding
+        or node.attributes.get("ceil_mode")
+    ):
         return None
     if len(strides) != rank or len(dilations) != rank or len(pads) != 2 * rank or min(strides) < 1:
         return None

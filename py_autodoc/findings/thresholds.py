@@ -96,8 +96,10 @@ def find_rule(id: Any, known: Mapping[str, Rule] | None = None) -> Rule:
     known = rules() if known is None else known
     if isinstance(id, str) and id in known:
         return known[id]
-    shown = str(id)[:80]
-    raise OptionError("unknown-rule", f"Unknown rule {shown!r}.", _nearest(shown, known, "onnx-autodoc rule"))
+    id_text = str(id)[:80]
+    raise OptionError(
+        "unknown-rule", f"Unknown rule {id_text!r}.", _nearest(id_text, known, "onnx-autodoc rule")
+    )
 
 
 def _nearest(name: str, known: Iterable[str], where: str) -> str:
@@ -114,15 +116,15 @@ def _severity(where: str, value: Any) -> str:
 def _number(entry: Rule, name: Any, value: Any) -> Number:
     """Return the value of a threshold, checked against the type of its default."""
     if name not in entry.thresholds:
-        shown = str(name)[:80]
-        hint = _nearest(shown, {*entry.thresholds, *RESERVED}, f"onnx-autodoc rule {entry.id}")
-        raise OptionError("unknown-threshold", f"Rule {entry.id} has no threshold {shown!r}.", hint)
-    whole = isinstance(entry.thresholds[name], int)
-    fits = isinstance(value, int) if whole else isinstance(value, (int, float))
+        name_text = str(name)[:80]
+        hint = _nearest(name_text, {*entry.thresholds, *RESERVED}, f"onnx-autodoc rule {entry.id}")
+        raise OptionError("unknown-threshold", f"Rule {entry.id} has no threshold {name_text!r}.", hint)
+    is_integer = isinstance(entry.thresholds[name], int)
+    fits = isinstance(value, int) if is_integer else isinstance(value, (int, float))
     if isinstance(value, bool) or not fits or not 0 <= value < math.inf:
-        kind = "a whole number" if whole else "a number"
+        kind = "a whole number" if is_integer else "a number"
         raise OptionError("bad-threshold", f"{entry.id}.{name} must be {kind}, 0 or more.")
-    return int(value) if whole else value
+    return int(value) if is_integer else value
 
 
 def read_file(path: str | os.PathLike[str], what: str = "threshold file") -> Mapping[str, Any]:
@@ -133,22 +135,22 @@ def read_file(path: str | os.PathLike[str], what: str = "threshold file") -> Map
     Raises: PathError, OptionError, RequirementError.
     """
     file = Path(path)
-    shown = file.name
+    file_name = file.name
     try:
-        about = file.stat()
-        if not stat.S_ISREG(about.st_mode):
-            raise PathError("path-not-regular", f"{shown} is not a regular file.")
-        if about.st_size > MAX_FILE_BYTES:
-            raise OptionError(_code(what), f"{shown} is too large for a {what} (limit: 1 MB).")
+        file_status = file.stat()
+        if not stat.S_ISREG(file_status.st_mode):
+            raise PathError("path-not-regular", f"{file_name} is not a regular file.")
+        if file_status.st_size > MAX_FILE_BYTES:
+            raise OptionError(_code(what), f"{file_name} is too large for a {what} (limit: 1 MB).")
         text = file.read_text(encoding="utf-8")
-    except OSError as fault:
-        raise PathError("path-unreadable", f"Cannot read {shown}: {fault.strerror or fault}.") from None
+    except OSError as error:
+        raise PathError("path-unreadable", f"Cannot read {file_name}: {error.strerror or error}.") from None
     except UnicodeDecodeError:
-        raise OptionError(_code(what), f"{shown} is not UTF-8 text.") from None
-    data = (_toml if file.suffix.lower() == ".toml" else _json)(text, shown, what)
+        raise OptionError(_code(what), f"{file_name} is not UTF-8 text.") from None
+    data = (_toml if file.suffix.lower() == ".toml" else _json)(text, file_name, what)
     if not isinstance(data, dict):
         keys = "rule ids" if what == "threshold file" else "names of settings"
-        raise OptionError(_code(what), f"{shown} must hold an object whose keys are {keys}.")
+        raise OptionError(_code(what), f"{file_name} must hold an object whose keys are {keys}.")
     return data
 
 
@@ -156,24 +158,24 @@ def _code(what: str) -> str:
     return f"bad-{what.replace(' ', '-')}"
 
 
-def _json(text: str, shown: str, what: str) -> Any:
+def _json(text: str, file_name: str, what: str) -> Any:
     try:
         return parse_json(text, SETTINGS)
-    except TooMuch as fault:
-        raise OptionError(_code(what), f"{shown} is not a {what}: it {fault}.") from None
-    except ValueError as fault:
-        raise OptionError(_code(what), f"{shown} is not valid JSON: {str(fault)[:120]}.") from None
+    except TooMuch as error:
+        raise OptionError(_code(what), f"{file_name} is not a {what}: it {error}.") from None
+    except ValueError as error:
+        raise OptionError(_code(what), f"{file_name} is not valid JSON: {str(error)[:120]}.") from None
 
 
-def _toml(text: str, shown: str, what: str) -> Any:
+def _toml(text: str, file_name: str, what: str) -> Any:
     if find_spec("tomllib") is None:
         raise RequirementError(
-            "toml-unsupported", f"{shown}: reading TOML needs Python 3.11.", "Use a .json file instead."
+            "toml-unsupported", f"{file_name}: reading TOML needs Python 3.11.", "Use a .json file instead."
         )
     try:
         check_toml(text, SETTINGS)
         return import_module("tomllib").loads(text)
-    except TooMuch as fault:
-        raise OptionError(_code(what), f"{shown} is not a {what}: it {fault}.") from None
-    except (ValueError, RecursionError) as fault:
-        raise OptionError(_code(what), f"{shown} is not valid TOML: {str(fault)[:120]}.") from None
+    except TooMuch as error:
+        raise OptionError(_code(what), f"{file_name} is not a {what}: it {error}.") from None
+    except (ValueError, RecursionError) as error:
+        raise OptionError(_code(what), f"{file_name} is not valid TOML: {str(error)[:120]}.") from None

@@ -59,15 +59,17 @@ def weighted(ctx: RuleContext) -> list[int]:
     """Return nodes of the main graph that multiply data by trained weights (Conv, Gemm, MatMul, LSTM …)."""
     if "weighted" not in ctx.shared:
         ctx.shared["weighted"] = _weighted(ctx)
-    found: list[int] = ctx.shared["weighted"]
-    return found
+    layers: list[int] = ctx.shared["weighted"]
+    return layers
 
 
 def _weighted(ctx: RuleContext) -> list[int]:
     flow = ctx.flow
-    likely = [number for number in ctx.nodes_of(lambda kind: carries_macs(*kind)) if flow.data_inputs[number]]
-    found = [n for n in likely if n in flow.position and has_weight(ctx, flow.nodes[n])]
-    return sorted(found, key=flow.position.__getitem__)
+    candidates = [
+        number for number in ctx.nodes_of(lambda kind: carries_macs(*kind)) if flow.data_inputs[number]
+    ]
+    layers = [n for n in candidates if n in flow.position and has_weight(ctx, flow.nodes[n])]
+    return sorted(layers, key=flow.position.__getitem__)
 
 
 def has_weight(ctx: RuleContext, node: Node) -> bool:

@@ -26,7 +26,7 @@ from py_autodoc.ort import onnxruntime, open_session, read_model
 from py_autodoc.outputs import filling
 from py_autodoc.outputs.marks import COMMENT, sealed_text
 from py_autodoc.outputs.placing import empty
-from py_autodoc.quantize.recipe import here
+from py_autodoc.quantize.recipe import current_runtime
 from py_autodoc.quantize.reference import Kernel
 from py_autodoc.render.svg import svg_picture
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -92,7 +92,7 @@ def opdocs(
             "not-quantized", f"{base_name(model)} has no quantized operation.",
             "Quantize it first: onnx-autodoc quantize MODEL OUT --data FILE.",
         )  # fmt: skip
-    kernel: Kernel = "pairs" if here() == "cpu-avx2" else "exact"
+    kernel: Kernel = "pairs" if current_runtime() == "cpu-avx2" else "exact"
     modules = {node.name: node.tag for node in analysis.model.nodes if node.name}
     proto = read_model(model, weights=False)
     records: dict[int, document.Operation] = {}

@@ -81,44 +81,44 @@ def quantize(
         AnalysisError: its tools or sessions reject the model.
         OutputError: the result cannot be written.
     """
-    tell = progress or (lambda step, done, total: None)
+    report_progress = progress or (lambda step, done, total: None)
     name = base_name(model)
-    given = recipe or Recipe()
-    plugin = given.method not in BUILT_IN
-    run = method(given.method)
-    chosen = given if plugin else completed(given)
+    used_recipe = recipe or Recipe()
+    plugin = used_recipe.method not in BUILT_IN
+    run = method(used_recipe.method)
+    chosen = used_recipe if plugin else completed(used_recipe)
     runtime = onnxruntime("Quantization")
     inputs_read = [model, *_files(data)]
-    places = targets(out, inputs=inputs_read, force=force)
+    targets_by_kind = targets(out, inputs=inputs_read, force=force)
     if data is None and chosen.method == "static" and not random_data:
         raise OptionError(
             "no-data", "Static quantization needs samples of real inputs for its ranges.",
             "Pass them with --data. --random-data uses synthetic values, whose ranges do not fit real data.",
         )  # fmt: skip
-    tell("reading", 0, 4)
+    report_progress("reading", 0, 4)
     proto = loaded(model, "static" if plugin else chosen.method)
     constants = frozenset[str]() if chosen.method == "fp16" else infinite_constants(proto, name)
-    chosen = chosen if plugin else fitted(chosen, given, proto, name)
+    chosen = chosen if plugin else fitted(chosen, used_recipe, proto, name)
     analysis = analysis_at_sizes(model, data, bindings, input_shapes)
     inputs, said = choose_samples(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
     folded = prepared(proto, name, fold=chosen.method in ("static", "fp16"))
     names = excluded(chosen.exclude, analysis, proto)
     if too_large(proto):
-        places = targets(out, data=True, inputs=inputs_read, force=force)
+        targets_by_kind = targets(out, data=True, inputs=inputs_read, force=force)
     with output_failed("temporary files"), scratch() as folder:
-        source, made, final = (folder / f"{one}.onnx" for one in ("prepared", "quantized", "final"))
+        source, quantized, final = (folder / f"{one}.onnx" for one in ("prepared", "quantized", "final"))
         check_room(proto, folder)
         store(proto, source)
         proto = _tagged(source)
-        tell("quantizing", 1, 4)
+        report_progress("quantizing", 1, 4)
         ranges = inputs if chosen.method == "static" or plugin else []
         static = chosen.method == "static"
         infinite = infinite_nodes(source, proto, constants, ranges, name) if static else []
         double = double_nodes(proto, analysis) if static else []
-        apply(run, source, made, chosen, ranges, [*names, *infinite, *double], name)
-        tell("tags", 2, 4)
-        share = _finished(proto, made, final, _noted(chosen, runtime, said, len(inputs)))
-        tell("comparing", 3, 4)
+        apply(run, source, quantized, chosen, ranges, [*names, *infinite, *double], name)
+        report_progress("tags", 2, 4)
+        share = _finished(proto, quantized, final, _noted(chosen, runtime, said, len(inputs)))
+        report_progress("comparing", 3, 4)
         outputs = list[VerifiedOutput]()
         if compare:
             outputs = verify(
@@ -130,13 +130,13 @@ def quantize(
         findings = _findings(chosen, outputs, pairs, machine["flags"], data is None, len(infinite))
         # Remove the mark that restoring the tags left in the file.
         unmark(result)
-        with staging(places[0].path) as stage:
-            store(result, stage / places[0].path.name)
-            size = sum(one.stat().st_size for one in finish(stage, places))
-    tell("done", 4, 4)
+        with staging(targets_by_kind[0].path) as stage:
+            store(result, stage / targets_by_kind[0].path.name)
+            size = sum(one.stat().st_size for one in finish(stage, targets_by_kind))
+    report_progress("done", 4, 4)
     return Quantization(
         model=name,
-        out=places[0].path.name,
+        out=targets_by_kind[0].path.name,
         recipe=chosen,
         versions=_versions(runtime),
         cpu=machine["name"],
@@ -178,34 +178,34 @@ def _versions(runtime: Any) -> dict[str, str]:
 
 def _noted(recipe: Recipe, runtime: Any, data: str, count: int) -> str:
     """Return the recipe and its context for the metadata."""
-    held = {
+    metadata = {
         "recipe": msgspec.to_builtins(recipe),
         "versions": _versions(runtime),
         "data": data,
         "samples": count,
     }
-    return json.dumps(held, sort_keys=True)
+    return json.dumps(metadata, sort_keys=True)
 
 
-def _finished(source: onnx.ModelProto, made: Path, final: Path, noted: str) -> float | None:
+def _finished(source: onnx.ModelProto, quantized: Path, final: Path, noted: str) -> float | None:
     """Complete the quantized file with the metadata of the source, the recipe, and tags on its nodes.
 
     Returns: the share of nodes with a tag; None if the source has no tags.
     """
-    proto = onnx.load(made, load_external_data=False)
-    held = {one.key for one in proto.metadata_props}
+    proto = onnx.load(quantized, load_external_data=False)
+    keys = {one.key for one in proto.metadata_props}
     for one in source.metadata_props:
-        if one.key not in held:
+        if one.key not in keys:
             proto.metadata_props.add(key=one.key, value=one.value)
     for entry in [one for one in proto.metadata_props if one.key == RECIPE]:
         proto.metadata_props.remove(entry)
     unmark(proto)
     proto.metadata_props.add(key=RECIPE, value=noted)
-    onnx.save(proto, made)
-    if table_in(to_ir(onnx.load(made, load_external_data=False))) is None:
+    onnx.save(proto, quantized)
+    if table_in(to_ir(onnx.load(quantized, load_external_data=False))) is None:
         onnx.save(proto, final)
         return None
-    restore_file(made, final)
+    restore_file(quantized, final)
     tags = read_tags(to_ir(onnx.load(final, load_external_data=False)))
     known = sum(one.via != ROOT for one in tags.records.values())
     return known / len(tags.records) if tags.records else None
@@ -215,12 +215,12 @@ def _findings(
     recipe: Recipe, outputs: Any, pairs: Any, flags: Sequence[str], made_up: bool, infinite: int
 ) -> list[str]:
     """Return notes about the result, one sentence each."""
-    found = []
+    findings = []
     if infinite:
-        found.append(f"{plural(infinite, 'node')} with infinite values, such as masks, stay in float32.")
+        findings.append(f"{plural(infinite, 'node')} with infinite values, such as masks, stay in float32.")
     if made_up:
-        what = "ranges" if recipe.method == "static" else "scores"
-        found.append(f"The {what} come from synthetic data: measure again with real data.")
+        kind = "ranges" if recipe.method == "static" else "scores"
+        findings.append(f"The {kind} come from synthetic data: measure again with real data.")
     for one in outputs:
         plain, fused = one.error.sqnr_db, None if one.error_fused is None else one.error_fused.sqnr_db
         if plain is not None and fused is not None and plain - fused > GAP_DB:
@@ -234,14 +234,14 @@ def _findings(
                 )
             else:
                 lost += " Find the layer with `verify`, and keep it in float with --exclude."
-            found.append(lost)
+            findings.append(lost)
     if pairs is not None and pairs.clipping and "cpu-vnni" not in recipe.target:
-        found.append(
+        findings.append(
             f"{pairs.share:.1%} of neighbouring weights can clip on processors without VNNI, most in "
             f"{pairs.worst_layer} ({pairs.worst_share:.1%})."
         )
     if recipe.method == "fp16":
-        found.append(
+        findings.append(
             "ONNX Runtime's CPU kernels run float16 slower than float32; use it for GPUs or smaller files."
         )
-    return found
+    return findings

@@ -11,7 +11,7 @@ _WEIGHTED = {
     "Conv": 1, "Gemm": 1, "MatMul": 1, "QLinearConv": 3, "QLinearMatMul": 3, "QGemm": 3, "MatMulInteger": 1,
     "ConvInteger": 1,
 }  # fmt: skip
-_MOST = 32767
+_INT16_MAX = 32767
 _DATA = 255
 
 
@@ -39,21 +39,21 @@ def clipping_pairs(model: onnx.ModelProto) -> ClippingPairs:
     pairs = clipping = 0
     worst, name = 0.0, ""
     for node in model.graph.node:
-        place = _WEIGHTED.get(node.op_type)
-        if place is None or len(node.input) <= place:
+        weight_index = _WEIGHTED.get(node.op_type)
+        if weight_index is None or len(node.input) <= weight_index:
             continue
-        source = node.input[place]
-        held = stored.get(read[source].input[0] if source in read else source)
-        if held is None or held.data_type != onnx.TensorProto.INT8:
+        source = node.input[weight_index]
+        weight = stored.get(read[source].input[0] if source in read else source)
+        if weight is None or weight.data_type != onnx.TensorProto.INT8:
             continue
-        rows = _rows(node, numpy_helper.to_array(held))
+        rows = _rows(node, numpy_helper.to_array(weight))
         even = rows[:, : rows.shape[1] // 2 * 2].astype(np.int64)
         sums = _DATA * (np.abs(even[:, 0::2]) + np.abs(even[:, 1::2]))
-        found = int((sums > _MOST).sum())
+        clipped = int((sums > _INT16_MAX).sum())
         pairs += sums.size
-        clipping += found
-        if sums.size and found / sums.size > worst:
-            worst, name = found / sums.size, node.name
+        clipping += clipped
+        if sums.size and clipped / sums.size > worst:
+            worst, name = clipped / sums.size, node.name
     return ClippingPairs(pairs=pairs, clipping=clipping, worst_layer=name, worst_share=worst)
 
 

@@ -12,7 +12,7 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 
-def excluded(wanted: Sequence[str], analysis: Analysis, prepared: onnx.ModelProto) -> list[str]:
+def excluded(queries: Sequence[str], analysis: Analysis, prepared: onnx.ModelProto) -> list[str]:
     """Return the names of the selected nodes in the prepared model.
 
     Each text is tried as the name of a node or of its output, as a module path or tag with all its nodes,
@@ -21,23 +21,23 @@ def excluded(wanted: Sequence[str], analysis: Analysis, prepared: onnx.ModelProt
     Raises: OptionError: a text matches no node.
     """
     by_output = {out: node.name for node in prepared.graph.node for out in node.output}
-    found: dict[str, None] = {}
+    excluded_names: dict[str, None] = {}
     matcher: NodeMatcher | None = None
-    for text in wanted:
+    for text in queries:
         numbers = _named(text, analysis)
         if not numbers:
             matcher = matcher or NodeMatcher(build_payload(analysis))
             numbers = matcher.find(text)
-        made = (t for number in numbers for t in analysis.model.nodes[number].outputs if t >= 0)
-        outputs = (analysis.model.tensors[t].name for t in made)
+        tensors = (t for number in numbers for t in analysis.model.nodes[number].outputs if t >= 0)
+        outputs = (analysis.model.tensors[t].name for t in tensors)
         names = [by_output[one] for one in outputs if one in by_output]
         if not names:
             raise OptionError(
                 "no-such-node", f"--exclude {text[:80]!r} matches no node.",
                 "Pass a node, a tensor, a module path such as encoder.layer.0, or a query such as 'op=Conv'.",
             )  # fmt: skip
-        found.update(dict.fromkeys(names))
-    return list(found)
+        excluded_names.update(dict.fromkeys(names))
+    return list(excluded_names)
 
 
 def _named(text: str, analysis: Analysis) -> list[int]:

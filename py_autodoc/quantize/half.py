@@ -33,18 +33,18 @@ def half(
     """Convert the whole model to float16, except for its inputs and outputs."""
     large = is_large(source)
     model = onnx.load(source, load_external_data=not large)
-    beside = _taken_out(model, source.parent) if large else {}
+    external = _taken_out(model, source.parent) if large else {}
     tool = import_module(_TOOL)
     with _by_dims(tool):
-        made = tool.convert_float_to_float16(
+        converted = tool.convert_float_to_float16(
             model, keep_io_types=True, node_block_list=list(exclude), disable_shape_infer=False
         )
     # The tool appends its casts at the end, but nodes must follow the nodes they depend on.
-    sorted_model = ir.from_proto(made)
+    sorted_model = ir.from_proto(converted)
     sorted_model.graph.sort()
     done = ir.to_proto(sorted_model)
     if large:
-        _put_back(done, beside, source, target)
+        _put_back(done, external, source, target)
         onnx.save(done, target)
     else:
         store(done, target)
@@ -70,7 +70,7 @@ def _taken_out(model: onnx.ModelProto, folder: Path) -> dict[str, tuple[int, int
 
     Returns: name → offset and number of values.
     """
-    found = {}
+    locations = {}
     for one in _stored(model.graph):
         if one.data_location != TensorProto.EXTERNAL:
             continue
@@ -80,10 +80,10 @@ def _taken_out(model: onnx.ModelProto, folder: Path) -> dict[str, tuple[int, int
             one.data_location = TensorProto.DEFAULT
             continue
         info = ExternalDataInfo(one)
-        found[one.name] = (int(info.offset or 0), int(np.prod(one.dims)))
+        locations[one.name] = (int(info.offset or 0), int(np.prod(one.dims)))
         one.ClearField("external_data")
         one.data_location = TensorProto.DEFAULT
-    return found
+    return locations
 
 
 def _stored(graph: onnx.GraphProto) -> Iterator[TensorProto]:
@@ -94,16 +94,18 @@ def _stored(graph: onnx.GraphProto) -> Iterator[TensorProto]:
                 yield from _stored(attribute.g)
 
 
-def _put_back(model: onnx.ModelProto, beside: dict[str, tuple[int, int]], source: Path, target: Path) -> None:
+def _put_back(
+    model: onnx.ModelProto, external: dict[str, tuple[int, int]], source: Path, target: Path
+) -> None:
     """Write the values of these weights, in the type that the tool chose, next to the target."""
     convert: Any = import_module(_TOOL).convert_np_to_float16
     weights = source.with_name(f"{source.name}{DATA}")
     name = f"{target.name}{DATA}"
     with open(weights, "rb") as read, open(target.with_name(name), "xb") as out:
         for one in _stored(model.graph):
-            if one.name not in beside:
+            if one.name not in external:
                 continue
-            offset, count = beside[one.name]
+            offset, count = external[one.name]
             out.write(b"\0" * (-out.tell() % _PAGE))
             begin = out.tell()
             read.seek(offset)

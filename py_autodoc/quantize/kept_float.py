@@ -42,15 +42,15 @@ def infinite_constants(proto: onnx.ModelProto, name: str) -> frozenset[str]:
     for node in proto.graph.node:
         if node.op_type in ("Constant", "ConstantOfShape"):
             stored.update((node.output[0], one.t) for one in node.attribute if one.name == "value")
-    found = frozenset(one for one, tensor in stored.items() if not _finite(tensor))
+    infinite = frozenset(one for one, tensor in stored.items() if not _finite(tensor))
     readers = (node for node in proto.graph.node if node.op_type not in _READERS)
-    broken = {one for node in readers for one in found.intersection(node.input)}
+    broken = {one for node in readers for one in infinite.intersection(node.input)}
     if broken:
         raise InputError(
             "weights-not-finite", f"{name}: the weight {min(broken)[:80]} holds NaN or infinity.",
             "Run `analyze --read-weights` to list all of them.",
         )  # fmt: skip
-    return found
+    return infinite
 
 
 def _finite(tensor: onnx.TensorProto) -> bool:
@@ -76,12 +76,12 @@ def infinite_nodes(
     if not constants:
         return []
     reached = set(constants)
-    made: list[str] = []
+    nodes: list[str] = []
     for node in proto.graph.node:
         if node.op_type in PASSING and reached.intersection(node.input):
-            made.extend(one for one in node.output if one)
+            nodes.extend(one for one in node.output if one)
             reached.update(node.output)
-    infinite = set(constants) | _measured(source, proto, made, samples[:_MEASURED], name)
+    infinite = set(constants) | _measured(source, proto, nodes, samples[:_MEASURED], name)
     return [node.name for node in proto.graph.node if infinite.intersection((*node.input, *node.output))]
 
 
@@ -103,11 +103,11 @@ def _measured(
     present = {one.name for one in proto.graph.output}
     asking.graph.output.extend(onnx.ValueInfoProto(name=one) for one in tensors if one not in present)
     session: Any = open_session(source, "Quantization", proto=asking, fuse=False)
-    found: set[str] = set()
+    measured: set[str] = set()
     for sample in samples:
         values = run_session(session, tensors, dict(sample), name)
         for one, value in zip(tensors, values, strict=True):
             array = np.asarray(value)
             if array.dtype.kind == "f" and not np.isfinite(array).all():
-                found.add(one)
-    return found
+                measured.add(one)
+    return measured

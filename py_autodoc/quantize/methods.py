@@ -125,8 +125,8 @@ def method(name: str) -> Method:
     if name not in others:
         known = ", ".join([*BUILT_IN, *sorted(others)])
         raise OptionError("unknown-method", f"Unknown method {name[:80]!r}.", f"Choose one of {known}.")
-    found: Method = others[name].load()
-    return found
+    loaded: Method = others[name].load()
+    return loaded
 
 
 def apply(
@@ -142,33 +142,35 @@ def apply(
     try:
         with _quiet():
             run(source, target, recipe, samples, exclude)
-    except Exception as fault:
-        if "scale issue" in str(fault):  # The tool's message for ranges that are not finite.
+    except Exception as error:
+        if "scale issue" in str(error):  # The tool's message for ranges that are not finite.
             raise InputError(
                 "data-not-finite",
                 f"{name}: tensors inside the model are NaN or infinite with these samples.",
                 "Use other samples. `verify` names the layer.",
-            ) from fault  # fmt: skip
-        if recipe.format == "qoperator" and "unknown initializers/tensors" in str(fault):
+            ) from error  # fmt: skip
+        if recipe.format == "qoperator" and "unknown initializers/tensors" in str(error):
             raise InputError(
                 "format-unsupported",
                 f"{name}: the format qoperator cannot keep Where in float between quantized operators.",
                 "Use --format qdq.",
-            ) from fault  # fmt: skip
+            ) from error  # fmt: skip
         raise AnalysisError(
             "quantizer-failed",
-            f"{name}: the {recipe.method} quantizer fails: {_plain(one_line(fault, source))}",
-        ) from fault
+            f"{name}: the {recipe.method} quantizer fails: {_clean_message(one_line(error, source))}",
+        ) from error
     if recipe.method in BUILT_IN and recipe.method != "fp16":
-        made = {node.op_type for node in onnx.load(target, load_external_data=False).graph.node}
-        if not any("Quantize" in one or one.startswith("QLinear") or one == "MatMulNBits" for one in made):
+        op_types = {node.op_type for node in onnx.load(target, load_external_data=False).graph.node}
+        if not any(
+            "Quantize" in one or one.startswith("QLinear") or one == "MatMulNBits" for one in op_types
+        ):
             raise InputError(
                 "nothing-to-quantize", f"{name} has no operators that {recipe.method} quantizes.",
                 "Use static for convolutions; the other methods quantize only matrix products.",
             )  # fmt: skip
 
 
-def _plain(text: str) -> str:
+def _clean_message(text: str) -> str:
     """Return ONNX Runtime's message without its codes and the names of temporary files."""
     return re.sub(r"\[ONNXRuntimeError\] : \d+ : \w+ : |Load model from \S+ failed:\s*", "", text)
 

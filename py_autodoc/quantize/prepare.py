@@ -17,7 +17,7 @@ from py_autodoc.tags.model_files import to_ir
 
 _QUANTIZED = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits"})
 _PER_CHANNEL = 13
-_LEAST = {"static": 11, "dynamic": 11, "int8-weights": 13, "int4-weights": 13, "fp16": 9}
+_MIN_OPSET = {"static": 11, "dynamic": 11, "int8-weights": 13, "int4-weights": 13, "fp16": 9}
 
 
 def loaded(path: PathLike, method: str) -> onnx.ModelProto:
@@ -29,19 +29,19 @@ def loaded(path: PathLike, method: str) -> onnx.ModelProto:
     proto = read_model(path, weights=True)
     ops = {str(node.op_type) for node in proto.graph.node}
     if ops & _QUANTIZED or any(one.startswith(("QLinear", "QGemm")) for one in ops):
-        way = "Pass the original float model."
-        raise InputError("already-quantized", f"{name} is already quantized.", way)
+        hint = "Pass the original float model."
+        raise InputError("already-quantized", f"{name} is already quantized.", hint)
     opset = max((one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")), default=0)
-    if opset < _LEAST[method]:
+    if opset < _MIN_OPSET[method]:
         raise InputError(
-            "opset-too-old", f"{name} has opset {opset}; {method} needs {_LEAST[method]}.",
+            "opset-too-old", f"{name} has opset {opset}; {method} needs {_MIN_OPSET[method]}.",
             "Convert it with onnx.version_converter.",
         )  # fmt: skip
     unmark(proto)
     return proto
 
 
-def fitted(recipe: Recipe, given: Recipe, proto: onnx.ModelProto, name: str) -> Recipe:
+def fitted(recipe: Recipe, requested: Recipe, proto: onnx.ModelProto, name: str) -> Recipe:
     """Adapt the recipe to a model: DequantizeLinear supports scales per channel from opset 13 on.
 
     Raises: InputError: such scales were requested for an older model.
@@ -50,7 +50,7 @@ def fitted(recipe: Recipe, given: Recipe, proto: onnx.ModelProto, name: str) -> 
     standard = recipe.method == "static" and recipe.format == "qdq" and recipe.activations != "u16"
     if not (standard and recipe.per_channel and recipe.weights != "u8") or opset >= _PER_CHANNEL:
         return recipe
-    if given.per_channel:
+    if requested.per_channel:
         raise InputError(
             "opset-too-old", f"{name} has opset {opset}; scales per channel need {_PER_CHANNEL}.",
             "Use --per-tensor, or convert it with onnx.version_converter.",
@@ -66,12 +66,12 @@ def prepared(proto: onnx.ModelProto, name: str, fold: bool = True) -> int:
         # Tools keep the table in the metadata; nodes that they replace get their tags from it.
         write_tags(proto, tags)
     folded = _fold(proto) if fold else 0
-    taken = {node.name for node in proto.graph.node}
+    used_names = {node.name for node in proto.graph.node}
     for at, node in enumerate(proto.graph.node):
         if not node.name:
-            made = node.output[0] if node.output and node.output[0] not in taken else f"node_{at}"
-            node.name = made
-            taken.add(made)
+            node_name = node.output[0] if node.output and node.output[0] not in used_names else f"node_{at}"
+            node.name = node_name
+            used_names.add(node_name)
     del proto.graph.value_info[:]
     return folded
 
@@ -86,7 +86,7 @@ def _fold(proto: onnx.ModelProto) -> int:
             readers[one] = readers.get(one, 0) + 1
     results = {one.name for one in graph.output}
     makers = {out: node for node in graph.node for out in node.output}
-    gone: list[onnx.NodeProto] = []
+    folded: list[onnx.NodeProto] = []
     for node in graph.node:
         if node.op_type != "BatchNormalization" or node.domain not in ("", "ai.onnx") or len(node.output) > 1:
             continue
@@ -95,14 +95,14 @@ def _fold(proto: onnx.ModelProto) -> int:
             continue
         if node.input[0] in results or any(one not in stored for one in (*node.input[1:5], *conv.input[1:])):
             continue
-        _joined(graph, conv, node, stored, len(gone))
-        gone.append(node)
-    for node in gone:
+        _joined(graph, conv, node, stored, len(folded))
+        folded.append(node)
+    for node in folded:
         graph.node.remove(node)
     read = {one for node in graph.node for one in node.input} | results
     for one in [one for one in graph.initializer if one.name not in read and _of_none(one.name, graph)]:
         graph.initializer.remove(one)
-    return len(gone)
+    return len(folded)
 
 
 def _of_none(name: str, graph: onnx.GraphProto) -> bool:

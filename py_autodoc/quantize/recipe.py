@@ -54,12 +54,12 @@ def read_recipe(path: PathLike) -> Recipe:
     """Read a recipe from a ``.toml`` or JSON file. Raises: PathError, OptionError, RequirementError."""
     try:
         return msgspec.convert(dict(read_file(os.fspath(path), "recipe")), Recipe)
-    except msgspec.ValidationError as fault:
-        line = str(fault).strip().splitlines()[0][:200]
+    except msgspec.ValidationError as error:
+        line = str(error).strip().splitlines()[0][:200]
         name = base_name(path)[:200]
         raise OptionError(
             "bad-recipe", f"{name} is not a recipe: {line}.", "See docs/quantize.md."
-        ) from fault
+        ) from error
 
 
 def completed(recipe: Recipe) -> Recipe:
@@ -79,7 +79,7 @@ def completed(recipe: Recipe) -> Recipe:
             )
     if not 16 <= recipe.block_size <= 256 or recipe.block_size & (recipe.block_size - 1):
         raise OptionError("bad-recipe", "block_size must be a power of two from 16 to 256.")
-    target = recipe.target or here()
+    target = recipe.target or current_runtime()
     tensorrt = target == "tensorrt"
     done = msgspec.structs.replace(
         recipe,
@@ -129,12 +129,12 @@ def _refused(one: Recipe) -> None:
             "Omit --format.",
         ),
     )  # fmt: skip
-    for wrong, why, way in rules:
+    for wrong, why, hint in rules:
         if wrong:
-            raise OptionError("recipe-refused", why, way)
+            raise OptionError("recipe-refused", why, hint)
 
 
-def here() -> str:
+def current_runtime() -> str:
     """Return the target of this machine."""
     flags = set(cpu()["flags"])
     if flags & VNNI:

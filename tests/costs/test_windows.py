@@ -19,7 +19,7 @@ from onnx import TensorProto, helper
 from costs.harness import MS, Analysed, Case, analyse, model_of, model_with
 from py_autodoc.costs.engine import totals
 from py_autodoc.costs.symbolic import EvaluationError, evaluate
-from py_autodoc.costs.windows import along, over_channels, quotients, resampled
+from py_autodoc.costs.windows import over_channels, positions_read, quotients, resampled
 from py_autodoc.graph.symbolic_dims.pooling_windows import PoolingAxis, windows
 from py_autodoc.report.pipeline.analysis import run_analysis
 
@@ -287,8 +287,8 @@ def test_enormous_sizes_take_no_longer(size: int) -> None:
     axis = PoolingAxis(10**12, 10**6 + 3, 5, 10**11, 10**11)
     out = windows(axis, size)
     assert isinstance(out, int)
-    inside = along(axis, size, out)
-    assert 0 < inside < along(axis, size, out, padding=True) == out * axis.kernel
+    inside = positions_read(axis, size, out)
+    assert 0 < inside < positions_read(axis, size, out, padding=True) == out * axis.kernel
 
 
 @given(st.integers(0, 12), st.integers(1, 12), st.integers(0, 30), st.integers(0, 30))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_cases import CASES, S8, U8, by_onnx_runtime
 
-from py_autodoc.quantize.recipe import here
+from py_autodoc.quantize.recipe import current_runtime
 from py_autodoc.quantize.reference import OPERATORS, evaluate
 from py_autodoc.quantize.reference.arithmetic import fma, requantize
 from py_autodoc.quantize.reference.products import matmul
@@ -19,7 +19,7 @@ IDS = ["-".join([op, *(np.dtype(one).name for one in types)]) for op, types in P
 def clips(op_type, types):
     """True where kernels of this processor saturate sums of pairs."""
     return (
-        here() == "cpu-avx2"
+        current_runtime() == "cpu-avx2"
         and types == (U8, S8)
         and op_type in ("QLinearConv", "QLinearMatMul", "QGemm", "MatMulInteger")
     )
@@ -29,7 +29,7 @@ def test_every_operator_is_compared():
     assert set(CASES) == set(OPERATORS)
 
 
-@pytest.mark.skipif(here() == "cpu-arm", reason="kernels of ARM requantize by fixed point")
+@pytest.mark.skipif(current_runtime() == "cpu-arm", reason="kernels of ARM requantize by fixed point")
 @pytest.mark.parametrize(("op_type", "types"), PAIRS, ids=IDS)
 def test_equals_onnx_runtime(op_type, types):
     make = CASES[op_type][0]

@@ -162,8 +162,8 @@ def active_experts(v: NodeView, packing: int, weights: tuple[int, int, int]) -> 
 
     def read(w: NodeView) -> int:
         stored = in_bytes(w, *present)
-        rest = in_bytes(w, *(i for i in range(w.n_inputs) if i not in present))
-        return stored * minimum(experts, tokens * k) // experts + rest
+        other_bytes = in_bytes(w, *(i for i in range(w.n_inputs) if i not in present))
+        return stored * minimum(experts, tokens * k) // experts + other_bytes
 
     return Cost.of(tokens * k * per_expert, SOFTMAX * v.numel(1) + activation, read_bytes=traffic(read, v))
 

@@ -78,8 +78,8 @@ def packed_attention(v: NodeView) -> Cost:
 def decoder_self_attention(v: NodeView) -> Cost:
     """One new token: X (B, 1, D) · W, then attention over the cache. past at 4, its length at 6."""
     b, s, _ = v.dims(0, 3)
-    given = v.scalar(6)
-    past = past_length(v, 4) if given is None else given
+    declared = v.scalar(6)
+    past = past_length(v, 4) if declared is None else declared
     n, projection = projected(v, b * s, past, (b, s))
     bias = b * s * v.dim(1, 1) if v.has(2) else 0
     return Cost.of(projection + n.macs, bias + scores(n, v, 3, 5))
@@ -123,9 +123,9 @@ def decoder_attention(v: NodeView) -> Cost:
     if not v.has(5):
         past = 0
     else:
-        given = v.scalar(7)
-        if given is not None:
-            past = given
+        declared = v.scalar(7)
+        if declared is not None:
+            past = declared
         elif v.int_attr("past_present_share_buffer", 0):
             raise UnknownSize("the past length in a shared buffer is known at run time only")
         else:
@@ -152,9 +152,9 @@ def total_keys(v: NodeView, new: int) -> int:
 
     total_sequence_length (6) if it is constant, else the length of present, else past + new.
     """
-    given = v.scalar(6)
-    if given is not None:
-        return given
+    declared = v.scalar(6)
+    if declared is not None:
+        return declared
     if v.has_out(1) and len(v.types.shapes[v.node.outputs[1]] or ()) == 4:
         return v.out(1)[2]
     return (v.dim(3, 2) if v.has(3) else 0) + new

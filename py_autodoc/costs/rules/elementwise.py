@@ -20,6 +20,6 @@ def gelu(v: NodeView) -> Cost:
 @cost("", "Sum", "Max", "Min", "Mean")
 def variadic(v: NodeView) -> Cost:
     """N inputs take n − 1 operations per element; Mean takes one more for its division."""
-    given = sum(v.has(i) for i in range(v.n_inputs))
-    operations = max(given - 1, 0) + (v.op == "Mean")
+    input_count = sum(v.has(i) for i in range(v.n_inputs))
+    operations = max(input_count - 1, 0) + (v.op == "Mean")
     return Cost(0, operations * v.out_numel())

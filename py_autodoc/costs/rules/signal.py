@@ -27,10 +27,10 @@ def dft(v: NodeView) -> Cost:
     x = v.shape(0)
     rank = len(x)
     if v.opset >= 20:
-        given = v.scalar(2)
-        if v.has(2) and given is None:
+        axis_input = v.scalar(2)
+        if v.has(2) and axis_input is None:
             raise UnknownSize("the axis is computed at run time")
-        axis = -2 if given is None else given
+        axis = -2 if axis_input is None else axis_input
     else:
         axis = v.int_attr("axis", 1)
     if not -rank <= axis < rank or rank < 2:
@@ -53,9 +53,9 @@ def stft(v: NodeView) -> Cost:
         raise UnknownSize("output 0 must have 4 dimensions")
     batch, frames, bins, _ = v.out()
     onesided = v.int_attr("onesided", 1)
-    given = v.scalar(3)
-    if given is not None:
-        n = given
+    frame_length = v.scalar(3)
+    if frame_length is not None:
+        n = frame_length
     elif v.has(2):
         n = v.numel(2)
     else:

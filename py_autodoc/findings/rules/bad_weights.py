@@ -54,13 +54,13 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
             fact.zero < fact.elements or fact.elements < floor or not _is_float(ctx, fact.tensor)
         ):
             continue
-        for number, place in _uses(ctx, fact.tensor):
+        for number, index in _uses(ctx, fact.tensor):
             node = ctx.model.nodes[number]
             key = (node.domain, node.op_type)
-            if odd and place in LEARNED.get(key, ()) and (fact.nan or node.op_type != "Gather"):
+            if odd and index in LEARNED.get(key, ()) and (fact.nan or node.op_type != "Gather"):
                 broken.append((fact, number))
                 break
-            if not odd and not node.domain and place in _KERNELS.get(node.op_type, ()):
+            if not odd and not node.domain and index in _KERNELS.get(node.op_type, ()):
                 zero.append((fact, number))
                 break
     if broken:
@@ -81,20 +81,20 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         )
 
 
-def _broken(ctx: RuleContext, found: list[tuple[TensorFacts, int]]) -> Finding:
-    nan, inf = sum(fact.nan for fact, _ in found), sum(fact.inf for fact, _ in found)
-    what = " and ".join(f"{n:,} {kind}" for n, kind in ((nan, "NaN"), (inf, "infinite")) if n)
+def _broken(ctx: RuleContext, invalid: list[tuple[TensorFacts, int]]) -> Finding:
+    nan, inf = sum(fact.nan for fact, _ in invalid), sum(fact.inf for fact, _ in invalid)
+    counts_text = " and ".join(f"{n:,} {kind}" for n, kind in ((nan, "NaN"), (inf, "infinite")) if n)
     return Finding(
         "high",
-        f"{plural(len(found), 'weight')} hold {what} values (first: {label(ctx, found[0][1])}).",
+        f"{plural(len(invalid), 'weight')} hold {counts_text} values (first: {label(ctx, invalid[0][1])}).",
         "Find where the values broke: the checkpoint, or the conversion to a narrower type; export again.",
-        tuple(dict.fromkeys(number for _, number in found)),
+        tuple(dict.fromkeys(number for _, number in invalid)),
         {
-            "tensors": len(found),
+            "tensors": len(invalid),
             "nan": nan,
             "infinite": inf,
-            "elements": sum(fact.elements for fact, _ in found),
-            "names": [ctx.model.tensors[fact.tensor].name[:80] for fact, _ in found[:MAX_NAMES]],
+            "elements": sum(fact.elements for fact, _ in invalid),
+            "names": [ctx.model.tensors[fact.tensor].name[:80] for fact, _ in invalid[:MAX_NAMES]],
         },
     )
 
@@ -113,10 +113,10 @@ def _uses(ctx: RuleContext, tensor: int) -> Iterator[tuple[int, int]]:
         current = stack.pop()
         for number in ctx.model.tensors[current].consumers[:_MAX_USES]:
             node = ctx.model.nodes[number]
-            for place, held in enumerate(node.inputs):
-                if held != current:
+            for index, tensor_read in enumerate(node.inputs):
+                if tensor_read != current:
                     continue
-                yield number, place
-                if place == 0 and node.op_type in PASSES_ON and not node.domain:
+                yield number, index
+                if index == 0 and node.op_type in PASSES_ON and not node.domain:
                     stack.extend(t for t in node.outputs if t >= 0 and t not in seen)
                     seen.update(node.outputs)

@@ -46,29 +46,29 @@ _KNOWN = 0.9
 def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report at most one finding per layer over the threshold."""
     limits = ctx.thresholds["compute-bottleneck"]
-    whole = ctx.totals.macs
-    if not whole or whole < limits["min_total_macs"] or (ctx.totals.mac_share or 0) < _KNOWN:
+    total_macs = ctx.totals.macs
+    if not total_macs or total_macs < limits["min_total_macs"] or (ctx.totals.mac_share or 0) < _KNOWN:
         return
     costs = ctx.costs
-    likely = [n for n, entry in enumerate(costs) if entry.cost is not None and entry.cost.macs]
-    own = [(amount, number) for number in likely if (amount := macs(ctx, number))]
+    candidates = [n for n, entry in enumerate(costs) if entry.cost is not None and entry.cost.macs]
+    own = [(amount, number) for number in candidates if (amount := macs(ctx, number))]
     layers = len(own)
     if layers < limits["min_layers"]:
         return
     for amount, number in own:
-        if amount < limits["min_share"] * whole:
+        if amount < limits["min_share"] * total_macs:
             continue
-        major = amount >= limits["major_share"] * whole and whole >= limits["major_total_macs"]
+        major = amount >= limits["major_share"] * total_macs and total_macs >= limits["major_total_macs"]
         yield Finding(
             "medium" if major else "low",
             f"{label(ctx, number)} ({ctx.model.nodes[number].op_type}) does {count(amount)} of "
-            f"{count(whole)} MACs, {share(amount, whole)} of the model.",
+            f"{count(total_macs)} MACs, {share(amount, total_macs)} of the model.",
             "Make this layer cheaper first: fewer channels, lower resolution, groups or low-rank factors.",
             (number,),
             {
                 "macs": amount,
-                "total_macs": whole,
-                "share": round(amount / whole, 4),
+                "total_macs": total_macs,
+                "share": round(amount / total_macs, 4),
                 "layers_with_macs": layers,
             },
         )

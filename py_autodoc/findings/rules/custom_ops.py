@@ -45,7 +45,9 @@ _ADD_ON = {
     "trt.plugins": "TensorRT with plugins",
     "org.pytorch.aten": "ONNX Runtime built with ATen",
 }
-_PLAIN = "Keep a file with standard operators for other runtimes, and fuse for this one after the export."
+_KEEP_STANDARD = (
+    "Keep a file with standard operators for other runtimes, and fuse for this one after the export."
+)
 _PORTABLE = "Register the operators where the model has to run, or export standard operators instead."
 MAX_NAMES = 20
 
@@ -53,29 +55,29 @@ MAX_NAMES = 20
 @rule("custom-ops", "Operators outside the standard", ("medium", "low", "info"))
 def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report one finding per domain."""
-    found: dict[str, list[int]] = {}
+    nodes_by_domain: dict[str, list[int]] = {}
     for (domain, op), numbers in ctx.kinds.items():
         if domain in _STANDARD or (not domain and rule_for("", op) is not None):
             continue
-        found.setdefault(domain, []).extend(numbers)
-    for domain, nodes in sorted(found.items(), key=lambda item: min(item[1])):
+        nodes_by_domain.setdefault(domain, []).extend(numbers)
+    for domain, nodes in sorted(nodes_by_domain.items(), key=lambda item: min(item[1])):
         nodes.sort()
-        severity, where = _place(ctx, domain)
+        severity, where = _location(ctx, domain)
         if not severity:
             continue
         types = sorted({ctx.model.nodes[number].op_type[:80] for number in nodes})
         named = ", ".join(types[:3]) + (" …" if len(types) > 3 else "")
-        shown = domain[:80] or "ai.onnx, which does not define them"
+        domain_text = domain[:80] or "ai.onnx, which does not define them"
         yield Finding(
             severity,
-            f"{plural(len(nodes), 'node')} ({named}) of the domain {shown} {where}.",
-            _PORTABLE if severity == "medium" else _PLAIN,
+            f"{plural(len(nodes), 'node')} ({named}) of the domain {domain_text} {where}.",
+            _PORTABLE if severity == "medium" else _KEEP_STANDARD,
             tuple(nodes),
             {"domain": domain[:80] or "ai.onnx", "count": len(nodes), "operators": types[:MAX_NAMES]},
         )
 
 
-def _place(ctx: RuleContext, domain: str) -> tuple[str, str]:
+def _location(ctx: RuleContext, domain: str) -> tuple[str, str]:
     """Return (severity, runtimes); empty if it is unknown whether the nodes are custom."""
     if domain in _RUNTIME:
         return "info", "run in ONNX Runtime only"

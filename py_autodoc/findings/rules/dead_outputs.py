@@ -64,7 +64,7 @@ def _dead(ctx: RuleContext) -> Iterator[Finding]:
         return
     entries = [ctx.costs[number] for number in dead]
     idle_flops = sum(flops(ctx, number) for number in dead)
-    held = total(
+    weight_bytes = total(
         ctx.sizes.bytes[tensor.id]
         for tensor in model.tensors
         if tensor.is_constant and tensor.consumers and not alive.intersection(tensor.consumers)
@@ -72,20 +72,20 @@ def _dead(ctx: RuleContext) -> Iterator[Finding]:
     )  # fmt: skip
     known = ctx.totals.nodes_known == ctx.totals.nodes_total and all(e.cost is not None for e in entries)
     part = idle_flops / ctx.totals.flops if known and ctx.totals.flops else None
-    major = (part or 0) >= limits["min_flops_share"] or (held or 0) >= limits["min_bytes"]
+    major = (part or 0) >= limits["min_flops_share"] or (weight_bytes or 0) >= limits["min_bytes"]
     if not major and sum(not _is_small(ctx, number) for number in dead) < limits["min_nodes"]:
         return
     yield Finding(
         "low" if major else "info",
         f"{plural(len(dead), 'node')} (first: {label(ctx, dead[0])}) lead to no output: "
-        f"{share(part, 1)} of the FLOPs and {size(held)} of weights.",
+        f"{share(part, 1)} of the FLOPs and {size(weight_bytes)} of weights.",
         "Cut the graph at the outputs that are used.",
         tuple(dead),
         {
             "count": len(dead),
             "flops": idle_flops if known else None,
             "flops_share": None if part is None else round(part, 6),
-            "weight_bytes": held,
+            "weight_bytes": weight_bytes,
         },
     )
 

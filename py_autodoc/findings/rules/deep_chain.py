@@ -45,17 +45,17 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     limits = ctx.thresholds["deep-chain"]
     if ctx.params.total < limits["min_params"]:
         return
-    found = depth(ctx, limits["min_layers"])
-    if found is None or found.shortest < limits["min_layers"]:
+    chain = depth(ctx, limits["min_layers"])
+    if chain is None or chain.shortest < limits["min_layers"]:
         return
-    severe = "high" if found.shortest >= limits["high_layers"] else "low"
-    if severe == "low" and found.shortest >= limits["medium_layers"]:
+    severe = "high" if chain.shortest >= limits["high_layers"] else "low"
+    if severe == "low" and chain.shortest >= limits["medium_layers"]:
         severe = "medium"
     yield Finding(
         severe,
-        f"Every path from the inputs to an output passes at least {found.shortest} layers with weights: no "
+        f"Every path from the inputs to an output passes at least {chain.shortest} layers with weights: no "
         f"skip connections shorten it.",
         "Add identity skips around every two or three layers, or make the network shallower.",
-        found.path,
-        {"shortest_path_layers": found.shortest, "longest_path_layers": found.longest},
+        chain.path,
+        {"shortest_path_layers": chain.shortest, "longest_path_layers": chain.longest},
     )

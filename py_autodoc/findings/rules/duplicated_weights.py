@@ -50,30 +50,30 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     """Content → location of the bytes → tensor."""
     for tensor, content in _contents(ctx):
         key = (ctx.types.dtypes[tensor.id] or tensor.dtype, tensor.shape, content)
-        groups.setdefault(key, {}).setdefault(_place(tensor), tensor.id)
-    copies = [list(places.values()) for places in groups.values() if len(places) > 1]
-    sized = [((len(ids) - 1) * (ctx.sizes.bytes[ids[0]] or 0), ids) for ids in copies]
-    lost = sum(extra for extra, _ in sized)
-    if not lost or lost < limits["min_bytes"]:
+        groups.setdefault(key, {}).setdefault(_storage_key(tensor), tensor.id)
+    copies = [list(by_storage.values()) for by_storage in groups.values() if len(by_storage) > 1]
+    wasted = [((len(ids) - 1) * (ctx.sizes.bytes[ids[0]] or 0), ids) for ids in copies]
+    wasted_bytes = sum(extra for extra, _ in wasted)
+    if not wasted_bytes or wasted_bytes < limits["min_bytes"]:
         return
     weights = ctx.params.weight_bytes
-    part = lost / weights if weights else 0.0
-    sized.sort(key=lambda item: (-item[0], item[1]))
-    major = lost >= limits["major_bytes"] and part >= limits["major_share"]
+    part = wasted_bytes / weights if weights else 0.0
+    wasted.sort(key=lambda item: (-item[0], item[1]))
+    major = wasted_bytes >= limits["major_bytes"] and part >= limits["major_share"]
     tensors = ctx.model.tensors
     yield Finding(
         "medium" if major else "low",
-        f"{plural(len(sized), 'tensor')} are stored more than once: {size(lost)} of copies, "
-        f"{share(lost, weights)} of the stored constants.",
+        f"{plural(len(wasted), 'tensor')} are stored more than once: {size(wasted_bytes)} of copies, "
+        f"{share(wasted_bytes, weights)} of the stored constants.",
         "Let all uses read one initializer and drop the copies.",
-        tuple(n for _, ids in sized for t in ids for n in tensors[t].consumers[:1]),
+        tuple(n for _, ids in wasted for t in ids for n in tensors[t].consumers[:1]),
         {
-            "groups": len(sized),
-            "copies": sum(len(ids) - 1 for _, ids in sized),
-            "copied_bytes": lost,
+            "groups": len(wasted),
+            "copies": sum(len(ids) - 1 for _, ids in wasted),
+            "copied_bytes": wasted_bytes,
             "weight_bytes": weights,
             "all_weights_compared": ctx.weights is not None,
-            "largest": [" = ".join(tensors[t].name[:60] for t in ids[:3]) for _, ids in sized[:MAX_NAMES]],
+            "largest": [" = ".join(tensors[t].name[:60] for t in ids[:3]) for _, ids in wasted[:MAX_NAMES]],
         },
     )
 
@@ -94,7 +94,7 @@ def _contents(ctx: RuleContext) -> Iterator[tuple[Tensor, object]]:
             yield tensors[number], value.tobytes()
 
 
-def _place(tensor: Tensor) -> tuple[object, ...]:
+def _storage_key(tensor: Tensor) -> tuple[object, ...]:
     """Return the location of the bytes; tensors with the same location already share them."""
     storage = tensor.storage
     if storage is not None and storage.location:

@@ -39,10 +39,10 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     if not notes:
         return
     more = len(files) < len(notes)
-    many = f"more than {len(files):,} files" if more else plural(len(files), "file")
+    count_text = f"more than {len(files):,} files" if more else plural(len(files), "file")
     yield Finding(
         "high",
-        f"Weights are in {many} outside the model's folder; runtimes refuse to load them.",
+        f"Weights are in {count_text} outside the model's folder; runtimes refuse to load them.",
         "Save the model again with its external data beside it, under a plain file name.",
         evidence={"files": len(files), "complete": not more, "names": files[:20]},
     )

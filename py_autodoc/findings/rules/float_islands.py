@@ -76,10 +76,10 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     if not islands or part < limits["min_share"]:
         return
     kinds = Counter(flow.nodes[number].op_type for number in islands)
-    many = f"{plural(len(islands), 'layer')} ({', '.join(k for k, _ in kinds.most_common(3))})"
+    count_text = f"{plural(len(islands), 'layer')} ({', '.join(k for k, _ in kinds.most_common(3))})"
     yield Finding(
         "medium" if part >= limits["major_share"] else "low",
-        f"{many} between quantized layers run in float, {share(part, 1)} of the {work.words} "
+        f"{count_text} between quantized layers run in float, {share(part, 1)} of the {work.words} "
         f"(first: {label(ctx, islands[0])}).",
         "Quantize these layers too, or move the border to the end of the network.",
         tuple(islands),
@@ -101,13 +101,13 @@ def _state(ctx: RuleContext, number: int, dynamic: bool) -> str:
     if (node.domain, node.op_type) in PARAM_INPUTS:
         return _INT
     data = flow.data_inputs[number]
-    given = [_dequantized(ctx, t) for t in data[:2]]
+    operands = [_dequantized(ctx, t) for t in data[:2]]
     weights = [t for t in flow.constant_inputs[number] if len(flow.shapes[t] or ()) > 1]
     kept = [_dequantized(ctx, t) for t in weights]
     # A weight after DequantizeLinear is constant, too, so both kinds of inputs are covered.
-    if given and all(given) and all(kept):
+    if operands and all(operands) and all(kept):
         return _INT
-    if any(given) or any(kept) or (dynamic and not weights):
+    if any(operands) or any(kept) or (dynamic and not weights):
         return _PARTLY
     return _FLOAT
 
@@ -121,17 +121,17 @@ def _dequantized(ctx: RuleContext, tensor: int) -> bool:
 
 def _downstream(ctx: RuleContext, start: set[int]) -> set[int]:
     """Return the nodes downstream of ``start``."""
-    found: set[int] = set()
+    reached: set[int] = set()
     for number in ctx.flow.order:
-        if any(p in start or p in found for p in ctx.flow.predecessors(number)):
-            found.add(number)
-    return found
+        if any(p in start or p in reached for p in ctx.flow.predecessors(number)):
+            reached.add(number)
+    return reached
 
 
 def _upstream(ctx: RuleContext, start: set[int]) -> set[int]:
     """Return the nodes upstream of ``start``."""
-    found: set[int] = set()
+    reached: set[int] = set()
     for number in reversed(ctx.flow.order):
-        if any(s in start or s in found for s in ctx.flow.successors(number)):
-            found.add(number)
-    return found
+        if any(s in start or s in reached for s in ctx.flow.successors(number)):
+            reached.add(number)
+    return reached

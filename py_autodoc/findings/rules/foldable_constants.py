@@ -71,32 +71,32 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         nodes = _foldable(ctx, used_as_is)
         inside = set(nodes)
     counted, results = _real_work(ctx, nodes, inside)
-    held = total(ctx.sizes.bytes[t] for t in results)
-    if not counted or (len(counted) < limits["min_nodes"] and (held or 0) < limits["min_bytes"]):
+    result_bytes = total(ctx.sizes.bytes[t] for t in results)
+    if not counted or (len(counted) < limits["min_nodes"] and (result_bytes or 0) < limits["min_bytes"]):
         return
     verb = "computes" if len(counted) == 1 else "compute"
     yield Finding(
-        "low" if (held or 0) >= limits["major_bytes"] else "info",
+        "low" if (result_bytes or 0) >= limits["major_bytes"] else "info",
         f"{plural(len(counted), 'node')} (first: {label(ctx, counted[0])}) {verb} on constants alone; the "
-        f"results take {size(held)}.",
+        f"results take {size(result_bytes)}.",
         "Fold constants before the model is saved.",
         tuple(counted),
-        {"count": len(counted), "result_bytes": held, "with_small_ones": len(nodes)},
+        {"count": len(counted), "result_bytes": result_bytes, "with_small_ones": len(nodes)},
     )
 
 
 def _foldable(ctx: RuleContext, kept: set[int]) -> list[int]:
     """Return nodes that compute only on constants, in order; constants in ``kept`` are excluded."""
     model, reads = ctx.model, ctx.flow.data_inputs
-    made: set[int] = set()
+    folded: set[int] = set()
     nodes = []
     for graph in model.graphs:
         for number in graph.nodes:
             if not graph.id and reads[number]:
                 continue  # depends on data
             node = model.nodes[number]
-            if kept.isdisjoint(node.inputs) and _folds(ctx, node, made):
-                made.update(t for t in node.outputs if t >= 0)
+            if kept.isdisjoint(node.inputs) and _folds(ctx, node, folded):
+                folded.update(t for t in node.outputs if t >= 0)
                 nodes.append(number)
     return nodes
 
@@ -122,19 +122,19 @@ def _real_work(ctx: RuleContext, nodes: list[int], inside: set[int]) -> tuple[li
     return counted, leaving
 
 
-def _folds(ctx: RuleContext, node: Node, made: set[int]) -> bool:
+def _folds(ctx: RuleContext, node: Node, folded: set[int]) -> bool:
     if node.domain or node.subgraphs or node.is_constant or node.op_type in _GROWS:
         return False
-    given = [t for t in node.inputs if t >= 0]
+    inputs = [t for t in node.inputs if t >= 0]
     tensors = ctx.model.tensors
-    if not given or not all(t in made or tensors[t].is_constant for t in given):
+    if not inputs or not all(t in folded or tensors[t].is_constant for t in inputs):
         return False
     return node.op_type not in ("Cast", "CastLike") or not _widens(ctx, node)
 
 
 def _large(ctx: RuleContext, tensor: int) -> bool:
-    held = ctx.sizes.bytes[tensor]
-    return held is None or held >= _SHARED_BYTES
+    tensor_bytes = ctx.sizes.bytes[tensor]
+    return tensor_bytes is None or tensor_bytes >= _SHARED_BYTES
 
 
 def _widens(ctx: RuleContext, node: Node) -> bool:

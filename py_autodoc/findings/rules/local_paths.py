@@ -59,18 +59,18 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         )
 
 
-def _paths(severity: str, entries: list[LocalPaths], what: str) -> Finding:
+def _paths(severity: str, entries: list[LocalPaths], subject: str) -> Finding:
     count = sum(entry.count for entry in entries)
-    places = sorted({entry.place for entry in entries})
-    named = ", ".join(places[:3]) + (" …" if len(places) > 3 else "")
+    locations = sorted({entry.place for entry in entries})
+    named = ", ".join(locations[:3]) + (" …" if len(locations) > 3 else "")
     verb = "holds a path" if count == 1 else "hold paths"
     return Finding(
         severity,
-        f"{plural(count, 'text')} of the model {verb} {what} (in {named}).",
+        f"{plural(count, 'text')} of the model {verb} {subject} (in {named}).",
         "Clear or rewrite these texts before publishing the model.",
         evidence={
             "texts": count,
-            "places": places[:MAX_PLACES],
+            "places": locations[:MAX_PLACES],
             "forms": sorted({entry.form for entry in entries})[:MAX_PLACES],
         },
     )

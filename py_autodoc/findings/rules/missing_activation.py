@@ -51,31 +51,31 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     layers = channel_maps(ctx)
     for number, first in layers.items():
         second = layers.get(_reader(ctx, number))
-        if second is None or not _plain(ctx, first) or not _plain(ctx, second):
+        if second is None or not _is_plain(ctx, first) or not _is_plain(ctx, second):
             continue
         if _elements(first) < limits["min_params"]:
             continue
         if not _same_kind(ctx, first, second):
             continue
         merged = _merged(first, second)
-        apart = _elements(first) + _elements(second)
-        if merged > apart:
+        separate_elements = _elements(first) + _elements(second)
+        if merged > separate_elements:
             continue
         cost = macs(ctx, first.node) + macs(ctx, second.node)
-        saved = cost * (apart - merged) // apart
-        whole = ctx.totals.macs or 0
-        major = whole >= limits["major_total_macs"] and saved >= limits["major_share"] * whole > 0
+        saved = cost * (separate_elements - merged) // separate_elements
+        total_macs = ctx.totals.macs or 0
+        major = total_macs >= limits["major_total_macs"] and saved >= limits["major_share"] * total_macs > 0
         yield Finding(
             "medium" if major else "low",
             f"Nothing nonlinear lies between {label(ctx, first.node)} and {label(ctx, second.node)}: one "
-            f"layer with {count(merged)} weights can replace both, which have {count(apart)}.",
+            f"layer with {count(merged)} weights can replace both, which have {count(separate_elements)}.",
             "Put an activation between them, or multiply their weights into one layer.",
             (first.node, second.node),
-            {"params": apart, "merged_params": merged, "macs": cost, "saved_macs": saved},
+            {"params": separate_elements, "merged_params": merged, "macs": cost, "saved_macs": saved},
         )
 
 
-def _plain(ctx: RuleContext, layer: ChannelMap) -> bool:
+def _is_plain(ctx: RuleContext, layer: ChannelMap) -> bool:
     """True for a float layer without groups, strides or dilations."""
     node = ctx.flow.nodes[layer.node]
     if node.domain or node.op_type not in _FLOAT_LAYERS or _quantized(ctx, node):

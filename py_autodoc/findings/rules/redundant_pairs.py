@@ -39,7 +39,7 @@ _VIEWS = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
 _F32, _U8, _I8, _U16, _I16, _I32, _I64, _BOOL, _F16, _F64, _U32, _U64, _BF16 = (
     1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16,
 )  # fmt: skip
-_HOLDS: dict[int, frozenset[int]] = {
+_REPRESENTABLE: dict[int, frozenset[int]] = {
     _F16: frozenset({_F32, _F64}),
     _BF16: frozenset({_F32, _F64}),
     _F32: frozenset({_F64}),
@@ -83,19 +83,23 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     read, written = ctx.totals.read_bytes, ctx.totals.write_bytes
     complete = ctx.totals.nodes_known == ctx.totals.nodes_total and read is not None and written is not None
     traffic = (read or 0) + (written or 0) if complete else None
-    for kind, found in pairs.items():
-        moved = 0 if kind == "reshape" else total(_moved(ctx, pair) for pair in found)
-        if not found or (len(found) < limits["min_pairs"] and (moved or 0) < limits["min_bytes"]):
+    for kind, node_pairs in pairs.items():
+        pair_bytes = 0 if kind == "reshape" else total(_traffic(ctx, pair) for pair in node_pairs)
+        if not node_pairs or (
+            len(node_pairs) < limits["min_pairs"] and (pair_bytes or 0) < limits["min_bytes"]
+        ):
             continue
-        what, plural_name = _TEXT[kind]
-        heavy = bool(moved and traffic) and (moved or 0) >= limits["min_traffic_share"] * (traffic or 0)
+        noun, plural_name = _TEXT[kind]
+        heavy = bool(pair_bytes and traffic) and (pair_bytes or 0) >= limits["min_traffic_share"] * (
+            traffic or 0
+        )
         yield Finding(
             "low" if heavy else "info",
-            f"{len(found):,} {plural_name} (first: {label(ctx, found[0][1])}) {what}"
-            + (f"; the pairs move {size(moved)}." if moved else "."),
+            f"{len(node_pairs):,} {plural_name} (first: {label(ctx, node_pairs[0][1])}) {noun}"
+            + (f"; the pairs move {size(pair_bytes)}." if pair_bytes else "."),
             "Run a graph optimizer before saving, or keep one layout and type in the source.",
-            tuple(dict.fromkeys(number for pair in found for number in pair)),
-            {"kind": kind, "pairs": len(found), "moved_bytes": moved, "traffic_bytes": traffic},
+            tuple(dict.fromkeys(number for pair in node_pairs for number in pair)),
+            {"kind": kind, "pairs": len(node_pairs), "moved_bytes": pair_bytes, "traffic_bytes": traffic},
         )
 
 
@@ -122,7 +126,9 @@ def _restores(ctx: RuleContext, first: Node, second: Node) -> bool:
         return False
     if sorted(before) != list(range(len(before))) or sorted(after) != list(range(len(after))):
         return False
-    return before != list(range(len(before))) and all(before[a] == place for place, a in enumerate(after))
+    return before != list(range(len(before))) and all(
+        before[a] == position for position, a in enumerate(after)
+    )
 
 
 def _there_and_back(ctx: RuleContext, first: Node, second: Node) -> bool:
@@ -130,7 +136,7 @@ def _there_and_back(ctx: RuleContext, first: Node, second: Node) -> bool:
         return False
     dtypes = ctx.types.dtypes
     start, middle, end = dtypes[first.inputs[0]], dtypes[second.inputs[0]], dtypes[second.outputs[0]]
-    return start == end and middle in _HOLDS.get(start, ())
+    return start == end and middle in _REPRESENTABLE.get(start, ())
 
 
 def _replaces(ctx: RuleContext, first: Node, second: Node) -> bool:
@@ -146,7 +152,7 @@ def _replaces(ctx: RuleContext, first: Node, second: Node) -> bool:
     return bool(second.attributes.get("allowzero") == 1 or (shape != 0).all())
 
 
-def _moved(ctx: RuleContext, pair: tuple[int, int]) -> int | None:
+def _traffic(ctx: RuleContext, pair: tuple[int, int]) -> int | None:
     """Return the bytes that the pair moves in vain; None if unknown."""
     first, second = (ctx.flow.nodes[number] for number in pair)
     sizes = ctx.sizes.bytes

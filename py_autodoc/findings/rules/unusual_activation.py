@@ -30,10 +30,10 @@ from py_autodoc.units import plural
 
 _UNUSUAL = frozenset({"Elu", "Selu", "Celu", "Mish", "Softsign", "Shrink", "ThresholdedRelu", "Hardmax"})
 _PERIODIC = frozenset({"Sin", "Cos"})
-_USUAL = frozenset(
+_COMMON = frozenset(
     {"Relu", "LeakyRelu", "PRelu", "Clip", "Gelu", "HardSwish", "HardSigmoid", "Sigmoid", "Swish", "Tanh"}
 )
-_LOOKED_AT = _UNUSUAL | _PERIODIC | _USUAL
+_LOOKED_AT = _UNUSUAL | _PERIODIC | _COMMON
 
 
 @rule(
@@ -51,33 +51,33 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         return
     flow = ctx.flow
     layers = set(weighted(ctx))
-    found: dict[int, str] = {}
-    usual = 0
+    unusual: dict[int, str] = {}
+    common_count = 0
     for number in flow.of(_LOOKED_AT):
         node = flow.nodes[number]
         if node.domain or not flow.data_inputs[number]:
             continue
         periodic = node.op_type in _PERIODIC and _source(ctx, number) in layers
         if node.op_type in _UNUSUAL or periodic:
-            found[number] = node.op_type
+            unusual[number] = node.op_type
         elif node.op_type == "Tanh" and _is_mish(ctx, number):
-            found[number] = "Mish"
-        elif node.op_type in _USUAL:
-            usual += 1
-    if not found:
+            unusual[number] = "Mish"
+        elif node.op_type in _COMMON:
+            common_count += 1
+    if not unusual:
         return
-    names = sorted(set(found.values()))
-    part = len(found) / (len(found) + usual)
-    often = part >= limits["min_share"] and len(found) >= limits["min_nodes"]
+    names = sorted(set(unusual.values()))
+    part = len(unusual) / (len(unusual) + common_count)
+    often = part >= limits["min_share"] and len(unusual) >= limits["min_nodes"]
     yield Finding(
         "low" if often else "info",
-        f"{plural(len(found), 'activation')} of {len(found) + usual:,} "
-        f"{'is' if len(found) == 1 else 'are'} unusual: {', '.join(names)}.",
+        f"{plural(len(unusual), 'activation')} of {len(unusual) + common_count:,} "
+        f"{'is' if len(unusual) == 1 else 'are'} unusual: {', '.join(names)}.",
         "Check that the target runtime has fast kernels for them, or train with Relu or HardSwish.",
-        tuple(found),
+        tuple(unusual),
         {
-            "activations": len(found) + usual,
-            "unusual": len(found),
+            "activations": len(unusual) + common_count,
+            "unusual": len(unusual),
             "share": round(part, 4),
             "operators": names,
         },

@@ -96,23 +96,27 @@ def _elements(ctx: RuleContext, node: Node) -> int:
     return max((ctx.sizes.numel[t] or 0 for t in (*node.inputs, *node.outputs) if t >= 0), default=0)
 
 
-def _finding(ctx: RuleContext, severity: str, nodes: list[int], what: str) -> Iterator[Finding]:
+def _finding(ctx: RuleContext, severity: str, nodes: list[int], arithmetic: str) -> Iterator[Finding]:
     done = sum(flops(ctx, number) for number in nodes)
-    whole = ctx.totals.flops
+    total_flops = ctx.totals.flops
     if ctx.totals.mac_nodes_known < ctx.totals.mac_nodes_total:
         return  # an incomplete sum has no shares
-    if not nodes or not whole or done < ctx.thresholds["wide-arithmetic"]["min_flops_share"] * whole:
+    if (
+        not nodes
+        or not total_flops
+        or done < ctx.thresholds["wide-arithmetic"]["min_flops_share"] * total_flops
+    ):
         return
     yield Finding(
         severity,
-        f"{plural(len(nodes), 'node')} (first: {label(ctx, nodes[0])}) {what}: {count(done, 'FLOPs')}, "
-        f"{share(done, whole)} of the model.",
+        f"{plural(len(nodes), 'node')} (first: {label(ctx, nodes[0])}) {arithmetic}: {count(done, 'FLOPs')}, "
+        f"{share(done, total_flops)} of the model.",
         _ADVICE,
         tuple(nodes),
         {
             "count": len(nodes),
             "flops": done,
-            "total_flops": whole,
+            "total_flops": total_flops,
             "macs": sum(macs(ctx, number) for number in nodes),
         },
     )
