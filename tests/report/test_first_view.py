@@ -47,7 +47,7 @@ CARDS = {
     "stripped-bert_tiny.stripped": (37, 8),
     "stripped-clip_b32.stripped": (38, 16),
     "stripped-convnext_tiny.stripped": (23, 8),
-    "stripped-detr_r50.stripped": (40, 13),
+    "stripped-detr_r50.stripped": (40, 12),
     "stripped-distilbert.stripped": (35, 6),
     "stripped-gpt2.stripped": (9, 9),
     "stripped-llama32_narrow.stripped": (10, 4),
