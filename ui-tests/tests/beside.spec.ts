@@ -1,27 +1,15 @@
 // The page of two models: offline, linked.
 
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { box, expect, rectOf, setOpen, test } from './pages';
+import { box, expect, pageOfTwo, rectOf, setOpen, test } from './pages';
 
-const models = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
-
-/** The page of BERT with fixed and with free sizes, written to the file. */
-function written(file: string): string {
-  const paths = ['bert_base.onnx', 'bert_dyn.onnx'].map(name =>
-    join(models, name)
-  );
-  execFileSync('onnx-autodoc', ['compare', ...paths, '--beside', file]);
-  return file;
-}
+/** BERT with fixed and with free sizes. */
+const both = (): string => pageOfTwo('bert_base.onnx', 'bert_dyn.onnx');
 
 test('one page shows two models, and actions in one apply to the other', async ({
   page
-}, info) => {
-  const file = written(info.outputPath('both.html'));
+}) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(both());
   const sides = page.locator('.oad-SideBySide-side');
   await expect(sides.locator('.oad-GraphHost[data-scene-version]')).toHaveCount(
     2
@@ -52,10 +40,9 @@ test('one page shows two models, and actions in one apply to the other', async (
 
 test('the merged graph replaces both views until it is closed', async ({
   page
-}, info) => {
-  const file = written(info.outputPath('merged.html'));
+}) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(both());
   const sides = page.locator('.oad-SideBySide-side');
   await expect(sides.locator('.oad-GraphHost[data-scene-version]')).toHaveCount(
     2
@@ -92,9 +79,8 @@ test('the merged graph replaces both views until it is closed', async ({
 
 test('the table of blocks lists the changes of each and selects them on both sides', async ({
   page
-}, info) => {
-  const file = written(info.outputPath('blocks.html'));
-  await page.goto(pathToFileURL(file).href);
+}) => {
+  await page.goto(both());
   const [left, right] = [0, 1].map(at =>
     page.locator('.oad-SideBySide-side').nth(at)
   );

@@ -1,38 +1,20 @@
 // The one-file page, opened from disk: no server, no network.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, type Page } from '@playwright/test';
 import { base as test } from './jupyterlab';
-import { pick } from './pages';
+import { pageOf, pick } from './pages';
 
 const models = process.env.JUPYTERLAB_GALATA_ROOT_DIR!;
-let folder = '';
-
-test.beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'autodoc-page-'));
-});
-
-test.afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface ISeen {
   requests: string[];
   errors: string[];
 }
 
-/** Writes the page of a model, opens it, and records what it asks for and complains about. */
+/** Opens the page of a model and records what it asks for and complains about. */
 async function open(page: Page, model: string): Promise<ISeen> {
-  const file = join(folder, `${model}.html`);
-  execFileSync('onnx-autodoc', [
-    'analyze',
-    join(models, model),
-    '--assume',
-    '--out-html',
-    file
-  ]);
   const seen: ISeen = { requests: [], errors: [] };
   page.on('request', request => seen.requests.push(request.url()));
   page.on('console', message => {
@@ -41,7 +23,7 @@ async function open(page: Page, model: string): Promise<ISeen> {
     }
   });
   page.on('pageerror', error => seen.errors.push(error.message));
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(pageOf(model));
   await expect(
     page.locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();

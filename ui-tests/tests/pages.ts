@@ -49,24 +49,42 @@ export const test = base.extend<{ seen: ISeen }>({
 export { expect };
 
 /**
- * The page of a model, made once a run. Two workers may make one at once: each writes its own, and the
- * command writes over nothing that came meanwhile.
+ * The address of a page that a command writes once a run. Two workers may make one at once: each writes its
+ * own, and the command writes over nothing that came meanwhile.
  */
-export function pageOf(model: string, ...options: string[]): string {
+function written(name: string, command: (file: string) => string[]): string {
   mkdirSync(pages, { recursive: true });
-  const file = join(pages, `${[model, ...options].join(' ')}.html`);
+  const file = join(pages, `${name}.html`);
   if (!existsSync(file)) {
-    const path = join(models, model);
     const mine = `${file}.${process.pid}.html`;
-    execFileSync(
-      'onnx-autodoc',
-      ['analyze', path, '--assume', '--out-html', mine, ...options],
-      { stdio: ['ignore', 'ignore', 'inherit'] }
-    );
+    execFileSync('onnx-autodoc', command(mine), {
+      stdio: ['ignore', 'ignore', 'inherit']
+    });
     renameSync(mine, file);
   }
   return pathToFileURL(file).href;
 }
+
+/** The page of a model. */
+export const pageOf = (model: string, ...options: string[]): string =>
+  written([model, ...options].join(' '), file => [
+    'analyze',
+    join(models, model),
+    '--assume',
+    '--out-html',
+    file,
+    ...options
+  ]);
+
+/** The page of two models. */
+export const pageOfTwo = (one: string, other: string): string =>
+  written(`${one} ${other}`, file => [
+    'compare',
+    join(models, one),
+    join(models, other),
+    '--beside',
+    file
+  ]);
 
 export interface IOpen {
   readonly width?: number;
