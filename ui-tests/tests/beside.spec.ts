@@ -1,6 +1,14 @@
 // The page of two models: offline, linked.
 
-import { box, expect, pageOfTwo, rectOf, setOpen, test } from './pages';
+import {
+  box,
+  expect,
+  openLegend,
+  pageOfTwo,
+  rectOf,
+  setOpen,
+  test
+} from './pages';
 
 /** BERT with fixed and with free sizes. */
 const both = (): string => pageOfTwo('bert_base.onnx', 'bert_dyn.onnx');
@@ -63,6 +71,7 @@ test('the merged graph replaces both views until it is closed', async ({
     'stroke',
     'rgb(61, 90, 30)'
   );
+  await openLegend(merged);
   await expect(
     added.and(merged.locator('.oad-Legend-states path'))
   ).toHaveCount(1);
