@@ -161,5 +161,5 @@ def check_choice(label: str, value: object, known: tuple[str, ...]) -> None:
     """Raise an OptionError if ``value`` is not in ``known``."""
     if value not in known:
         raise OptionError(
-            f"bad-{label}", f"{value!r:.80} is not a valid {label}.", f"One of {', '.join(known)}."
+            f"bad-{label}", f"{value!r:.80} is not a valid {label}.", f"Choose one of {', '.join(known)}."
         )

@@ -83,7 +83,7 @@ def test_what_is_wrong_is_told_as_a_single_widget_tells_it(tmp_path):
 
 def test_readers_without_widgets_see_both_pictures(monkeypatch):
     drawn = iter(['<?xml version="1.0"?><svg id="a"/>', '<svg id="b"/>'])
-    monkeypatch.setattr(Autodoc, "_drawn", lambda self: next(drawn))
+    monkeypatch.setattr(Autodoc, "_image_svg", lambda self: next(drawn))
     found = py_autodoc.side_by_side(TINY, FIXED)._repr_mimebundle_()
     data = found[0] if isinstance(found, tuple) else found
     assert "application/vnd.jupyter.widget-view+json" in data
@@ -97,7 +97,7 @@ def test_readers_without_widgets_see_both_pictures(monkeypatch):
 
 
 def test_without_a_picture_the_summaries_stand_there(monkeypatch):
-    monkeypatch.setattr(Autodoc, "_drawn", lambda self: None)
+    monkeypatch.setattr(Autodoc, "_image_svg", lambda self: None)
     shown = side_by_side_views.side_by_side(TINY, TINY)._repr_mimebundle_()
     data = shown[0] if isinstance(shown, tuple) else shown
     assert data["text/html"].count("<figure>") == 2

@@ -26,7 +26,7 @@ def built(monkeypatch):
     for module in (autodoc, dim, html, shared_code):
         monkeypatch.setattr(module, "static", lambda name: f"/* {name} */")
     monkeypatch.setattr(shared_code, "_shared", [])
-    monkeypatch.setattr(Autodoc, "_drawn", lambda self: f'<svg id="{self._sent.name}"/>')
+    monkeypatch.setattr(Autodoc, "_image_svg", lambda self: f'<svg id="{self._sent.name}"/>')
 
 
 @pytest.fixture
