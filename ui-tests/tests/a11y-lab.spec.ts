@@ -3,7 +3,7 @@
 import { expect } from '@playwright/test';
 import { clean } from './axe';
 import { current, openModel, test } from './helpers';
-import { notebook } from './notebooks';
+import { notebook, runCell } from './notebooks';
 import { box, pick, setOpen } from './pages';
 
 const PANEL = '.oad-LabPanel .oad-Viewer';
@@ -88,7 +88,7 @@ test('widget in a notebook', async ({ page }) => {
   await notebook(page, 'a11y.ipynb', [
     "from py_autodoc import Autodoc\nAutodoc('resnet_tiny.onnx', height=420)"
   ]);
-  await page.notebook.runCell(0, true);
+  await runCell(page, 0);
   const widget = page.locator('.oad-Widget');
   await expect(
     widget.locator('.oad-GraphHost[data-scene-version]')

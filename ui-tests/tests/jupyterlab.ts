@@ -2,7 +2,6 @@
 // every test finds it as it came. The base is one for all files, so that no worker has to be started for another.
 
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
-import type { Session } from '@jupyterlab/services';
 import {
   expect,
   test as playwright,
@@ -77,7 +76,7 @@ interface IParts {
 class Lab {
   private constructor(
     readonly page: IJupyterLabPageFixture,
-    private readonly _endKernels: () => Promise<unknown>,
+    private readonly _endKernels: () => Promise<void>,
     private readonly _settings: Readonly<Record<string, string>>
   ) {}
 
@@ -90,7 +89,7 @@ class Lab {
     const { viewport, baseURL, actionTimeout } = use;
     const context = await browser.newContext({ viewport, baseURL });
     context.setDefaultTimeout(actionTimeout!);
-    const sessions = new Map<string, Session.IModel>();
+    const sessions = new Set<string>();
     const page = (await galata.initTestPage(
       '/lab',
       false,
@@ -100,23 +99,33 @@ class Lab {
       false,
       true,
       await context.newPage(),
-      sessions,
+      // Galata's list of sessions and kernels forgets one that starts while it is fetched: no kernel, then.
+      null,
       new Map(),
       '',
       started,
-      new Map()
+      null
     )) as IJupyterLabPageFixture;
+    page.on('response', async response => {
+      const { pathname } = new URL(response.url());
+      if (
+        response.request().method() === 'POST' &&
+        pathname === '/api/sessions' &&
+        response.ok()
+      ) {
+        sessions.add(((await response.json()) as { id: string }).id);
+      }
+    });
     await keepWorkspace(page, galata.Routes.workspaces);
     const { log, end } = listen(page);
     await page.goto();
     end();
     expect([...log.foreign, ...log.errors]).toEqual([]);
-    const endKernels = (): Promise<unknown> =>
-      galata.Mock.clearRunners(
-        context.request,
-        [...sessions.keys()],
-        'sessions'
-      );
+    const endKernels = async (): Promise<void> => {
+      const ids = [...sessions];
+      sessions.clear();
+      await galata.Mock.clearRunners(context.request, ids, 'sessions');
+    };
     return new Lab(page, endKernels, await settingsOf(page));
   }
 
@@ -132,14 +141,13 @@ class Lab {
     });
     await expect(page.locator('#filebrowser.jp-mod-restoring')).toHaveCount(0);
     await page.keyboard.press('Escape');
-    await page.evaluate(async () => {
-      const { shell, serviceManager } = window.jupyterapp;
+    await page.evaluate(() => {
       // Not closed: that asks whether to save.
-      for (const widget of [...shell.widgets('main')]) {
+      for (const widget of [...window.jupyterapp.shell.widgets('main')]) {
         widget.dispose();
       }
-      await serviceManager.sessions.shutdownAll();
     });
+    await this._endKernels();
     await page.evaluate(async () => {
       const plugin = <K extends keyof IParts>(id: K): Promise<IParts[K]> =>
         window.galata.getPlugin(id as never) as Promise<never>;

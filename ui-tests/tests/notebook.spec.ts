@@ -2,7 +2,7 @@
 
 import { expect, type Locator } from '@playwright/test';
 import { test } from './helpers';
-import { drawn, notebook } from './notebooks';
+import { drawn, notebook, runCell } from './notebooks';
 import { rectOf } from './pages';
 
 test('a cell shows the model, and its selection is a Python value', async ({
@@ -16,7 +16,7 @@ test('a cell shows the model, and its selection is a Python value', async ({
     "w.overlay = {'node_layer_norm': 3.5}",
     "len(w.find('op=Softmax')), w.overlay['values']"
   ]);
-  await page.notebook.runCell(0, true);
+  await runCell(page, 0);
   const widget = page.locator('.oad-Widget');
   await drawn(widget);
   await expect(widget.getByRole('group', { name: 'Totals' })).toContainText(
@@ -27,16 +27,16 @@ test('a cell shows the model, and its selection is a Python value', async ({
   await search.fill('op=Shape');
   await search.press('Enter');
   await expect(widget.locator('.oad-Inspector')).toContainText('Shape');
-  await page.notebook.runCell(1, true);
+  await runCell(page, 1);
   expect(await page.notebook.getCellTextOutput(1)).toEqual(["['Shape']"]);
 
-  await page.notebook.runCell(2, true);
+  await runCell(page, 2);
   await expect(widget.locator('.oad-Inspector')).toContainText(
     'LayerNormalization'
   );
-  await page.notebook.runCell(3, true);
+  await runCell(page, 3);
   await expect(widget.locator('.oad-Legend')).toContainText('3.5');
-  await page.notebook.runCell(4, true);
+  await runCell(page, 4);
   expect((await page.notebook.getCellTextOutput(4))?.[0]).toContain('(12, ');
   expect(log.foreign).toEqual([]);
 });
@@ -57,7 +57,7 @@ test('a slider linked in the page updates the numbers, and the kernel gets the v
     ].join('\n'),
     "w.dims['batch'], d.value, s.value, w.report.metrics.total_macs"
   ]);
-  await page.notebook.runCell(0, true);
+  await runCell(page, 0);
   const widget = page.locator('.oad-Widget');
   await drawn(widget);
   const totals = widget.getByRole('group', { name: 'Totals' });
@@ -72,7 +72,7 @@ test('a slider linked in the page updates the numbers, and the kernel gets the v
   await expect(page.locator('input[type=number]')).toHaveValue('8');
   // ipywidgets holds the last values back while the kernel is at work.
   await expect(async () => {
-    await page.notebook.runCell(1, true);
+    await runCell(page, 1);
     expect(await page.notebook.getCellTextOutput(1)).toEqual([
       '(8, 8, 8, 89389006848)'
     ]);
@@ -101,7 +101,7 @@ test('widgets in boxes share a row, and hidden ones are drawn when they are show
       'W.VBox([W.HBox(made[:2]), tab, shut])'
     ].join('\n')
   ]);
-  await page.notebook.runCell(0, true);
+  await runCell(page, 0);
   const widgets = page.locator('.oad-Widget');
   for (const at of [0, 1, 2]) {
     await drawn(widgets.nth(at));
@@ -128,8 +128,8 @@ test('one widget in two cells: changes in one view apply to the other', async ({
     "from py_autodoc import Autodoc\nw = Autodoc('resnet_tiny.onnx', height=300)\nw",
     'w'
   ]);
-  await page.notebook.runCell(0, true);
-  await page.notebook.runCell(1, true);
+  await runCell(page, 0);
+  await runCell(page, 1);
   const widgets = page.locator('.oad-Widget');
   await drawn(widgets.first());
   await drawn(widgets.last());
@@ -151,7 +151,7 @@ test('two models are compared: stepping through changes, only changes, blocks, m
     "from py_autodoc.widget import compare\npair = compare('bert_base.onnx', 'bert_dyn.onnx', height=520)\npair",
     'len(pair.left.selected_names) + len(pair.right.selected_names)'
   ]);
-  await page.notebook.runCell(0, true);
+  await runCell(page, 0);
   const widgets = page.locator('.oad-Widget');
   await drawn(widgets.first());
   await drawn(widgets.last());
@@ -159,7 +159,7 @@ test('two models are compared: stepping through changes, only changes, blocks, m
   await expect(right.locator('.oad-Compare')).toContainText('26 only here');
 
   await right.getByRole('button', { name: 'Next change' }).click();
-  await page.notebook.runCell(1, true);
+  await runCell(page, 1);
   expect((await page.notebook.getCellTextOutput(1))?.[0]).toMatch(/^[12]$/);
   await right.getByRole('button', { name: 'Only changes' }).click();
   await expect(right).toContainText(/\d+ of 396 nodes differ/);

@@ -43,3 +43,36 @@ export async function drawn(widget: Locator): Promise<void> {
     widget.locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();
 }
+
+/** Runs a cell of the current notebook. Waits for the kernel's reply: the status bar may miss that it is idle. */
+export async function runCell(
+  page: IJupyterLabPageFixture,
+  at: number
+): Promise<void> {
+  await page.evaluate(async index => {
+    const { commands, shell } = window.jupyterapp;
+    const { content } = shell.currentWidget as unknown as {
+      content: { activeCellIndex: number; deselectAll(): void };
+    };
+    content.deselectAll();
+    content.activeCellIndex = index;
+    await commands.execute('notebook:run-cell');
+  }, at);
+}
+
+/** Closes the current notebook, without saving, and ends its kernel. */
+export async function closeNotebook(
+  page: IJupyterLabPageFixture
+): Promise<void> {
+  const session = await page.evaluate(() => {
+    const { context } = window.jupyterapp.shell.currentWidget as unknown as {
+      context: { sessionContext: { session: { id: string } } };
+    };
+    return context.sessionContext.session.id;
+  });
+  await page.notebook.close(true);
+  await page.evaluate(
+    id => window.jupyterapp.serviceManager.sessions.shutdown(id),
+    session
+  );
+}

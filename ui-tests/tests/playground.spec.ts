@@ -2,7 +2,7 @@
 
 import { expect } from '@playwright/test';
 import { test } from './helpers';
-import { drawn, notebook } from './notebooks';
+import { drawn, notebook, runCell } from './notebooks';
 
 test('changing a scale updates the outputs, and undo restores it', async ({
   page,
@@ -17,16 +17,16 @@ test('changing a scale updates the outputs, and undo restores it', async ({
     "p.tensor = 'relu_1'; p.playground.set_scale('relu_1', 0.25); p.refresh()",
     "p.playground.of('relu_1')[0]"
   ]);
-  await page.notebook.runCell(0, true);
+  await runCell(page, 0);
   const output = page.locator('.jp-OutputArea-output').first();
   await drawn(output);
   await expect(output.getByText('SQNR')).toContainText('dB');
   await expect(output.getByText('As in the file')).toBeVisible();
   await expect(output.getByRole('img', { name: /^Histogram/ })).toBeVisible();
 
-  await page.notebook.runCell(1, true);
+  await runCell(page, 1);
   await expect(output.getByText('1 edit')).toBeVisible();
-  await page.notebook.runCell(2, true);
+  await runCell(page, 2);
   expect(await page.notebook.getCellTextOutput(2)).toEqual(['0.25']);
 
   await output.getByRole('button', { name: 'Undo' }).click();

@@ -4,7 +4,7 @@ import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { expect } from '@playwright/test';
 import type { Locator } from '@playwright/test';
 import { test } from './helpers';
-import { drawn, notebook } from './notebooks';
+import { closeNotebook, drawn, notebook, runCell } from './notebooks';
 import { box, setOpen } from './pages';
 
 /** The widget manager's own complaint about a notebook without a kernel, whatever is in it. */
@@ -22,12 +22,11 @@ async function made(
 ): Promise<void> {
   await notebook(page, name, cells);
   for (const at of cells.keys()) {
-    await page.notebook.runCell(at, true);
+    await runCell(page, at);
   }
   await drawn(page.locator('.oad-Widget').first());
   await page.notebook.save();
-  await page.notebook.close(true);
-  await page.kernel.shutdownAll();
+  await closeNotebook(page);
 }
 
 /** Opens it; no kernel starts unless asked for. */
@@ -159,7 +158,7 @@ test('a second view of the notebook shows the live widget too', async ({
     "from py_autodoc import Autodoc\nw = Autodoc('bert_base.onnx', height=420)\nw",
     "w.show('node_layer_norm')"
   ]);
-  await page.notebook.runCell(0, true);
+  await runCell(page, 0);
   const widgets = page.locator('.oad-Widget');
   await drawn(widgets);
   await page.evaluate(() =>
@@ -168,7 +167,7 @@ test('a second view of the notebook shows the live widget too', async ({
   await expect(widgets).toHaveCount(2);
   await drawn(widgets.last());
   await expect(page.locator('.oad-Saved')).toHaveCount(0);
-  await page.notebook.runCell(1, true);
+  await runCell(page, 1);
   for (const widget of [widgets.first(), widgets.last()]) {
     await expect(widget.locator('.oad-Inspector')).toContainText(
       'LayerNormalization'

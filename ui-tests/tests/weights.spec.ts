@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from '@playwright/test';
 import type { Locator, Page } from '@playwright/test';
 import { openModel, test } from './helpers';
-import { drawn, notebook } from './notebooks';
+import { drawn, notebook, runCell } from './notebooks';
 import { pick } from './pages';
 
 /** Selects the first node of that operator and returns the inspector. */
@@ -104,10 +104,10 @@ test('the kernel reads the values for a widget', async ({ page }) => {
     ].join('\n'),
     "w.show(w.find('op=Conv')[0].id)"
   ]);
-  await page.notebook.runCell(0, true);
+  await runCell(page, 0);
   const widget = page.locator('.oad-Widget');
   await drawn(widget);
-  await page.notebook.runCell(1, true);
+  await runCell(page, 1);
   const inspector = widget.locator('.oad-Inspector');
   await expect(inspector).toContainText('Conv');
   const saved = await saveFirst(page, inspector);
