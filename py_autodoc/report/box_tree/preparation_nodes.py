@@ -292,12 +292,8 @@ def lone(
 
 def _entity(tree: ScopeTree, node: int, level: int, count: int) -> int:
     """Return the node, or ``count`` plus the box, of a level that holds a node; -1 if it is elsewhere."""
-    entity, scope = node, tree.node[node]
-    while scope != level:
-        if scope < 0:
-            return -1
-        entity, scope = count + scope, tree.parent[scope]
-    return entity
+    child = tree.child(level, tree.node[node])
+    return -1 if child == -2 else node if child == level else count + child
 
 
 def _owners(model: Model, tree: ScopeTree, found: PreparationNodes, readers: Readers) -> dict[int, int]:

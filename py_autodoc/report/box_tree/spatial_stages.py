@@ -63,23 +63,13 @@ def _entities(model: Model, tree: ScopeTree, level: int) -> tuple[list[int], dic
             continue
         scope = tree.node[number]
         if scope not in below:
-            below[scope] = _child(tree, scope, level)
+            below[scope] = tree.child(level, scope)
         child = below[scope]
         if child == -2:
             continue
         entity = number if child == level else len(model.nodes) + child
         members.setdefault(entity, []).append(number)
     return list(members), members
-
-
-def _child(tree: ScopeTree, scope: int, level: int) -> int:
-    """Return the child of the level that holds ``scope``; the level itself, or -2 if it is elsewhere."""
-    last = level
-    while scope != level:
-        if scope < 0:
-            return -2
-        last, scope = scope, tree.parent[scope]
-    return last
 
 
 def _ordered(model: Model, entities: Sequence[int], members: dict[int, list[int]]) -> list[int]:

@@ -32,6 +32,15 @@ class ScopeTree:
             scope = self.parent[scope]
         return labels[::-1]
 
+    def child(self, level: int, scope: int) -> int:
+        """Return the child of ``level`` that holds ``scope``; ``level`` for itself, -2 if it is elsewhere."""
+        last = level
+        while scope != level:
+            if scope < 0:
+                return -2
+            last, scope = scope, self.parent[scope]
+        return last
+
 
 class _TreeBuilder:
     def __init__(self, model: Model) -> None:
