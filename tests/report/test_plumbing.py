@@ -144,6 +144,43 @@ def test_a_single_node_of_weights_that_several_read_stays_a_node():
     assert boxes(model(nodes, ["y"], [SCALE])) == []
 
 
+def _layers(reader: str) -> list[tuple[str, list[str], list[str], str]]:
+    """Two modules, each of which adds ``reader`` to its input."""
+    return [
+        ("Add", ["x", reader], ["a"], "/one/Add"),
+        ("Relu", ["a"], ["b"], "/one/Relu"),
+        ("Mul", ["b", reader], ["c"], "/two/Mul"),
+        ("Relu", ["c"], ["y"], "/two/Relu"),
+    ]
+
+
+def test_a_constant_node_that_only_boxes_read_is_a_box():
+    nodes = [("Relu", ["w"], ["n"], None), *_layers("n")]
+    assert boxes(model(nodes, ["y"], [SCALE])) == [(["Weights"], ["Relu"])]
+
+
+def test_constants_that_feed_each_other_are_one_box_with_the_name_of_their_module():
+    """Positions from a module, put in order by nodes outside of it: no part of it has an edge."""
+    nodes = [
+        ("Sin", ["w"], ["s"], "/positions/Sin"),
+        ("Cos", ["s"], ["p"], "/positions/Cos"),
+        ("Shape", ["p"], ["size"], None),
+        ("Reshape", ["p", "size"], ["r"], None),
+        ("Neg", ["r"], ["n"], None),
+        *_layers("n"),
+    ]
+    analysis = run_analysis(model(nodes, ["y"], [SCALE]), Options())
+    tree = build_box_tree(analysis)
+    outermost = {tree.path(tree.node[node.id])[0] for node in analysis.model.nodes}
+    assert outermost == {"positions", "one", "two"}
+
+
+def test_a_lookup_table_that_boxes_read_keeps_its_edges():
+    table = helper.make_tensor("w", TensorProto.FLOAT, [9, 4], [1.0] * 36)
+    nodes = [("Gather", ["w", "ids"], ["p"], None), *_layers("p")]
+    assert boxes(model(nodes, ["y"], [table, tensor("ids", 0, 1, 2)])) == []
+
+
 def test_recorded_modules_keep_their_nodes():
     """A table of positions is a module, though its rows are always the same."""
     weights = [helper.make_tensor("w", TensorProto.FLOAT, [9, 4], [1.0] * 36), tensor("ids", 0, 1, 2)]

@@ -16,6 +16,7 @@ from py_autodoc.blocks.results import AttentionLayer, RecognisedBlock, Repeat
 from py_autodoc.graph.ir.model import Model, TypeTable
 from py_autodoc.report.box_tree.box_names import FOLD, STRUCTURE, BoxNames
 from py_autodoc.report.box_tree.box_roles import Roles
+from py_autodoc.report.box_tree.constant_boxes import constant_boxes
 from py_autodoc.report.box_tree.mask_boxes import TITLE, mask_boxes
 from py_autodoc.report.box_tree.preparation_nodes import (
     WEIGHTS,
@@ -156,6 +157,11 @@ class _BoxTreeBuilder:
         made = frozenset(scope for scope, origin in enumerate(self.tree.origin) if origin == PLUMBING)
         for wrap in lone(self.model, self.tree, self.plumbing, self._readers, made):
             self._move(wrap.nodes, self._add(wrap.level, wrap.title, PLUMBING))
+        for constants in constant_boxes(self.model, self.tree, self.plumbing, self._readers, made):
+            scope = self._add(constants.level, constants.title, PLUMBING)
+            self._move(constants.nodes, scope)
+            for part in constants.scopes:
+                self.tree.parent[part] = scope
         tree = self._parents_first()
         roles = Roles(self.model, titles, self.plumbing)
         BoxNames(self.model, self.types, tree, roles, self._readers, self.position).run()

@@ -195,9 +195,46 @@ it('a tensor shared by several boxes is a chip on the first collapsed one if it 
   scene = await view.expand(group('one'));
   expect(scene.boxOf(entity('position'))).toBe(scene.boxOf(entity('two')));
   expect(sceneFaults(scene)).toEqual([]);
+  // In the title of the first if all are expanded, and a box when it is expanded itself.
   scene = await view.expand(group('two'));
+  expect(scene.boxOf(entity('position'))).toBe(scene.boxOf(entity('one')));
+  expect(sceneFaults(scene)).toEqual([]);
+  scene = await view.expand(group('position'));
   const position = scene.boxOf(entity('position'));
   expect(scene.boxEntity[position]).toBe(entity('position'));
+  await view.collapse(group('position'));
+  scene = await view.setHidden([entity('one')]);
+  expect(scene.boxOf(entity('position'))).toBe(scene.boxOf(entity('two')));
+});
+
+it('constants that only a chip reads are part of it', async () => {
+  const b = new PayloadBuilder();
+  const x = b.input('x');
+  const [t] = b.add('Transpose', [b.weight('w', [16, 16])], {
+    scope: ['table']
+  });
+  const [u] = b.add('Mul', [t], { scope: ['position'] });
+  const layer = (input: number, name: string) => {
+    const [y] = b.add('MatMul', [input, u], { scope: [name], macs: 8 });
+    return b.add('Relu', [y], { scope: [name] })[0];
+  };
+  b.output(layer(layer(x, 'one'), 'two'));
+  const payload = b.finish();
+  payload.scopes.origin = payload.scopes.label.map(label =>
+    label.length === 3 ? 'scope' : 'plumbing'
+  );
+  const { tree, view, entity, group } = viewOf(payload);
+  expect(tree.groupChips.get(entity('position'))).toEqual([group('table')]);
+  const scene = await view.collapseAll();
+  const one = scene.boxOf(entity('one'));
+  expect(scene.boxOf(entity('position'))).toBe(one);
+  expect(scene.boxOf(entity('table'))).toBe(one);
+  // Expanded, the chip has the other one in its title.
+  const open = await view.expand(group('position'));
+  const position = open.boxOf(entity('position'));
+  expect(open.boxEntity[position]).toBe(entity('position'));
+  expect(open.boxOf(entity('table'))).toBe(position);
+  expect(sceneFaults(open)).toEqual([]);
 });
 
 it('a node and its preparation share the box of the node', async () => {

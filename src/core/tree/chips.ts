@@ -1,7 +1,7 @@
 /**
  * Groups that only prepare sizes, masks or weights for one box are drawn as chips on its card while both
  * are collapsed. An expanded one is a box with wires. What is computed from constants has no wires: with
- * several readers it is a chip on the first collapsed one.
+ * several readers it is a chip on the first collapsed one, or in the title of the first if all are expanded.
  */
 
 import { removeHidden } from './hiddenEntities';
@@ -12,7 +12,7 @@ import type { IGroupTree, ILevel } from './treeTypes';
 /** Maximum number of chips per card; the others are boxes. */
 const MAX_CHIPS = 2;
 /** Maximum number of nodes of a module that is a chip because it computes from constants only. */
-const MAX_CONSTANT_NODES = 64;
+const MAX_CONSTANT_NODES = 512;
 
 /** The child of a level (-1 = root) that contains the node; -1 if it lies elsewhere. */
 function childOf(
@@ -58,7 +58,8 @@ export function chipsByHost(
       continue;
     }
     const own = model.nodeCount + group;
-    const found = new Set<number>();
+    const readers = new Set<number>();
+    const hostsOfReaders = new Set<number>();
     for (const node of nodes) {
       const end = model.outputOffsets[node + 1];
       for (let k = model.outputOffsets[node]; k < end; k++) {
@@ -66,15 +67,20 @@ export function chipsByHost(
         const last = tensor < 0 ? 0 : consumerOffsets[tensor + 1];
         for (let c = tensor < 0 ? 0 : consumerOffsets[tensor]; c < last; c++) {
           const child = childOf(tree, groupParent[group], consumers[c]);
-          (hosts.get(child) ?? [child]).forEach(host => found.add(host));
+          readers.add(child);
+          (hosts.get(child) ?? [child]).forEach(h => hostsOfReaders.add(h));
         }
       }
     }
-    found.delete(own);
-    const free = [...found].filter(
+    readers.delete(own);
+    hostsOfReaders.delete(own);
+    // Constants that only another chip reads belong to that chip.
+    const candidates =
+      isConstant && readers.size === 1 ? readers : hostsOfReaders;
+    const free = [...candidates].filter(
       host => host >= 0 && (chips.get(host)?.length ?? 0) < MAX_CHIPS
     );
-    if (free.length > 0 && (isConstant || found.size === 1)) {
+    if (free.length > 0 && (isConstant || candidates.size === 1)) {
       hosts.set(own, free);
       for (const host of free) {
         chips.set(host, [group, ...(chips.get(host) ?? [])]);
@@ -85,35 +91,49 @@ export function chipsByHost(
 }
 
 /**
- * The level with chips on its collapsed cards, listed in `chips`. `isClosed`: drawn, but not an open
- * group.
+ * The level with chips on its cards and in the titles of its open groups, listed in `chips`. `isDrawn`:
+ * drawn as a card, or as an open group.
  */
 export function withChips(
   { model, groupChips }: Pick<ITree, 'model' | 'groupChips'>,
   level: ILevel,
-  isClosed: (entity: number) => boolean
+  isDrawn: (entity: number, isOpen: boolean) => boolean
 ): ILevel {
   const { children, linkSource, linkTensor } = level;
   const itemOf = new Map<number, number>();
   children.forEach((entity, item) => itemOf.set(entity, item));
   /** Item of the host by item of the chip. */
   const folded = new Map<number, number>();
-  for (const entity of children) {
-    for (const group of groupChips.get(entity) ?? []) {
-      const chip = model.nodeCount + group;
-      const item = itemOf.get(chip)!;
-      if (isClosed(entity) && isClosed(chip) && !folded.has(item)) {
-        folded.set(item, itemOf.get(entity)!);
+  /** Where an item is drawn: a chip may be on a box that is itself a chip. */
+  const placeOf = (item: number): number => {
+    const host = folded.get(item);
+    return host === undefined ? item : placeOf(host);
+  };
+  const linked = new Set(linkSource);
+  for (const isOpen of [false, true]) {
+    children.forEach((entity, host) => {
+      for (const group of groupChips.get(entity) ?? []) {
+        const chip = model.nodeCount + group;
+        const item = itemOf.get(chip)!;
+        if (
+          isDrawn(entity, isOpen) &&
+          isDrawn(chip, false) &&
+          !folded.has(item) &&
+          !(isOpen && linked.has(item)) &&
+          placeOf(host) !== item
+        ) {
+          folded.set(item, host);
+        }
       }
-    }
+    });
   }
   // Tensors read by another chip that is now expanded need wires.
   for (let before = -1; before !== folded.size;) {
     before = folded.size;
     level.linkTarget.forEach((target, l) => {
-      const host = folded.get(linkSource[l]);
-      if (host !== undefined && (folded.get(target) ?? target) !== host) {
-        folded.delete(linkSource[l]);
+      const source = linkSource[l];
+      if (folded.has(source) && placeOf(target) !== placeOf(source)) {
+        folded.delete(source);
       }
     });
   }
@@ -126,16 +146,18 @@ export function withChips(
   level.linkTarget.forEach((target, l) => read.add(key(l, target)));
   // The host reads the chip's inputs; wires between the two disappear with the chip.
   const linkTarget = level.linkTarget.map((target, l) => {
-    const host = folded.get(target) ?? target;
+    const host = placeOf(target);
     const wire = key(l, host);
-    if (host === target || host === linkSource[l] || read.has(wire)) {
+    if (host === target || host === placeOf(linkSource[l]) || read.has(wire)) {
       return target;
     }
     read.add(wire);
     return host;
   });
   const chips = new Map<number, number>();
-  folded.forEach((host, item) => chips.set(children[item], children[host]));
+  folded.forEach((_, item) =>
+    chips.set(children[item], children[placeOf(item)])
+  );
   return {
     ...removeHidden({ ...level, linkTarget }, chips),
     hiddenLinks: undefined,

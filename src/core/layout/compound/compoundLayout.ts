@@ -205,11 +205,11 @@ export class CompoundLayout {
   ): IPlacedLevel | Promise<IPlacedLevel> {
     const { direction, hidden } = this;
     const { nodeCount } = this._tree.model;
-    const isClosed = (entity: number) =>
+    const isDrawn = (entity: number, open: boolean) =>
       !hidden.has(entity) &&
-      (entity < nodeCount || !isOpen(entity - nodeCount));
+      (entity >= nodeCount && isOpen(entity - nodeCount)) === open;
     const level = removeHidden(
-      withChips(this._tree, this.level(group), isClosed),
+      withChips(this._tree, this.level(group), isDrawn),
       hidden
     );
     const items = this._items(level, isOpen, placedOf);

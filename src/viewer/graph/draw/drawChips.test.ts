@@ -92,6 +92,42 @@ describe('chips', () => {
     expect(host.querySelectorAll('.oad-box').length).toBeGreaterThan(3);
   });
 
+  it('of constants are in the title of their reader if it is open', async () => {
+    const b = new PayloadBuilder();
+    const x = b.input('x');
+    const [t] = b.add('Transpose', [b.weight('w', [16, 16])], {
+      scope: ['Weights::plumbing']
+    });
+    const layer = ['layer:Layer'];
+    const [y] = b.add('MatMul', [x, t], { scope: layer, macs: 8 });
+    b.output(b.add('Relu', [y], { scope: layer })[0]);
+    await show(b.finish());
+    const group = (label: string) => tree.groupLabel.indexOf(label);
+    await view.expand(group('layer'));
+    surface.setScene(view.scene, model, tree);
+    surface.setCamera({ ...surface.camera, k: 1 });
+    await frame();
+    expect(texts(element('Layer'))).toContain('weights · 1');
+    expect(element('Layer').getAttribute('aria-label')).toMatch(
+      /, prepared by weights · 1$/
+    );
+    const chip = [...element('Layer').querySelectorAll('text')].find(
+      text => text.textContent === 'weights · 1'
+    )!;
+    click(element('Layer'), {}, Number(chip.getAttribute('x')));
+    expect(calls.onActivate).toHaveBeenLastCalledWith(
+      tree.model.nodeCount + group('Weights'),
+      { recursive: false }
+    );
+    // At low zoom it is a mark.
+    const rects = () => element('Layer').querySelectorAll('rect').length;
+    const atReadingZoom = rects();
+    surface.setCamera({ ...surface.camera, k: 0.4 });
+    await frame();
+    expect(texts(element('Layer'))).not.toContain('weights · 1');
+    expect(rects()).toBe(atReadingZoom);
+  });
+
   it('have a label with a count, and are hit where they are drawn', async () => {
     await closed();
     const of = (label: string) => tree.groupLabel.indexOf(label);

@@ -1,5 +1,6 @@
 /**
- * Chips on cards: collapsed groups that prepare sizes, masks or weights for a box. A click expands them.
+ * Chips on cards and in titles of open groups: collapsed groups that prepare sizes, masks or weights for a
+ * box. A click expands them.
  */
 import { chipGroups } from '../../../core/tree/chips';
 import { BoxKind } from '../../../core/types';
@@ -12,7 +13,8 @@ import {
   TITLE_SIZE
 } from '../style/metrics';
 import type { IDrawContext, IDrawTarget } from './drawTarget';
-import { repeatStepper } from './groupTitle';
+import { panelTitle, repeatStepper, stepperEnd } from './groupTitle';
+import { titleRoom } from './titleRoom';
 
 const CHIP_H = 16;
 /** Minimum width of the title; with less, chips have no text. */
@@ -20,7 +22,7 @@ const MIN_TITLE_ROOM = 44;
 /** A chip at low zoom, on the border of its card. */
 const CHIP_MARK = { w: 11, h: 6 };
 
-/** A chip in its card's coordinates. */
+/** A chip in its box's coordinates. */
 export interface IPlacedChip extends IChip {
   readonly x: number;
 }
@@ -36,21 +38,24 @@ export function hasOutlineBehind(
   );
 }
 
-/** Groups that are currently chips on a box's card. */
+/** Groups that are currently chips on a box. */
 export function chipsOn(
   { scene, tree }: Pick<IDrawContext, 'scene' | 'tree'>,
   box: number
 ): number[] {
-  const kind: BoxKind = scene.boxKind[box];
   const { nodeCount } = tree.model;
-  return kind > BoxKind.Group
+  const entity = scene.boxEntity[box];
+  const kind: BoxKind = scene.boxKind[box];
+  return kind > BoxKind.OpenGroup
     ? []
-    : chipGroups(tree, scene.boxEntity[box]).filter(
-        group => scene.boxOf(nodeCount + group) === box
+    : chipGroups(tree, entity).filter(
+        group =>
+          scene.boxOf(nodeCount + group) === box &&
+          (kind < BoxKind.OpenGroup || nodeCount + group !== entity)
       );
 }
 
-/** The chips of a card at reading zoom, last one first. */
+/** The chips of a card, or in the title of an open group, at reading zoom; last one first. */
 export function placedChips(
   d: IDrawContext,
   box: number,
@@ -63,13 +68,24 @@ export function placedChips(
   const { scene, measure } = d;
   const all = chipsFor(d.tree, scene.boxEntity[box], measure);
   const chips = all.filter(({ group }) => on.includes(group));
-  const stepper = d.controls ? repeatStepper(d, box, k) : null;
-  const end = stepper ? stepper.x : scene.boxW[box] - CHIP_GAP - 1;
   const { title } = d.cards.of(scene.boxEntity[box]);
   const titleEnd = CARD_PAD_X + 3 + measure.width(title, TITLE_SIZE, 600);
-  const isWordless =
-    end - chipsWidth(chips) < Math.min(MIN_TITLE_ROOM, titleEnd);
-  let x = end + CHIP_GAP;
+  const isPanel = scene.boxKind[box] === BoxKind.OpenGroup;
+  const stepper = isPanel || d.controls ? repeatStepper(d, box, k) : null;
+  const start = isPanel
+    ? stepperEnd(stepper) || panelTitle(d, box, k).end
+    : Math.min(MIN_TITLE_ROOM, titleEnd);
+  const room = isPanel
+    ? titleRoom(scene, box)
+    : (stepper?.x ?? scene.boxW[box] - CHIP_GAP - 1);
+  const isWordless = room - chipsWidth(chips) < start;
+  const width = isWordless
+    ? chips.length * (CHIP_H + CHIP_GAP)
+    : chipsWidth(chips);
+  if (isPanel && room - width < start) {
+    return [];
+  }
+  let x = isPanel ? start + width : room + CHIP_GAP;
   return chips.reverse().map(chip => {
     const text = isWordless ? '⋯' : chip.text;
     const w = isWordless ? CHIP_H : chip.w;
@@ -78,19 +94,19 @@ export function placedChips(
   });
 }
 
-/** Draws chips; returns where the title must end. */
+/** Draws chips; returns where the title of a card must end. */
 export function drawChips(
   chips: readonly IPlacedChip[],
   end: number,
-  target: IDrawTarget
+  target: IDrawTarget,
+  mid = CARD_HEADER_H / 2
 ): number {
-  const y = (CARD_HEADER_H - CHIP_H) / 2;
   for (const { x, w, text } of chips) {
-    target.rect(x, y, w, CHIP_H, CHIP_H / 2, {
+    target.rect(x, mid - CHIP_H / 2, w, CHIP_H, CHIP_H / 2, {
       fill: '--oad-card',
       stroke: '--oad-border'
     });
-    target.text(x + w / 2, CARD_HEADER_H / 2 + LABEL_SIZE * 0.36, text, {
+    target.text(x + w / 2, mid + LABEL_SIZE * 0.36, text, {
       size: LABEL_SIZE,
       weight: 500,
       fill: '--oad-text',
@@ -102,24 +118,28 @@ export function drawChips(
     : end;
 }
 
-/** At low zoom: draws one mark per chip on the upper border. */
+/** At low zoom: draws one mark per chip on the upper border, or after `start`; returns where they end. */
 export function drawChipMarks(
   d: IDrawContext,
   box: number,
-  target: IDrawTarget
-): void {
+  target: IDrawTarget,
+  start?: number,
+  mid = 0
+): number {
   const { w, h } = CHIP_MARK;
-  let x = d.scene.boxW[box] - CHIP_GAP;
-  for (const _ of chipsOn(d, box)) {
-    x -= w + 2;
-    target.rect(x, -h / 2, w, h, h / 2, {
+  const count = chipsOn(d, box).length;
+  let x = start ?? d.scene.boxW[box] - CHIP_GAP - count * (w + 2);
+  for (let i = 0; i < count; i++) {
+    target.rect(x, mid - h / 2, w, h, h / 2, {
       fill: '--oad-card',
       stroke: '--oad-text-quiet'
     });
+    x += w + 2;
   }
+  return x;
 }
 
-/** The group of the chip at a point of the card; -1 if there is none. */
+/** The group of the chip at a point of the box; -1 if there is none. */
 export function chipAt(
   chips: readonly IPlacedChip[],
   x: number,

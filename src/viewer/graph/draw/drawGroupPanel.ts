@@ -4,7 +4,13 @@ import { BODY_SIZE, CARD_PAD_X, SHARE_BAR } from '../style/metrics';
 import { chevronPath, drawShareBar } from './cardParts';
 import type { IDrawContext, IDrawTarget } from './drawTarget';
 import { titleRoom } from './titleRoom';
-import { drawStepper, panelTitle, repeatStepper } from './groupTitle';
+import { drawChipMarks, drawChips, placedChips } from './drawChips';
+import {
+  drawStepper,
+  panelTitle,
+  repeatStepper,
+  stepperEnd
+} from './groupTitle';
 
 /** Share above which a group is almost the whole model and its share is not shown. */
 const MAX_SHOWN_SHARE = 0.99;
@@ -40,7 +46,15 @@ export function drawGroupPanel(
   const stepper = repeatStepper(d, box, k);
   if (stepper) {
     const controls = d.controls === true;
-    at = drawStepper(stepper, '--oad-text-quiet', controls, target) + 8;
+    drawStepper(stepper, '--oad-text-quiet', controls, target);
+    at = stepperEnd(stepper);
+  }
+  const chips = placedChips(d, box, k);
+  if (chips.length > 0) {
+    drawChips(chips, 0, target, mid);
+    at = chips[0].x + chips[0].w + 8;
+  } else if (lod !== Lod.Full) {
+    at = drawChipMarks(d, box, target, at, mid);
   }
   if (card.instance && room - at > 40) {
     const instance = d.measure.shorten(

@@ -110,15 +110,20 @@ export function repeatStepper(
   return fits ? { x: end, mid, text, inner, step, size } : null;
 }
 
-/** Draws the stepper; returns where it ends. Non-interactive pictures have no arrows. */
+/** Where the text after a stepper starts; 0 without a stepper. */
+export function stepperEnd(stepper: IStepper | null): number {
+  return stepper ? stepper.x + stepper.inner + 2 * stepper.step + 8 : 0;
+}
+
+/** Draws the stepper. Non-interactive pictures have no arrows. */
 export function drawStepper(
   { x, mid, text, inner, step, size }: IStepper,
   fill: ColorToken,
   controls: boolean,
   target: IDrawTarget
-): number {
-  const end = x + inner + 2 * step;
+): void {
   if (controls) {
+    const end = x + inner + 2 * step;
     const rise = step / 5;
     const arrow = (at: number, dx: number): void =>
       target.path(
@@ -136,7 +141,6 @@ export function drawStepper(
       anchor: 'middle'
     });
   }
-  return end;
 }
 
 /**

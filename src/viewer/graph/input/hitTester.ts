@@ -118,8 +118,8 @@ export class HitTester {
     const { scene } = drawing;
     const p = toWorld(camera, view, at.x, at.y);
     const chips = placedChips(drawing, box, camera.k);
-    const [x, y] = [p.x - scene.boxX[box], p.y - scene.boxY[box]];
-    const group = chipAt(chips, x, y);
+    const left = scene.boxX[box] + this._actor.titleShift(box);
+    const group = chipAt(chips, p.x - left, p.y - scene.boxY[box]);
     return group < 0 ? -1 : drawing.model.nodeCount + group;
   }
 

@@ -69,7 +69,7 @@ describe('dock over the graph', () => {
     expect(at([BOTTOM])).toBe('top-left');
   });
 
-  it('prefers a corner without a border of an open group, and keeps full size over one', () => {
+  it('prefers a corner without a border of an open group, and is a line if each has one', () => {
     const open = (...rects: readonly Rect[]): IDockPlace =>
       chooseDock(
         sightOf(rects, undefined, BoxKind.OpenGroup),
@@ -80,7 +80,7 @@ describe('dock over the graph', () => {
     expect(open([100, 100, 500, 460]).corner).toBe('bottom-right');
     expect(open([-50, -50, 2000, 2000]).corner).toBe('bottom-left');
     const everywhere = open([-50, 20, 1100, 560]);
-    expect(everywhere).toEqual({ corner: 'bottom-left', slim: false });
+    expect(everywhere).toEqual({ corner: 'bottom-left', slim: true });
   });
 
   it('is kept while it is free', () => {

@@ -67,7 +67,7 @@ export function cornerRect(
   };
 }
 
-/** Weight of an open group's border: less than anything else, so that full size is kept over it. */
+/** Weight of an open group's border: less than anything else. */
 const BORDER_WEIGHT = 0.01;
 
 /**
@@ -117,12 +117,10 @@ export function chooseDock(
   };
   const away = item.isAway?.(dockView) ?? false;
   if (away || (view.w >= MIN_VIEW.w && view.h >= MIN_VIEW.h)) {
-    const limits = away ? [Number.MAX_VALUE] : [0, 0.5];
-    for (const maxCost of limits) {
-      const whole = corners.find(corner => cost(corner, false) <= maxCost);
-      if (whole) {
-        return { corner: whole, slim: false };
-      }
+    const maxCost = away ? Number.MAX_VALUE : 0;
+    const whole = corners.find(corner => cost(corner, false) <= maxCost);
+    if (whole) {
+      return { corner: whole, slim: false };
     }
   }
   const costs = corners.map(corner => cost(corner, true));
