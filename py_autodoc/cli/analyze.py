@@ -409,7 +409,7 @@ def _write(result: _Result, outputs: dict[str, Target], pretty: bool) -> None:
         else:
             written = target.write(_text(option.removeprefix("--out-"), result))
         if not target.to_stdout:
-            _tell(target.shown, written)
+            _tell(target.display_name, written)
 
 
 def _tell(shown: str, size: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from py_autodoc.errors import OutputError
-from py_autodoc.outputs import OutputRequest, places
+from py_autodoc.outputs import OutputRequest, check_outputs
 
 Files: TypeAlias = Mapping[str, tuple[str, bytes]]
 """Figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data."""
@@ -40,7 +40,7 @@ class Assets:
         except OSError as fault:
             raise OutputError("output-failed", f"{self.folder}: {fault.strerror or fault}.") from None
         named = dict(files.values())
-        there = places([_wanted(self.folder, name) for name in named], (), self.force)
+        there = check_outputs([_wanted(self.folder, name) for name in named], (), self.force)
         for one, data in zip(there, named.values(), strict=True):
             one.write(data)
         return [(f"{self.folder}/{name}", len(data)) for name, data in named.items()]
@@ -57,7 +57,7 @@ def assets(given: str, names: Sequence[str], inputs: Iterable[str], force: bool)
         return Assets(folder, force)
     if not folder.is_dir():
         raise OutputError("output-failed", f"--assets-dir: {given} is not a folder.", "Choose another name.")
-    places([_wanted(folder, name) for name in names], tuple(inputs), force)
+    check_outputs([_wanted(folder, name) for name in names], tuple(inputs), force)
     return Assets(folder, force)
 
 

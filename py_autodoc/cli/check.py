@@ -149,7 +149,7 @@ def _write(found: list[CheckResult], outputs: dict[str, Target]) -> None:
     for option, target in outputs.items():
         written = target.write(_document(option, found, target.to_stdout))
         if not target.to_stdout and sys.stderr.isatty():
-            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+            stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
 
 
 def _document(option: str, found: list[CheckResult], printed: bool) -> str:

@@ -213,7 +213,7 @@ def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool)
     columns = comparison_columns(align(analyses[0], analyses[1]))
     written = target.write(html_page(*analyses, direction=direction, comparison=columns))
     if sys.stderr.isatty():
-        stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+        stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     return status
 
 

@@ -118,7 +118,7 @@ def compare(
 
 def _tell(target: Target, written: int) -> None:
     if not target.to_stdout and sys.stderr.isatty():
-        stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+        stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
 
 
 def read_evaluations(paths: Sequence[str], models: int) -> list[Evaluation]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from py_autodoc.cli import stderr
 from py_autodoc.cli.assets import Assets, Files, assets
 from py_autodoc.errors import AutodocError, InputError, OptionError
-from py_autodoc.outputs import OutputPlace, place
+from py_autodoc.outputs import OutputFile, check_output
 
 if TYPE_CHECKING:
     from py_autodoc.render.output_target import Target
@@ -31,7 +31,7 @@ class Documents:
 
     card: Target | None
     pdf: Target | None
-    update: OutputPlace | None
+    update: OutputFile | None
     assets: Assets | None
     plots: bool
     before: str = ""
@@ -46,7 +46,7 @@ class Documents:
         from py_autodoc.render.document import context
 
         made = context(analysis, report)
-        texts: list[tuple[OutputPlace | Target, str | bytes]] = []
+        texts: list[tuple[OutputFile | Target, str | bytes]] = []
         files = self._pictures(analysis, made)
         if self.pdf is not None:
             from py_autodoc.render.pdf import pdf
@@ -62,13 +62,13 @@ class Documents:
             from py_autodoc.render.markdown import body, updated
 
             part = body(made, self._links(files, self.update.path.parent))
-            texts.append((self.update, updated(self.before, part, self.update.shown)))
+            texts.append((self.update, updated(self.before, part, self.update.display_name)))
         written = [] if self.assets is None else self.assets.write(files)
         for target, result in texts:
             data = result.encode("utf-8") if isinstance(result, str) else result
             # On a terminal, a card is sanitised as text.
-            target.write(result if not isinstance(target, OutputPlace) else data)  # type: ignore[arg-type]
-            written.append((target.shown, len(data)))
+            target.write(result if not isinstance(target, OutputFile) else data)  # type: ignore[arg-type]
+            written.append((target.display_name, len(data)))
         return written
 
     def _pictures(self, analysis: Analysis, made: SectionContext) -> dict[str, tuple[str, bytes]]:
@@ -124,11 +124,11 @@ def _folder(given: str, plots: bool, inputs: tuple[str, ...], force: bool) -> As
     return assets(given, names, inputs, force)
 
 
-def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[OutputPlace, str]:
+def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[OutputFile, str]:
     """Return the file and its text. Raises: InputError if it is missing, not text, or has no markers."""
     from py_autodoc.render.markdown import updated
 
-    there = place(path, "markdown", inputs, force=True)
+    there = check_output(path, "markdown", inputs, force=True)
     try:
         if os.path.getsize(path) > _MOST:
             raise InputError("update-too-large", f"--update: {path} has more than {_MOST >> 20} MB.")

@@ -17,7 +17,7 @@ from py_autodoc.cli.options import force, progress_options
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
 from py_autodoc.outputs.marks import DATA, sealed_text
-from py_autodoc.outputs.placing import empty
+from py_autodoc.outputs.output_files import empty
 from py_autodoc.render.output_target import Target, targets
 from py_autodoc.render.terminal_text import printable
 

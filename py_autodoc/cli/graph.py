@@ -186,7 +186,7 @@ def _run(request: _GraphRequest) -> int:
     if not isinstance(made, (str, bytes)):
         _tell_of_unnamed(made)
     if not target.to_stdout and sys.stderr.isatty():
-        stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+        stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     return status
 
 

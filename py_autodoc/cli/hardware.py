@@ -122,7 +122,7 @@ def _calibrate(threads: int, out: str | None, forced: bool, as_json: bool) -> No
         stdout.as_json(found)
     elif not target.to_stdout:
         use = THIS if out is None else path
-        stdout.lines([*lines(found), f"Wrote {target.shown}; use it with --hardware {use}."])
+        stdout.lines([*lines(found), f"Wrote {target.display_name}; use it with --hardware {use}."])
 
 
 def _make_folder() -> None:

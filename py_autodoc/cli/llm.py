@@ -124,7 +124,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     for option, target in outputs.items():
         written = target.write(_text(option, found, pretty, target.to_stdout))
         if not target.to_stdout and sys.stderr.isatty():
-            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+            stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not outputs:
         if sys.stdout.isatty():
             from py_autodoc.render.llm_text import llm_lines

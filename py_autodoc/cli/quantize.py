@@ -128,7 +128,7 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
     for target in outputs.values():
         written = target.write(found.to_json(pretty))
         if not target.to_stdout and sys.stderr.isatty():
-            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+            stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not any(target.to_stdout for target in outputs.values()):
         stdout.lines(printable(text) for text in quantization_lines(found))
     return 0

@@ -106,7 +106,7 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
     for target in outputs.values():
         written = target.write(text)
         if not target.to_stdout and sys.stderr.isatty():
-            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+            stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not outputs:
         if sys.stdout.isatty():
             stdout.lines(lines(found, options["every"]))

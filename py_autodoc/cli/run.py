@@ -281,10 +281,10 @@ def _beside(found: NodeTimes, analysis: Analysis, plot: Target | None, quiet: bo
     marks = [Mark(one.name, one.op, one.measured_ms, one.estimated_ms) for one in both.nodes]
     if not any(one.measured > 0 and one.estimated > 0 for one in marks):
         raise OptionError("nothing-to-plot", "No layer has a measured time and an estimate.")
-    data = drawn(estimate_plot(marks, both.device), plot.shown)
+    data = drawn(estimate_plot(marks, both.device), plot.display_name)
     written = plot.write(data)
     if not plot.to_stdout and sys.stderr.isatty():
-        stderr.note(f"Wrote {plot.shown} ({written:,} bytes).")
+        stderr.note(f"Wrote {plot.display_name} ({written:,} bytes).")
 
 
 def _session(options: dict[str, Any]) -> dict[str, Any]:
@@ -339,4 +339,4 @@ def _names(models: tuple[str, ...]) -> list[str]:
 def _write(target: Target, text: str) -> None:
     written = target.write(text)
     if not target.to_stdout and sys.stderr.isatty():
-        stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+        stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")

@@ -177,7 +177,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
 
             written = target.write(html_page(analysis, numbers=found.heat()))
         if not target.to_stdout and sys.stderr.isatty():
-            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+            stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not any(target.to_stdout for target in outputs.values()):
         stdout.lines(printable(line) for line in sensitivity_lines(found, options["every"]))
     return 5 if found.choice is not None and not found.choice.reached else 0

@@ -111,7 +111,7 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
     for option, target in outputs.items():
         written = target.write(_text(option, found, pretty))
         if not target.to_stdout and sys.stderr.isatty():
-            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+            stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not outputs:
         if sys.stdout.isatty():
             from py_autodoc.cli.sweep_table import print_sweep

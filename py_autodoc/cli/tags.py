@@ -9,7 +9,7 @@ import click
 from py_autodoc import units
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.options import force
-from py_autodoc.outputs import place
+from py_autodoc.outputs import check_output
 from py_autodoc.render.csv import csv_text
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def command(
     if restore or assign:
         out = str(restore or assign)
         # The Python API may replace the model itself; a command never overwrites its input.
-        place(out, "onnx", [model], force)
+        check_output(out, "onnx", [model], force)
         write = restore_file if restore else tag_file
         found = write(model, out, force=force)
         stderr.note(f"{out}: {_coverage(found)}")

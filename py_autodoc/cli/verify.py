@@ -128,7 +128,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     for option, target in outputs.items():
         written = target.write(_document(option, found, analysis, pretty))
         if not target.to_stdout and sys.stderr.isatty():
-            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+            stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not any(target.to_stdout for target in outputs.values()):
         _print(found, options["every"])
     return 0 if found.verdict == AGREES else DIVERGES

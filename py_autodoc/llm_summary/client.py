@@ -35,7 +35,7 @@ _WORDS = {
 }
 
 
-def ask(
+def request_text(
     service: Endpoint,
     system: str,
     text: str,
@@ -55,7 +55,7 @@ def ask(
     with client:
         for attempt in range(ATTEMPTS):
             try:
-                status, headers, data = _once(client, service, system, text, timeout)
+                status, headers, data = _attempt(client, service, system, text, timeout)
             except httpx.TimeoutException:
                 raise _failed(service, f"no answer in {timeout:g} s", "llm-timeout") from None
             except (httpx.HTTPError, httpx.InvalidURL) as fault:
@@ -66,11 +66,11 @@ def ask(
             if status not in _BUSY or attempt == ATTEMPTS - 1 or wait > LONGEST_WAIT:
                 break
             sleep(wait)
-    told = _WORDS.get(status, "it redirects" if 300 <= status < 400 else "it failed")
-    raise _failed(service, f"{told} (HTTP {status})", "llm-refused")
+    problem = _WORDS.get(status, "it redirects" if 300 <= status < 400 else "it failed")
+    raise _failed(service, f"{problem} (HTTP {status})", "llm-refused")
 
 
-def _once(
+def _attempt(
     client: httpx.Client, service: Endpoint, system: str, text: str, timeout: float
 ) -> tuple[int, httpx.Headers, bytes]:
     end = time.monotonic() + timeout
@@ -90,15 +90,15 @@ def _once(
 def _request(service: Endpoint, system: str, text: str) -> tuple[dict[str, Any], dict[str, str]]:
     headers = {"accept": "application/json"}
     body: dict[str, Any] = {"model": service.model, "max_tokens": MAX_TOKENS}
-    asked = {"role": "user", "content": text}
+    message = {"role": "user", "content": text}
     if service.api == "messages":
         headers["anthropic-version"] = "2023-06-01"
         if service.key:
             headers["x-api-key"] = service.key
-        return {**body, "system": system, "messages": [asked]}, headers
+        return {**body, "system": system, "messages": [message]}, headers
     if service.key:
         headers["authorization"] = f"Bearer {service.key}"
-    return {**body, "messages": [{"role": "system", "content": system}, asked]}, headers
+    return {**body, "messages": [{"role": "system", "content": system}, message]}, headers
 
 
 def _text(service: Endpoint, data: bytes) -> str:
@@ -107,7 +107,7 @@ def _text(service: Endpoint, data: bytes) -> str:
         check_json(data, _SHAPE)
         answer = json.loads(data)
         if service.api == "messages":
-            parts = [part["text"] for part in answer["content"] if part.get("type") == "text"]
+            parts = [block["text"] for block in answer["content"] if block.get("type") == "text"]
         else:
             parts = [answer["choices"][0]["message"]["content"]]
         text = "".join(parts)

@@ -89,9 +89,9 @@ def _hosted(environment: Mapping[str, str], api: str | None) -> tuple[Api, str]:
 
 
 def _key(environment: Mapping[str, str], host: str) -> str:
-    own = environment.get(KEY, "").strip()
-    if own:
-        return own
+    key = environment.get(KEY, "").strip()
+    if key:
+        return key
     for name, (_, base) in _HOSTED.items():
         if urlsplit(base).hostname == host:
             return environment.get(name, "").strip()

@@ -22,7 +22,7 @@ def facts(report: Report, redact: bool = False) -> dict[str, Any]:
     Layers are then ``n`` plus their id, inputs ``i``, outputs ``o`` and dimensions ``d`` plus their index.
     All fields are selected explicitly: what is not listed here is not sent.
     """
-    made = {
+    document = {
         "what": _what(report, redact),
         "interface": _interface(report, redact),
         "totals": _totals(report),
@@ -30,56 +30,56 @@ def facts(report: Report, redact: bool = False) -> dict[str, Any]:
         "runs_with_these_sizes": report.runnable.verdict,
         "dimensions": _dims(report, redact),
         "operators": _operators(report, redact),
-        "heaviest_layers": [_layer(one, redact) for one in _heaviest(report.layers)],
+        "heaviest_layers": [_layer(layer, redact) for layer in _heaviest(report.layers)],
         "precision": _precision(report),
         "findings": _findings(report, redact),
     }
     if report.hardware_estimates is not None:
-        made["device"] = _device(report)
+        document["device"] = _device(report)
     if not redact:
-        made["blocks"] = [
-            _known(
+        document["blocks"] = [
+            _without_none(
                 {"name": shorten_middle(b.name, _LONGEST), "kind": b.kind, "params": b.params, "macs": b.macs}
             )
             for b in sorted(report.blocks, key=lambda block: -(block.macs or 0))[:_BLOCKS]
         ]
-    return made
+    return document
 
 
 def _what(report: Report, redact: bool) -> dict[str, Any]:
     words = report.identity
-    opset = next((one.version for one in report.model.opset_imports if one.domain == "ai.onnx"), None)
-    made: dict[str, Any] = {
+    opset = next((entry.version for entry in report.model.opset_imports if entry.domain == "ai.onnx"), None)
+    content: dict[str, Any] = {
         "family": report.architecture.family,
         "nodes": report.graph.num_nodes,
         "opset": opset,
         "file_bytes": report.model.file_bytes + report.model.external_bytes,
     }
     if words is not None:
-        made |= {"task": words.task, "task_known_from": words.known.task}
+        content |= {"task": words.task, "task_known_from": words.known.task}
     if not redact:
-        made |= {
+        content |= {
             "file": shorten_middle(report.model.name, _LONGEST),
             "producer": shorten_middle(report.model.producer_name, _LONGEST),
             "in_words": shorten_middle(words.text, _LONGEST) if words is not None else None,
         }
-    return _known(made)
+    return _without_none(content)
 
 
 def _interface(report: Report, redact: bool) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for side, letter in (("inputs", "i"), ("outputs", "o")):
-        values = getattr(report.graph, side)
-        made[f"{side}_count"] = len(values)
-        made[side] = [
-            _known({
-                "name": f"{letter}{at}" if redact else shorten_middle(one.name, _LONGEST),
-                "shape": [_size(size, report, redact) for size in one.shape or ()],
-                "type": one.elem_type,
+    interface: dict[str, Any] = {}
+    for direction, letter in (("inputs", "i"), ("outputs", "o")):
+        values = getattr(report.graph, direction)
+        interface[f"{direction}_count"] = len(values)
+        interface[direction] = [
+            _without_none({
+                "name": f"{letter}{index}" if redact else shorten_middle(value.name, _LONGEST),
+                "shape": [_size(size, report, redact) for size in value.shape or ()],
+                "type": value.elem_type,
             })
-            for at, one in enumerate(values[:_VALUES])
+            for index, value in enumerate(values[:_VALUES])
         ]  # fmt: skip
-    return made
+    return interface
 
 
 def _size(size: Any, report: Report, redact: bool) -> Any:
@@ -93,7 +93,7 @@ def _size(size: Any, report: Report, redact: bool) -> Any:
 
 def _totals(report: Report) -> dict[str, Any]:
     numbers, cache = report.metrics, report.memory.kv_cache
-    found = {
+    totals = {
         "parameters": numbers.total_params,
         "macs": numbers.total_macs,
         "flops": numbers.total_flops,
@@ -101,13 +101,13 @@ def _totals(report: Report) -> dict[str, Any]:
         "peak_activation_bytes": numbers.peak_activation_bytes,
         "kv_cache_bytes_per_token": cache.bytes_per_token if cache is not None else None,
     }
-    return _known(found)
+    return _without_none(totals)
 
 
 def _dims(report: Report, redact: bool) -> list[dict[str, Any]]:
     return [
-        {"name": f"d{at}" if redact else shorten_middle(one.name, 60), "value": one.value}
-        for at, one in enumerate(report.dims[:_DIMS])
+        {"name": f"d{index}" if redact else shorten_middle(dim.name, 60), "value": dim.value}
+        for index, dim in enumerate(report.dims[:_DIMS])
     ]
 
 
@@ -123,8 +123,8 @@ def _operators(report: Report, redact: bool) -> dict[str, int]:
 def _operator(layer: Layer, redact: bool) -> str:
     """Return the operator's name unless it is redacted: names outside ONNX come from the model."""
     domain = "" if layer.domain == "ai.onnx" else layer.domain
-    known = not redact or op_doc(domain, layer.type, 0) is not None
-    return shorten_middle(layer.type, 60) if known else "custom operator"
+    is_public = not redact or op_doc(domain, layer.type, 0) is not None
+    return shorten_middle(layer.type, 60) if is_public else "custom operator"
 
 
 def _heaviest(layers: Iterable[Layer]) -> list[Layer]:
@@ -134,44 +134,46 @@ def _heaviest(layers: Iterable[Layer]) -> list[Layer]:
 def _layer(layer: Layer, redact: bool) -> dict[str, Any]:
     macs = layer_in_inference(layer, "macs")
     name = f"n{layer.id}" if redact else shorten_middle(layer.name, _LONGEST)
-    return _known({"name": name, "operator": _operator(layer, redact), "macs": macs, "params": layer.params})
+    return _without_none(
+        {"name": name, "operator": _operator(layer, redact), "macs": macs, "params": layer.params}
+    )
 
 
 def _precision(report: Report) -> dict[str, Any]:
-    made = report.architecture.quantization
-    found: dict[str, Any] = {"quantized": report.metrics.is_quantized}
+    quantization = report.architecture.quantization
+    precision: dict[str, Any] = {"quantized": report.metrics.is_quantized}
     if report.identity is not None:
-        found["stored_as"] = report.identity.precision
-    if made is not None and made.quantized:
-        found |= {"weights": list(made.weights), "schemes": list(made.schemes)}
-    return found
+        precision["stored_as"] = report.identity.precision
+    if quantization is not None and quantization.quantized:
+        precision |= {"weights": list(quantization.weights), "schemes": list(quantization.schemes)}
+    return precision
 
 
 def _findings(report: Report, redact: bool) -> list[dict[str, Any]]:
     """Return the findings by rule; their texts would contain node names."""
     return [
-        _known({
-            "rule": one.id,
-            "severity": one.severity,
-            "nodes": len(one.nodes),
-            "text": None if redact else shorten_middle(one.description, 400),
+        _without_none({
+            "rule": finding.id,
+            "severity": finding.severity,
+            "nodes": len(finding.nodes),
+            "text": None if redact else shorten_middle(finding.description, 400),
         })
-        for one in report.risk_signals[:_FINDINGS]
+        for finding in report.risk_signals[:_FINDINGS]
     ]  # fmt: skip
 
 
 def _device(report: Report) -> dict[str, Any]:
-    found = report.hardware_estimates
-    assert found is not None
-    return _known({
-        "name": found.device_name,
-        "precision": found.precision,
-        "estimated_latency_ms": found.estimated_latency_ms,
-        "latency_low_ms": found.latency_low_ms,
-        "latency_high_ms": found.latency_high_ms,
-        "fits_in_memory": found.fits_in_vram,
+    estimates = report.hardware_estimates
+    assert estimates is not None
+    return _without_none({
+        "name": estimates.device_name,
+        "precision": estimates.precision,
+        "estimated_latency_ms": estimates.estimated_latency_ms,
+        "latency_low_ms": estimates.latency_low_ms,
+        "latency_high_ms": estimates.latency_high_ms,
+        "fits_in_memory": estimates.fits_in_vram,
     })  # fmt: skip
 
 
-def _known(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in found.items() if value is not None}
+def _without_none(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if value is not None}

@@ -29,35 +29,35 @@ _LISTED = re.compile(r"^\s*\d{1,2}[.)](?=\s)", re.MULTILINE)
 """The number of a list item."""
 
 
-def marked(text: str, facts: Any) -> tuple[str, list[str]]:
+def mark_unsupported(text: str, facts: Any) -> tuple[str, list[str]]:
     """Return the text with ``MARK`` after every number that is in no fact, and those numbers, each once.
 
     A number matches a fact rounded to as many digits: 109 M matches 109,482,240.
     """
-    known = sorted(set(_numbers(facts)))
-    listed = {found.start() for found in _LISTED.finditer(text)}
-    made, at, missing = [], 0, dict[str, None]()
-    for found in _NUMBER.finditer(text):
-        if any(start <= found.start("number") <= start + 4 for start in listed) and _entry(text, found):
+    fact_numbers = sorted(set(_numbers(facts)))
+    listed = {match.start() for match in _LISTED.finditer(text)}
+    pieces, copied_to, missing = [], 0, dict[str, None]()
+    for match in _NUMBER.finditer(text):
+        if any(start <= match.start("number") <= start + 4 for start in listed) and _entry(text, match):
             continue
-        end, scales = _scales(found)
-        if _held(found, scales, known):
+        end, scales = _scales(match)
+        if _is_supported(match, scales, fact_numbers):
             continue
-        said = text[found.start() : end]
-        missing[said] = None
-        made += [text[at:end], f" {MARK}"]
-        at = end
-    return "".join([*made, text[at:]]), list(missing)
+        number = text[match.start() : end]
+        missing[number] = None
+        pieces += [text[copied_to:end], f" {MARK}"]
+        copied_to = end
+    return "".join([*pieces, text[copied_to:]]), list(missing)
 
 
-def _entry(text: str, found: re.Match[str]) -> bool:
-    line = text.rfind("\n", 0, found.start()) + 1
-    return not text[line : found.start()].strip() and text[found.end("number") :][:1] in (".", ")")
+def _entry(text: str, match: re.Match[str]) -> bool:
+    line = text.rfind("\n", 0, match.start()) + 1
+    return not text[line : match.start()].strip() and text[match.end("number") :][:1] in (".", ")")
 
 
-def _scales(found: re.Match[str]) -> tuple[int, tuple[float, ...]]:
+def _scales(match: re.Match[str]) -> tuple[int, tuple[float, ...]]:
     """Return (end of the number with its unit, possible factors)."""
-    unit = found["unit"] or ""
+    unit = match["unit"] or ""
     scales = _UNITS.get(unit.lower())
     prefixed = _PREFIXED.match(unit)
     if scales is None and prefixed:
@@ -66,24 +66,24 @@ def _scales(found: re.Match[str]) -> tuple[int, tuple[float, ...]]:
         # The facts contain no metres.
         scales = (1e6,)
     if scales is None:
-        end = found.end("power") if found["power"] else found.end("number")
+        end = match.end("power") if match["power"] else match.end("number")
         return end, (1.0,)
-    return found.end("unit"), scales
+    return match.end("unit"), scales
 
 
-def _held(found: re.Match[str], scales: tuple[float, ...], known: list[float]) -> bool:
-    digits = found["number"].replace(",", "")
-    power = 10.0 ** int(found["power"][1:]) if found["power"] else 1.0
+def _is_supported(match: re.Match[str], scales: tuple[float, ...], fact_numbers: list[float]) -> bool:
+    digits = match["number"].replace(",", "")
+    power = 10.0 ** int(match["power"][1:]) if match["power"] else 1.0
     value = float(digits) * power
-    places = len(digits.partition(".")[2])
+    decimals = len(digits.partition(".")[2])
     # Half of the last digit, plus a tolerance for round-half-even and truncation.
-    slack = 0.51 * 10.0**-places * power
+    slack = 0.51 * 10.0**-decimals * power
     for scale in scales:
         low, high = (value - slack) * scale, (value + slack) * scale
-        if scale == 1.0 and not places and not found["power"]:
+        if scale == 1.0 and not decimals and not match["power"]:
             low = high = value
-        at = bisect_left(known, low - 1e-9 * abs(low))
-        if at < len(known) and known[at] <= high + 1e-9 * abs(high):
+        index = bisect_left(fact_numbers, low - 1e-9 * abs(low))
+        if index < len(fact_numbers) and fact_numbers[index] <= high + 1e-9 * abs(high):
             return True
     return False
 
@@ -95,8 +95,8 @@ def _numbers(facts: Any) -> Iterator[float]:
     if isinstance(facts, (int, float)):
         yield float(facts)
     elif isinstance(facts, str):
-        for found in re.finditer(r"\d+(?:,\d{3})*(?:\.\d+)?", facts):
-            yield float(found[0].replace(",", ""))
+        for match in re.finditer(r"\d+(?:,\d{3})*(?:\.\d+)?", facts):
+            yield float(match[0].replace(",", ""))
     elif isinstance(facts, dict):
         for name, value in facts.items():
             yield from _numbers(name)

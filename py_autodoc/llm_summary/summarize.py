@@ -7,10 +7,10 @@ import re
 import time
 from collections.abc import Callable
 
-from py_autodoc.llm_summary.client import ask
+from py_autodoc.llm_summary.client import request_text
 from py_autodoc.llm_summary.endpoint import Endpoint
 from py_autodoc.llm_summary.facts import facts
-from py_autodoc.llm_summary.grounding import marked
+from py_autodoc.llm_summary.grounding import mark_unsupported
 from py_autodoc.report.document.report import Report
 from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.schema.llm_summary import LlmSummary
@@ -47,9 +47,9 @@ def summarize(
 
     Raises: ServiceError: there is no usable response.
     """
-    told = facts(report, redact)
-    answer = ask(service, _SYSTEM, json.dumps(told, ensure_ascii=False), timeout, sleep)
-    text, unsupported = marked(plain(answer), told)
+    document = facts(report, redact)
+    answer = request_text(service, _SYSTEM, json.dumps(document, ensure_ascii=False), timeout, sleep)
+    text, unsupported = mark_unsupported(plain_text(answer), document)
     short, _, detailed = text.partition("\n\n")
     return LlmSummary(
         short=" ".join(short.split()),
@@ -61,7 +61,7 @@ def summarize(
     )
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return a response as plain text without control characters or URLs, paragraphs one line apart."""
     text = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\t", " "))
     text = _LINK.sub("[link removed]", text)

@@ -7,7 +7,22 @@ killed run left behind.
 
 from __future__ import annotations
 
-from py_autodoc.outputs.placing import OutputPlace, OutputRequest, filling, output_failed, place, places
+from py_autodoc.outputs.output_files import (
+    OutputFile,
+    OutputRequest,
+    check_output,
+    check_outputs,
+    filling,
+    output_failed,
+)
 from py_autodoc.outputs.temporary import scratch
 
-__all__ = ["OutputPlace", "OutputRequest", "filling", "output_failed", "place", "places", "scratch"]
+__all__ = [
+    "OutputFile",
+    "OutputRequest",
+    "check_output",
+    "check_outputs",
+    "filling",
+    "output_failed",
+    "scratch",
+]

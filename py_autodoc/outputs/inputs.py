@@ -27,7 +27,7 @@ class ReadFiles:
     """
 
     def __init__(self, paths: Iterable[PathLike] = (), data: Iterable[str] | None = None) -> None:
-        self._known = None if data is None else list(data)
+        self._data_paths = None if data is None else list(data)
         self._paths = [os.fspath(path) for path in paths if os.fspath(path)]
 
     def same(self, status: os.stat_result) -> str | None:
@@ -44,34 +44,34 @@ class ReadFiles:
 
     @cached_property
     def _named(self) -> dict[Id, str]:
-        found = {key: os.path.basename(os.path.normpath(path)) for path in self._paths if (key := _id(path))}
-        return {**self._inside, **found}
+        names = {key: os.path.basename(os.path.normpath(path)) for path in self._paths if (key := _id(path))}
+        return {**self._inside, **names}
 
     @cached_property
     def _inside(self) -> dict[Id, str]:
-        found: dict[Id, str] = {}
+        names: dict[Id, str] = {}
         for path in self._paths:
             name = os.path.basename(os.path.normpath(path))
-            for one in _files(path) if os.path.isdir(path) else ():
-                if key := _id(one):
-                    found.setdefault(key, f"{os.path.basename(one)} of {name}")
-        return found
+            for file in _files(path) if os.path.isdir(path) else ():
+                if key := _id(file):
+                    names.setdefault(key, f"{os.path.basename(file)} of {name}")
+        return names
 
     @cached_property
     def _data(self) -> dict[Id, str]:
-        found: dict[Id, str] = {}
+        names: dict[Id, str] = {}
         for path in self._paths:
             if os.path.isfile(path):
-                for one in data_files(path) if self._known is None else self._known:
-                    if (key := _id(one)) is not None:
-                        found.setdefault(key, f"{os.path.basename(one)}, the data of {base_name(path)}")
-        return found
+                for file in data_files(path) if self._data_paths is None else self._data_paths:
+                    if (key := _id(file)) is not None:
+                        names.setdefault(key, f"{os.path.basename(file)}, the data of {base_name(path)}")
+        return names
 
 
 def _files(path: str) -> Iterator[str]:
     """Yield the content of a folder, except for files exported into it, which are not inputs."""
-    found = (os.path.join(folder, one) for folder, _, names in os.walk(path) for one in names)
-    return islice((one for one in found if ".onnx" not in os.path.basename(one)), _MOST)
+    paths = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    return islice((file for file in paths if ".onnx" not in os.path.basename(file)), _MOST)
 
 
 def data_files(path: str) -> list[str]:
@@ -92,7 +92,9 @@ def data_files(path: str) -> list[str]:
         return []
     locations = {external_entries(tensor).get("location", "") for tensor in tensors}
     folder = os.path.dirname(os.path.abspath(path))
-    return [os.path.join(folder, one) for one in sorted(locations) if one and "\0" not in one]
+    return [
+        os.path.join(folder, location) for location in sorted(locations) if location and "\0" not in location
+    ]
 
 
 def _id(path: str) -> Id | None:

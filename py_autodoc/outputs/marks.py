@@ -65,7 +65,7 @@ _FORMS = {
 }
 
 
-def known(path: Path, kind: str) -> bool:
+def is_unchanged_output(path: Path, kind: str) -> bool:
     """Return whether a regular file of this kind was written by this program and is unchanged.
 
     Empty files count too, as nothing can be lost. Raises: OSError: it cannot be read.
@@ -74,16 +74,16 @@ def known(path: Path, kind: str) -> bool:
     if not status.st_size:
         return True
     state = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-    return _known(str(path), kind, state, _data_bytes(path))
+    return _is_unchanged_output(str(path), kind, state, _data_bytes(path))
 
 
 @lru_cache(64)
-def _known(path: str, kind: str, _state: object, data: int | None) -> bool:
+def _is_unchanged_output(path: str, kind: str, _state: object, data: int | None) -> bool:
     if kind == "data":
         model = Path(path.removesuffix(DATA))
-        return path.endswith(DATA) and model.is_file() and _holds(model, _data_bytes(model))
+        return path.endswith(DATA) and model.is_file() and _has_mark(model, _data_bytes(model))
     if kind == "onnx":
-        return _holds(Path(path), None) or (data is not None and _holds(Path(path), data))
+        return _has_mark(Path(path), None) or (data is not None and _has_mark(Path(path), data))
     if kind in _SEALS:
         return _sealed(Path(path), *_SEALS[kind])
     if kind not in _FORMS:
@@ -105,14 +105,14 @@ def sealed_text(text: str, kind: str) -> str:
 
 def _sealed(path: Path, before: str, after: str) -> bool:
     data = path.read_bytes()
-    at = data.rfind(b"\n", 0, len(data) - 1) + 1
-    digest = hashlib.sha256(data[:at]).hexdigest()
-    return data[at:] == f"{before}{NAME} {digest}{after}\n".encode()
+    last_line = data.rfind(b"\n", 0, len(data) - 1) + 1
+    digest = hashlib.sha256(data[:last_line]).hexdigest()
+    return data[last_line:] == f"{before}{NAME} {digest}{after}\n".encode()
 
 
 def unmark(model: Any) -> None:
     """Remove the mark from a ``ModelProto`` that becomes another file, which gets its own."""
-    for entry in [one for one in model.metadata_props if one.key == WRITTEN]:
+    for entry in [prop for prop in model.metadata_props if prop.key == WRITTEN]:
         model.metadata_props.remove(entry)
 
 
@@ -123,16 +123,16 @@ def seal_model(path: Path) -> None:
         file.write(entry)
 
 
-def _holds(path: Path, data: int | None) -> bool:
+def _has_mark(path: Path, data: int | None) -> bool:
     """Return whether a model ends with the mark for its content and the size of its external data."""
     before = path.stat().st_size - len(_entry("0" * 64))
     if before < 0:
         return False
     with open(path, "rb") as file:
         file.seek(before)
-        found = file.read()
+        entry = file.read()
     # What others wrote is seldom read further than this.
-    return WRITTEN.encode() in found and found == _entry(_digest(path, before, data))
+    return WRITTEN.encode() in entry and entry == _entry(_digest(path, before, data))
 
 
 def _entry(digest: str) -> bytes:

@@ -51,13 +51,13 @@ def file(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
     sweep(folder)
     for _ in range(_TRIES):
         path = folder / name()
-        with open(path, "xb") as made:
-            if not _ours(made.fileno(), path):
+        with open(path, "xb") as handle:
+            if not _ours(handle.fileno(), path):
                 continue
             try:
-                yield made, path
+                yield handle, path
             finally:
-                made.close()  # Windows removes no open file
+                handle.close()  # Windows removes no open file
                 path.unlink(missing_ok=True)
             return
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
@@ -73,9 +73,9 @@ def folder(parent: Path) -> Iterator[Path]:
     for _ in range(_TRIES):
         path = parent / name()
         path.mkdir(0o700)
-        held = _opened(path)
+        descriptor = _opened(path)
         try:
-            if held is not None and not _ours(held, path):
+            if descriptor is not None and not _ours(descriptor, path):
                 continue
             try:
                 yield path
@@ -83,8 +83,8 @@ def folder(parent: Path) -> Iterator[Path]:
                 shutil.rmtree(path, ignore_errors=True)
             return
         finally:
-            if held is not None:
-                os.close(held)
+            if descriptor is not None:
+                os.close(descriptor)
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(parent))
 
 
@@ -95,9 +95,9 @@ def scratch() -> Iterator[Path]:
         yield path
 
 
-def sweep(where: Path) -> None:
+def sweep(parent: Path) -> None:
     """Occasionally remove what killed runs left in a folder. Never fails."""
-    key, now = os.path.realpath(where), time.monotonic()
+    key, now = os.path.realpath(parent), time.monotonic()
     if now - _swept.get(key, -_AGAIN_S) < _AGAIN_S:
         return
     _swept[key] = now
@@ -110,9 +110,9 @@ def sweep(where: Path) -> None:
 
 def _remove(entry: os.DirEntry[str]) -> None:
     """Remove an entry that is not locked. Links are removed themselves, not their targets."""
-    held = _opened(Path(entry.path))
+    descriptor = _opened(Path(entry.path))
     try:
-        free = None if held is None else _lock(held)
+        free = None if descriptor is None else _lock(descriptor)
         if free is None:  # nobody can tell
             free = time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD_S
         if free and entry.is_dir(follow_symlinks=False):
@@ -120,8 +120,8 @@ def _remove(entry: os.DirEntry[str]) -> None:
         elif free:
             os.unlink(entry.path)
     finally:
-        if held is not None:
-            os.close(held)
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def _ours(fd: int, path: Path) -> bool:

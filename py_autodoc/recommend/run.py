@@ -70,24 +70,24 @@ def recommend(
         hint = f"Choose one of {', '.join(TARGETS)}."
         raise OptionError("unknown-target", f"Unknown target {chosen.target[:40]!r}.", hint)
     for name in ("latency", "throughput", "power", "price"):
-        wanted = getattr(chosen, name)
-        if wanted is not None and not 0 < wanted < float("inf"):
+        target = getattr(chosen, name)
+        if target is not None and not 0 < target < float("inf"):
             raise OptionError(
-                "bad-amount", f"{name} is {wanted:g}; it must be above 0.", "Pass a positive number."
+                "bad-amount", f"{name} is {target:g}; it must be above 0.", "Pass a positive number."
             )
     provider = checked_provider(chosen.provider)
     devices = _devices(chosen.target, provider)
-    swept = [_swept(model, chosen, devices, progress or _silent) for model in models]
-    points = _summed([one.points for one in swept])
-    by_id = {one.id: one for one in devices}
-    found = [
+    sweeps = [_sweep_model(model, chosen, devices, progress or _silent) for model in models]
+    points = _summed([result.points for result in sweeps])
+    by_id = {device.id: device for device in devices}
+    candidates = [
         candidate
         for device, members in _by_device(points).items()
         if (candidate := _candidate(by_id[device], members, chosen, provider)) is not None
     ]
-    sizes = {name: size for one in swept for name, size in _sizes(one).items()}
-    runtime = swept[0].runtime or runtime_of(chosen.runtime).id
-    return _tiers([one.model for one in swept], chosen, found, sizes, runtime)
+    sizes = {name: size for result in sweeps for name, size in _sizes(result).items()}
+    runtime = sweeps[0].runtime or runtime_of(chosen.runtime).id
+    return _tiers([result.model for result in sweeps], chosen, candidates, sizes, runtime)
 
 
 def _silent(done: int, total: int) -> None:
@@ -95,16 +95,18 @@ def _silent(done: int, total: int) -> None:
 
 
 def _devices(target: str, provider: str) -> list[Profile]:
-    def wanted(one: Profile) -> bool:
-        rented = of_device(one.id, provider) is not None
+    def is_candidate(device: Profile) -> bool:
+        rented = of_device(device.id, provider) is not None
         if target == "cloud":
-            return rented or (one.category in TARGETS[target] and not provider)
-        return target == "" or one.category in TARGETS[target]
+            return rented or (device.category in TARGETS[target] and not provider)
+        return target == "" or device.category in TARGETS[target]
 
-    return [one for one in profiles() if estimable(one) and wanted(one)]
+    return [device for device in profiles() if estimable(device) and is_candidate(device)]
 
 
-def _swept(model: Any, chosen: RecommendOptions, devices: Sequence[Profile], progress: Progress) -> Sweep:
+def _sweep_model(
+    model: Any, chosen: RecommendOptions, devices: Sequence[Profile], progress: Progress
+) -> Sweep:
     axes = Axes(
         batch=BATCHES if chosen.batch is None else [chosen.batch],
         hardware=[one.id for one in devices],
@@ -120,13 +122,13 @@ def _swept(model: Any, chosen: RecommendOptions, devices: Sequence[Profile], pro
     return sweep(model, replace(axes, batch=()), options, progress)
 
 
-def _sizes(found: Sweep) -> dict[str, int]:
+def _sizes(result: Sweep) -> dict[str, int]:
     """Return the dimensions that are equal at every point."""
-    first = found.points[0].bindings if found.points else {}
+    first = result.points[0].bindings if result.points else {}
     return {
         name: size
         for name, size in first.items()
-        if all(point.bindings.get(name) == size for point in found.points)
+        if all(point.bindings.get(name) == size for point in result.points)
     }
 
 
@@ -162,10 +164,10 @@ def _sum(points: Sequence[SweepPoint]) -> SweepPoint:
 
 
 def _by_device(points: Sequence[SweepPoint]) -> dict[str, list[SweepPoint]]:
-    found: dict[str, list[SweepPoint]] = {}
+    by_device: dict[str, list[SweepPoint]] = {}
     for point in points:
-        found.setdefault(point.hardware or "", []).append(point)
-    return found
+        by_device.setdefault(point.hardware or "", []).append(point)
+    return by_device
 
 
 def _candidate(
@@ -218,43 +220,43 @@ def _candidate(
 
 def _misses(point: SweepPoint, device: Profile, price: float | None, chosen: RecommendOptions) -> list[str]:
     """Return the targets that are missed; unknown values miss them."""
-    found = []
+    misses = []
     if chosen.latency is not None and (point.latency_ms or 0) > chosen.latency:
-        found.append(f"{point.latency_ms:.3g} ms instead of {chosen.latency:g} ms")
+        misses.append(f"{point.latency_ms:.3g} ms instead of {chosen.latency:g} ms")
     if chosen.throughput is not None and (point.throughput or 0) < chosen.throughput:
-        found.append(f"{point.throughput or 0:,.3g} items/s instead of {chosen.throughput:g}")
+        misses.append(f"{point.throughput or 0:,.3g} items/s instead of {chosen.throughput:g}")
     if chosen.power is not None:
         if device.tdp_watts is None:
-            found.append("its power is unknown")
+            misses.append("its power is unknown")
         elif device.tdp_watts > chosen.power:
-            found.append(f"{device.tdp_watts:g} W instead of {chosen.power:g} W")
+            misses.append(f"{device.tdp_watts:g} W instead of {chosen.power:g} W")
     if chosen.price is not None:
         if price is None:
-            found.append("its price is unknown")
+            misses.append("its price is unknown")
         elif price > chosen.price:
-            found.append(f"${price:g}/h instead of ${chosen.price:g}/h")
-    return found
+            misses.append(f"${price:g}/h instead of ${chosen.price:g}/h")
+    return misses
 
 
 def _tiers(
     models: list[str],
     chosen: RecommendOptions,
-    found: Sequence[DeviceCandidate],
+    candidates: Sequence[DeviceCandidate],
     sizes: dict[str, int],
     runtime: str,
 ) -> Recommendation:
-    holding = [one for one in found if one.fits is not False]
-    allowed = [one for one in holding if _allowed(one, chosen)]
-    meeting = [one for one in holding if one.meets_all_targets]
+    holding = [candidate for candidate in candidates if candidate.fits is not False]
+    allowed = [candidate for candidate in holding if _allowed(candidate, chosen)]
+    meeting = [candidate for candidate in holding if candidate.meets_all_targets]
     targets = (chosen.latency, chosen.throughput, chosen.power, chosen.price)
     enough = meeting
     if all(target is None for target in targets) and holding:
-        most = max(_speed(one) for one in _surer(holding))
-        enough = [one for one in holding if _speed(one) >= HALF * most]
+        most = max(_speed(candidate) for candidate in _surer(holding))
+        enough = [candidate for candidate in holding if _speed(candidate) >= HALF * most]
     optimal = max(_surer(meeting or allowed), key=_speed, default=None)
     nearest = None
     if holding and not meeting:
-        nearest = min(holding, key=lambda one: _distance(one, chosen))
+        nearest = min(holding, key=lambda candidate: _distance(candidate, chosen))
     return Recommendation(
         schema=SCHEMA,
         generator=Generator(name=NAME, version=version()),
@@ -273,47 +275,55 @@ def _tiers(
         optimal=optimal,
         nearest_miss=nearest,
         candidates=sorted(
-            found, key=lambda one: (one.fits is False, not one.meets_all_targets, -_speed(one), one.device)
+            candidates,
+            key=lambda candidate: (
+                candidate.fits is False,
+                not candidate.meets_all_targets,
+                -_speed(candidate),
+                candidate.device,
+            ),
         ),
     )
 
 
-def _surer(found: Sequence[DeviceCandidate]) -> Sequence[DeviceCandidate]:
+def _surer(candidates: Sequence[DeviceCandidate]) -> Sequence[DeviceCandidate]:
     """Return those with latencies better than an order of magnitude, if there are any."""
-    return [one for one in found if one.label != MAGNITUDE_LABEL] or found
+    return [candidate for candidate in candidates if candidate.label != MAGNITUDE_LABEL] or candidates
 
 
-def _allowed(one: DeviceCandidate, chosen: RecommendOptions) -> bool:
+def _allowed(candidate: DeviceCandidate, chosen: RecommendOptions) -> bool:
     """Return whether power and price are within the limits."""
-    power = chosen.power is None or (one.power_watts is not None and one.power_watts <= chosen.power)
+    power = chosen.power is None or (
+        candidate.power_watts is not None and candidate.power_watts <= chosen.power
+    )
     price = chosen.price is None or (
-        one.price_usd_per_hour is not None and one.price_usd_per_hour <= chosen.price
+        candidate.price_usd_per_hour is not None and candidate.price_usd_per_hour <= chosen.price
     )
     return power and price
 
 
-def _speed(one: DeviceCandidate) -> float:
+def _speed(candidate: DeviceCandidate) -> float:
     """Return items per second, or inferences per second if the batch is unknown."""
-    return one.estimated_throughput_fps or 1e3 / (one.estimated_latency_ms or float("inf"))
+    return candidate.estimated_throughput_fps or 1e3 / (candidate.estimated_latency_ms or float("inf"))
 
 
-def _burden(one: DeviceCandidate) -> tuple[bool, float, bool, float, float]:
+def _burden(candidate: DeviceCandidate) -> tuple[bool, float, bool, float, float]:
     """Return the sort key of a device's demands: its price if it can be rented, its power, then its speed."""
-    price, power = one.price_usd_per_hour, one.power_watts
-    if one.category in ("edge", "consumer", "workstation", "laptop", "apple", "cpu"):
+    price, power = candidate.price_usd_per_hour, candidate.power_watts
+    if candidate.category in ("edge", "consumer", "workstation", "laptop", "apple", "cpu"):
         price = None
-    return price is None, price or 0.0, power is None, power or 0.0, _speed(one)
+    return price is None, price or 0.0, power is None, power or 0.0, _speed(candidate)
 
 
-def _distance(one: DeviceCandidate, chosen: RecommendOptions) -> float:
+def _distance(candidate: DeviceCandidate, chosen: RecommendOptions) -> float:
     """Return the distance from the targets: the worst ratio; unknown values are far."""
     ratios = [1.0]
     if chosen.latency is not None:
-        ratios.append((one.estimated_latency_ms or float("inf")) / chosen.latency)
+        ratios.append((candidate.estimated_latency_ms or float("inf")) / chosen.latency)
     if chosen.throughput is not None:
-        ratios.append(chosen.throughput / max(one.estimated_throughput_fps or 0, 1e-9))
+        ratios.append(chosen.throughput / max(candidate.estimated_throughput_fps or 0, 1e-9))
     if chosen.power is not None:
-        ratios.append((one.power_watts or float("inf")) / chosen.power)
+        ratios.append((candidate.power_watts or float("inf")) / chosen.power)
     if chosen.price is not None:
-        ratios.append((one.price_usd_per_hour or float("inf")) / chosen.price)
+        ratios.append((candidate.price_usd_per_hour or float("inf")) / chosen.price)
     return max(ratios)

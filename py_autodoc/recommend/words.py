@@ -26,13 +26,13 @@ def reason(point: SweepPoint, misses: Sequence[str]) -> str:
 
 
 def _memory(point: SweepPoint) -> str:
-    needed, there = point.memory_bytes, point.available_bytes
+    needed, available = point.memory_bytes, point.available_bytes
     if needed is None:
         return "required memory unknown"
-    if there is None:
+    if available is None:
         return f"{needed / 1e9:.2g} GB; device memory unknown"
     verb = "fits" if point.fits else "does not fit"
-    return f"{verb}, {_gb(needed)} of {_gb(there)} GB"
+    return f"{verb}, {_gb(needed)} of {_gb(available)} GB"
 
 
 def _gb(size: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from py_autodoc.errors import OptionError, OutputError
 from py_autodoc.graph.protobuf.probe import PathLike
-from py_autodoc.outputs import OutputPlace, OutputRequest, places
+from py_autodoc.outputs import OutputFile, OutputRequest, check_outputs
 from py_autodoc.render.terminal_text import printable_json, printable_text
 
 STDOUT = "-"
@@ -23,44 +23,44 @@ JSON = frozenset({
 class Target:
     """One output, checked before the analysis so that wrong paths are reported early; see ``targets``."""
 
-    def __init__(self, path: str, place: OutputPlace | None, json: bool = False) -> None:
-        self.shown = path
+    def __init__(self, path: str, file: OutputFile | None, json: bool = False) -> None:
+        self.display_name = path
         self._json = json
-        self._place = place
+        self._file = file
         """None for stdout."""
 
     @property
     def to_stdout(self) -> bool:
         """Return True if the result is printed."""
-        return self._place is None
+        return self._file is None
 
     @property
     def path(self) -> Path:
         """Return the file, with links resolved."""
-        return Path() if self._place is None else self._place.path
+        return Path() if self._file is None else self._file.path
 
     def write(self, result: str | bytes) -> int:
         """Write the result; return its size in bytes. Raises: OutputError."""
         data = _bytes(result)
-        if self._place is None:
+        if self._file is None:
             to_stdout(result, json=self._json)
         else:
-            self._place.write(data)
+            self._file.write(data)
         return len(data)
 
     def write_pieces(self, pieces: Iterable[bytes]) -> int:
         """Write UTF-8 text in pieces; return its size in bytes. Raises: OutputError."""
-        if self._place is None:
+        if self._file is None:
             return pieces_to_stdout(pieces, self._json)
         size = 0
-        with self._place.opened() as file:
+        with self._file.opened() as file:
             for piece in pieces:
                 size += file.write(piece)
         return size
 
 
 def targets(
-    asked: Mapping[str, tuple[str | None, str]],
+    outputs: Mapping[str, tuple[str | None, str]],
     inputs: Iterable[PathLike] = (),
     force: bool = False,
     besides: Sequence[OutputRequest] = (),
@@ -73,17 +73,20 @@ def targets(
         OutputError: problems with any of them, all in one line.
         OptionError: two outputs go to stdout.
     """
-    given = {option: (path, kind) for option, (path, kind) in asked.items() if path is not None}
-    printed = [option for option, (path, _) in given.items() if path == STDOUT]
+    requested = {option: (path, kind) for option, (path, kind) in outputs.items() if path is not None}
+    printed = [option for option, (path, _) in requested.items() if path == STDOUT]
     if len(printed) > 1:
         raise OptionError(
             "two-to-stdout", "Only one output can go to stdout.", "Pass file names for the others."
         )
-    files = {option: one for option, one in given.items() if option not in printed}
-    wanted = [OutputRequest(path, kind, option) for option, (path, kind) in files.items()]
-    checked = places([*besides, *wanted], inputs, force)
-    found = dict(zip(files, checked[len(besides) :], strict=True))
-    return {option: Target(path, found.get(option), kind in JSON) for option, (path, kind) in given.items()}
+    files = {option: target for option, target in requested.items() if option not in printed}
+    requests = [OutputRequest(path, kind, option) for option, (path, kind) in files.items()]
+    checked = check_outputs([*besides, *requests], inputs, force)
+    checked_files = dict(zip(files, checked[len(besides) :], strict=True))
+    return {
+        option: Target(path, checked_files.get(option), kind in JSON)
+        for option, (path, kind) in requested.items()
+    }
 
 
 def to_stdout(result: str | bytes, json: bool = False) -> None:

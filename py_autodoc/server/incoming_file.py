@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from py_autodoc.errors import OptionError, OutputError
 from py_autodoc.extract.output_name import SUFFIX, part_name, reserve_file
-from py_autodoc.outputs import OutputPlace, OutputRequest, places, temporary
+from py_autodoc.outputs import OutputFile, OutputRequest, check_outputs, temporary
 from py_autodoc.outputs.inputs import ReadFiles
 from py_autodoc.report.schema import ExtractRequest
 
@@ -75,11 +75,11 @@ class IncomingFile:
             self._check_target()
         self._file, self._temporary = self._stack.enter_context(temporary.file(self._folder))
 
-    def _check_target(self) -> OutputPlace:
+    def _check_target(self) -> OutputFile:
         """Return the target for the requested name. Raises: OutputError: it must not be written."""
         name = self._request.name
         try:
-            target = places([OutputRequest(self._folder / name, "onnx")], self._inputs, force=True)[0]
+            target = check_outputs([OutputRequest(self._folder / name, "onnx")], self._inputs, force=True)[0]
         except OutputError as fault:
             raise RefusedName(fault.code, fault.message, fault.hint) from None
         if not self._request.overwrite and os.path.lexists(self._folder / name):
@@ -91,7 +91,7 @@ class IncomingFile:
         self._file.close()
         name = self._request.name
         if name and self._request.overwrite:
-            self._check_target().take(self._temporary)
+            self._check_target().replace_with(self._temporary)
             return name
         if not name:
             target = reserve_file(self._folder, part_name(self._model, self._request.part))

@@ -21,7 +21,7 @@ from py_autodoc.graph.loading.load import parse_structure
 from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file
 from py_autodoc.graph.protobuf.protobuf_wire import WireSource
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.outputs import OutputPlace, OutputRequest, output_failed, places, temporary
+from py_autodoc.outputs import OutputFile, OutputRequest, check_outputs, output_failed, temporary
 from py_autodoc.outputs.marks import DATA, WRITTEN, seal_model
 
 LARGE = 1536 << 20
@@ -66,17 +66,17 @@ def targets(
     sidecar: bool = False,
     inputs: Iterable[PathLike] = (),
     force: bool = False,
-) -> list[OutputPlace]:
+) -> list[OutputFile]:
     """Return the targets of a model and, if requested, of its data and its sidecar.
 
-    Raises: OutputError: as for ``outputs.places``.
+    Raises: OutputError: as for ``outputs.check_outputs``.
     """
     wanted = [OutputRequest(path, "onnx")]
     if data:
         wanted.append(OutputRequest(f"{os.path.realpath(path)}{DATA}", "data"))
     if sidecar:
         wanted.append(OutputRequest(f"{os.fspath(path)}.json", "sidecar"))
-    return places(wanted, inputs, force)
+    return check_outputs(wanted, inputs, force)
 
 
 def save(
@@ -125,7 +125,7 @@ def staging(target: Path) -> Iterator[Path]:
         yield folder
 
 
-def finish(folder: Path, checked: Sequence[OutputPlace]) -> list[Path]:
+def finish(folder: Path, checked: Sequence[OutputFile]) -> list[Path]:
     """Move a model and its data, if any, from a folder to their targets; return the paths, the model first.
 
     Raises: OutputError.
@@ -133,12 +133,12 @@ def finish(folder: Path, checked: Sequence[OutputPlace]) -> list[Path]:
     made = [one for one in checked if (folder / one.path.name).exists()]
     seal_model(folder / made[0].path.name)
     for one in reversed(made):  # the model last, so that nothing refers to missing data
-        one.take(folder / one.path.name)
+        one.replace_with(folder / one.path.name)
     return [one.path for one in made]
 
 
 def rewritten(
-    path: PathLike, checked: Sequence[OutputPlace], write: Callable[[WireSource, BinaryIO], None]
+    path: PathLike, checked: Sequence[OutputFile], write: Callable[[WireSource, BinaryIO], None]
 ) -> None:
     """Write a model to its target from ``path`` using ``write``.
 

@@ -17,7 +17,7 @@ from typing import Any
 import onnx_ir as ir
 
 from py_autodoc.graph.protobuf.probe import PathLike
-from py_autodoc.outputs import place
+from py_autodoc.outputs import check_output
 from py_autodoc.tags.model import NodeTag, Tags
 from py_autodoc.tags.paths import self_and_ancestors
 
@@ -84,7 +84,7 @@ def sidecar(
 def write_sidecar(path: PathLike, content: Mapping[str, Any], *, force: bool = False) -> None:
     """Write the file atomically; replace files of other programs only with ``force``. Raises: OutputError."""
     data = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "backslashreplace")
-    place(path, "sidecar", force=force).write(data)
+    check_output(path, "sidecar", force=force).write(data)
 
 
 def coverage(tags: Tags) -> dict[str, Any]:

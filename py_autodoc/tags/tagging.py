@@ -14,7 +14,7 @@ from py_autodoc.graph.ir.exporter_records import TABLE, pack_table
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.graph.protobuf.protobuf_wire import WireSource
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.outputs import OutputPlace
+from py_autodoc.outputs import OutputFile
 from py_autodoc.outputs.inputs import data_files
 from py_autodoc.tags import model_files
 from py_autodoc.tags.assign import assign
@@ -113,7 +113,7 @@ def write_file(
     model_files.rewritten(os.fspath(path), _checked(path, out, force), write)
 
 
-def _checked(path: PathLike, out: PathLike, force: bool) -> list[OutputPlace]:
+def _checked(path: PathLike, out: PathLike, force: bool) -> list[OutputFile]:
     """Return the target of the result, which may be the model itself."""
     if os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out):
         return model_files.targets(out, inputs=data_files(os.fspath(path)), force=True)

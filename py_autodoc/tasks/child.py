@@ -25,7 +25,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: int
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TaskMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line from the child: progress, or the outcome."""
 
     step: str = ""
@@ -43,21 +43,21 @@ def main() -> int:
     os.dup2(2, 1)
     _limit(order.memory_bytes)
 
-    def say(said: Said) -> None:
-        pipe.write(msgspec.json.encode(said) + b"\n")
+    def send(message: TaskMessage) -> None:
+        pipe.write(msgspec.json.encode(message) + b"\n")
         pipe.flush()
 
-    def tell(step: str, done: int, total: int) -> None:
-        say(Said(step=step, done=done, total=total))
+    def report_progress(step: str, done: int, total: int) -> None:
+        send(TaskMessage(step=step, done=done, total=total))
 
     try:
-        result = run_task(order.request, order.files, tell)
+        result = run_task(order.request, order.files, report_progress)
     except AutodocError as fault:
-        say(Said(problem=problem_of(fault, order.files.model)))
+        send(TaskMessage(problem=problem_of(fault, order.files.model)))
     except MemoryError:
-        say(Said(problem=_no_memory(order.memory_bytes)))
+        send(TaskMessage(problem=_no_memory(order.memory_bytes)))
     else:
-        say(Said(result=result))
+        send(TaskMessage(result=result))
     return 0
 
 

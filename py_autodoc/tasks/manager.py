@@ -17,13 +17,13 @@ import msgspec
 from py_autodoc.errors import AnalysisError, AutodocError, PathError
 from py_autodoc.jobs.problems import problem_of
 from py_autodoc.report.schema import Problem, Task, TaskResult
-from py_autodoc.tasks.child import Order, Said
+from py_autodoc.tasks.child import Order, TaskMessage
 
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = "queued", "running", "done", "failed", "cancelled"
-KEPT = 32
+MAX_TASKS = 32
 """Maximum number of tasks kept."""
 _LINE_BYTES = 1 << 26
-_SAID = msgspec.json.Decoder(Said)
+_MESSAGE_DECODER = msgspec.json.Decoder(TaskMessage)
 
 
 class UnknownTask(PathError):
@@ -71,7 +71,7 @@ class TaskManager:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._records: OrderedDict[str, _Record] = OrderedDict()
-        self._turn = asyncio.Lock()
+        self._run_lock = asyncio.Lock()
 
     def start(self, order: Order, after: Callable[[], None] | None = None) -> Task:
         """Start a task; ``after`` is called when it ends for any reason. Raises: TooManyTasks."""
@@ -103,20 +103,20 @@ class TaskManager:
         await asyncio.gather(*works, return_exceptions=True)
 
     def _record(self, number: str) -> _Record:
-        found = self._records.get(number)
-        if found is None:
+        record = self._records.get(number)
+        if record is None:
             raise UnknownTask
-        return found
+        return record
 
     def _forget(self) -> None:
-        ended = [one.id for one in self._records.values() if one.state not in (QUEUED, RUNNING)]
-        for number in ended[: max(0, len(self._records) - KEPT + 1)]:
+        ended = [record.id for record in self._records.values() if record.state not in (QUEUED, RUNNING)]
+        for number in ended[: max(0, len(self._records) - MAX_TASKS + 1)]:
             del self._records[number]
-        if len(self._records) >= KEPT:
+        if len(self._records) >= MAX_TASKS:
             raise TooManyTasks
 
     async def _run(self, record: _Record, order: Order) -> None:
-        async with self._turn:
+        async with self._run_lock:
             record.state = RUNNING
             try:
                 await asyncio.wait_for(self._child(record, order), self._seconds)
@@ -137,10 +137,14 @@ class TaskManager:
             process.stdin.write(msgspec.json.encode(order))
             process.stdin.close()
             async for line in process.stdout:
-                said = _SAID.decode(line)
-                record.step, record.done, record.total = said.step or record.step, said.done, said.total
-                record.result, record.problem = said.result, said.problem
-                if said.result is not None or said.problem is not None:
+                message = _MESSAGE_DECODER.decode(line)
+                record.step, record.done, record.total = (
+                    message.step or record.step,
+                    message.done,
+                    message.total,
+                )
+                record.result, record.problem = message.result, message.problem
+                if message.result is not None or message.problem is not None:
                     break
             await process.wait()
         finally:
@@ -150,10 +154,10 @@ class TaskManager:
                 await process.wait()
         if record.result is None and record.problem is None:
             code = process.returncode or 0
-            how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with {code}"
+            ending = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with {code}"
             record.problem = problem_of(
                 AnalysisError(
-                    "task-died", f"The process of the task ended {how}.", "It may need more memory."
+                    "task-died", f"The process of the task ended {ending}.", "It may need more memory."
                 )
             )
         record.state = DONE if record.result is not None else FAILED

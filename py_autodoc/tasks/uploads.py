@@ -16,7 +16,7 @@ from pathlib import Path
 from py_autodoc.errors import LimitError, PathError
 
 MAX_UPLOAD_BYTES = 1 << 27
-KEPT = 8
+MAX_UPLOADS = 8
 """Maximum number of uploads not yet used by a task."""
 SECONDS = 600.0
 """How long unused uploads are kept."""
@@ -24,7 +24,7 @@ _NAME_CHARACTERS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _Upload:
     path: str
     since: float
 
@@ -34,18 +34,18 @@ class Uploads:
 
     def __init__(self) -> None:
         self._folder: str | None = None
-        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._uploads: OrderedDict[str, _Upload] = OrderedDict()
 
     def add(self, name: str, content: bytes) -> tuple[str, str]:
         """Store a file; return its id and display name. Blocking.
 
         Raises: LimitError: it is too large.
         """
-        name = _plain(name)
+        name = _safe_name(name)
         if len(content) > MAX_UPLOAD_BYTES:
             size = f"{name} has {len(content):,} bytes."
             raise LimitError("upload_bytes", len(content), MAX_UPLOAD_BYTES, size)
-        self._expire(KEPT - 1)
+        self._expire(MAX_UPLOADS - 1)
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="autodoc-uploads-")
         number = secrets.token_urlsafe(12)
@@ -57,16 +57,16 @@ class Uploads:
         except OSError:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        self._held[number] = _Held(str(folder / name), time.monotonic())
+        self._uploads[number] = _Upload(str(folder / name), time.monotonic())
         return number, name
 
     def take(self, numbers: Iterable[str]) -> list[str]:
         """Return the files with these ids; the caller must release them. Raises: PathError: one is gone."""
-        self._expire(KEPT)
-        wanted = list(dict.fromkeys(numbers))
-        if any(one not in self._held for one in wanted):
+        self._expire(MAX_UPLOADS)
+        ids = list(dict.fromkeys(numbers))
+        if any(upload_id not in self._uploads for upload_id in ids):
             raise PathError("unknown-upload", "An uploaded file is no longer available.", "Send it again.")
-        return [self._held.pop(one).path for one in wanted]
+        return [self._uploads.pop(upload_id).path for upload_id in ids]
 
     def release(self, paths: Iterable[str]) -> None:
         """Delete files that were taken."""
@@ -75,22 +75,26 @@ class Uploads:
 
     def close(self) -> None:
         """Delete all files."""
-        self._held.clear()
+        self._uploads.clear()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
     def _expire(self, most: int) -> None:
         late = time.monotonic() - SECONDS
-        while self._held and (len(self._held) > most or next(iter(self._held.values())).since < late):
-            self.release([self._held.popitem(last=False)[1].path])
+        while self._uploads and (
+            len(self._uploads) > most or next(iter(self._uploads.values())).since < late
+        ):
+            self.release([self._uploads.popitem(last=False)[1].path])
 
 
-def _plain(name: str) -> str:
+def _safe_name(name: str) -> str:
     """Return a name without folders and characters unsuitable for terminals or file systems."""
-    bare = "".join(one if one.isprintable() and one not in '\\/:*?"<>|' else "_" for one in name)
+    safe = "".join(
+        character if character.isprintable() and character not in '\\/:*?"<>|' else "_" for character in name
+    )
     with contextlib.suppress(UnicodeEncodeError):
-        bare.encode()
+        safe.encode()
         # The end is more informative than the beginning; names are limited to 255 bytes.
-        return bare.strip(". ")[-_NAME_CHARACTERS:] or "profile"
+        return safe.strip(". ")[-_NAME_CHARACTERS:] or "profile"
     return "profile"

@@ -12,7 +12,7 @@ from typing import Any
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.outputs import OutputPlace, OutputRequest, places
+from py_autodoc.outputs import OutputFile, OutputRequest, check_outputs
 from py_autodoc.outputs.marks import sealed_text
 from py_autodoc.tags.model_files import staging
 from py_autodoc.to_torch import weights as stored_weights
@@ -133,7 +133,7 @@ def write(
     # If the name is a symbolic link, both files go to the folder of its target.
     real = Path(os.path.realpath(out))
     requests = [OutputRequest(out, "python"), OutputRequest(real.with_suffix(suffix), kind)]
-    files = places(requests, [path], force)
+    files = check_outputs(requests, [path], force)
     source = ModelFile(path, limits)
     writer = Writer(source)
     root = writer.run()
@@ -144,7 +144,7 @@ def write(
 
 
 def _written(
-    source: ModelFile, writer: Writer, root: ModuleInstance, files: Sequence[OutputPlace], kind: str
+    source: ModelFile, writer: Writer, root: ModuleInstance, files: Sequence[OutputFile], kind: str
 ) -> Written:
     """Write both files in one step. Raises: ExternalDataError, OutputError."""
     writer.classes.settle()
@@ -157,7 +157,7 @@ def _written(
         stored_weights.write(source, stored, folder / weights_path.name, kind)
         (folder / target.name).write_text(sealed_text(text, "python"), encoding="ascii", newline="\n")
         for one in reversed(files):  # the code last, because it reads the weights
-            one.take(folder / one.path.name)
+            one.replace_with(folder / one.path.name)
     return Written(
         paths=(target, weights_path),
         nodes=sum(node.op_type != "Constant" for node in source.model.nodes),

@@ -18,7 +18,7 @@ from py_autodoc.graph.ir.exporter_records import TABLE, pack_table
 from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.graph.protobuf.protobuf_wire import WireSource
 from py_autodoc.outputs import filling
-from py_autodoc.outputs.placing import empty
+from py_autodoc.outputs.output_files import empty
 from py_autodoc.tags import model_files
 from py_autodoc.tags.export_stages import ExportProgress, StageTimer
 from py_autodoc.tags.metadata_rewrite import rewrite

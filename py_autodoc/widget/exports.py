@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from py_autodoc.errors import OptionError
-from py_autodoc.outputs import place
+from py_autodoc.outputs import check_output
 from py_autodoc.widget.analysed_subject import AnalysedSubject
 from py_autodoc.widget.message_handlers import file_of
 from py_autodoc.widget.picture import PictureStyle
@@ -137,7 +137,7 @@ class Exports:
 
     def _write(self, path: str | os.PathLike[str], kind: str, result: str | bytes, force: bool) -> Path:
         """Write a result atomically. Raises: OutputError."""
-        target = place(path, kind, _files(self._source.model), force)
+        target = check_output(path, kind, _files(self._source.model), force)
         target.write(result.encode("utf-8", "backslashreplace") if isinstance(result, str) else result)
         return target.path
 

@@ -9,13 +9,13 @@ from stub import serving
 
 from py_autodoc.errors import OptionError, ServiceError
 from py_autodoc.llm_summary import Endpoint, endpoint
-from py_autodoc.llm_summary.client import MAX_ANSWER, ask
+from py_autodoc.llm_summary.client import MAX_ANSWER, request_text
 
 
 def asked(service, api="chat", **more):
     waits = []
     made = Endpoint(api, service.url, "small", "s3cret")
-    return ask(made, "be brief", "{}", sleep=waits.append, **more), waits
+    return request_text(made, "be brief", "{}", sleep=waits.append, **more), waits
 
 
 @pytest.mark.parametrize("api", ["messages", "chat"])

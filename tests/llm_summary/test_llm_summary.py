@@ -16,8 +16,8 @@ from stub import serving
 
 from py_autodoc.cli.app import app
 from py_autodoc.llm_summary.facts import facts
-from py_autodoc.llm_summary.grounding import MARK, marked
-from py_autodoc.llm_summary.summarize import plain
+from py_autodoc.llm_summary.grounding import MARK, mark_unsupported
+from py_autodoc.llm_summary.summarize import plain_text
 from py_autodoc.report.document.build_report import build_report
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
@@ -62,7 +62,7 @@ FACTS = {
     ],
 )  # fmt: skip
 def test_numbers_of_the_facts_are_grounded(text):
-    assert marked(text, FACTS) == (text, [])
+    assert mark_unsupported(text, FACTS) == (text, [])
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_numbers_of_the_facts_are_grounded(text):
     ],
 )  # fmt: skip
 def test_other_numbers_are_marked(text, missing):
-    found, told = marked(text, FACTS)
+    found, told = mark_unsupported(text, FACTS)
     assert told == missing
     assert found.count(MARK) >= 1
     assert found.replace(f" {MARK}", "") == text
@@ -83,7 +83,7 @@ def test_other_numbers_are_marked(text, missing):
 
 @given(st.text(max_size=200))
 def test_marking_only_adds_marks(text):
-    found, told = marked(text, FACTS)
+    found, told = mark_unsupported(text, FACTS)
     assert bool(told) is (f" {MARK}" in found and found != text)
     if MARK not in text:
         assert found.replace(f" {MARK}", "") == text
@@ -93,12 +93,12 @@ def test_marking_only_adds_marks(text):
 def test_rounded_numbers_stay_grounded(value, places):
     for letter, scale in (("K", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)):
         text = f"{value / scale:.{places}f} {letter}"
-        assert marked(text, {"v": value})[1] == [], text
+        assert mark_unsupported(text, {"v": value})[1] == [], text
 
 
 @given(st.text(max_size=400))
 def test_plain_text_has_nothing_that_acts(text):
-    made = plain(f"see https://evil.example/{text} \x1b[31m\u202e javascript:alert(1) {text}")
+    made = plain_text(f"see https://evil.example/{text} \x1b[31m\u202e javascript:alert(1) {text}")
     assert not re.search(
         r"https?://|javascript:|[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", made
     )

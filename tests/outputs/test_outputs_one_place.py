@@ -10,7 +10,7 @@ import pytest
 ROOT = Path("py_autodoc")
 RULES = {
     r"\bos\.(replace|rename)\(|\.rename\(|shutil\.(move|copy)": {
-        "outputs/placing.py",  # the rule
+        "outputs/output_files.py",  # the rule
         "server/incoming_file.py",  # onto the empty file that `reserve` just made
         "graph/loading/file_hashes.py",  # no result: a cache in a folder of its own
     },
@@ -23,7 +23,7 @@ RULES = {
         "graph/loading/file_hashes.py",
     },
     r"\.write_(text|bytes)\(|\bopen\([^)\n]*[\"'][wax+]b?[\"']|\.open\([\"'][wax]b?[\"']": {
-        "outputs/placing.py",
+        "outputs/output_files.py",
         "outputs/temporary.py",
         "outputs/marks.py",
         # Into a folder of their own that takes its place by the rule, or that is removed.

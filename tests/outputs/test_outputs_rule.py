@@ -15,7 +15,7 @@ from onnx import helper, numpy_helper
 
 from py_autodoc.cli.app import app
 from py_autodoc.errors import OutputError
-from py_autodoc.outputs import OutputRequest, places
+from py_autodoc.outputs import OutputRequest, check_outputs
 from py_autodoc.outputs.marks import WRITTEN
 from py_autodoc.render import html, svg
 
@@ -241,7 +241,7 @@ def test_tags_are_written_elsewhere(tmp_path):
 
 
 def test_a_file_that_appears_meanwhile_stays(tmp_path):
-    (there,) = places([OutputRequest(tmp_path / "x.json", "report")])
+    (there,) = check_outputs([OutputRequest(tmp_path / "x.json", "report")])
     (tmp_path / "x.json").write_text("mine")
     with pytest.raises(OutputError, match="in the meantime"):
         there.write(b"{}")
@@ -258,5 +258,5 @@ def test_devices_are_written_to(model):
 @pytest.mark.parametrize("name", ["a\0b", "n" * 300, "no/where/x", ""])
 def test_a_path_that_cannot_be_is_told(tmp_path, name):
     with pytest.raises(OutputError) as caught:
-        places([OutputRequest(f"{tmp_path}/{name}", "report")])
+        check_outputs([OutputRequest(f"{tmp_path}/{name}", "report")])
     assert "\n" not in str(caught.value)

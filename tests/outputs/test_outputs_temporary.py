@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from py_autodoc.outputs import place, temporary
+from py_autodoc.outputs import check_output, temporary
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="locks")
 _CHILD = """
@@ -50,14 +50,14 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     try:
         assert len(left(tmp_path)) == 2
         # It is alive: nothing of it is touched.
-        place(tmp_path / "a", "report").write(b"{}")
+        check_output(tmp_path / "a", "report").write(b"{}")
         assert len(left(tmp_path)) == 2
     finally:
         child.send_signal(signal.SIGKILL)
         child.communicate()
     assert len(left(tmp_path)) == 2
     temporary._swept.clear()
-    place(tmp_path / "b", "report").write(b"{}")
+    check_output(tmp_path / "b", "report").write(b"{}")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 

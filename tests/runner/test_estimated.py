@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from py_autodoc.cli.app import app
-from py_autodoc.outputs.marks import known
+from py_autodoc.outputs.marks import is_unchanged_output
 from py_autodoc.render.plots.estimates import Mark, _named, drawn, estimate_plot
 from py_autodoc.report.node_query.node_latency import node_seconds
 from py_autodoc.report.pipeline.analysis import Options
@@ -79,7 +79,7 @@ def test_the_plot(tmp_path):
     assert svg == drawn(estimate_plot(marks, "<device>"), "x.svg")
     for theme, name in (("light", "a.png"), ("dark", "b.svg")):
         (tmp_path / name).write_bytes(drawn(estimate_plot(marks, "d", theme), name))
-        assert known(tmp_path / name, "plot")
+        assert is_unchanged_output(tmp_path / name, "plot")
 
 
 def test_labels_do_not_cover_each_other():

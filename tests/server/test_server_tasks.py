@@ -192,13 +192,13 @@ def test_uploads_are_bounded_and_deleted(monkeypatch):
     monkeypatch.setattr(module, "MAX_UPLOAD_BYTES", 4)
     with pytest.raises(LimitError):
         kept.add("large", b"12345")
-    numbers = [kept.add("../../a", b"1")[0] for _ in range(module.KEPT + 1)]
+    numbers = [kept.add("../../a", b"1")[0] for _ in range(module.MAX_UPLOADS + 1)]
     with pytest.raises(PathError):
         kept.take(numbers[:1])
     (path,) = kept.take(numbers[1:2])
     folder = Path(path).parents[1]
     assert Path(path).read_bytes() == b"1"
-    assert len(list(folder.iterdir())) == module.KEPT
+    assert len(list(folder.iterdir())) == module.MAX_UPLOADS
     kept.release([path])
     assert not Path(path).exists()
     monkeypatch.setattr(module, "SECONDS", -1.0)

@@ -149,7 +149,7 @@ def test_no_space_left(exporter, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("py_autodoc.outputs.placing.os.replace", full)
+    monkeypatch.setattr("py_autodoc.outputs.output_files.os.replace", full)
     with pytest.raises(OutputError, match=r"Could not write a\.onnx: No space left on device"):
         py_autodoc.torch.export(
             nn.Linear(2, 2), torch.ones(1, 2), tmp_path / "a.onnx", exporter=exporter, force=True

@@ -26,7 +26,7 @@ class OutputRequest:
 
     path: PathLike
     kind: str
-    """Kind of file, as in ``marks.known``."""
+    """Kind of file, as in ``marks.is_unchanged_output``."""
     option: str = ""
     """The option that specifies it."""
 
@@ -39,15 +39,15 @@ class _Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class OutputPlace:
+class OutputFile:
     """A checked output path."""
 
     path: Path
     """With links resolved, so that the target is replaced and not the link."""
-    shown: str
+    display_name: str
     special: bool
     """True for a device or pipe, which is written to rather than replaced."""
-    _found: tuple[int, int, int, int] | None
+    _state_before: tuple[int, int, int, int] | None
     """State of the existing file when it was checked."""
 
     @contextmanager
@@ -56,7 +56,7 @@ class OutputPlace:
 
         Raises: OutputError.
         """
-        with output_failed(self.shown):
+        with output_failed(self.display_name):
             if self.special:
                 with open(self.path, "wb") as device:
                     yield device
@@ -64,89 +64,97 @@ class OutputPlace:
             with temporary.file(self.path.parent) as (file, path):
                 yield file
                 file.close()
-                self.take(path)
+                self.replace_with(path)
 
     def write(self, data: bytes) -> None:
         """Write all of the data or nothing. Raises: OutputError."""
         with self.opened() as file:
             file.write(data)
 
-    def take(self, finished: Path) -> None:
+    def replace_with(self, finished: Path) -> None:
         """Move a finished file here, with the permissions of the file it replaces.
 
         Raises: OutputError: it cannot be moved, or the existing file changed since the check.
         """
-        with output_failed(self.shown):
+        with output_failed(self.display_name):
             now = _state(self.path)
-            if now != self._found and now is not None:
+            if now != self._state_before and now is not None:
                 raise OutputError(
-                    "output-changed", f"{self.shown} was written by another program in the meantime.", _FORCE
+                    "output-changed",
+                    f"{self.display_name} was written by another program in the meantime.",
+                    _FORCE,
                 )
             with suppress(FileNotFoundError):
                 finished.chmod(stat.S_IMODE(self.path.stat().st_mode))
             os.replace(finished, self.path)
 
 
-def place(path: PathLike, kind: str, inputs: Iterable[PathLike] = (), force: bool = False) -> OutputPlace:
-    """Check one file, as ``places`` does."""
-    return places([OutputRequest(path, kind)], inputs, force)[0]
+def check_output(
+    path: PathLike, kind: str, inputs: Iterable[PathLike] = (), force: bool = False
+) -> OutputFile:
+    """Check one file, as ``check_outputs`` does."""
+    return check_outputs([OutputRequest(path, kind)], inputs, force)[0]
 
 
-def places(
-    wanted: Sequence[OutputRequest], inputs: ReadFiles | Iterable[PathLike] = (), force: bool = False
-) -> list[OutputPlace]:
+def check_outputs(
+    requests: Sequence[OutputRequest], inputs: ReadFiles | Iterable[PathLike] = (), force: bool = False
+) -> list[OutputFile]:
     """Return the output paths of a run. Called before any work is done; changes nothing.
 
     Args:
-        wanted: all files that the run may write.
+        requests: all files that the run may write.
         inputs: what the run reads: files, models with their data, folders with what is in them.
         force: replace files that this program did not write; inputs are never replaced.
 
     Raises:
         OutputError: the problems of all files, in one line.
     """
-    held = inputs if isinstance(inputs, ReadFiles) else ReadFiles(inputs)
+    read_files = inputs if isinstance(inputs, ReadFiles) else ReadFiles(inputs)
     refused: list[_Refusal] = []
-    found: list[OutputPlace] = []
-    for one in wanted:
-        there, why = _checked(one, held, force)
-        found.append(there)
-        refused += [why] if why is not None else []
-    refused += _twice(wanted, found)
+    files: list[OutputFile] = []
+    for request in requests:
+        file, refusal = _checked(request, read_files, force)
+        files.append(file)
+        refused += [refusal] if refusal is not None else []
+    refused += _twice(requests, files)
     if refused:
-        hints = dict.fromkeys(one.hint for one in refused if one.hint)
-        raise OutputError(refused[0].code, " ".join(one.message for one in refused), " ".join(hints))
-    return found
+        hints = dict.fromkeys(refusal.hint for refusal in refused if refusal.hint)
+        raise OutputError(refused[0].code, " ".join(refusal.message for refusal in refused), " ".join(hints))
+    return files
 
 
-def _checked(wanted: OutputRequest, inputs: ReadFiles, force: bool) -> tuple[OutputPlace, _Refusal | None]:
-    shown = base_name(wanted.path)
+def _checked(request: OutputRequest, inputs: ReadFiles, force: bool) -> tuple[OutputFile, _Refusal | None]:
+    name = base_name(request.path)
     # What an option names is shown as it was given, else by its name alone.
-    said = f"{wanted.option}: {printable(wanted.path)}" if wanted.option else shown
-    there = OutputPlace(Path(wanted.path), said, False, None)
-    if not os.fspath(wanted.path):
-        return there, _Refusal("output-nameless", f"{said}the path is empty.", "Pass a file name.")
+    display_name = f"{request.option}: {printable(request.path)}" if request.option else name
+    file = OutputFile(Path(request.path), display_name, False, None)
+    if not os.fspath(request.path):
+        return file, _Refusal("output-nameless", f"{display_name}the path is empty.", "Pass a file name.")
     try:
-        path = Path(os.path.realpath(wanted.path))
-        there = OutputPlace(path, said, False, None)
+        path = Path(os.path.realpath(request.path))
+        file = OutputFile(path, display_name, False, None)
         status = path.stat()
     except FileNotFoundError:
-        return there, _unwritable(path.parent, said)
+        return file, _unwritable(path.parent, display_name)
     except (OSError, ValueError) as fault:
-        return there, _Refusal("output-failed", f"{said}: {getattr(fault, 'strerror', None) or fault}.")
+        return file, _Refusal(
+            "output-failed", f"{display_name}: {getattr(fault, 'strerror', None) or fault}."
+        )
     regular = stat.S_ISREG(status.st_mode)
-    ours = regular and _ours(path, wanted.kind)
-    if (taken := inputs.same(status)) is not None and not (ours and inputs.inside(status)):
-        return there, _input(said, shown, taken)
+    ours = regular and _ours(path, request.kind)
+    if (same_input := inputs.same(status)) is not None and not (ours and inputs.inside(status)):
+        return file, _input(display_name, name, same_input)
     if stat.S_ISDIR(status.st_mode):
-        return there, _Refusal("output-is-a-folder", f"{said or '.'} is a folder.", "Pass a file name.")
+        return file, _Refusal(
+            "output-is-a-folder", f"{display_name or '.'} is a folder.", "Pass a file name."
+        )
     if not regular:
-        return OutputPlace(path, said, True, None), None
-    there = OutputPlace(path, said, False, _state(path))
+        return OutputFile(path, display_name, True, None), None
+    file = OutputFile(path, display_name, False, _state(path))
     if not ours and not force:
-        what = f"{said} exists and is not a file that this command wrote, or was changed since."
-        return there, _Refusal("output-exists", what, _FORCE)
-    return there, _unwritable(path.parent, said)
+        what = f"{display_name} exists and is not a file that this command wrote, or was changed since."
+        return file, _Refusal("output-exists", what, _FORCE)
+    return file, _unwritable(path.parent, display_name)
 
 
 def printable(path: PathLike) -> str:
@@ -156,36 +164,42 @@ def printable(path: PathLike) -> str:
 
 def _ours(path: Path, kind: str) -> bool:
     try:
-        return marks.known(path, kind)
+        return marks.is_unchanged_output(path, kind)
     except OSError:  # what cannot be read is not known
         return False
 
 
-def _input(said: str, shown: str, taken: str) -> _Refusal:
-    itself = "the model itself" if shown.lower().endswith(_MODELS) else "an input itself"
-    what = itself if taken == shown else f"the same file as {taken}"
-    if taken.startswith(f"{shown}, "):  # "w.bin, the data of m.onnx"
-        what = taken.removeprefix(f"{shown}, ")
-    return _Refusal("output-is-input", f"{said} is {what}: inputs stay as they are.", "Choose another name.")
+def _input(display_name: str, name: str, same_input: str) -> _Refusal:
+    itself = "the model itself" if name.lower().endswith(_MODELS) else "an input itself"
+    what = itself if same_input == name else f"the same file as {same_input}"
+    if same_input.startswith(f"{name}, "):  # "w.bin, the data of m.onnx"
+        what = same_input.removeprefix(f"{name}, ")
+    return _Refusal(
+        "output-is-input", f"{display_name} is {what}: inputs stay as they are.", "Choose another name."
+    )
 
 
-def _unwritable(folder: Path, said: str) -> _Refusal | None:
+def _unwritable(folder: Path, display_name: str) -> _Refusal | None:
     if not folder.is_dir():
-        return _Refusal("output-folder-missing", f"{said}: its folder does not exist.", "Create it first.")
+        return _Refusal(
+            "output-folder-missing", f"{display_name}: its folder does not exist.", "Create it first."
+        )
     if not os.access(folder, os.W_OK):
-        return _Refusal("output-not-writable", f"{said}: its folder is not writable.", "Choose another one.")
+        return _Refusal(
+            "output-not-writable", f"{display_name}: its folder is not writable.", "Choose another one."
+        )
     return None
 
 
-def _twice(wanted: Sequence[OutputRequest], found: Sequence[OutputPlace]) -> Iterator[_Refusal]:
+def _twice(requests: Sequence[OutputRequest], files: Sequence[OutputFile]) -> Iterator[_Refusal]:
     """Yield results that would be the same file, for example on case-insensitive file systems."""
     first: dict[str, str] = {}
-    for one in found:
-        key = unicodedata.normalize("NFC", str(one.path)).casefold()
-        if not one.special and key in first:
-            message = f"{first[key]} and {one.shown} would be one file."
+    for file in files:
+        key = unicodedata.normalize("NFC", str(file.path)).casefold()
+        if not file.special and key in first:
+            message = f"{first[key]} and {file.display_name} would be one file."
             yield _Refusal("two-in-one-file", message, "Use names that differ by more than case.")
-        first.setdefault(key, one.shown)
+        first.setdefault(key, file.display_name)
 
 
 @contextmanager
@@ -202,13 +216,15 @@ def filling(path: PathLike, inputs: Iterable[PathLike] = (), force: bool = False
     with output_failed(base_name(path) or target.name), temporary.folder(target.parent) as staged:
         yield staged
         if target.is_dir() and any(target.iterdir()):
-            made = sorted(one for one in staged.rglob("*") if one.is_file())
-            goals = [target / one.relative_to(staged) for one in made]
-            for goal in goals:
-                goal.parent.mkdir(parents=True, exist_ok=True)
-            checked = places([OutputRequest(goal, "") for goal in goals], inputs, force=True)
-            for one, there in zip(made, checked, strict=True):
-                there.take(one)
+            sources = sorted(source for source in staged.rglob("*") if source.is_file())
+            destinations = [target / source.relative_to(staged) for source in sources]
+            for destination in destinations:
+                destination.parent.mkdir(parents=True, exist_ok=True)
+            checked = check_outputs(
+                [OutputRequest(destination, "") for destination in destinations], inputs, force=True
+            )
+            for source, target_file in zip(sources, checked, strict=True):
+                target_file.replace_with(source)
             return
         staged.chmod(_usual_mode(staged))
         if target.is_dir():
@@ -218,25 +234,25 @@ def filling(path: PathLike, inputs: Iterable[PathLike] = (), force: bool = False
 
 def empty(path: Path, force: bool = False) -> None:
     """Raises: OutputError: ``path`` is not an empty folder and cannot become one."""
-    shown = path.name or "."
+    name = path.name or "."
     if path.exists() and not path.is_dir():
-        raise OutputError("output-not-a-folder", f"{shown} is a file.", "Choose a new folder.")
+        raise OutputError("output-not-a-folder", f"{name} is a file.", "Choose a new folder.")
     if not force and path.is_dir() and any(path.iterdir()):
         hint = "Choose a new folder, or replace files in it with --force (in Python: force=True)."
-        raise OutputError("output-not-empty", f"{shown}: the folder is not empty.", hint)
-    why = _unwritable(path.parent, shown)
-    if why is not None:
-        raise OutputError(why.code, why.message, why.hint)
+        raise OutputError("output-not-empty", f"{name}: the folder is not empty.", hint)
+    refusal = _unwritable(path.parent, name)
+    if refusal is not None:
+        raise OutputError(refusal.code, refusal.message, refusal.hint)
 
 
 @contextmanager
-def output_failed(shown: str) -> Iterator[None]:
+def output_failed(display_name: str) -> Iterator[None]:
     """Convert file system errors to an ``OutputError``."""
     try:
         yield
     except OSError as fault:
         raise OutputError(
-            "output-failed", f"Could not write {shown}: {fault.strerror or fault}.", _way_out(fault)
+            "output-failed", f"Could not write {display_name}: {fault.strerror or fault}.", _way_out(fault)
         ) from fault
 
 
@@ -258,8 +274,8 @@ def _state(path: Path) -> tuple[int, int, int, int] | None:
 
 def _usual_mode(folder: Path) -> int:
     """Return the permissions of new files here, without changing the process's umask to read it."""
-    made = folder / temporary.name()
-    made.mkdir()
-    mode = stat.S_IMODE(made.stat().st_mode)
-    made.rmdir()
+    probe = folder / temporary.name()
+    probe.mkdir()
+    mode = stat.S_IMODE(probe.stat().st_mode)
+    probe.rmdir()
     return mode
