@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from py_autodoc.compare.impact import ESTIMATED, Impact, ImpactPoint
-from py_autodoc.render.plots.series import PlotAxis, Scatter, Spot
+from py_autodoc.render.plots.series import PlotAxis, Scatter, ScatterPoint
 from py_autodoc.units import seconds, size
 
 NAMES = ("quality-by-latency", "quality-by-size", "latency-by-size")
@@ -23,11 +23,12 @@ def tradeoffs(found: Impact, labels: Sequence[str]) -> dict[str, Scatter]:
     known = [name for name in _NUMBERS if all(_value(point, name) is not None for point in found.points)]
     made = {}
     for up, along in combinations(known, 2):
-        spots = tuple(
-            _spot(found, point, label, up, along) for point, label in zip(found.points, labels, strict=True)
+        points = tuple(
+            _scatter_point(found, point, label, up, along)
+            for point, label in zip(found.points, labels, strict=True)
         )
         x, y = _axis(found, along), _axis(found, up)
-        made[f"{up}-by-{along}"] = Scatter(x, y, spots, front(spots, x, y), _listed(found))
+        made[f"{up}-by-{along}"] = Scatter(x, y, points, front(points, x, y), _listed(found))
     return made
 
 
@@ -35,7 +36,7 @@ def captions(found: Impact, labels: Sequence[str]) -> dict[str, str]:
     """Return the caption of each plot, which is also its alternative text."""
     made = {}
     for name, one in tradeoffs(found, labels).items():
-        best = ", ".join(spot.label for spot in one.spots if spot.best)
+        best = ", ".join(point.label for point in one.points if point.best)
         text = f"{one.y.label} by {one.x.label}. On the Pareto front of {one.best}: {best}."
         if found.latency == ESTIMATED and "latency" in name:
             text += " Times are estimates."
@@ -57,25 +58,25 @@ def labelled(names: Sequence[str], precisions: Sequence[str]) -> list[str]:
     return made
 
 
-def front(spots: Sequence[Spot], x: PlotAxis, y: PlotAxis) -> tuple[int, ...]:
-    """Return the indices of Pareto-optimal spots in two metrics, by ``x``; equal ones once."""
+def front(points: Sequence[ScatterPoint], x: PlotAxis, y: PlotAxis) -> tuple[int, ...]:
+    """Return the indices of Pareto-optimal points in two metrics, by ``x``; equal ones once."""
     sign_x, sign_y = (1 if one.lower_is_better else -1 for one in (x, y))
-    order = sorted(range(len(spots)), key=lambda at: (sign_x * spots[at].x, sign_y * spots[at].y))
+    order = sorted(range(len(points)), key=lambda at: (sign_x * points[at].x, sign_y * points[at].y))
     kept: list[int] = []
     for at in order:
-        if not kept or sign_y * spots[at].y < sign_y * spots[kept[-1]].y:
+        if not kept or sign_y * points[at].y < sign_y * points[kept[-1]].y:
             kept.append(at)
-    return tuple(sorted(kept, key=lambda at: spots[at].x))
+    return tuple(sorted(kept, key=lambda at: points[at].x))
 
 
-def _spot(found: Impact, point: ImpactPoint, label: str, up: str, along: str) -> Spot:
+def _scatter_point(found: Impact, point: ImpactPoint, label: str, up: str, along: str) -> ScatterPoint:
     (third,) = set(_NUMBERS) - {up, along}
     value = _value(point, third)
     detail = "" if value is None else _written(found, third, value)
     x, y = _value(point, along), _value(point, up)
     if x is None or y is None:
         raise ValueError("a variant has no number for the plot")
-    return Spot(
+    return ScatterPoint(
         label, x, y, point.on_front, detail,
         x_span=point.band if along == "latency" else None,
         y_span=point.band if up == "latency" else None,

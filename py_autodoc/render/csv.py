@@ -40,7 +40,7 @@ def _share(metric: Metric, layer: Layer, report: Report) -> Cell:
     return percent(layer_number(layer, metric), getattr(report.metrics, total_of(metric.id).field))
 
 
-_SHARES = tuple(sorted((one for one in shown("csv") if one.share), key=lambda one: one.stored))
+_SHARES = tuple(sorted((entry for entry in shown("csv") if entry.share), key=lambda entry: entry.stored))
 """Costs first, then metrics that do not depend on the runs."""
 _COLUMNS: tuple[tuple[str, Callable[[Layer], Cell]], ...] = (
     ("id", lambda layer: layer.id),
@@ -70,7 +70,7 @@ def layers_csv(report: Report) -> str:
     time of a fused kernel is listed at one of its layers, whose id is the ``kernel`` of all of them; the
     others have 0.
     """
-    heads = [*(name for name, _ in _COLUMNS), *(f"{one.id}_percent" for one in _SHARES), "reason"]
+    heads = [*(name for name, _ in _COLUMNS), *(f"{entry.id}_percent" for entry in _SHARES), "reason"]
     times = None if report.hardware_estimates is None else _times(report.hardware_estimates)
     rows: list[Sequence[Cell]] = [[*heads, *_TIMES] if times is not None else heads]
     for layer in report.layers:
@@ -96,21 +96,21 @@ _NO_TIMES: tuple[Cell, ...] = (None,) * len(_TIMES)
 """For layers that run nothing, or whose kernel is unknown."""
 
 
-def _times(found: HardwareEstimates) -> dict[int, tuple[Cell, ...]]:
+def _times(estimates: HardwareEstimates) -> dict[int, tuple[Cell, ...]]:
     """Return the cells of ``_TIMES`` by layer."""
     cells: dict[int, tuple[Cell, ...]] = {}
-    for kernel in found.layers:
-        known = kernel.latency_ms is not None
+    for kernel in estimates.layers:
+        is_known = kernel.latency_ms is not None
         for layer in kernel.layers:
-            cells[layer] = (kernel.layer, 0.0 if known else None, 0.0 if known else None, None)
-        share = percent(kernel.latency_ms, found.estimated_latency_ms)
+            cells[layer] = (kernel.layer, 0.0 if is_known else None, 0.0 if is_known else None, None)
+        share = percent(kernel.latency_ms, estimates.estimated_latency_ms)
         cells[kernel.layer] = (kernel.layer, kernel.latency_ms, share, kernel.bottleneck)
     return cells
 
 
-def percent(part: float | None, whole: float | None) -> float | None:
+def percent(value: float | None, total: float | None) -> float | None:
     """Return the share in percent with four decimals; None if unknown."""
-    return None if part is None or not whole else round(100 * part / whole, 4)
+    return None if value is None or not total else round(100 * value / total, 4)
 
 
 def guarded(value: Cell) -> Cell:

@@ -12,7 +12,7 @@ from py_autodoc.report.sections.section_model import SectionContext
 
 def context(analysis: Analysis, report: Report | None = None) -> SectionContext:
     """Return the section context of an analysis, with a report that lists all layers."""
-    whole = report if report is not None and not report.layers_omitted else build_report(analysis)
+    full_report = report if report is not None and not report.layers_omitted else build_report(analysis)
     if report is not None:
-        whole = replace(whole, llm_summary=report.llm_summary)
-    return SectionContext(whole)
+        full_report = replace(full_report, llm_summary=report.llm_summary)
+    return SectionContext(full_report)

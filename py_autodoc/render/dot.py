@@ -156,19 +156,19 @@ class _DotWriter:
 
     def _module(self, scope: int) -> str:
         nodes, scopes, members = self.payload.nodes, self.payload.scopes, self.members[scope]
-        known = [self.macs[n] for n in members if self._counted(n)]
-        macs = [value for value in known if value is not None]
+        counted = [self.macs[n] for n in members if self._counted(n)]
+        macs = [value for value in counted if value is not None]
         params = [nodes.params[n] for n in members]
         least = any(n in self.endless and self.macs[n] for n in members)
         costs = _costs(
             sum(macs) if macs else None,
-            None if None in params else sum(own or 0 for own in params),
-            len(macs) == len(known) and not least,
+            None if None in params else sum(param_count or 0 for param_count in params),
+            len(macs) == len(counted) and not least,
         )
         name = scopes.label[scope]
-        of = f"{len(members)} node" + ("s" if len(members) != 1 else "")
+        count = f"{len(members)} node" + ("s" if len(members) != 1 else "")
         title = scopes.role[scope] or scopes.type[scope]
-        return f"s{scope} [shape=box3d label={quoted(title, name, of, costs)}];"
+        return f"s{scope} [shape=box3d label={quoted(title, name, count, costs)}];"
 
     def _ends(self) -> Iterator[str]:
         tensors = self.payload.tensors
@@ -182,24 +182,24 @@ class _DotWriter:
         carried: dict[tuple[str, str], list[int]] = {}
         for source, target, tensor in self._wires():
             if source and source != target:
-                found = carried.setdefault((source, target), [])
-                if tensor not in found[-1:]:
-                    found.append(tensor)
+                tensor_ids = carried.setdefault((source, target), [])
+                if tensor not in tensor_ids[-1:]:
+                    tensor_ids.append(tensor)
         tensors, shapes = self.payload.tensors, self.payload.shapes
-        for (source, target), found in carried.items():
-            more = f" +{len(found) - 1}" if len(found) > 1 else ""
-            label = shape(shapes[tensors.shape[found[0]]]) + more
+        for (source, target), tensor_ids in carried.items():
+            more_text = f" +{len(tensor_ids) - 1}" if len(tensor_ids) > 1 else ""
+            label = shape(shapes[tensors.shape[tensor_ids[0]]]) + more_text
             yield f"{source} -> {target} [label={quoted(label)}];"
 
     def _wires(self) -> Iterator[tuple[str, str, int]]:
         nodes, tensors, graphs = self.payload.nodes, self.payload.tensors, self.payload.graphs
-        fed = set(tensors.inputs)
+        graph_inputs = set(tensors.inputs)
 
         def source(tensor: int) -> str:
             if tensor < 0 or TensorKind(tensors.kind[tensor]).is_constant:
                 return ""
             producer = tensors.producer[tensor]
-            return self._box(producer) if producer >= 0 else f"i{tensor}" if tensor in fed else ""
+            return self._box(producer) if producer >= 0 else f"i{tensor}" if tensor in graph_inputs else ""
 
         for node in self.nodes:
             for tensor in nodes.inputs[nodes.input_offsets[node] : nodes.input_offsets[node + 1]]:
@@ -220,13 +220,13 @@ def _sizes(payload: GraphPayload) -> str:
     return " · ".join(parts)
 
 
-def _costs(macs: int | None, params: int | None, whole: bool) -> str:
+def _costs(macs: int | None, params: int | None, is_complete: bool) -> str:
     """Return ``118 M MACs · 9.41 K params``; zeros are omitted, ``≥`` marks lower bounds."""
     parts = []
     if macs is None:
         parts.append("MACs unknown")
-    elif macs or not whole:
-        parts.append(("" if whole else "≥ ") + count(macs, "MACs"))
+    elif macs or not is_complete:
+        parts.append(("" if is_complete else "≥ ") + count(macs, "MACs"))
     if params is None:
         parts.append("params unknown")
     elif params:

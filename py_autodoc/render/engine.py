@@ -93,13 +93,13 @@ def _bundle() -> str:
 
 def _in_thread(bundle: str, request: bytes) -> str:
     """Run ``_in_quickjs`` in a thread with enough stack to reach our limit before the system's."""
-    found: list[str | BaseException] = []
+    results: list[str | BaseException] = []
 
     def run() -> None:
         try:
-            found.append(_in_quickjs(bundle, request))
+            results.append(_in_quickjs(bundle, request))
         except BaseException as fault:  # noqa: BLE001 - raised again in the thread that asked
-            found.append(fault)
+            results.append(fault)
 
     with _STACKS:
         before = threading.stack_size(4 * STACK)
@@ -110,7 +110,7 @@ def _in_thread(bundle: str, request: bytes) -> str:
         finally:
             threading.stack_size(before)
     thread.join()
-    (result,) = found
+    (result,) = results
     if isinstance(result, BaseException):
         raise result
     return result
@@ -139,12 +139,12 @@ def _in_quickjs(bundle: str, request: bytes) -> str:
     except MemoryError:
         raise _limit("out of memory") from None
     if fault is not None:
-        message = _whole(fault)
+        message = _decode_js_string(fault)
         # Limits caught inside a promise are recognised by their message.
         raise _limit(message) if _WORDS.search(message) else PictureFault(message)
     if drawn is None:
         raise AnalysisError("svg-failed", "The image could not be drawn: its code did not finish.", "")
-    return _whole(drawn)
+    return _decode_js_string(drawn)
 
 
 _WORDS = re.compile(r"out of memory|interrupted|call stack|^(?:Error: )?null$")
@@ -153,13 +153,13 @@ _WORDS = re.compile(r"out of memory|interrupted|call stack|^(?:Error: )?null$")
 
 def _limit(message: str) -> LimitError | AnalysisError:
     """Return the error for an exceeded limit, or for another failure of the engine."""
-    found = _WORDS.search(message)
-    if found is None:
+    match = _WORDS.search(message)
+    if match is None:
         return AnalysisError("svg-failed", f"The image could not be drawn: {_first(message)}.", "")
     what, limit, text = {
         "interrupted": ("seconds", SECONDS, f"{SECONDS:,} seconds"),
         "call stack": ("stack", STACK, f"{STACK >> 20} MB of stack"),
-    }.get(found[0], ("memory", MEMORY, f"{MEMORY >> 20:,} MB of memory"))
+    }.get(match[0], ("memory", MEMORY, f"{MEMORY >> 20:,} MB of memory"))
     return LimitError(
         f"picture-{what}", limit, limit, f"The image needs more than {text}, which is the limit.", _HINT
     )
@@ -169,7 +169,7 @@ def _first(message: str) -> str:
     return (message.strip().splitlines() or ["no reason given"])[0][:200]
 
 
-def _whole(quoted: str) -> str:
+def _decode_js_string(quoted: str) -> str:
     """Return the JavaScript text as Node writes it: lone surrogates become U+FFFD."""
     text: str = json.loads(quoted)
     return _LONE.sub("\ufffd", text)
@@ -179,14 +179,14 @@ def _in_node(program: str, request: bytes) -> str:
     _bundle()
     with as_file(_script()) as path:
         try:
-            done = subprocess.run(  # noqa: S603 - our own script, the model goes in as data
+            process = subprocess.run(  # noqa: S603 - our own script, the model goes in as data
                 [program, str(path)], input=request, capture_output=True, timeout=SECONDS, check=False
             )
         except subprocess.TimeoutExpired:
             raise _limit("interrupted") from None
         except OSError as fault:
             raise AnalysisError("svg-failed", f"Node.js did not draw the image: {fault}.", "") from None
-    if done.returncode:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    if process.returncode:
+        lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
         raise PictureFault((lines or ["no reason given"])[-1])
-    return done.stdout.decode("utf-8")
+    return process.stdout.decode("utf-8")

@@ -23,12 +23,12 @@ def format_expression(
     ``names`` maps symbols to display names. Only the first terms of a long sum are shown, fewer if they
     exceed ``width`` characters (but at least one). Raises: ExprError if the text is not an expression.
     """
-    number, shown = units.size if unit == "bytes" else units.count, ""
+    number, formatted = units.size if unit == "bytes" else units.count, ""
     for parts in range(MAX_PARTS, 0, -1):
-        shown = _ExpressionWriter(number, names or {}, parts).number(to_poly(parse(text)))
-        if width is None or len(shown) <= width:
+        formatted = _ExpressionWriter(number, names or {}, parts).number(to_poly(parse(text)))
+        if width is None or len(formatted) <= width:
             break
-    return shown
+    return formatted
 
 
 class _ExpressionWriter:
@@ -42,20 +42,20 @@ class _ExpressionWriter:
         value = p.as_int()
         if value is not None:
             return self._number(value)
-        bare = next(iter(p.terms)) if len(p.terms) == 1 else ()
-        if len(bare) == 1 and not isinstance(bare[0], (str, FloorDiv)) and p.terms[bare] == 1:
-            parts = [self.number(part) for part in bare[0].args]
-            return f"{'max' if bare[0].largest else 'min'}({self._listed(parts)})"
+        only_term = next(iter(p.terms)) if len(p.terms) == 1 else ()
+        if len(only_term) == 1 and not isinstance(only_term[0], (str, FloorDiv)) and p.terms[only_term] == 1:
+            parts = [self.number(arg) for arg in only_term[0].args]
+            return f"{'max' if only_term[0].largest else 'min'}({self._listed(parts)})"
         return self._sum(p, self._number)
 
     def _sum(self, p: Poly, number: Callable[[float | None], str]) -> str:
         out = ""
         items = ordered(p)
-        for at, (mono, coef) in enumerate(items):
-            if at == self._parts and len(items) > at + 1:
-                return f"{out} + … {len(items) - at} more terms"
+        for index, (mono, coef) in enumerate(items):
+            if index == self._parts and len(items) > index + 1:
+                return f"{out} + … {len(items) - index} more terms"
             body = self._term(mono, abs(coef), number)
-            out += (f" {'-' if coef < 0 else '+'} " if at else "-" if coef < 0 else "") + body
+            out += (f" {'-' if coef < 0 else '+'} " if index else "-" if coef < 0 else "") + body
         return out or "0"
 
     def _term(self, mono: Monomial, coef: int, number: Callable[[float | None], str]) -> str:
@@ -77,7 +77,7 @@ class _ExpressionWriter:
             if up is not None:
                 return f"⌈{self._operand(up[0])}/{up[1]}⌉"
             return f"⌊{self._operand(a.num)}/{self._operand(a.den)}⌋"
-        parts = [self._sum(part, str) for part in a.args]
+        parts = [self._sum(arg, str) for arg in a.args]
         return f"{'max' if a.largest else 'min'}({self._listed(parts)})"
 
     def _operand(self, p: Poly) -> str:

@@ -34,19 +34,19 @@ def saved_file(analysis: Analysis, format: str, metric: str = "") -> SavedFile:
     if format == MODEL_EXPLORER:
         chosen = metric or "macs"
         if chosen not in available_metrics(analysis):
-            known = ", ".join(available_metrics(analysis))
+            names = ", ".join(available_metrics(analysis))
             raise OptionError(
-                "no-such-number", f"Model Explorer data has no {chosen[:40]}.", f"Choose one of {known}."
+                "no-such-number", f"Model Explorer data has no {chosen[:40]}.", f"Choose one of {names}."
             )
         return _numbers(model_explorer_data(analysis, chosen), ".model-explorer.json")
     hint = f"Choose one of {', '.join(FORMATS)}."
     raise OptionError("no-such-format", f"Unknown format {format[:40]!r}.", hint)
 
 
-def _numbers(found: AttachmentFile, extension: str) -> SavedFile:
+def _numbers(attachment: AttachmentFile, extension: str) -> SavedFile:
     return SavedFile(
-        text=found.text,
+        text=attachment.text,
         media_type="application/json",
         extension=extension,
-        unnamed=found.nodes - found.named,
+        unnamed=attachment.nodes - attachment.named,
     )

@@ -80,8 +80,8 @@ def html_page(
 
 def _packed(analysis: Analysis, payload: GraphPayload) -> str:
     """Return a model with the report that its page shows and prints."""
-    made = document(context(analysis))
-    return base64.b64encode(build_bundle(analysis, payload, made, serving_of(analysis))).decode()
+    sections = document(context(analysis))
+    return base64.b64encode(build_bundle(analysis, payload, sections, serving_of(analysis))).decode()
 
 
 def _painted(numbers: Mapping[str, Any] | None) -> str:

@@ -13,7 +13,7 @@ _HEADS = (
     "Batch", "Context", "Prefill", "Decode", "Tokens/s", "A request", "KV cache", "Memory", "Fits",
     "$/M in", "$/M out",
 )  # fmt: skip
-_SHOWN = 6
+_MAX_POINTS_NAMED = 6
 """Maximum number of points named in one line."""
 _BOUNDS = {
     "memory_bandwidth": "memory",
@@ -47,42 +47,42 @@ def _dollars(value: float | None) -> str:
     return units.UNKNOWN if value is None else f"{value:.3g}"
 
 
-def _table(one: Plan) -> tuple[list[str], list[list[str]]]:
+def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
     """Return header and rows, without price columns if no price is known."""
-    count = len(_HEADS) if one.price_usd_per_hour is not None else len(_HEADS) - 2
-    return list(_HEADS[:count]), [_cells(point)[:count] for point in one.points]
+    count = len(_HEADS) if plan.price_usd_per_hour is not None else len(_HEADS) - 2
+    return list(_HEADS[:count]), [_cells(point)[:count] for point in plan.points]
 
 
-def _title(one: Plan) -> str:
-    several = f"{one.devices} × " if one.devices > 1 else ""
-    parts = [f"tensor parallel {one.tensor_parallel}"] if one.tensor_parallel > 1 else []
-    parts += [f"pipeline parallel {one.pipeline_parallel}"] if one.pipeline_parallel > 1 else []
-    parts += [one.link] if one.link else []
-    return ", ".join([f"{several}{one.device_name} ({one.hardware})", *parts, one.precision or "no rate"])
+def _title(plan: Plan) -> str:
+    several = f"{plan.devices} × " if plan.devices > 1 else ""
+    parts = [f"tensor parallel {plan.tensor_parallel}"] if plan.tensor_parallel > 1 else []
+    parts += [f"pipeline parallel {plan.pipeline_parallel}"] if plan.pipeline_parallel > 1 else []
+    parts += [plan.link] if plan.link else []
+    return ", ".join([f"{several}{plan.device_name} ({plan.hardware})", *parts, plan.precision or "no rate"])
 
 
-def _facts(one: Plan) -> list[str]:
+def _facts(plan: Plan) -> list[str]:
     """Return facts that apply to all points, one per line."""
-    of = " of each device" if one.devices > 1 else ""
-    found = []
-    if one.weight_bytes is not None:
-        weights = f"weights {units.size(one.weight_bytes)}"
-        if one.devices > 1:
-            weights += f" ({units.size(one.weight_bytes_per_device)}{of})"
-        cache = f"KV cache {units.size(one.kv_cache_bytes_per_token)} per token"
-        found.append(f"{weights}; {cache}; usable memory{of} {units.size(one.available_bytes)}")
-    if one.compute_bound_batch is not None:
-        found.append(f"decode is bound by compute from about {one.compute_bound_batch:.0f} tokens per step")
-    if one.price_usd_per_hour is not None:
-        part = f"{one.devices} of the {one.instance_devices} devices of {one.instance}"
-        rented = one.instance if one.instance_devices in (None, one.devices) else part
-        where = ", ".join(filter(None, (rented, one.region, one.price_date))) or "as given"
-        found.append(f"about ${one.price_usd_per_hour:.4g}/h ({where})")
-    for limit in one.longest_context:
-        found.append(f"longest context at batch {limit.batch:,}: {_limit(limit, limit.context, 'token')}")
-    for limit in one.largest_batch:
-        found.append(f"largest batch at context {limit.context:,}: {_limit(limit, limit.batch, 'sequence')}")
-    return found
+    of = " of each device" if plan.devices > 1 else ""
+    lines = []
+    if plan.weight_bytes is not None:
+        weights = f"weights {units.size(plan.weight_bytes)}"
+        if plan.devices > 1:
+            weights += f" ({units.size(plan.weight_bytes_per_device)}{of})"
+        cache = f"KV cache {units.size(plan.kv_cache_bytes_per_token)} per token"
+        lines.append(f"{weights}; {cache}; usable memory{of} {units.size(plan.available_bytes)}")
+    if plan.compute_bound_batch is not None:
+        lines.append(f"decode is bound by compute from about {plan.compute_bound_batch:.0f} tokens per step")
+    if plan.price_usd_per_hour is not None:
+        share = f"{plan.devices} of the {plan.instance_devices} devices of {plan.instance}"
+        rented = plan.instance if plan.instance_devices in (None, plan.devices) else share
+        source = ", ".join(filter(None, (rented, plan.region, plan.price_date))) or "as given"
+        lines.append(f"about ${plan.price_usd_per_hour:.4g}/h ({source})")
+    for limit in plan.longest_context:
+        lines.append(f"longest context at batch {limit.batch:,}: {_limit(limit, limit.context, 'token')}")
+    for limit in plan.largest_batch:
+        lines.append(f"largest batch at context {limit.context:,}: {_limit(limit, limit.batch, 'sequence')}")
+    return lines
 
 
 def _limit(limit: Limit, value: int | None, what: str) -> str:
@@ -94,11 +94,11 @@ def _limit(limit: Limit, value: int | None, what: str) -> str:
     return f"{units.plural(value, what)}{why}"
 
 
-def _bands(one: Plan) -> list[str]:
+def _bands(plan: Plan) -> list[str]:
     """Return the likely ranges of the times; if they differ, with the points each applies to."""
     prefill: dict[str, list[LlmPoint]] = {}
     decode: dict[str, list[LlmPoint]] = {}
-    for point in one.points:
+    for point in plan.points:
         if point.prefill_ms and point.prefill_low_ms and point.prefill_high_ms:
             low, high = point.prefill_low_ms / point.prefill_ms, point.prefill_high_ms / point.prefill_ms
             by = "by the kernels of the model" if point.prefill_method == "kernels" else "by formula"
@@ -112,70 +112,71 @@ def _bands(one: Plan) -> list[str]:
     return [*_of_points("prefill", prefill), *_of_points("decode", decode)]
 
 
-def _of_points(phase: str, found: dict[str, list[LlmPoint]]) -> list[str]:
-    most = max(found, key=lambda text: len(found[text]), default="")
+def _of_points(phase: str, by_text: dict[str, list[LlmPoint]]) -> list[str]:
+    usual = max(by_text, key=lambda text: len(by_text[text]), default="")
     lines = []
-    for text, points in found.items():
-        where = ""
-        if text != most:
-            where = f" at {', '.join(f'{point.batch:,} × {point.context:,}' for point in points[:_SHOWN])}"
-        elif len(found) > 1:
-            where = ", else"
-        lines.append(f"{phase}{where}: {text}")
+    for text, points in by_text.items():
+        suffix = ""
+        if text != usual:
+            batches = [f"{point.batch:,} × {point.context:,}" for point in points[:_MAX_POINTS_NAMED]]
+            suffix = f" at {', '.join(batches)}"
+        elif len(by_text) > 1:
+            suffix = ", else"
+        lines.append(f"{phase}{suffix}: {text}")
     return sorted(lines, key=lambda line: ", else:" in line)
 
 
-def _decoder(found: Plans) -> str:
-    made = found.decoder
-    parts = [f"{units.count(made.parameters)} parameters", f"{made.layers} layers with a cache"]
-    if made.kv_heads is not None:
-        parts.append(f"{made.kv_heads} key-value heads")
-    if made.max_context is not None:
-        parts.append(f"up to {made.max_context:,} tokens")
+def _decoder(plans: Plans) -> str:
+    decoder = plans.decoder
+    parts = [f"{units.count(decoder.parameters)} parameters", f"{decoder.layers} layers with a cache"]
+    if decoder.kv_heads is not None:
+        parts.append(f"{decoder.kv_heads} key-value heads")
+    if decoder.max_context is not None:
+        parts.append(f"up to {decoder.max_context:,} tokens")
     return ", ".join(parts)
 
 
-def llm_lines(found: Plans) -> list[str]:
+def llm_lines(plans: Plans) -> list[str]:
     """Return the plans as lines of text."""
-    text = [f"Text generation with {printable(found.model)}: {_decoder(found)}"]
-    for one in found.plans:
-        text += ["", printable(_title(one))]
-        if one.reason:
-            text.append(f"  {printable(one.reason)}")
+    text = [f"Text generation with {printable(plans.model)}: {_decoder(plans)}"]
+    for plan in plans.plans:
+        text += ["", printable(_title(plan))]
+        if plan.reason:
+            text.append(f"  {printable(plan.reason)}")
             continue
-        text += [f"  {line}" for line in _facts(one)]
-        heads, rows = _table(one)
-        widths = [max(len(row[at]) for row in [heads, *rows]) for at in range(len(heads))]
+        text += [f"  {line}" for line in _facts(plan)]
+        heads, rows = _table(plan)
+        widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
         text.append("")
         for row in [heads, *rows]:
             cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
             text.append(f"  {'  '.join(cells)}".rstrip())
-        text += [f"  Likely range of {line}" for line in _bands(one)]
-        text += [f"  Unknown: {printable(why)}" for why in _reasons(one)]
-        text += [f"  Warning: {printable(line)}" for line in one.warnings]
-    text += ["", *(f"Assumed: {line}." for line in found.assumptions)]
+        text += [f"  Likely range of {line}" for line in _bands(plan)]
+        text += [f"  Unknown: {printable(why)}" for why in _reasons(plan)]
+        text += [f"  Warning: {printable(line)}" for line in plan.warnings]
+    text += ["", *(f"Assumed: {line}." for line in plans.assumptions)]
     return text
 
 
-def _reasons(one: Plan) -> list[str]:
-    return list(dict.fromkeys(point.reason for point in one.points if point.reason))
+def _reasons(plan: Plan) -> list[str]:
+    return list(dict.fromkeys(point.reason for point in plan.points if point.reason))
 
 
-def llm_markdown(found: Plans) -> str:
+def llm_markdown(plans: Plans) -> str:
     """Return the plans as Markdown."""
-    text = [f"# Text generation with {escape(found.model)}", "", f"{_decoder(found)}."]
-    for one in found.plans:
-        text += ["", f"## {escape(_title(one))}", ""]
-        if one.reason:
-            text.append(f"{escape(one.reason)}.")
+    text = [f"# Text generation with {escape(plans.model)}", "", f"{_decoder(plans)}."]
+    for plan in plans.plans:
+        text += ["", f"## {escape(_title(plan))}", ""]
+        if plan.reason:
+            text.append(f"{escape(plan.reason)}.")
             continue
-        text += [f"- {escape(line)}" for line in _facts(one)]
-        heads, rows = _table(one)
+        text += [f"- {escape(line)}" for line in _facts(plan)]
+        heads, rows = _table(plan)
         text += ["", _row(heads), _row(["--:"] * len(heads)), *map(_row, rows), ""]
-        text += [f"- Likely range of {escape(line)}" for line in _bands(one)]
-        text += [f"- Unknown: {escape(why)}" for why in _reasons(one)]
-        text += [f"- **Warning**: {escape(line)}" for line in one.warnings]
-    text += ["", *(f"- Assumed: {escape(line)}." for line in found.assumptions), ""]
+        text += [f"- Likely range of {escape(line)}" for line in _bands(plan)]
+        text += [f"- Unknown: {escape(why)}" for why in _reasons(plan)]
+        text += [f"- **Warning**: {escape(line)}" for line in plan.warnings]
+    text += ["", *(f"- Assumed: {escape(line)}." for line in plans.assumptions), ""]
     return "\n".join(text)
 
 

@@ -67,12 +67,12 @@ def body(context: SectionContext, figures: Mapping[str, str] | None = None, leve
     return rendered(sections(context), figures, level)
 
 
-def rendered(made: list[Section], figures: Mapping[str, str] | None = None, level: int = 2) -> str:
+def rendered(sections: list[Section], figures: Mapping[str, str] | None = None, level: int = 2) -> str:
     """Return sections as Markdown."""
     text = (
         _environment()
         .get_template("card.md.j2")
-        .render(sections=made, figures=pictures(figures or {}), level=level)
+        .render(sections=sections, figures=pictures(figures or {}), level=level)
     )
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
@@ -88,40 +88,40 @@ def front_matter(report: Report) -> str:
     lines += _license(report.model.metadata.get("license", ""))
     if report.architecture.family != "unknown":
         tags.append(report.architecture.family)
-    made = report.architecture.quantization
-    if made is not None and made.quantized:
-        tags += ["quantized", *made.weights[:2]]
+    quantization = report.architecture.quantization
+    if quantization is not None and quantization.quantized:
+        tags += ["quantized", *quantization.weights[:2]]
     lines += ["tags:", *(f"- {quoted(tag)}" for tag in dict.fromkeys(tags)), "---", ""]
     return "\n".join(lines)
 
 
-def _license(given: str) -> list[str]:
+def _license(stated: str) -> list[str]:
     """Return ``license`` if the Hub knows the name, else ``other`` with the text of the file."""
-    if not given.strip():
+    if not stated.strip():
         return []
-    first = given.strip().lower().split()[0]
+    first = stated.strip().lower().split()[0]
     if first in _LICENSES:
         return [f"license: {first}"]
-    return ["license: other", f"license_name: {quoted(given)}"]
+    return ["license: other", f"license_name: {quoted(stated)}"]
 
 
-def updated(text: str, part: str, shown: str) -> str:
+def updated(text: str, replacement: str, file_name: str) -> str:
     """Replace the text between the markers by ``part``, keeping line ends; ``shown`` is the file name.
 
     Raises: InputError unless both markers occur exactly once, in order.
     """
     begins, ends = (
-        [found.start() for found in re.finditer(rf"^{re.escape(mark)}(?=[ \t]*\r?$)", text, re.M)]
+        [match.start() for match in re.finditer(rf"^{re.escape(mark)}(?=[ \t]*\r?$)", text, re.M)]
         for mark in (BEGIN, END)
     )
     if len(begins) != 1 or len(ends) != 1 or ends < begins:
         raise InputError(
             "no-markers",
-            f"{shown} must contain the two marker lines once each, in order.",
+            f"{file_name} must contain the two marker lines once each, in order.",
             f"Put {BEGIN} and {END} on lines of their own where the card should go.",
         )
     newline = "\r\n" if "\r\n" in text else "\n"
-    inner = f"{BEGIN}\n\n{part}\n".replace("\n", newline)
+    inner = f"{BEGIN}\n\n{replacement}\n".replace("\n", newline)
     return text[: begins[0]] + inner + text[ends[0] :]
 
 
@@ -161,5 +161,5 @@ def _finalize(value: Any) -> Any:
     raise TypeError(f"a template prints {type(value).__name__}")
 
 
-def _markup_of_picture(found: Picture, caption: str) -> Markup:
-    return Markup(picture(found, caption))  # noqa: S704 - a quoted path, an escaped text
+def _markup_of_picture(paths: Picture, caption: str) -> Markup:
+    return Markup(picture(paths, caption))  # noqa: S704 - a quoted path, an escaped text

@@ -25,37 +25,37 @@ LONGEST = 400
 
 def escape(text: str) -> str:
     """Escape text so that Markdown renders it literally, without markup, HTML, links or formulas."""
-    plain = re.sub(r"\s+", " ", printable(text))
+    one_line = re.sub(r"\s+", " ", printable(text))
     # Bare URLs become links automatically, so they must be broken up.
-    parts = _LINKS.split(plain)
+    parts = _LINKS.split(one_line)
     escaped = [_escaped(parts[0])]
-    for at in range(1, len(parts), 3):
-        escaped += [parts[at], "&#58;" if parts[at + 1] == ":" else "&#46;", _escaped(parts[at + 2])]
+    for index in range(1, len(parts), 3):
+        escaped += [parts[index], "&#58;" if parts[index + 1] == ":" else "&#46;", _escaped(parts[index + 2])]
     return _BEGINS.sub(r"\1\2\\\3", "".join(escaped))
 
 
 def _escaped(text: str) -> str:
     marked = "".join(_ENTITIES.get(character, character) for character in text)
     # The # of an entity does not start a title.
-    return re.sub(r"(&#?\w+;)|" + _MARKS.pattern, lambda found: found[1] or f"\\{found[0]}", marked)
+    return re.sub(r"(&#?\w+;)|" + _MARKS.pattern, lambda match: match[1] or f"\\{match[0]}", marked)
 
 
 def code(text: str) -> str:
     """Return a name in a code span, unchanged; a dash if empty."""
-    plain = shorten(" ".join(printable(text).split()), LONGEST)
-    if not plain:
+    one_line = shorten(" ".join(printable(text).split()), LONGEST)
+    if not one_line:
         return "—"
-    longest = max((len(found) for found in _BACKTICKS.findall(plain)), default=0)
+    longest = max((len(run) for run in _BACKTICKS.findall(one_line)), default=0)
     fence = "`" * (longest + 1)
-    room = " " if plain[0] == "`" or plain[-1] == "`" else ""
+    padding = " " if one_line[0] == "`" or one_line[-1] == "`" else ""
     # In a table, a bar ends the cell even in code, unless escaped.
-    return f"{fence}{room}{plain}{room}{fence}".replace("|", "\\|")
+    return f"{fence}{padding}{one_line}{padding}{fence}".replace("|", "\\|")
 
 
 def mermaid(text: str) -> str:
     """Escape a Mermaid label: all but letters, digits and a few signs become numeric entities."""
-    plain = shorten(" ".join(printable(text).split()), 60) or "—"
-    return _PLAIN_LABEL.sub(lambda found: f"#{ord(found[0])};", plain)
+    one_line = shorten(" ".join(printable(text).split()), 60) or "—"
+    return _PLAIN_LABEL.sub(lambda match: f"#{ord(match[0])};", one_line)
 
 
 def quoted(text: str) -> str:
@@ -72,9 +72,9 @@ def pictures(figures: Mapping[str, str]) -> dict[str, Picture]:
     }
 
 
-def picture(found: Picture, caption: str) -> str:
+def picture(paths: Picture, caption: str) -> str:
     """Return an image with the caption as alternative text."""
-    light, dark = (None if path is None else quote(path, safe="/.-_~") for path in found)
+    light, dark = (None if path is None else quote(path, safe="/.-_~") for path in paths)
     if dark is None:
         return f"![{escape(caption)}]({light})"
     return (

@@ -25,12 +25,12 @@ def find_nodejs() -> str:
     Raises: RequirementError with the pip command as hint.
     """
     old = ""
-    for path in _places():
-        told = _version(path)
-        number = re.match(r"v(\d+)", told)
+    for path in _candidate_paths():
+        version_text = _version(path)
+        number = re.match(r"v(\d+)", version_text)
         if number and int(number[1]) >= OLDEST:
             return path
-        old = old or f"{path} is {told[:40] or 'no Node'}"
+        old = old or f"{path} is {version_text[:40] or 'no Node'}"
     if old:
         raise RequirementError(
             "node-too-old", f"SVG needs quickjs-ng or Node {OLDEST} or later; {old}.", HINT
@@ -38,7 +38,7 @@ def find_nodejs() -> str:
     raise RequirementError("node-missing", f"SVG needs quickjs-ng or Node {OLDEST} or later.", HINT)
 
 
-def _places() -> Iterator[str]:
+def _candidate_paths() -> Iterator[str]:
     """Yield possible locations of Node.js. Packages are looked up, not imported."""
     on_path = shutil.which("node")
     if on_path:
@@ -56,9 +56,9 @@ def _places() -> Iterator[str]:
 def _version(path: str) -> str:
     """Return the version a program reports; empty if it is not Node.js."""
     try:
-        told = subprocess.run(  # noqa: S603 - found on the user's path or in a package
+        output = subprocess.run(  # noqa: S603 - found on the user's path or in a package
             [path, "--version"], capture_output=True, text=True, timeout=30, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return told.strip()
+    return output.strip()

@@ -68,13 +68,13 @@ def pdf(
         if drawn is not None:
             pictures["graph"] = drawn
     report = context.report
-    made = sections(context)
+    all_sections = sections(context)
     return _set(
         compiler,
         report.model.name or "Model",
         report.identity.text if report.identity else "",
-        tiles(made),
-        made,
+        tiles(all_sections),
+        all_sections,
         pictures,
         "The graph, as initially shown in the viewer",
     )
@@ -84,7 +84,7 @@ def document(
     title: str,
     subtitle: str,
     tiles: Sequence[tuple[str, str]],
-    made: Sequence[Section],
+    sections: Sequence[Section],
     pictures: Mapping[str, str],
     caption: str,
 ) -> bytes:
@@ -97,7 +97,7 @@ def document(
         RequirementError: typst is not installed.
         AnalysisError: typst failed.
     """
-    return _set(typst(), title, subtitle, tiles, made, pictures, caption)
+    return _set(typst(), title, subtitle, tiles, sections, pictures, caption)
 
 
 def _set(
@@ -105,18 +105,18 @@ def _set(
     title: str,
     subtitle: str,
     tiles: Sequence[tuple[str, str]],
-    made: Sequence[Section],
+    sections: Sequence[Section],
     pictures: Mapping[str, str],
     caption: str,
 ) -> bytes:
     data = {
-        "title": _plain(title),
-        "subtitle": _plain(subtitle),
+        "title": _one_line(title),
+        "subtitle": _one_line(subtitle),
         "tiles": tiles,
         "sections": [
             {
                 "id": section.id,
-                "title": _plain(section.title),
+                "title": _one_line(section.title),
                 "blocks": [
                     _block(block)
                     for block in section.blocks
@@ -124,7 +124,7 @@ def _set(
                     if not isinstance(block, Figure) or (block.name in pictures and block.name != "graph")
                 ],
             }
-            for section in made
+            for section in sections
         ],
         "graph": _page(pictures.get("graph"), caption),
     }
@@ -135,7 +135,7 @@ def compiled(compiler: ModuleType, source: str, inputs: Mapping[str, str]) -> by
     """Compile a source with texts that it reads as ``sys.inputs``. Raises: AnalysisError."""
     with resources.as_file(_templates()) as folder:
         try:
-            found: bytes = compiler.compile(
+            data: bytes = compiler.compile(
                 source.encode("utf-8"),
                 # Only our templates can be read; no packages are available.
                 root=str(folder),
@@ -149,7 +149,7 @@ def compiled(compiler: ModuleType, source: str, inputs: Mapping[str, str]) -> by
         except (RuntimeError, ValueError, OSError) as fault:
             first = (str(fault).strip().splitlines() or ["no reason given"])[0]
             raise AnalysisError("pdf-failed", f"The PDF could not be created: {first[:200]}.", "") from None
-    return found + MARK
+    return data + MARK
 
 
 def typst() -> ModuleType:
@@ -191,8 +191,8 @@ def _page(svg: str | None, caption: str) -> dict[str, Any]:
 def _widths(block: Table) -> list[int]:
     """Return, by column, 0 for the width of its text, else its share of the remaining width."""
     texts = [
-        [text, *("".join(t for _, t in _cells(row[at])) for row in block.rows)]
-        for at, text in enumerate(block.head)
+        [text, *("".join(t for _, t in _cells(row[index])) for row in block.rows)]
+        for index, text in enumerate(block.head)
     ]
     longest = [max(map(len, column)) for column in texts]
     return [
@@ -204,37 +204,37 @@ def _widths(block: Table) -> list[int]:
 def _block(block: Block) -> dict[str, Any]:
     kind = {"kind": type(block).__name__}
     if isinstance(block, Paragraph):
-        return kind | {"title": _plain(block.title), "line": _cells(block.line)}
+        return kind | {"title": _one_line(block.title), "line": _cells(block.line)}
     if isinstance(block, Items):
-        return kind | {"title": _plain(block.title), "lines": [_cells(line) for line in block.lines]}
+        return kind | {"title": _one_line(block.title), "lines": [_cells(line) for line in block.lines]}
     if isinstance(block, Table):
         return kind | {
-            "title": _plain(block.title),
-            "head": [_plain(text) for text in block.head],
+            "title": _one_line(block.title),
+            "head": [_one_line(text) for text in block.head],
             "rows": [[_cells(line) for line in row] for row in block.rows],
             "numeric": list(block.numeric),
             "widths": _widths(block),
             "more": block.more_text,
         }
     if isinstance(block, Diagram):
-        shown = [[_plain(one.title), _plain(one.detail)] for one in block.around]
-        return kind | {"stages": shown, "caption": block.caption}
+        stages = [[_one_line(stage.title), _one_line(stage.detail)] for stage in block.around]
+        return kind | {"stages": stages, "caption": block.caption}
     return kind | {"file": block.name, "caption": block.caption}
 
 
 def _cells(line: tuple[Cell, ...]) -> list[tuple[str, str]]:
     """Return kind and text of each cell."""
-    found = []
+    cells = []
     for cell in line:
         if isinstance(cell, Value):
-            found.append(("value", cell.text))
+            cells.append(("value", cell.text))
         elif isinstance(cell, Name):
-            found.append(("name", _plain(cell.text) or "—"))
+            cells.append(("name", _one_line(cell.text) or "—"))
         else:
-            found.append(("text", _plain(cell)))
-    return found
+            cells.append(("text", _one_line(cell)))
+    return cells
 
 
-def _plain(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return text on one line, without control characters."""
     return shorten(printable(text), LONGEST)

@@ -78,9 +78,9 @@ def _drawn(payload: GraphPayload) -> GraphPayload:
 
 
 def _failure(message: str) -> LimitError | AnalysisError:
-    found = _TOO_MANY.search(message)
-    if found:
-        boxes = int(found[1])
+    match = _TOO_MANY.search(message)
+    if match:
+        boxes = int(match[1])
         return LimitError(
             "svg-boxes", boxes, MAX_BOXES,
             f"The image would have {boxes:,} boxes; the limit is {MAX_BOXES:,}.", "Use a smaller --depth.",

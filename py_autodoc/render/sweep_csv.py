@@ -12,12 +12,12 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def sweep_csv(found: Sweep) -> str:
+def sweep_csv(result: Sweep) -> str:
     """Return one row per point, with exact numbers, empty unknown cells and a column per given dimension."""
-    names = list(dict.fromkeys(name for point in found.points for name in point.bindings))
-    inputs = list(dict.fromkeys(name for point in found.points for name in point.input_shapes))
+    names = list(dict.fromkeys(name for point in result.points for name in point.bindings))
+    inputs = list(dict.fromkeys(name for point in result.points for name in point.input_shapes))
     rows: list[list[Cell]] = [[*COLUMNS, *names, *inputs]]
-    for point in found.points:
+    for point in result.points:
         sizes: list[Cell] = [point.bindings.get(name) for name in names]
         sizes += ["x".join(map(str, point.input_shapes.get(name, ()))) for name in inputs]
         rows.append([*(_cell(getattr(point, column)) for column in COLUMNS), *sizes])

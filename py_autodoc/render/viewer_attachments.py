@@ -112,11 +112,13 @@ def _gradient(metric: str) -> list[dict[str, Any]]:
 
 def _text_on(color: str) -> str:
     """Return black or white, whichever has more contrast on ``#rrggbb`` (WCAG 2.2)."""
-    shares = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    shares = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
     linear = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
-    light = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    luminance = sum(
+        weight * channel for weight, channel in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+    )
     # The contrast ratios with black and with white.
-    return "#000000" if (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) else "#ffffff"
+    return "#000000" if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) else "#ffffff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +134,16 @@ class _Times:
     def of(cls, analysis: Analysis) -> _Times:
         from py_autodoc.report.builders.hardware_section import hardware_estimates
 
-        found = hardware_estimates(analysis)
-        if found is None or not found.precision:
+        estimates = hardware_estimates(analysis)
+        if estimates is None or not estimates.precision:
             return cls("", None, {})
-        known = ", known parts" if found.unknown_kernels else ""
-        label = f"latency in ms on {found.device_name}, {found.precision} ({found.label}{known})"
+        note = ", known parts" if estimates.unknown_kernels else ""
+        label = f"latency in ms on {estimates.device_name}, {estimates.precision} ({estimates.label}{note})"
         nodes: dict[int, float | None] = {}
-        for kernel in found.layers:
+        for kernel in estimates.layers:
             nodes |= dict.fromkeys(kernel.layers, None if kernel.latency_ms is None else 0.0)
             nodes[kernel.layer] = kernel.latency_ms
-        return cls(label, found.estimated_latency_ms, nodes)
+        return cls(label, estimates.estimated_latency_ms, nodes)
 
     def of_node(self, node: int) -> float | None:
         return self.nodes.get(node, 0.0) if self.label else None
@@ -173,7 +175,7 @@ def _is_target(name: str) -> bool:
 
 def _numbers(analysis: Analysis, node: Node) -> dict[str, float | None]:
     """Return all of ``METRICS``."""
-    own: dict[str, float | None] = {
+    values: dict[str, float | None] = {
         "params": analysis.params.params[node.id],
         "weight_bytes": analysis.params.node_bytes[node.id],
         "activation_bytes": activation_bytes(analysis, node),
@@ -181,11 +183,11 @@ def _numbers(analysis: Analysis, node: Node) -> dict[str, float | None]:
     costs = per_inference(analysis.costs[node.id])
 
     def stored(metric: str) -> float | None:
-        return own[metric] if metric in own else getattr(costs, metric)
+        return values[metric] if metric in values else getattr(costs, metric)
 
     return {
-        one.id: metrics.derived(one, stored) if one.over else stored(one.id)
-        for one in metrics.shown("attachment")
+        entry.id: metrics.derived(entry, stored) if entry.over else stored(entry.id)
+        for entry in metrics.shown("attachment")
     }
 
 
@@ -194,13 +196,13 @@ def _totals(analysis: Analysis) -> dict[str, int | None]:
     from py_autodoc.report.builders import shared_parts
 
     sums, covered = shared_parts.build_metrics(analysis), shared_parts.build_coverage(analysis)
-    found: dict[str, int | None] = {}
+    totals: dict[str, int | None] = {}
     for metric in metrics.shown("strip"):
         total = metrics.total_of(metric.id)
         share = getattr(covered, total.covered) if total.covered else None
         partial = " (known parts)" if share is not None and share < 1 else ""
-        found[metrics.words(metric.id) + partial] = getattr(sums, total.field)
-    return found
+        totals[metrics.words(metric.id) + partial] = getattr(sums, total.field)
+    return totals
 
 
 def _safe(value: float) -> float | str:

@@ -17,7 +17,7 @@ from py_autodoc.cli.app import app
 from py_autodoc.compare.impact import ESTIMATED, Impact, ImpactPoint
 from py_autodoc.compare.tradeoff import NAMES, captions, front, labelled, tradeoffs
 from py_autodoc.render.plots import files_of
-from py_autodoc.render.plots.series import PlotAxis, Scatter, Spot
+from py_autodoc.render.plots.series import PlotAxis, Scatter, ScatterPoint
 
 MODELS = Path(__file__).resolve().parents[1] / "data" / "models"
 FLOAT, INT8 = MODELS / "resnet_tiny.onnx", MODELS / "resnet_tiny_qdq_int8.onnx"
@@ -34,20 +34,20 @@ def test_a_plot_for_each_pair_of_numbers():
     found = tradeoffs(EVERY, LABELS)
     assert tuple(found) == NAMES
     one = found["quality-by-latency"]
-    assert [(spot.label, spot.x, spot.y, spot.detail) for spot in one.spots] == [
+    assert [(point.label, point.x, point.y, point.detail) for point in one.points] == [
         ("a", 4.0, 0.9, "100 B"), ("b", 3.0, 0.8, "50 B"), ("c", 5.0, 0.8, "120 B"),
     ]  # fmt: skip
     assert (one.x.lower_is_better, one.y.lower_is_better) == (True, False)
-    assert [spot.best for spot in one.spots] == [True, True, False]
+    assert [point.best for point in one.points] == [True, True, False]
     assert one.best == "size, latency_ms_p50 and top1"
-    assert found["latency-by-size"].spots[0].detail == "top1 0.9"
+    assert found["latency-by-size"].points[0].detail == "top1 0.9"
     assert captions(EVERY, LABELS)["quality-by-size"] == (
         "top1 by size. On the Pareto front of size, latency_ms_p50 and top1: a, b."
     )
 
 
 def found_spans(scatter):
-    return [(spot.x_span, spot.y_span) for spot in scatter.spots]
+    return [(point.x_span, point.y_span) for point in scatter.points]
 
 
 def test_without_times_or_quality_there_are_fewer():
@@ -68,13 +68,13 @@ def test_variants_of_one_name_can_be_told_apart():
     assert labelled(["m", "m", "m"], ["fp32", "int8", "int8"]) == ["m (fp32)", "m (2)", "m (3)"]
 
 
-spots = st.lists(
-    st.builds(lambda x, y: Spot("", float(x), float(y), True), st.integers(1, 6), st.integers(1, 6)),
+points = st.lists(
+    st.builds(lambda x, y: ScatterPoint("", float(x), float(y), True), st.integers(1, 6), st.integers(1, 6)),
     min_size=1, max_size=12,
 )  # fmt: skip
 
 
-@given(spots, st.booleans(), st.booleans())
+@given(points, st.booleans(), st.booleans())
 def test_the_front_is_what_nothing_beats(found, x_less, y_less):
     def no_worse(a, b):
         in_x = a.x <= b.x if x_less else a.x >= b.x
@@ -102,7 +102,9 @@ def drawing():
 def test_labels_cover_no_mark_and_no_other_label(drawing, many):
     draw, tradeoff = drawing
     made = tuple(
-        Spot(f"variant-{at}.onnx", 1 + (at * 7 % 11), 0.5 + (at * 5 % 13) / 40, not at % 3, f"{at} MB")
+        ScatterPoint(
+            f"variant-{at}.onnx", 1 + (at * 7 % 11), 0.5 + (at * 5 % 13) / 40, not at % 3, f"{at} MB"
+        )
         for at in range(many)
     )
     x, y = PlotAxis("latency_ms_p50", "ms"), PlotAxis("top1", "", False)
@@ -115,8 +117,8 @@ def test_labels_cover_no_mark_and_no_other_label(drawing, many):
     for at, box in enumerate(boxes):
         assert frame.x0 - 1 <= box.x0 <= box.x1 <= frame.x1 + 1
         assert not any(box.padded(-1).overlaps(other.padded(-1)) for other in boxes[at + 1 :])
-        for spot in made:
-            assert not box.contains(*axes.transData.transform((spot.x, spot.y)))
+        for point in made:
+            assert not box.contains(*axes.transData.transform((point.x, point.y)))
 
 
 @pytest.mark.slow
@@ -124,7 +126,7 @@ def test_equal_and_far_apart_numbers_can_be_drawn(drawing):
     draw, tradeoff = drawing
     x, y = PlotAxis("size", "size"), PlotAxis("$x^2$ \x1b[31m", "", True)
     for values in ([(1, 1), (1, 1)], [(1, 0), (10**12, -5)], [(5, 1e-9), (6, 1e9)]):
-        made = tuple(Spot("$\\frac{", a, b, True, x_span=(a * 0.5, a * 2)) for a, b in values)
+        made = tuple(ScatterPoint("$\\frac{", a, b, True, x_span=(a * 0.5, a * 2)) for a, b in values)
         figure = tradeoff.tradeoff(Scatter(x, y, made, front(made, x, y), "size"), draw.THEMES["dark"])
         text = draw.as_svg(figure).decode()
         ElementTree.fromstring(text)

@@ -90,10 +90,10 @@ def test_series_are_the_numbers_of_the_report(name):
     _, made = analysed(name)
     report = made.report
     bars = series.operators(report)
-    assert sum(bars.values) + bars.rest == report.graph.num_nodes
+    assert sum(bars.values) + bars.omitted_sum == report.graph.num_nodes
     weights = series.parameters(report)
     if weights is not None and report.metrics.total_params is not None:
-        assert sum(weights.values) + weights.rest == report.metrics.total_params
+        assert sum(weights.values) + weights.omitted_sum == report.metrics.total_params
     depth = series.depth(report)
     if depth is not None:
         for values in depth.lines.values():

@@ -64,7 +64,7 @@ def required() -> None:
         )
 
 
-def scatters(found: Mapping[str, Scatter], png: bool = True) -> dict[str, tuple[str, bytes]]:
+def scatters(data: Mapping[str, Scatter], png: bool = True) -> dict[str, tuple[str, bytes]]:
     """Return trade-off plots of variants: figure → file name and data, as ``plots``.
 
     Raises: RequirementError without matplotlib.
@@ -72,7 +72,7 @@ def scatters(found: Mapping[str, Scatter], png: bool = True) -> dict[str, tuple[
     required()
     from py_autodoc.render.plots.tradeoff import tradeoff
 
-    return themed({name: partial(tradeoff, one) for name, one in found.items()}, png)
+    return themed({name: partial(tradeoff, scatter) for name, scatter in data.items()}, png)
 
 
 def plots(report: Report, analysis: Analysis, png: bool = True) -> dict[str, tuple[str, bytes]]:
@@ -89,24 +89,26 @@ def _drawn(report: Report, analysis: Analysis) -> dict[str, Callable[[Theme], Fi
     from py_autodoc.render.plots import draw, series
     from py_autodoc.units import count, size
 
-    found: dict[str, Callable[[Theme], Figure]] = {}
+    drawers: dict[str, Callable[[Theme], Figure]] = {}
     operators, parameters = series.operators(report), series.parameters(report)
     depth, shapes, memory = series.depth(report), series.shapes(report), series.memory(report)
     roof = roofline(analysis)
     if operators is not None:
-        found["operators"] = partial(draw.bars, operators, label="nodes")
+        drawers["operators"] = partial(draw.bars, operators, label="nodes")
     if depth is not None:
-        found["depth"] = partial(
+        drawers["depth"] = partial(
             draw.lines, depth, label="share up to here", x_label="layer", written=draw.percent
         )
     if parameters is not None:
-        found["parameters"] = partial(draw.bars, parameters, label="parameters")
+        drawers["parameters"] = partial(draw.bars, parameters, label="parameters")
     if shapes is not None:
-        found["shapes"] = partial(
+        drawers["shapes"] = partial(
             draw.lines, shapes, label="size of the output", x_label="layer", written=count, log=True
         )
     if memory is not None:
-        found["memory"] = partial(draw.lines, memory, label="activations alive", x_label="step", written=size)
+        drawers["memory"] = partial(
+            draw.lines, memory, label="activations alive", x_label="step", written=size
+        )
     if roof is not None:
-        found["roofline"] = partial(draw.roof, roof)
-    return found
+        drawers["roofline"] = partial(draw.roof, roof)
+    return drawers

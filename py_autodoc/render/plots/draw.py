@@ -48,21 +48,21 @@ THEMES = {
 }
 
 
-def bars(found: Bars, theme: Theme, label: str) -> Figure:
+def bars(data: Bars, theme: Theme, label: str) -> Figure:
     """Draw horizontal bars, largest on top, each with its number."""
-    labels = [shorten(printable(text), LABEL) for text in found.labels]
-    values = list(found.values)
+    labels = [shorten(printable(text), LABEL) for text in data.labels]
+    values = list(data.values)
     figure, axes = figure_in(theme, max(2.0, 0.9 + 0.26 * len(values)))
-    places = range(len(values))
-    axes.barh(list(places), values, color=theme.lines[0], height=0.7)
+    positions = range(len(values))
+    axes.barh(list(positions), values, color=theme.lines[0], height=0.7)
     # Names could be parsed as formulas.
-    axes.set_yticks(list(places), labels, parse_math=False)
+    axes.set_yticks(list(positions), labels, parse_math=False)
     axes.invert_yaxis()
     axes.margins(x=0.12, y=0.01)
-    for at, value in enumerate(values):
+    for position, value in enumerate(values):
         axes.annotate(
             count(value),
-            (value, at),
+            (value, position),
             (4, 0),
             textcoords="offset points",
             va="center",
@@ -72,13 +72,17 @@ def bars(found: Bars, theme: Theme, label: str) -> Figure:
     axes.grid(axis="x", color=theme.grid, linewidth=0.8)
     axes.xaxis.set_major_formatter(formatter(count))
     # A bar for all others would dwarf the rest.
-    rest = f"; {found.others:,} others have {count(found.rest)} together" if found.others else ""
-    axes.set_xlabel(label + rest)
+    remainder = (
+        f"; {data.omitted_count:,} others have {count(data.omitted_sum)} together"
+        if data.omitted_count
+        else ""
+    )
+    axes.set_xlabel(label + remainder)
     return figure
 
 
 def lines(
-    found: PlotLines,
+    data: PlotLines,
     theme: Theme,
     label: str,
     x_label: str,
@@ -87,11 +91,11 @@ def lines(
 ) -> Figure:
     """Draw lines with a legend above the plot."""
     figure, axes = figure_in(theme, HEIGHT)
-    many = len(found.x) > MANY
-    for at, (name, values) in enumerate(found.lines.items()):
+    many = len(data.x) > MANY
+    for index, (name, values) in enumerate(data.lines.items()):
         axes.plot(
-            found.x, list(values), color=theme.lines[at % len(theme.lines)], label=name,
-            linewidth=1.0 if many else 1.6, linestyle=("-", "--", ":", "-.")[at % 4],
+            data.x, list(values), color=theme.lines[index % len(theme.lines)], label=name,
+            linewidth=1.0 if many else 1.6, linestyle=("-", "--", ":", "-.")[index % 4],
             drawstyle="steps-post" if log else "default", rasterized=many,
         )  # fmt: skip
     if log:
@@ -108,24 +112,27 @@ def lines(
     return figure
 
 
-def roof(found: Roofline, theme: Theme) -> Figure:
+def roof(roofline: Roofline, theme: Theme) -> Figure:
     """Draw kernels by FLOPs per byte and FLOP/s under the device's roofline, both axes logarithmic."""
     figure, axes = figure_in(theme, HEIGHT + 0.6)
-    ridge = found.peak / found.bandwidth
-    intensities = [point.flops / point.bytes for point in found.points]
+    ridge = roofline.peak / roofline.bandwidth
+    intensities = [point.flops / point.bytes for point in roofline.points]
     left, right = min(*intensities, ridge) / 2, max(*intensities, ridge) * 4
     axes.plot(
-        [left, ridge, right], [left * found.bandwidth, found.peak, found.peak], color=theme.ink, linewidth=1.4
+        [left, ridge, right],
+        [left * roofline.bandwidth, roofline.peak, roofline.peak],
+        color=theme.ink,
+        linewidth=1.4,
     )
     marks = {"compute": "o", "memory": "s", "overhead": "^"}
     named = {"compute": "bound by compute", "memory": "bound by bandwidth", "overhead": "bound by overhead"}
-    for at, (bound, mark) in enumerate(marks.items()):
-        points = [point for point in found.points if point.bound == bound]
+    for index, (bound, mark) in enumerate(marks.items()):
+        points = [point for point in roofline.points if point.bound == bound]
         if points:
             axes.scatter(
                 [point.flops / point.bytes for point in points],
                 [point.flops / point.seconds for point in points],
-                marker=mark, s=18, color=theme.lines[at], label=f"{named[bound]} ({len(points):,})",
+                marker=mark, s=18, color=theme.lines[index], label=f"{named[bound]} ({len(points):,})",
                 alpha=0.75, linewidths=0, rasterized=len(points) > MANY,
             )  # fmt: skip
     axes.set_xscale("log")
@@ -136,8 +143,8 @@ def roof(found: Roofline, theme: Theme) -> Figure:
     axes.grid(color=theme.grid, linewidth=0.8)
     axes.set_xlabel("FLOPs per byte")
     axes.set_title(
-        f"{printable(found.device)}, {found.precision}: {count(found.peak, 'FLOP/s')}, "
-        f"{size(found.bandwidth)}/s",
+        f"{printable(roofline.device)}, {roofline.precision}: {count(roofline.peak, 'FLOP/s')}, "
+        f"{size(roofline.bandwidth)}/s",
         size=9, color=theme.faint, loc="left", parse_math=False,
     )  # fmt: skip
     legend(axes, theme, "lower right")
@@ -162,21 +169,21 @@ def figure_in(theme: Theme, height: float) -> tuple[Figure, Axes]:
     axes.set_facecolor(theme.ground)
     axes.set_axisbelow(True)
     axes.tick_params(colors=theme.ink, labelsize=8, length=0, which="both")
-    for name, side in axes.spines.items():
-        side.set_visible(name == "bottom")
-        side.set_color(theme.faint)
-    for one in (axes.xaxis, axes.yaxis):
-        one.label.set_color(theme.faint)
-        one.label.set_fontsize(9)
+    for name, spine in axes.spines.items():
+        spine.set_visible(name == "bottom")
+        spine.set_color(theme.faint)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.label.set_color(theme.faint)
+        axis.label.set_fontsize(9)
     return figure, axes
 
 
-def legend(axes: Axes, theme: Theme, place: str = "") -> None:
+def legend(axes: Axes, theme: Theme, location: str = "") -> None:
     """Add a legend above the plot, or at a position in it."""
-    where: dict[str, Any] = (
-        {"loc": place} if place else {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4}
+    placement: dict[str, Any] = (
+        {"loc": location} if location else {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4}
     )
-    axes.legend(frameon=False, fontsize=8, labelcolor=theme.ink, **where)
+    axes.legend(frameon=False, fontsize=8, labelcolor=theme.ink, **placement)
 
 
 def formatter(written: Callable[[float | None], str]) -> Any:

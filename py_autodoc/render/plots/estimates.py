@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _NAMED = 5
 """Number of labelled layers: those with the largest ratio between the two numbers."""
 _KINDS = 4
-_APART = 0.15
+_MIN_LABEL_DISTANCE = 0.15
 """Minimum logarithmic distance at which two labels do not overlap."""
 
 
@@ -33,12 +33,12 @@ def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> F
 
     Layers without two positive numbers are omitted. Raises: ValueError if none remains.
     """
-    shown = [one for one in marks if one.measured > 0 and one.estimated > 0]
-    if not shown:
+    plotted = [mark for mark in marks if mark.measured > 0 and mark.estimated > 0]
+    if not plotted:
         raise ValueError("no layer has both numbers")
     look = THEMES[theme]
     figure, axes = figure_in(look, HEIGHT + 1.6)
-    values = [one.measured for one in shown] + [one.estimated for one in shown]
+    values = [mark.measured for mark in plotted] + [mark.estimated for mark in plotted]
     low, high = min(values) / 2, max(values) * 2
     ends = [low, high]
     axes.set_xscale("log")
@@ -53,44 +53,44 @@ def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> F
     )
     axes.plot(ends, ends, color=look.faint, linewidth=1.0, label="equal")
     counts: dict[str, float] = {}
-    for one in shown:
-        counts[one.kind] = counts.get(one.kind, 0.0) + one.measured
+    for mark in plotted:
+        counts[mark.kind] = counts.get(mark.kind, 0.0) + mark.measured
     kinds = sorted(counts, key=lambda kind: -counts[kind])[: _KINDS - 1]
-    for at, kind in enumerate([*kinds, ""]):
-        own = [one for one in shown if (one.kind == kind if kind else one.kind not in kinds)]
-        if own:
+    for index, kind in enumerate([*kinds, ""]):
+        of_kind = [mark for mark in plotted if (mark.kind == kind if kind else mark.kind not in kinds)]
+        if of_kind:
             axes.scatter(
-                [one.measured for one in own], [one.estimated for one in own], s=26, alpha=0.8,
-                color=look.lines[at % len(look.lines)], label=printable(kind) or "others", linewidths=0,
+                [mark.measured for mark in of_kind], [mark.estimated for mark in of_kind], s=26, alpha=0.8,
+                color=look.lines[index % len(look.lines)], label=printable(kind) or "others", linewidths=0,
             )  # fmt: skip
-    for one in _named(shown):
+    for mark in _named(plotted):
         axes.annotate(
-            shorten(printable(one.label), LABEL), (one.measured, one.estimated), (5, 3), size=7,
+            shorten(printable(mark.label), LABEL), (mark.measured, mark.estimated), (5, 3), size=7,
             color=look.ink, textcoords="offset points", parse_math=False,
         )  # fmt: skip
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
     axes.set_xlabel("Measured", parse_math=False)
     axes.set_ylabel(shorten(f"Estimated on {printable(device)}", LABEL), parse_math=False)
-    for side in (axes.xaxis, axes.yaxis):
-        side.set_major_formatter(formatter(lambda value: "" if value is None else f"{value:g} ms"))
-        side.set_minor_formatter(formatter(lambda _: ""))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(formatter(lambda value: "" if value is None else f"{value:g} ms"))
+        axis.set_minor_formatter(formatter(lambda _: ""))
     axes.grid(color=look.grid, linewidth=0.8)
     legend(axes, look)
     return figure
 
 
-def _named(shown: Sequence[Mark]) -> list[Mark]:
+def _named(marks: Sequence[Mark]) -> list[Mark]:
     """Return the marks to label: the farthest from the diagonal, none next to another labelled one."""
-    found: list[Mark] = []
-    for one in sorted(shown, key=lambda one: -abs(one.measured - one.estimated)):
-        apart = (
-            max(abs(log(one.measured / other.measured)), abs(log(one.estimated / other.estimated)))
-            for other in found
+    named: list[Mark] = []
+    for mark in sorted(marks, key=lambda mark: -abs(mark.measured - mark.estimated)):
+        distances = (
+            max(abs(log(mark.measured / other.measured)), abs(log(mark.estimated / other.estimated)))
+            for other in named
         )
-        if len(found) < _NAMED and all(far > _APART for far in apart):
-            found.append(one)
-    return found
+        if len(named) < _NAMED and all(distance > _MIN_LABEL_DISTANCE for distance in distances):
+            named.append(mark)
+    return named
 
 
 def drawn(figure: Figure, name: str) -> bytes:

@@ -17,12 +17,12 @@ BARS = 20
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Labels and values, largest first; ``rest`` is the sum of the ``others`` without a bar."""
+    """Labels and values, largest first, and the number and sum of the items without a bar."""
 
     labels: tuple[str, ...]
     values: tuple[int, ...]
-    others: int
-    rest: int
+    omitted_count: int
+    omitted_sum: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class PlotAxis:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class ScatterPoint:
     """One variant. ``detail`` is written below its label; spans are likely ranges of an estimate."""
 
     label: str
@@ -61,11 +61,11 @@ class Scatter:
 
     x: PlotAxis
     y: PlotAxis
-    spots: tuple[Spot, ...]
+    points: tuple[ScatterPoint, ...]
     front: tuple[int, ...]
     """Indices of the variants on the Pareto front of these two numbers, from left to right."""
     best: str
-    """Description of the criteria in which the ``best`` spots are best."""
+    """Description of the criteria in which the ``best`` points are best."""
 
 
 def operators(report: Report) -> Bars | None:
@@ -78,13 +78,13 @@ def parameters(report: Report) -> Bars | None:
     return _bars([(layer.name, layer.params or 0) for layer in report.layers])
 
 
-def _bars(found: list[tuple[str, int]]) -> Bars | None:
-    ranked = sorted((one for one in found if one[1]), key=lambda one: -one[1])
+def _bars(totals: list[tuple[str, int]]) -> Bars | None:
+    ranked = sorted((item for item in totals if item[1]), key=lambda item: -item[1])
     if not ranked:
         return None
-    shown, rest = ranked[:BARS], ranked[BARS:]
-    labels, values = zip(*shown, strict=True)
-    return Bars(labels, values, len(rest), sum(value for _, value in rest))
+    drawn, omitted = ranked[:BARS], ranked[BARS:]
+    labels, values = zip(*drawn, strict=True)
+    return Bars(labels, values, len(omitted), sum(value for _, value in omitted))
 
 
 def depth(report: Report) -> PlotLines | None:
@@ -104,13 +104,19 @@ def depth(report: Report) -> PlotLines | None:
 
 def shapes(report: Report) -> PlotLines | None:
     """Return the output dimensions of layers with the most common rank; elements if that is below 3."""
-    known = [
-        (at, tuple(size for size in layer.output_shape if isinstance(size, int)), len(layer.output_shape))
-        for at, layer in enumerate(report.layers, 1)
+    with_rank = [
+        (
+            position,
+            tuple(size for size in layer.output_shape if isinstance(size, int)),
+            len(layer.output_shape),
+        )
+        for position, layer in enumerate(report.layers, 1)
         if layer.output_shape
     ]
     sized = [
-        (at, sizes) for at, sizes, rank in known if len(sizes) == rank and all(size > 0 for size in sizes)
+        (position, sizes)
+        for position, sizes, rank in with_rank
+        if len(sizes) == rank and all(size > 0 for size in sizes)
     ]
     ranks = Counter(len(sizes) for _, sizes in sized if len(sizes) in (3, 4))
     if len(sized) < 2:
@@ -118,12 +124,14 @@ def shapes(report: Report) -> PlotLines | None:
     if not ranks:
         return _lines(sized, {"elements": prod})
     rank = ranks.most_common(1)[0][0]
-    same = [(at, sizes) for at, sizes in sized if len(sizes) == rank]
+    same = [(position, sizes) for position, sizes in sized if len(sizes) == rank]
     alike = [layer for layer in report.layers if len(layer.output_shape or ()) == rank]
     spatial = 8 * sum(layer.type in _SPATIAL for layer in alike) >= len(alike)
     names: tuple[str, ...] = _AXES.get((rank, spatial), ("", "", ""))
-    labels = [f"axis {at} ({name})" if name else f"axis {at}" for at, name in enumerate(names, 1)]
-    return _lines(same, {label: _axis(at) for at, label in enumerate(labels, 1)})
+    labels = [
+        f"axis {position} ({name})" if name else f"axis {position}" for position, name in enumerate(names, 1)
+    ]
+    return _lines(same, {label: _axis(position) for position, label in enumerate(labels, 1)})
 
 
 _SPATIAL = frozenset({
@@ -143,12 +151,14 @@ def _axis(axis: int) -> Callable[[tuple[int, ...]], int]:
 
 
 def _lines(
-    found: Sequence[tuple[int, tuple[int, ...]]], made: Mapping[str, Callable[[tuple[int, ...]], int]]
+    sized: Sequence[tuple[int, tuple[int, ...]]], measures: Mapping[str, Callable[[tuple[int, ...]], int]]
 ) -> PlotLines | None:
-    if len(found) < 2:
+    if len(sized) < 2:
         return None
-    x = tuple(at for at, _ in found)
-    return PlotLines(x, {label: tuple(value(sizes) for _, sizes in found) for label, value in made.items()})
+    x = tuple(position for position, _ in sized)
+    return PlotLines(
+        x, {label: tuple(measure(sizes) for _, sizes in sized) for label, measure in measures.items()}
+    )
 
 
 def memory(report: Report) -> PlotLines | None:
