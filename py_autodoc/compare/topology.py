@@ -113,7 +113,7 @@ def _check_weights(path: PathLike, name: str) -> None:
         proto = parse_structure(WireSource(status.st_size, fd), name)
     notes = DiagnosticCollector()
     external_facts(collect_and_sanitize(proto, DiagnosticCollector()).external, os.fspath(path), notes)
-    faults = notes.done()
+    faults = notes.diagnostics()
     if faults:
         raise InputError(faults[0].code, f"{name}: {faults[0].message}")
 

@@ -23,7 +23,7 @@ from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTen
 from py_autodoc.graph.tensor_data.tensor_decoding import decode
 from py_autodoc.graph.tensor_data.weight_array import read_array
 from py_autodoc.graph.tensor_data.weight_reader import TensorContent, chunks, content_of
-from py_autodoc.graph.tensor_data.weight_view import held_constant
+from py_autodoc.graph.tensor_data.weight_view import stored_constant
 from py_autodoc.report.pipeline.analysis import Analysis
 
 _STEPS = 8
@@ -107,7 +107,7 @@ class WeightComparison:
 
     def content(self, held: HeldWeights) -> TensorContent | None:
         """Return the location of the values; None if they cannot be read."""
-        found = held_constant(self.analysis.loaded, self.model, held.tensor)
+        found = stored_constant(self.analysis.loaded, self.model, held.tensor)
         if found is None or found.indices is not None:
             return None
         try:
@@ -167,7 +167,7 @@ class WeightComparison:
         if known is None:
             try:
                 read = read_array(
-                    self.analysis.loaded, self.model, self.source, tensor, most=8 * _MOST_SCALES
+                    self.analysis.loaded, self.model, self.source, tensor, max_bytes=8 * _MOST_SCALES
                 )
             except AutodocError as fault:
                 raise UnreadableTensor(f"its scales cannot be read: {fault}") from None

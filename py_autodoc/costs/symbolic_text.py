@@ -68,7 +68,7 @@ def parse(source: str) -> Number:
     """Parse an expression. Raises: ExprError if it violates the grammar."""
     if len(source) > MAX_TEXT:
         raise ExprError("too long")
-    return wrap(_ExpressionParser(source).whole())
+    return wrap(_ExpressionParser(source).parse())
 
 
 class _ExpressionParser(Parser):
@@ -83,7 +83,7 @@ class _ExpressionParser(Parser):
         if name != "ceil":
             return super().call(name, depth)
         value = self.expr(depth)
-        self.take("/")
+        self.next_token("/")
         d = self.unary(depth).as_int()
         if d is None or d < 1:
             raise ExprError("ceil needs a positive number below the line")

@@ -153,7 +153,9 @@ class ModelFile:
 def plain_attribute(node: Node) -> Any:
     """Return the value_float(s) or value_int(s) of a Constant node as an array; None for others."""
     for name, value in node.attributes.items():
-        constant = None if isinstance(value, ConstTensor) else structure_checks.plain_constant(name, value)
+        constant = (
+            None if isinstance(value, ConstTensor) else structure_checks.attribute_constant(name, value)
+        )
         if constant is not None and constant[0] != _T.STRING:
             return constant[1]
     return None

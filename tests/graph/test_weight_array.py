@@ -129,10 +129,10 @@ def test_text_and_sparse_tensors_are_refused():
 
 def test_a_bound_is_kept_before_anything_is_read():
     tensor = raw(TensorProto.BFLOAT16, 1000, [1000])
-    assert len(read(holder(tensor), most=4000).data) == 4128
+    assert len(read(holder(tensor), max_bytes=4000).data) == 4128
     with pytest.raises(LimitError, match="4,000 bytes") as caught:
         # Of the file, where each takes four bytes, not two.
-        read(holder(tensor), most=3999, hint="Otherwise.", check=lambda: pytest.fail("read"))
+        read(holder(tensor), max_bytes=3999, hint="Otherwise.", check=lambda: pytest.fail("read"))
     assert (caught.value.code, caught.value.hint) == ("limit-array-bytes", "Otherwise.")
 
 

@@ -57,11 +57,11 @@ def agree(found, values):
     assert sum(counts) == finite.size
     for place, count in enumerate(counts):
         low, high = edges[place], edges[place + 1]
-        last = place == len(counts) - 1 and not spread.histogram.whole
+        last = place == len(counts) - 1 and not spread.histogram.integers
         inside = (finite >= low) & ((finite <= high) if last else (finite < high))
         # An edge may be rounded by one bit; numpy decides then.
         assert abs(int(inside.sum()) - count) <= (
-            0 if spread.histogram.whole else np.sum(finite == high) + np.sum(finite == low)
+            0 if spread.histogram.integers else np.sum(finite == high) + np.sum(finite == low)
         )
     expected = np.quantile(finite, PROBABILITIES, method="inverted_cdf")
     assert list(spread.quantiles) == expected.tolist()

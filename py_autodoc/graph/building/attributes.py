@@ -17,7 +17,7 @@ NO_ATTRIBUTES: Mapping[str, Any] = {}
 OpenGraph = Callable[[str, onnx.GraphProto], int]
 """(attribute name, subgraph) → id of the new graph."""
 
-_PLAIN: dict[int, Callable[[Any], Any]] = {
+_VALUE_GETTERS: dict[int, Callable[[Any], Any]] = {
     _A.FLOAT: lambda a: a.f,
     _A.INT: lambda a: a.i,
     _A.STRING: lambda a: decode_text(a.s),
@@ -51,9 +51,9 @@ def attribute_type(attribute: onnx.AttributeProto) -> int:
 
 def decode(attribute: onnx.AttributeProto, kind: int, name: str, open_graph: OpenGraph) -> Any:
     """Return the value of an attribute; a graph becomes the id that ``open_graph`` returns."""
-    plain = _PLAIN.get(kind)
-    if plain is not None:
-        return plain(attribute)
+    getter = _VALUE_GETTERS.get(kind)
+    if getter is not None:
+        return getter(attribute)
     if kind == _A.GRAPH:
         return open_graph(name, attribute.g)
     if kind == _A.GRAPHS:
@@ -70,23 +70,23 @@ class AttributeReader:
         self._types: dict[tuple[str, str], Mapping[str, int]] = {}
 
     def read(
-        self, node: onnx.NodeProto, number: int, where: str, domain: str, op_type: str, open_graph: OpenGraph
+        self, node: onnx.NodeProto, number: int, label: str, domain: str, op_type: str, open_graph: OpenGraph
     ) -> Mapping[str, Any]:
         """Return the attributes by name, keeping the first duplicate. Adds ``bad-attribute`` diagnostics."""
         if not len(node.attribute):
             return NO_ATTRIBUTES
         values: dict[str, Any] = {}
-        wanted: Mapping[str, int] | None = None
+        expected_types: Mapping[str, int] | None = None
         for attribute in node.attribute:
             name = decode_text(attribute.name)
             kind = attribute_type(attribute)
-            if wanted is None:
-                wanted = self._types.get((domain, op_type)) or self._schema(domain, op_type)
-            if wanted.get(name, kind) != kind:
-                what = f"{name[:80]} is {_kind_name(kind)}, must be {_kind_name(wanted[name])}."
-                self._notes.add("bad-attribute", what, where, number)
+            if expected_types is None:
+                expected_types = self._types.get((domain, op_type)) or self._schema(domain, op_type)
+            if expected_types.get(name, kind) != kind:
+                message = f"{name[:80]} is {_kind_name(kind)}, must be {_kind_name(expected_types[name])}."
+                self._notes.add("bad-attribute", message, label, number)
             if name in values:
-                self._notes.add("bad-attribute", f"{name[:80]} is given twice.", where, number)
+                self._notes.add("bad-attribute", f"{name[:80]} is given twice.", label, number)
             else:
                 values[name] = decode(attribute, kind, name, open_graph)
         return values

@@ -87,7 +87,7 @@ class _GraphBuilder:
             nodes=tuple(self.nodes),
             tensors=tuple(tensor.freeze(tensor.id in quantized) for tensor in self.tensors),
             constants=self.constants,
-            diagnostics=(*self.loaded.diagnostics, *self.notes.done()),
+            diagnostics=(*self.loaded.diagnostics, *self.notes.diagnostics()),
             functions=self.loaded.functions,
             unexpanded_calls=self.loaded.unexpanded_calls,
             texts=self.loaded.texts,
@@ -124,28 +124,28 @@ class _GraphBuilder:
     # Graphs
 
     def _graph(self, graph: DraftGraph) -> None:
-        own: dict[str, DraftTensor] = {}
-        self._initializers(graph, own)
-        self._inputs(graph, own)
+        by_name: dict[str, DraftTensor] = {}
+        self._initializers(graph, by_name)
+        self._inputs(graph, by_name)
         raw = graph.proto.node
-        made = self._outputs(graph, own, raw)
+        output_rows = self._outputs(graph, by_name, raw)
         for info in graph.proto.value_info:
-            known = own.get(info.name)
-            if known is not None and not known.dtype:
-                self._declare(known, info)
-        chain = (own, *graph.outer)
+            tensor = by_name.get(info.name)
+            if tensor is not None and not tensor.dtype:
+                self._declare(tensor, info)
+        chain = (by_name, *graph.outer)
         graph.first = len(self.nodes)
-        for node, outputs in zip(raw, made, strict=True):
+        for node, outputs in zip(raw, output_rows, strict=True):
             self._node(graph, chain, node, outputs)
         graph.last = len(self.nodes)
         self._results(graph, chain)
 
-    def _initializers(self, graph: DraftGraph, own: dict[str, DraftTensor]) -> None:
+    def _initializers(self, graph: DraftGraph, by_name: dict[str, DraftTensor]) -> None:
         for proto in graph.proto.initializer:
-            tensor = self._initializer(graph, own, proto.name)
+            tensor = self._initializer(graph, by_name, proto.name)
             self._constant(tensor, proto)
         for sparse in graph.proto.sparse_initializer:
-            tensor = self._initializer(graph, own, sparse.values.name)
+            tensor = self._initializer(graph, by_name, sparse.values.name)
             tensor.container = "sparse"
             tensor.dtype = sparse.values.data_type
             tensor.shape = tuple(d if d >= 0 else None for d in sparse.dims)
@@ -154,48 +154,48 @@ class _GraphBuilder:
                 sparse.values, tuple(sparse.values.dims), tensor.name, tensor.id, self.notes
             )
 
-    def _initializer(self, graph: DraftGraph, own: dict[str, DraftTensor], name: str) -> DraftTensor:
+    def _initializer(self, graph: DraftGraph, by_name: dict[str, DraftTensor], name: str) -> DraftTensor:
         tensor = self._new(name, graph, TensorKind.INITIALIZER)
         graph.initializers.append(tensor.id)
-        if own.setdefault(name, tensor) is not tensor:
+        if by_name.setdefault(name, tensor) is not tensor:
             self.notes.add("duplicate-output", "Two initializers have this name.", name, tensor=tensor.id)
         return tensor
 
-    def _inputs(self, graph: DraftGraph, own: dict[str, DraftTensor]) -> None:
+    def _inputs(self, graph: DraftGraph, by_name: dict[str, DraftTensor]) -> None:
         kind = TensorKind.OUTER if graph.id else TensorKind.INPUT
         for info in graph.proto.input:
             name = info.name
-            known = own.get(name)
-            if known is not None and known.kind == TensorKind.INITIALIZER:
+            existing = by_name.get(name)
+            if existing is not None and existing.kind == TensorKind.INITIALIZER:
                 continue
             tensor = self._new(name, graph, kind)
             graph.inputs.append(tensor.id)
             self._declare(tensor, info)
-            if own.setdefault(name, tensor) is not tensor:
+            if by_name.setdefault(name, tensor) is not tensor:
                 self.notes.add("duplicate-output", "A graph input is listed twice.", name, tensor=tensor.id)
 
     def _outputs(
-        self, graph: DraftGraph, own: dict[str, DraftTensor], nodes: Iterable[onnx.NodeProto]
+        self, graph: DraftGraph, by_name: dict[str, DraftTensor], nodes: Iterable[onnx.NodeProto]
     ) -> list[tuple[int, ...]]:
         """Create a tensor for every node output before any node is read, since nodes may be unsorted."""
-        made: list[tuple[int, ...]] = []
-        for at, node in enumerate(nodes, len(self.nodes)):
-            number, row = self.ids.number(at), []
+        rows: list[tuple[int, ...]] = []
+        for index, node in enumerate(nodes, len(self.nodes)):
+            number, row = self.ids.number(index), []
             for name in node.output:
                 if not name:
                     row.append(-1)
                     continue
                 tensor = self._new(name, graph, TensorKind.ACTIVATION, number)
-                if own.setdefault(name, tensor) is not tensor:
-                    what = "Made twice; readers get the first."
-                    self.notes.add("duplicate-output", what, name, number, tensor.id)
+                if by_name.setdefault(name, tensor) is not tensor:
+                    message = "Made twice; readers get the first."
+                    self.notes.add("duplicate-output", message, name, number, tensor.id)
                 row.append(tensor.id)
-            made.append(self._row(row))
-        return made
+            rows.append(self._row(row))
+        return rows
 
     def _row(self, ids: list[int]) -> tuple[int, ...]:
         """Return ids as a tuple; tuples with one id are shared."""
-        return self.ids.alone(ids[0]) if len(ids) == 1 else tuple(ids)
+        return self.ids.single_id(ids[0]) if len(ids) == 1 else tuple(ids)
 
     def _results(self, graph: DraftGraph, chain: Chain) -> None:
         for info in graph.proto.output:
@@ -207,7 +207,7 @@ class _GraphBuilder:
             tensor.is_output = tensor.is_output or not graph.id
             graph.outputs.append(tensor.id)
 
-    def _outer(self, graph: DraftGraph, chain: Chain, name: str, where: str, node: int) -> DraftTensor:
+    def _outer(self, graph: DraftGraph, chain: Chain, name: str, label: str, node: int) -> DraftTensor:
         """Resolve a name that this graph does not define; the innermost enclosing graph wins."""
         for names in chain[1:]:
             tensor = names.get(name)
@@ -215,7 +215,7 @@ class _GraphBuilder:
                 graph.captures.append(tensor)
                 return tensor
         tensor = chain[0][name] = self._new(name, graph, TensorKind.ACTIVATION)
-        self.notes.add("undefined-input", f"Nothing produces {name[:80]!r}.", where, node, tensor.id)
+        self.notes.add("undefined-input", f"Nothing produces {name[:80]!r}.", label, node, tensor.id)
         return tensor
 
     # Nodes
@@ -227,19 +227,19 @@ class _GraphBuilder:
         op_type = self.operators.setdefault(op_type, op_type)
         if name and self.names.setdefault(name, number) != number:
             self.notes.add("duplicate-name", f"Also the name of node {self.names[name]}.", name, number)
-        where = name or op_type
-        own = chain[0]
+        label = name or op_type
+        by_name = chain[0]
         inputs = []
         for source in proto.input:
             if source:
-                tensor = own.get(source) or self._outer(graph, chain, source, where, number)
+                tensor = by_name.get(source) or self._outer(graph, chain, source, label, number)
                 tensor.read_by(number, self.ids)
                 inputs.append(tensor.id)
             else:
                 inputs.append(-1)
         scope = self._scope(graph, proto, name, outputs)
         if scope.cut:
-            self.notes.add("deep-hierarchy", "Nested deeper than 64 levels; the rest is cut.", where, number)
+            self.notes.add("deep-hierarchy", "Nested deeper than 64 levels; the rest is cut.", label, number)
         bodies: list[tuple[str, int]] = []
 
         def open_graph(attribute: str, body: onnx.GraphProto) -> int:
@@ -248,7 +248,7 @@ class _GraphBuilder:
             bodies.append((attribute, inner.id))
             return inner.id
 
-        attributes = self.attributes.read(proto, number, where, domain, op_type, open_graph)
+        attributes = self.attributes.read(proto, number, label, domain, op_type, open_graph)
         self.nodes.append(
             Node(
                 number,
@@ -289,16 +289,16 @@ class _GraphBuilder:
         tensor.kind = TensorKind.CONSTANT
         for attribute in proto.attribute:
             name = decode_text(attribute.name)
-            held = attributes.get(name)
-            if name == "value" and isinstance(held, ConstTensor):
+            value = attributes.get(name)
+            if name == "value" and isinstance(value, ConstTensor):
                 self._constant(tensor, attribute.t)
-            elif name == "sparse_value" and isinstance(held, ConstTensor):
-                tensor.container, tensor.dtype = "sparse", held.dtype
-                tensor.shape, tensor.storage = held.shape, held.storage
+            elif name == "sparse_value" and isinstance(value, ConstTensor):
+                tensor.container, tensor.dtype = "sparse", value.dtype
+                tensor.shape, tensor.storage = value.shape, value.storage
             elif name.startswith("value_"):
-                found = structure_checks.plain_constant(name, held)
-                if found is not None:
-                    tensor.dtype, array = found
+                constant = structure_checks.attribute_constant(name, value)
+                if constant is not None:
+                    tensor.dtype, array = constant
                     tensor.shape = array.shape
                     tensor.storage = Storage(
                         sum(map(len, array.flat)) if array.dtype == object else array.nbytes
@@ -333,10 +333,12 @@ class _GraphBuilder:
             needs.append([producer - first for producer in producers if first <= producer < last])
         order, stuck = execution_order(needs)
         if stuck:
-            ring = find_cycle(needs, stuck)
-            labels = [self.nodes[first + i].name or self.nodes[first + i].op_type for i in ring[:8]]
-            where = " → ".join(label[:80] for label in labels)
-            self.notes.add("cycle", f"{len(ring):,} nodes wait for each other.", where, first + ring[0])
+            cycle = find_cycle(needs, stuck)
+            labels = [self.nodes[first + i].name or self.nodes[first + i].op_type for i in cycle[:8]]
+            cycle_text = " → ".join(label[:80] for label in labels)
+            self.notes.add(
+                "cycle", f"{len(cycle):,} nodes wait for each other.", cycle_text, first + cycle[0]
+            )
         elif any(before > after for before, after in pairwise(order)):
             self.notes.add("unsorted", "The nodes are not in execution order; they were sorted.")
         return [self.ids.number(first + i) for i in order]

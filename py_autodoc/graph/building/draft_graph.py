@@ -15,11 +15,11 @@ class Ids:
     and in an order. Without sharing, these objects would take half of the memory of a graph.
     """
 
-    __slots__ = ("_alone", "_numbers")
+    __slots__ = ("_numbers", "_single_ids")
 
     def __init__(self) -> None:
         self._numbers: list[int] = []
-        self._alone: dict[int, tuple[int]] = {}
+        self._single_ids: dict[int, tuple[int]] = {}
 
     def number(self, id: int) -> int:
         """Return the object for an id. Ids must first be requested in ascending order."""
@@ -28,12 +28,12 @@ class Ids:
             numbers.append(id)
         return numbers[id]
 
-    def alone(self, id: int) -> tuple[int]:
+    def single_id(self, id: int) -> tuple[int]:
         """Return the shared tuple with only this id."""
-        known = self._alone.get(id)
-        if known is None:
-            known = self._alone[id] = (id,)
-        return known
+        ids = self._single_ids.get(id)
+        if ids is None:
+            ids = self._single_ids[id] = (id,)
+        return ids
 
 
 class DraftTensor:
@@ -70,7 +70,7 @@ class DraftTensor:
         """Record a consumer once."""
         readers = self.consumers
         if not readers:
-            self.consumers = ids.alone(node)  # most tensors have one consumer
+            self.consumers = ids.single_id(node)  # most tensors have one consumer
         elif readers[-1] != node:
             if isinstance(readers, tuple):
                 self.consumers = readers = list(readers)

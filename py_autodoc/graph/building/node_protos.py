@@ -86,13 +86,13 @@ def graph_proto(loaded: LoadedModel, model: Model, graph: int) -> onnx.GraphProt
 
 def _bodies(node: onnx.NodeProto) -> list[onnx.GraphProto]:
     """Return the subgraphs of a node in the order of ``build``: the first of each attribute name."""
-    found: list[onnx.GraphProto] = []
+    bodies: list[onnx.GraphProto] = []
     seen: set[str] = set()
     for attribute in node.attribute:
         kind, name = attribute_type(attribute), decode_text(attribute.name)
         if name not in seen and kind == onnx.AttributeProto.GRAPH:
-            found.append(attribute.g)
+            bodies.append(attribute.g)
         elif name not in seen and kind == onnx.AttributeProto.GRAPHS:
-            found.extend(attribute.graphs)
+            bodies.extend(attribute.graphs)
         seen.add(name)
-    return found
+    return bodies

@@ -88,17 +88,17 @@ def op_doc(domain: str, op: str, opset: int) -> OpDoc | None:
 
 def defined(deprecated: bool = False) -> list[Key]:
     """Return all operators at the newest opsets of the installed onnx; ``deprecated`` includes those."""
-    schemas = (one for one in defs.get_all_schemas() if deprecated or not one.deprecated)
-    return sorted({(one.domain, one.name) for one in schemas})
+    schemas = (schema for schema in defs.get_all_schemas() if deprecated or not schema.deprecated)
+    return sorted({(schema.domain, schema.name) for schema in schemas})
 
 
 @answers("inputs")
 def _input_names() -> Mapping[Key, Link]:
-    found = {}
+    links = {}
     for domain, op in defined():
         names = ", ".join(item.name for item in defs.get_schema(op, domain=domain).inputs)
-        found[domain, op] = row_of(__name__, "op_doc", names)
-    return found
+        links[domain, op] = row_of(__name__, "op_doc", names)
+    return links
 
 
 def _formal(item: Any) -> FormalDoc:

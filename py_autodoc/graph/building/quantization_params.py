@@ -60,27 +60,27 @@ def scales_and_zero_points(
     name: Callable[[int], str],
 ) -> frozenset[int]:
     """Return tensors used only as a scale or zero point. Adds a diagnostic for scales of 0."""
-    special: set[int] = set()
-    other: set[int] = set()
+    param_inputs: set[int] = set()
+    data_inputs: set[int] = set()
     for node in nodes:
-        places = _places(node)
-        if places is None:
-            other.update(node.inputs)
+        positions = _param_positions(node)
+        if positions is None:
+            data_inputs.update(node.inputs)
             continue
-        for place, tensor in enumerate(node.inputs):
-            if place in places[0]:
-                special.add(tensor)
+        for position, tensor in enumerate(node.inputs):
+            if position in positions[0]:
+                param_inputs.add(tensor)
                 value = constants.get(tensor)
                 if value is not None and value.dtype.kind == "f" and np.any(value == 0):
                     notes.add("zero-scale", "A quantization scale is 0.", name(tensor), node.id, tensor)
-            elif place in places[1]:
-                special.add(tensor)
+            elif position in positions[1]:
+                param_inputs.add(tensor)
             else:
-                other.add(tensor)
-    return frozenset(special - other - {-1})
+                data_inputs.add(tensor)
+    return frozenset(param_inputs - data_inputs - {-1})
 
 
-def _places(node: Node) -> tuple[Collection[int], Collection[int]] | None:
+def _param_positions(node: Node) -> tuple[Collection[int], Collection[int]] | None:
     kind = (node.domain, node.op_type)
     modulo = VARIADIC.get(kind)
     if modulo is None:

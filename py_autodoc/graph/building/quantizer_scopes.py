@@ -40,7 +40,7 @@ _NORMS = frozenset({
     "SkipSimplifiedLayerNormalization", "BatchNormalization", "GroupNormalization", "InstanceNormalization",
     "ReduceMean",
 })  # fmt: skip
-_LIGHT = _NORMS | {
+_AUXILIARY = _NORMS | {
     "Relu", "Gelu", "FastGelu", "QuickGelu", "Sigmoid", "Tanh", "Erf", "Softmax", "Clip", "LeakyRelu",
     "HardSwish", "HardSigmoid", "Elu", "Swish", "Softplus", "Pow", "Sqrt", "Reciprocal", "Add", "Sub", "Mul",
     "Div", "Cast", "Identity", "Dropout",
@@ -50,7 +50,7 @@ _WEIGHT = re.compile(r"(q?weight|kernel)(_|$)")
 _MAX_NAME = 512
 
 
-def served_scopes(
+def quantizer_scopes(
     nodes: Sequence[Node], tensors: Sequence[DraftTensor], order: Sequence[int], unscoped: Iterable[int]
 ) -> dict[int, Names]:
     """Return node → scope for quantizers, and for nodes of ``unscoped`` that are layers or belong to one.
@@ -74,36 +74,36 @@ class _QuantizerScopes:
         self.order = order
         self.unknown = set(unscoped)
         self.scopes: dict[int, Names] = {}
-        self.servants: set[int] = set()
+        self.quantizers: set[int] = set()
         for number in order:
             node = nodes[number]
             if node.op_type in QUANTIZERS and "scope" not in node.origins and "function" not in node.origins:
-                self.servants.add(number)
+                self.quantizers.add(number)
             elif number not in self.unknown:
                 self.scopes[number] = node.scope
         self.after: dict[int, int] = {}
         """Node that converts the result of an integer layer to float → the layer."""
         self.layers = [n for n in order if n in self.unknown and self._is_layer(nodes[n])]
-        if self.layers or self.servants:
+        if self.layers or self.quantizers:
             self._find_quantizers()
 
     def run(self) -> dict[int, Names]:
-        if not self.layers and not self.servants:
+        if not self.layers and not self.quantizers:
             return {}
         self.outside = common(self.scopes.values())
-        self.light = self._light_scopes()
-        self.norms = self.light & {
+        self.auxiliary = self._auxiliary_scopes()
+        self.norms = self.auxiliary & {
             names for number, names in self.scopes.items() if self.nodes[number].op_type in _NORMS
         }
         self.paths = self._paths()
-        found = {layer: self._layer(layer) for layer in self.layers}
-        self.scopes |= {layer: names for layer, names in found.items() if names is not None}
+        layer_scopes = {layer: self._layer(layer) for layer in self.layers}
+        self.scopes |= {layer: names for layer, names in layer_scopes.items() if names is not None}
         for node, layer in self.after.items():
             if layer in self.scopes:
                 self.scopes[node] = self.scopes[layer]
         self._place_quantizers()
-        ours = (*self.layers, *self.after, *self.servants)
-        return {node: self.scopes[node] for node in ours if node in self.scopes}
+        members = (*self.layers, *self.after, *self.quantizers)
+        return {node: self.scopes[node] for node in members if node in self.scopes}
 
     def _is_layer(self, node: Node) -> bool:
         return node.op_type in _LAYERS and any(self._is_constant(t) for t in node.inputs)
@@ -118,12 +118,12 @@ class _QuantizerScopes:
             node = self.nodes[number]
             if number not in self.unknown or node.op_type not in ("Cast", "Mul"):
                 continue
-            made = [p for p in self._producers(number) if p >= 0]
-            layer = next((self.after.get(p, p) for p in made if p in integers or p in self.after), -1)
+            producers = [p for p in self._producers(number) if p >= 0]
+            layer = next((self.after.get(p, p) for p in producers if p in integers or p in self.after), -1)
             if layer >= 0:
                 self.after[number] = layer
-            elif made and all(p in self.servants for p in made):
-                self.servants.add(number)
+            elif producers and all(p in self.quantizers for p in producers):
+                self.quantizers.add(number)
 
     def _layer(self, layer: int) -> Names | None:
         """Return the scope of a layer; None if no neighbour has a scope."""
@@ -152,9 +152,9 @@ class _QuantizerScopes:
                 continue
             parts = path.split(".")
             for size in range(len(parts), 0, -1):
-                known = self.paths.get(".".join(parts[:size]))
-                if known is not None:
-                    return (*known, ".".join(parts[size:])) if size < len(parts) else known
+                names = self.paths.get(".".join(parts[:size]))
+                if names is not None:
+                    return (*names, ".".join(parts[size:])) if size < len(parts) else names
             if self.paths:
                 return (*self.outside, path)
         return None
@@ -194,7 +194,7 @@ class _QuantizerScopes:
                 if reader in seen:
                     continue
                 seen.add(reader)
-                if reader in self.after or (reader in self.servants and number not in self.servants):
+                if reader in self.after or (reader in self.quantizers and number not in self.quantizers):
                     stack.append(reader)
                 else:
                     yield reader
@@ -208,7 +208,7 @@ class _QuantizerScopes:
                 if producer < 0 or producer in seen:
                     continue
                 seen.add(producer)
-                if producer in self.servants:
+                if producer in self.quantizers:
                     stack.append(producer)
                 else:
                     yield producer
@@ -220,22 +220,24 @@ class _QuantizerScopes:
         """
         before = dict(self.scopes)
         for number in self.order:
-            made = [before[p] for p in self._producers(number) if p in before]
-            if number not in before and made:
-                before[number] = common(made)
+            producer_scopes = [before[p] for p in self._producers(number) if p in before]
+            if number not in before and producer_scopes:
+                before[number] = common(producer_scopes)
         behind = dict(self.scopes)
         for number in reversed(self.order):
             if number in behind:
                 continue
-            read = [behind[r] for r in self._consumers(number) if r in behind]
+            consumer_scopes = [behind[r] for r in self._consumers(number) if r in behind]
             if self._gives_output(number):
-                read.append(self.outside)
-            if number in self.servants:
-                names = self._quantizer_scope(number, before.get(number), common(read) if read else None)
+                consumer_scopes.append(self.outside)
+            if number in self.quantizers:
+                names = self._quantizer_scope(
+                    number, before.get(number), common(consumer_scopes) if consumer_scopes else None
+                )
                 if names is not None:
                     self.scopes[number] = behind[number] = names
-            elif read:
-                behind[number] = common(read)
+            elif consumer_scopes:
+                behind[number] = common(consumer_scopes)
 
     def _quantizer_scope(self, number: int, before: Names | None, behind: Names | None) -> Names | None:
         if before is None or behind is None:
@@ -243,19 +245,19 @@ class _QuantizerScopes:
         a_scale = self.nodes[number].op_type == "Mul"  # all scales of one layer
         return before if not a_scale and _within(before, behind) else behind
 
-    def _light_scopes(self) -> set[Names]:
+    def _auxiliary_scopes(self) -> set[Names]:
         """Return scopes that hold only a normalization or an activation."""
-        heavy: set[Names] = set()
+        others: set[Names] = set()
         for number, names in self.scopes.items():
-            if self.nodes[number].op_type not in _LIGHT or self._adds_bias(number):
-                heavy.update(names[:size] for size in range(len(names) + 1))
+            if self.nodes[number].op_type not in _AUXILIARY or self._adds_bias(number):
+                others.update(names[:size] for size in range(len(names) + 1))
             else:
-                heavy.update(names[:size] for size in range(len(names)))
-        return set(self.scopes.values()) - heavy
+                others.update(names[:size] for size in range(len(names)))
+        return set(self.scopes.values()) - others
 
     def _innermost_layer_scope(self, names: Names) -> Names:
         """Return the innermost enclosing scope that can hold a layer."""
-        while names and names in self.light:
+        while names and names in self.auxiliary:
             names = names[:-1]
         return names
 
@@ -275,10 +277,10 @@ class _QuantizerScopes:
 
 def common(scopes: Iterable[Names]) -> Names:
     """Return the innermost scope that contains all of them; the root if there are none."""
-    found = sorted(set(scopes))
-    if not found:
+    ordered = sorted(set(scopes))
+    if not ordered:
         return ()
-    first, last = found[0], found[-1]
+    first, last = ordered[0], ordered[-1]
     length = 0
     while length < min(len(first), len(last)) and first[length] == last[length]:
         length += 1

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from py_autodoc.graph.building.draft_graph import DraftTensor
-from py_autodoc.graph.building.quantizer_scopes import common, served_scopes
+from py_autodoc.graph.building.quantizer_scopes import common, quantizer_scopes
 from py_autodoc.graph.ir.model import Node
 
 Names = tuple[str, ...]
@@ -29,38 +29,44 @@ def infer_scopes(
     unknown = set(unscoped)
     if (len(order) - len(unknown)) * _SHARE < len(order):
         return
-    served = served_scopes(nodes, tensors, order, unknown)
-    _put(nodes, [node for node in order if node not in unknown and node not in served], served)
-    unknown -= served.keys()
+    from_quantizers = quantizer_scopes(nodes, tensors, order, unknown)
+    _put(
+        nodes,
+        [node for node in order if node not in unknown and node not in from_quantizers],
+        from_quantizers,
+    )
+    unknown -= from_quantizers.keys()
     if not unknown:
         return
     scopes: dict[int, Names] = {node: nodes[node].scope for node in order if node not in unknown}
-    found: dict[int, Names] = {}
+    inferred: dict[int, Names] = {}
     for node in order:
         if node in unknown:
             before = [scopes[p] for p in _producers(nodes[node], tensors) if p in scopes]
             if before:
                 after = [nodes[c].scope for c in _consumers(nodes[node], tensors) if c not in unknown]
-                scopes[node] = found[node] = common(before + after)
+                scopes[node] = inferred[node] = common(before + after)
     for node in reversed(order):
-        if node in unknown and node not in found:
+        if node in unknown and node not in inferred:
             after = [scopes[c] for c in _consumers(nodes[node], tensors) if c in scopes]
             if after:
-                scopes[node] = found[node] = common(after)
-    _put(nodes, [node for node in order if node not in unknown], found)
+                scopes[node] = inferred[node] = common(after)
+    _put(nodes, [node for node in order if node not in unknown], inferred)
 
 
-def _put(nodes: list[Node], like: Sequence[int], found: Mapping[int, Names]) -> None:
+def _put(nodes: list[Node], like: Sequence[int], inferred: Mapping[int, Names]) -> None:
     """Set scopes; classes and origins of their levels are copied from the nodes ``like``."""
-    if not found:
+    if not inferred:
         return
-    known = {nodes[node].scope: nodes[node] for node in like}
-    deeper = {name[: len(name) - cut]: node for name, node in known.items() for cut in range(len(name))}
-    for number, names in found.items():
+    node_by_scope = {nodes[node].scope: nodes[node] for node in like}
+    deeper = {
+        name[: len(name) - cut]: node for name, node in node_by_scope.items() for cut in range(len(name))
+    }
+    for number, names in inferred.items():
         above = names
-        while above and above not in known and above not in deeper:
+        while above and above not in node_by_scope and above not in deeper:
             above = above[:-1]
-        model = known.get(above) or deeper.get(above)
+        model = node_by_scope.get(above) or deeper.get(above)
         if model is None and above:
             continue
         origins = model.origins[: len(above)] if model else ()

@@ -25,18 +25,20 @@ _MAX_OPSET = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": onnx.defs.onnx_m
 
 def check_opsets(proto: onnx.ModelProto, notes: DiagnosticCollector) -> dict[str, int]:
     """Return the imported opsets by normalised domain; of duplicates the highest."""
-    found: dict[str, int] = {}
+    opsets: dict[str, int] = {}
     for entry in proto.opset_import:
         domain = decode_text(entry.domain)
         domain = "" if domain == "ai.onnx" else domain
-        shown = domain or "ai.onnx"
-        if domain in found:
-            notes.add("opset-duplicate", "Imported twice; the higher version is used.", shown)
-        found[domain] = max(entry.version, found.get(domain, entry.version))
+        domain_text = domain or "ai.onnx"
+        if domain in opsets:
+            notes.add("opset-duplicate", "Imported twice; the higher version is used.", domain_text)
+        opsets[domain] = max(entry.version, opsets.get(domain, entry.version))
         limit = _MAX_OPSET.get(domain)
         if limit is not None and not 1 <= entry.version <= limit:
-            notes.add("opset-unknown", f"Version {entry.version} is unknown; 1 to {limit} are known.", shown)
-    return found
+            notes.add(
+                "opset-unknown", f"Version {entry.version} is unknown; 1 to {limit} are known.", domain_text
+            )
+    return opsets
 
 
 def used_domains(nodes: Iterable[Node], imported: Mapping[str, int], notes: DiagnosticCollector) -> None:
@@ -59,47 +61,47 @@ def check_declared(
     proto: onnx.TypeProto,
     dtype: int,
     shape: Shape | None,
-    where: str,
+    label: str,
     tensor: int,
     notes: DiagnosticCollector,
 ) -> None:
     """Add diagnostics for negative dimensions and unknown element types of a declared type."""
     if dtype and dtype not in KNOWN_TYPES:
-        notes.add("unknown-dtype", f"Element type {dtype} is unknown.", where, tensor=tensor)
+        notes.add("unknown-dtype", f"Element type {dtype} is unknown.", label, tensor=tensor)
     if shape is None or None not in shape:
         return
     kind = proto.sparse_tensor_type if proto.HasField("sparse_tensor_type") else proto.tensor_type
     if any(dim.dim_value < 0 for dim in kind.shape.dim):
-        notes.add("negative-dim", "A declared size is negative; it counts as unknown.", where, tensor=tensor)
+        notes.add("negative-dim", "A declared size is negative; it counts as unknown.", label, tensor=tensor)
 
 
 def check_tensor(
-    proto: onnx.TensorProto, dims: tuple[int, ...], where: str, number: int, notes: DiagnosticCollector
+    proto: onnx.TensorProto, dims: tuple[int, ...], label: str, number: int, notes: DiagnosticCollector
 ) -> bool:
     """Check type, shape and data size of a constant. Return True if they are consistent."""
     if proto.data_type not in KNOWN_TYPES:
-        notes.add("unknown-dtype", f"Element type {proto.data_type} is unknown.", where, tensor=number)
+        notes.add("unknown-dtype", f"Element type {proto.data_type} is unknown.", label, tensor=number)
         return False
     elements = element_count(dims)
     if elements is None:
-        notes.add("negative-dim", f"Shape {_shape(dims)} has a negative size.", where, tensor=number)
+        notes.add("negative-dim", f"Shape {_shape(dims)} has a negative size.", label, tensor=number)
         return False
     if elements > MAX_ELEMENTS:
-        notes.add("dim-overflow", f"Shape {_shape(dims)} overflows 63 bits.", where, tensor=number)
+        notes.add("dim-overflow", f"Shape {_shape(dims)} overflows 63 bits.", label, tensor=number)
         return False
     fault = _data_fault(proto, elements)
     if fault:
-        notes.add("data-size-mismatch", f"Shape {_shape(dims)} {fault}", where, tensor=number)
+        notes.add("data-size-mismatch", f"Shape {_shape(dims)} {fault}", label, tensor=number)
     return not fault
 
 
 def _data_fault(proto: onnx.TensorProto, elements: int) -> str:
-    there, count = payload(proto)
-    if there is not None:
-        wanted = stored_bytes(proto.data_type, elements)
-        if wanted is None:
+    stored, count = payload(proto)
+    if stored is not None:
+        needed = stored_bytes(proto.data_type, elements)
+        if needed is None:
             return "holds strings, which cannot be raw data."
-        return "" if wanted == there else f"needs {wanted:,} bytes, {there:,} are there."
+        return "" if needed == stored else f"needs {needed:,} bytes, {stored:,} are there."
     if count is None or proto.data_type in _PACKED:
         return ""
     if proto.data_type in (_T.COMPLEX64, _T.COMPLEX128):
@@ -115,15 +117,15 @@ def _shape(dims: Sequence[int]) -> str:
     return "×".join(map(str, dims[:16])) or "()"
 
 
-def plain_constant(name: str, held: Any) -> tuple[int, np.ndarray[Any, Any]] | None:
+def attribute_constant(name: str, value: Any) -> tuple[int, np.ndarray[Any, Any]] | None:
     """Return (element type, value) of a Constant with value_int(s), value_float(s) or value_string(s)."""
     try:
         if name in ("value_int", "value_ints"):
-            return _T.INT64, np.array(held, np.int64)
+            return _T.INT64, np.array(value, np.int64)
         if name in ("value_float", "value_floats"):
-            return _T.FLOAT, np.array(held, np.float32)
+            return _T.FLOAT, np.array(value, np.float32)
         if name in ("value_string", "value_strings"):
-            return _T.STRING, np.array(held, object)
+            return _T.STRING, np.array(value, object)
     except (TypeError, ValueError, OverflowError):
         return None
     return None

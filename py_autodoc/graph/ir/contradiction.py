@@ -14,38 +14,38 @@ from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, Shape, T
 
 def contradiction(model: Model, diagnostics: Iterable[Diagnostic]) -> Contradiction | None:
     """Return the first contradiction according to ``diagnostic_causes``; None if there is none."""
-    found = [d for d in diagnostics if stops(d)]
-    if not found:
+    failing = [d for d in diagnostics if stops(d)]
+    if not failing:
         return None
-    place = _places(model)
-    first = min(found, key=lambda d: place[d.node])
+    positions = _execution_positions(model)
+    first = min(failing, key=lambda d: positions[d.node])
     text = first.message.rstrip(".")
     message = text if text.startswith(first.where) else f"{first.where}: {text}"
-    return Contradiction(first.node, first.code, message, _reached(model, {d.node for d in found}))
+    return Contradiction(first.node, first.code, message, _reached(model, {d.node for d in failing}))
 
 
 def forget(model: Model, fault: Contradiction, shapes: list[Shape | None], values: dict[int, object]) -> None:
     """Remove, in place, the shapes and values of all nodes that the contradiction reaches."""
     for number in fault.reached:
         node = model.nodes[number]
-        made = [t for t in node.outputs if t >= 0]
+        tensors = [t for t in node.outputs if t >= 0]
         for _, body in node.subgraphs:
-            made += [
+            tensors += [
                 t for t in model.graphs[body].inputs if model.tensors[t].kind is not TensorKind.INITIALIZER
             ]
-        for t in made:
+        for t in tensors:
             shapes[t] = None
             values.pop(t, None)
 
 
-def _places(model: Model) -> list[tuple[int, ...]]:
+def _execution_positions(model: Model) -> list[tuple[int, ...]]:
     """Return, for each node, its execution positions from the outermost graph inwards."""
-    places: list[tuple[int, ...]] = [()] * len(model.nodes)
+    positions: list[tuple[int, ...]] = [()] * len(model.nodes)
     for graph in model.graphs:  # a subgraph comes after its owner
-        outer = places[graph.parent_node] if graph.parent_node >= 0 else ()
-        for at, number in enumerate(graph.nodes):
-            places[number] = (*outer, at)
-    return places
+        outer = positions[graph.parent_node] if graph.parent_node >= 0 else ()
+        for index, number in enumerate(graph.nodes):
+            positions[number] = (*outer, index)
+    return positions
 
 
 def _reached(model: Model, start: set[int]) -> frozenset[int]:

@@ -35,18 +35,18 @@ CAUSES: Mapping[str, FailureCause] = {
 """Diagnostic code (``docs/diagnostics.md``) → cause. Codes without an entry stop no node."""
 
 
-def stops(found: Diagnostic) -> bool:
+def stops(diagnostic: Diagnostic) -> bool:
     """True if no runtime can execute the node of the diagnostic.
 
     Diagnostics of severity ``info`` belong to branches that may not be taken.
     """
-    cause = CAUSES.get(found.code, FailureCause.UNKNOWN)
-    return found.node >= 0 and found.severity != "info" and cause is not FailureCause.UNKNOWN
+    cause = CAUSES.get(diagnostic.code, FailureCause.UNKNOWN)
+    return diagnostic.node >= 0 and diagnostic.severity != "info" and cause is not FailureCause.UNKNOWN
 
 
-def against_sizes(found: Diagnostic) -> bool:
+def against_sizes(diagnostic: Diagnostic) -> bool:
     """True if the diagnostic is evidence against the input dimensions, in any branch."""
-    return found.node >= 0 and CAUSES.get(found.code, FailureCause.FILE) is not FailureCause.FILE
+    return diagnostic.node >= 0 and CAUSES.get(diagnostic.code, FailureCause.FILE) is not FailureCause.FILE
 
 
 def mendable(code: str) -> bool:

@@ -50,12 +50,12 @@ class DiagnosticCollector:
 
     def add(self, code: str, message: str, where: str = "", node: int = -1, tensor: int = -1) -> None:
         """Add a diagnostic; its code must be in ``SEVERITY``."""
-        seen = self._count.get(code, 0)
-        self._count[code] = seen + 1
-        if seen < _PER_CODE:
+        count = self._count.get(code, 0)
+        self._count[code] = count + 1
+        if count < _PER_CODE:
             self._items.append(Diagnostic(code, SEVERITY[code], message, where, node, tensor))
 
-    def done(self) -> list[Diagnostic]:
+    def diagnostics(self) -> list[Diagnostic]:
         """Return all diagnostics, with one line per code for those omitted."""
         more = [
             Diagnostic(code, SEVERITY[code], f"{count - _PER_CODE:,} more of the same.")

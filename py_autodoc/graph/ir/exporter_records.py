@@ -125,12 +125,12 @@ def unpack_table(text: str) -> ModuleTable | None:
         if not inflate.eof:
             return None
         check_json(data, TABLE_BOUNDS)
-        found = msgspec.json.decode(data, type=_Packed)
+        table = msgspec.json.decode(data, type=_Packed)
     except (ValueError, zlib.error, msgspec.DecodeError, RecursionError):
         return None
-    if found.v != _VERSION or any(not 0 <= node.record < len(found.records) for node in found.nodes):
+    if table.v != _VERSION or any(not 0 <= node.record < len(table.records) for node in table.nodes):
         return None
-    return ModuleTable(found.exporter, found.keep, found.modules, found.aliases, found.records, found.nodes)
+    return ModuleTable(table.exporter, table.keep, table.modules, table.aliases, table.records, table.nodes)
 
 
 def doc_string(tags: tuple[str, ...], via: str, before: str = "") -> str:

@@ -13,7 +13,7 @@ from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 
 MAX_NAME = 512
 """Longer names are shortened but stay distinct."""
-_KEPT = 400
+_SHORTENED_LENGTH = 400
 
 
 def decode_text(value: str | bytes) -> str:
@@ -28,9 +28,9 @@ def repair_texts(message: Message) -> None:
             if isinstance(value, bytes):
                 setattr(message, field.name, decode_text(value))
             elif not isinstance(value, str):
-                for place, item in enumerate(value):
+                for index, item in enumerate(value):
                     if isinstance(item, bytes):
-                        value[place] = decode_text(item)
+                        value[index] = decode_text(item)
         elif field.type == FieldDescriptor.TYPE_MESSAGE:
             for inner in (value,) if isinstance(value, Message) else value:
                 repair_texts(inner)
@@ -49,7 +49,7 @@ class NameSanitizer:
 
     def __init__(self, notes: DiagnosticCollector) -> None:
         self._notes = notes
-        self._known: dict[str | bytes, str] = {}
+        self._cleaned: dict[str | bytes, str] = {}
 
     def node(self, node: onnx.NodeProto) -> None:
         """Repair the names in a node."""
@@ -76,9 +76,9 @@ class NameSanitizer:
 
     def sequence(self, names: MutableSequence[str]) -> None:
         """Repair a repeated string field."""
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             if type(name) is not str or len(name) > MAX_NAME:
-                names[place] = self._clean(name)
+                names[index] = self._clean(name)
 
     def function(self, function: onnx.FunctionProto) -> None:
         """Repair the names that a function declares."""
@@ -94,15 +94,15 @@ class NameSanitizer:
             setattr(message, field, self._clean(name))
 
     def _clean(self, name: str | bytes) -> str:
-        known = self._known.get(name)
-        if known is not None:
-            return known
+        cleaned = self._cleaned.get(name)
+        if cleaned is not None:
+            return cleaned
         clean = decode_text(name)
         if not isinstance(name, str):
             self._notes.add("non-utf8-name", "A name is not UTF-8; its bytes are shown escaped.", clean[:80])
         if len(clean) > MAX_NAME:
-            what = f"A name of {len(clean):,} characters is cut."
-            self._notes.add("long-name", what, clean[:80])
-            clean = f"{clean[:_KEPT]}…#{len(self._known)}"
-        self._known[name] = clean
+            message = f"A name of {len(clean):,} characters is cut."
+            self._notes.add("long-name", message, clean[:80])
+            clean = f"{clean[:_SHORTENED_LENGTH]}…#{len(self._cleaned)}"
+        self._cleaned[name] = clean
         return clean

@@ -38,10 +38,10 @@ def find_cycle(needs: Sequence[Sequence[int]], stuck: Sequence[int]) -> list[int
     """Return a cycle among nodes that cannot be ordered, by following needs until a node repeats."""
     inside = set(stuck)
     path: list[int] = []
-    place: dict[int, int] = {}
+    index_in_path: dict[int, int] = {}
     node = stuck[0]
-    while node not in place:
-        place[node] = len(path)
+    while node not in index_in_path:
+        index_in_path[node] = len(path)
         path.append(node)
         node = next(need for need in needs[node] if need in inside)
-    return path[place[node] :][::-1]
+    return path[index_in_path[node] :][::-1]

@@ -48,16 +48,16 @@ def external_facts(
     for tensor in tensors:
         location, start, length = _range(tensor, notes)
         if location:
-            wanted = files.setdefault(location, _FileDemand())
-            wanted.tensors += 1
+            demand = files.setdefault(location, _FileDemand())
+            demand.tensors += 1
             if length is not None:
-                wanted.end = max(wanted.end, start + length)
-                wanted.ranges.add((start, length))
+                demand.end = max(demand.end, start + length)
+                demand.ranges.add((start, length))
     if path is not None and files:
         folders = Folders(path)
-        for location, wanted in files.items():
-            _check(location, wanted, folders, notes)
-    size = sum(length for wanted in files.values() for _, length in wanted.ranges)
+        for location, demand in files.items():
+            _check(location, demand, folders, notes)
+    size = sum(length for demand in files.values() for _, length in demand.ranges)
     return External(tuple(sorted(shown_location(location) for location in files)), size)
 
 
@@ -116,28 +116,34 @@ def _inside(path: str, root: str) -> bool:
     return path.startswith(root.rstrip(os.sep) + os.sep)
 
 
-def _check(location: str, wanted: _FileDemand, folders: Folders, notes: DiagnosticCollector) -> None:
-    shown = shown_location(location)
-    many = f"{wanted.tensors:,} tensor" + "s" * (wanted.tensors != 1)
+def _check(location: str, demand: _FileDemand, folders: Folders, notes: DiagnosticCollector) -> None:
+    location_text = shown_location(location)
+    many = f"{demand.tensors:,} tensor" + "s" * (demand.tensors != 1)
     real = folders.resolve(location)
     if real is None:
-        notes.add("external-outside", f"Data of {many} lie outside the model's folder; not looked at.", shown)
+        notes.add(
+            "external-outside",
+            f"Data of {many} lie outside the model's folder; not looked at.",
+            location_text,
+        )
         return
     try:
         status = os.stat(real, follow_symlinks=False)
     except OSError:
-        notes.add("external-missing", f"The file with the data of {many} is not there.", shown)
+        notes.add("external-missing", f"The file with the data of {many} is not there.", location_text)
         return
     if not stat.S_ISREG(status.st_mode):
         notes.add(
-            "external-missing", f"The data of {many} should be in a file that is not a regular file.", shown
+            "external-missing",
+            f"The data of {many} should be in a file that is not a regular file.",
+            location_text,
         )
         return
     if real == folders.model:
-        notes.add("external-self", f"External data of {many} point at the model file itself.", shown)
-    if wanted.end > status.st_size:
-        what = f"Data of {many} reach to byte {wanted.end:,} of a file of {status.st_size:,} bytes."
-        notes.add("external-range", what, shown)
+        notes.add("external-self", f"External data of {many} point at the model file itself.", location_text)
+    if demand.end > status.st_size:
+        what = f"Data of {many} reach to byte {demand.end:,} of a file of {status.st_size:,} bytes."
+        notes.add("external-range", what, location_text)
 
 
 def shown_location(location: str) -> str:

@@ -45,13 +45,15 @@ def hashes(path: str, external: Sequence[str] = (), progress: Progress | None = 
         PathError: a file cannot be read.
         InputError: a file changed while it was read.
     """
-    folders, known = Folders(path), _Cache()
-    found = {location: _regular(folders.resolve(location)) for location in external}
-    files = list(dict.fromkeys([os.path.realpath(path), *(real for real in found.values() if real)]))
+    folders, cache = Folders(path), _Cache()
+    real_paths = {location: _regular(folders.resolve(location)) for location in external}
+    files = list(dict.fromkeys([os.path.realpath(path), *(real for real in real_paths.values() if real)]))
     meter = _HashProgress(sum(os.stat(file).st_size for file in files), progress)
-    made = {file: _of_file(file, known, meter) for file in files}
-    known.save()
-    return Hashes(made[files[0]], {name: made[real] if real else None for name, real in found.items()})
+    digests = {file: _of_file(file, cache, meter) for file in files}
+    cache.save()
+    return Hashes(
+        digests[files[0]], {name: digests[real] if real else None for name, real in real_paths.items()}
+    )
 
 
 def of_bytes(data: bytes) -> str:
@@ -68,38 +70,38 @@ def _regular(path: str | None) -> str | None:
 
 
 class _HashProgress:
-    def __init__(self, whole: int, tell: Progress | None) -> None:
-        self._whole, self._tell, self._done = whole, tell, 0
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._total, self._progress, self._done = total, progress, 0
         self.add(0)
 
     def add(self, count: int) -> None:
         """Add the bytes just read."""
         self._done += count
-        if self._tell is not None:
-            self._tell(min(self._done, self._whole), self._whole)
+        if self._progress is not None:
+            self._progress(min(self._done, self._total), self._total)
 
 
-def _of_file(path: str, known: _Cache, meter: _HashProgress) -> str:
+def _of_file(path: str, cache: _Cache, meter: _HashProgress) -> str:
     name = os.path.basename(path)
     try:
         with open(path, "rb", buffering=0) as file:
             before = os.fstat(file.fileno())
             key = _key(before)
-            remembered = known.get(key)
+            remembered = cache.get(key)
             if remembered is not None:
                 meter.add(before.st_size)
                 return remembered
-            digest, left = hashlib.sha256(), before.st_size
-            while left >= 0 and (piece := file.read(PIECE)):  # a file that keeps growing would never end
+            digest, unread = hashlib.sha256(), before.st_size
+            while unread >= 0 and (piece := file.read(PIECE)):  # a file that keeps growing would never end
                 digest.update(piece)
-                left -= len(piece)
+                unread -= len(piece)
                 meter.add(len(piece))
             after = os.fstat(file.fileno())
     except OSError as fault:
         raise PathError("unreadable", f"{name}: {fault.strerror or fault}.") from None
     if _key(after) != key:
         raise InputError("file-changed", f"{name}: the file changed while it was read.", "Try again.")
-    known.put(key, digest.hexdigest(), before)
+    cache.put(key, digest.hexdigest(), before)
     return digest.hexdigest()
 
 
@@ -114,35 +116,35 @@ class _Cache:
 
     def __init__(self) -> None:
         self._file = _folder() / "sha256.json"
-        self._known: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
         self._new = False
         with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
             if self._file.stat().st_size < 1 << 20:
-                self._known = msgspec.json.decode(self._file.read_bytes(), type=dict[str, str])
+                self._digests = msgspec.json.decode(self._file.read_bytes(), type=dict[str, str])
 
     def get(self, key: str) -> str | None:
         """Return the cached hash for a file state."""
-        found = self._known.get(key)
-        return found if found is not None and len(found) == hashlib.sha256().digest_size * 2 else None
+        digest = self._digests.get(key)
+        return digest if digest is not None and len(digest) == hashlib.sha256().digest_size * 2 else None
 
     def put(self, key: str, digest: str, status: os.stat_result) -> None:
         """Cache a hash, unless the file may still be written to."""
         if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS:
-            self._known.pop(key, None)
-            self._known[key] = digest
+            self._digests.pop(key, None)
+            self._digests[key] = digest
             self._new = True
 
     def save(self) -> None:
         """Store the newest hashes atomically."""
         if not self._new:
             return
-        kept = dict(list(self._known.items())[-MOST:])
+        newest = dict(list(self._digests.items())[-MOST:])
         with suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             fd, name = tempfile.mkstemp(dir=self._file.parent, prefix=".sha256-")
             try:
                 with os.fdopen(fd, "wb") as file:
-                    file.write(msgspec.json.encode(kept))
+                    file.write(msgspec.json.encode(newest))
                 os.replace(name, self._file)
             except OSError:
                 os.unlink(name)

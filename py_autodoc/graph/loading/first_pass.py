@@ -28,34 +28,34 @@ class FirstPass:
 
 def collect_and_sanitize(proto: onnx.ModelProto, notes: DiagnosticCollector) -> FirstPass:
     """Walk the whole model once and repair the names in ``proto`` in place."""
-    found = FirstPass()
+    facts = FirstPass()
     names = NameSanitizer(notes)
     pending = [proto.graph]
     while pending:
         graph = pending.pop()
-        found.graphs.append(graph)
-        pending.extend(reversed(_graph(graph, names, found)))
+        facts.graphs.append(graph)
+        pending.extend(reversed(_graph(graph, names, facts)))
     for function in proto.functions:
         names.function(function)
-        pending.extend(_nodes(function.node, names, found))
+        pending.extend(_nodes(function.node, names, facts))
     while pending:  # subgraphs in functions: repaired, but not part of the main graph
-        pending.extend(_graph(pending.pop(), names, found))
-    return found
+        pending.extend(_graph(pending.pop(), names, facts))
+    return facts
 
 
-def _graph(graph: onnx.GraphProto, names: NameSanitizer, found: FirstPass) -> list[onnx.GraphProto]:
+def _graph(graph: onnx.GraphProto, names: NameSanitizer, facts: FirstPass) -> list[onnx.GraphProto]:
     names.messages(graph.input)
     names.messages(graph.output)
     names.messages(graph.value_info)
     names.messages(graph.initializer)
     for sparse in graph.sparse_initializer:
         names.message(sparse.values)
-        _external((sparse.values, sparse.indices), found)
-    _external(graph.initializer, found)
-    return _nodes(graph.node, names, found)
+        _external((sparse.values, sparse.indices), facts)
+    _external(graph.initializer, facts)
+    return _nodes(graph.node, names, facts)
 
 
-def _nodes(nodes: Iterable[onnx.NodeProto], names: NameSanitizer, found: FirstPass) -> list[onnx.GraphProto]:
+def _nodes(nodes: Iterable[onnx.NodeProto], names: NameSanitizer, facts: FirstPass) -> list[onnx.GraphProto]:
     bodies: list[onnx.GraphProto] = []
     for node in nodes:
         names.node(node)
@@ -63,7 +63,7 @@ def _nodes(nodes: Iterable[onnx.NodeProto], names: NameSanitizer, found: FirstPa
             names.message(attribute)
             if attribute.type not in _SIMPLE:
                 bodies.extend(nested(attribute))
-                _external(_tensors(attribute), found)
+                _external(_tensors(attribute), facts)
     return bodies
 
 
@@ -87,7 +87,7 @@ def _tensors(attribute: onnx.AttributeProto) -> list[onnx.TensorProto]:
     return tensors
 
 
-def _external(tensors: Iterable[onnx.TensorProto], found: FirstPass) -> None:
+def _external(tensors: Iterable[onnx.TensorProto], facts: FirstPass) -> None:
     for tensor in tensors:
         if tensor.data_location == _EXTERNAL and not payload_reference(external_entries(tensor))[0]:
-            found.external.append(tensor)
+            facts.external.append(tensor)

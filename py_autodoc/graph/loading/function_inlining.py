@@ -41,12 +41,12 @@ def expand_functions(proto: onnx.ModelProto, limits: Limits, notes: DiagnosticCo
         functions.setdefault(function_key(function), function)
     if not functions:
         return 0
-    left = _refuse(proto, functions, limits, notes)
-    if not left:
+    unexpanded = _refuse(proto, functions, limits, notes)
+    if not unexpanded:
         _import_opsets(proto, functions, notes)
         _Expander(functions).run(proto.graph)
     del proto.functions[:]
-    return left
+    return unexpanded
 
 
 def _refuse(proto: onnx.ModelProto, functions: Functions, limits: Limits, notes: DiagnosticCollector) -> int:
@@ -58,8 +58,8 @@ def _refuse(proto: onnx.ModelProto, functions: Functions, limits: Limits, notes:
         {key: body(map(function_key, nodes), functions) for key, nodes in bodies.items()},
     )
     if count.nodes is None:
-        ring = " → ".join("::".join(part for part in key if part) for key in count.cycle)
-        notes.add("function-cycle", "Functions call each other in a circle; calls are not expanded.", ring)
+        cycle = " → ".join("::".join(text for text in key if text) for key in count.cycle)
+        notes.add("function-cycle", "Functions call each other in a circle; calls are not expanded.", cycle)
         return count.calls
     size = expansion(
         body(map(function_key, main), functions),
@@ -69,8 +69,8 @@ def _refuse(proto: onnx.ModelProto, functions: Functions, limits: Limits, notes:
         },
     )
     if count.nodes > limits.expanded_nodes or (size.nodes or 0) > limits.structure_bytes:
-        what = f"Expanding local functions gives {count.nodes:,} nodes; calls are not expanded."
-        notes.add("expansion-too-large", what)
+        message = f"Expanding local functions gives {count.nodes:,} nodes; calls are not expanded."
+        notes.add("expansion-too-large", message)
         return count.calls
     return 0
 
@@ -95,15 +95,15 @@ def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
 
 def _import_opsets(proto: onnx.ModelProto, functions: Functions, notes: DiagnosticCollector) -> None:
     """Add domains that only functions import, with a diagnostic for versions that differ from the model's."""
-    known = {entry.domain: entry.version for entry in proto.opset_import}
+    versions = {entry.domain: entry.version for entry in proto.opset_import}
     for function in functions.values():
         for entry in function.opset_import:
-            version = known.setdefault(entry.domain, entry.version)
+            version = versions.setdefault(entry.domain, entry.version)
             if version != entry.version:
-                what = f"Imports {entry.domain or 'ai.onnx'} {entry.version}, the model {version}."
-                notes.add("function-opset", what, function.name)
+                message = f"Imports {entry.domain or 'ai.onnx'} {entry.version}, the model {version}."
+                notes.add("function-opset", message, function.name)
     present = {entry.domain for entry in proto.opset_import}
-    for domain, version in known.items():
+    for domain, version in versions.items():
         if domain not in present:
             proto.opset_import.append(onnx.OperatorSetIdProto(domain=domain, version=version))
 
@@ -150,31 +150,31 @@ class _Expander:
         """Return the function's nodes for one call, with names and attributes of the call."""
         key = function_key(call)
         function = self.functions[key]
-        here = self._call(call, function)
+        context = self._call(call, function)
         names = {"": ""}
-        for place, name in enumerate(function.input):
-            names[name] = call.input[place] if place < len(call.input) else ""
+        for index, name in enumerate(function.input):
+            names[name] = call.input[index] if index < len(call.input) else ""
         aliases: list[onnx.NodeProto] = []
         for name, outer in zip(function.output, call.output, strict=False):
             if not outer:
                 continue
             if name in names or name not in self.defined[key]:  # an input passed on, or a second output
-                source = names.get(name, here.prefix + name)
+                source = names.get(name, context.prefix + name)
                 aliases.append(onnx.NodeProto(op_type="Identity", input=[source], output=[outer]))
             else:
                 names[name] = outer
         attributes = {attribute.name: attribute for attribute in function.attribute_proto}
         attributes.update({attribute.name: attribute for attribute in call.attribute})
-        nodes = [self._instance(node, names, here, attributes) for node in function.node]
+        nodes = [self._instance(node, names, context, attributes) for node in function.node]
         for alias in aliases:
-            alias.metadata_props.add(key=CALL_KEY, value=here.path)
+            alias.metadata_props.add(key=CALL_KEY, value=context.path)
         return nodes + aliases
 
     def _call(self, call: onnx.NodeProto, function: onnx.FunctionProto) -> _FunctionCall:
         """Name a call after its node, or after its function and a number. Names are unique."""
         base = call.name or function.name
-        seen = self.calls[base] = self.calls.get(base, -1) + 1
-        label = base if call.name and not seen else f"{base}_{seen}"
+        number = self.calls[base] = self.calls.get(base, -1) + 1
+        label = base if call.name and not number else f"{base}_{number}"
         scope = self.scopes.of(call, call.name, call.output[0] if call.output else "")
         level = label.rpartition("/")[2] or label
         classes = scope.classes or ("",) * len(scope.names)
@@ -185,27 +185,27 @@ class _Expander:
         self,
         template: onnx.NodeProto,
         names: dict[str, str],
-        here: _FunctionCall,
+        context: _FunctionCall,
         attributes: dict[str, onnx.AttributeProto],
     ) -> onnx.NodeProto:
         node = onnx.NodeProto()
         node.CopyFrom(template)
-        own = node.name
-        _rename(node, names, here.prefix)
-        if own:
-            node.name = here.prefix + own
-            node.metadata_props.add(key=NAME_KEY, value=own)
-        node.metadata_props.add(key=CALL_KEY, value=here.path)
+        template_name = node.name
+        _rename(node, names, context.prefix)
+        if template_name:
+            node.name = context.prefix + template_name
+            node.metadata_props.add(key=NAME_KEY, value=template_name)
+        node.metadata_props.add(key=CALL_KEY, value=context.path)
         _bind(node, attributes)
         pending = [(graph, names) for attribute in node.attribute for graph in nested(attribute)]
         while pending:
             graph, outer = pending.pop()
-            inner_names = {**outer, **{name: here.prefix + name for name in _local(graph) if name}}
-            _rename_graph(graph, inner_names, here.prefix)
+            inner_names = {**outer, **{name: context.prefix + name for name in _local(graph) if name}}
+            _rename_graph(graph, inner_names, context.prefix)
             for inner in graph.node:
-                _rename(inner, inner_names, here.prefix)
+                _rename(inner, inner_names, context.prefix)
                 if inner.name:
-                    inner.name = here.prefix + inner.name
+                    inner.name = context.prefix + inner.name
                 _bind(inner, attributes)
                 pending += ((g, inner_names) for attribute in inner.attribute for g in nested(attribute))
         return node
@@ -226,9 +226,9 @@ def _local(graph: onnx.GraphProto) -> set[str]:
 
 def _rename(node: onnx.NodeProto, names: dict[str, str], prefix: str) -> None:
     for field in (node.input, node.output):
-        for place, name in enumerate(field):
+        for index, name in enumerate(field):
             new = names.get(name)
-            field[place] = prefix + name if new is None else new
+            field[index] = prefix + name if new is None else new
 
 
 def _rename_graph(graph: onnx.GraphProto, names: dict[str, str], prefix: str) -> None:

@@ -103,14 +103,16 @@ def _loaded(
 ) -> LoadedModel:
     proto = _parse(structure, scan, name)
     notes = DiagnosticCollector()
-    found = collect_and_sanitize(proto, notes)
-    texts = text_facts(proto, found.graphs, structure)
-    external = external_facts(found.external, path, notes)
-    left = expand_functions(proto, limits, notes)
+    first_pass = collect_and_sanitize(proto, notes)
+    texts = text_facts(proto, first_pass.graphs, structure)
+    external = external_facts(first_pass.external, path, notes)
+    unexpanded = expand_functions(proto, limits, notes)
     facts = FileFacts(
         name, scan.source.size, scan.census.structure_bytes, identity, external.files, external.bytes
     )
-    return LoadedModel(proto, facts, scan.census, tuple(notes.done()), scan.census.functions, left, texts)
+    return LoadedModel(
+        proto, facts, scan.census, tuple(notes.diagnostics()), scan.census.functions, unexpanded, texts
+    )
 
 
 def _parse(structure: bytes, scan: StructureScan, name: str) -> onnx.ModelProto:

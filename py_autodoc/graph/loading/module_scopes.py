@@ -117,30 +117,30 @@ class ScopeReader:
         elif scope is not None:
             record = self._record(scope, tag, via, all_scopes, calls, stack)
         if scope is not None:
-            found = self._tagged(scope, tag, stack, scopes, classes)
+            result = self._tagged(scope, tag, stack, scopes, classes)
         elif scopes:
-            found = self._recorded(scopes, classes)
-            record = found.record
+            result = self._recorded(scopes, classes)
+            record = result.record
         elif namespace:
-            found = self._namespace(namespace)
+            result = self._namespace(namespace)
         else:
-            found = NO_SCOPE
-        if scope is None and not found.tag and not found.names:
-            found = self._named(name or ("" if call else output))
-            if found is NO_SCOPE and not call:
+            result = NO_SCOPE
+        if scope is None and not result.tag and not result.names:
+            result = self._named(name or ("" if call else output))
+            if result is NO_SCOPE and not call:
                 # Optimizers rename operators but keep the names of tensors.
-                found = self._named(output)
-        found = self._called(call, found) if call else found
-        return found if found.record is record else replace(found, record=record)
+                result = self._named(output)
+        result = self._called(call, result) if call else result
+        return result if result.record is record else replace(result, record=record)
 
     def _record(self, scope: str, tag: str, via: str, scopes: str, call: str, stack: str) -> ModuleRecord:
         key = (scope[:_MAX_TEXT], tag[:_MAX_TEXT], via, scopes, call, stack)
-        known = self._by_text.get(key)
-        if known is None:
+        record = self._by_text.get(key)
+        if record is None:
             origins = string_items(scopes)[:_MAX_FRAMES]
             frames = string_items(stack)[:_MAX_FRAMES]
-            known = self._by_text[key] = ModuleRecord(*key[:3], origins, dict(call_numbers(call)), frames)
-        return known
+            record = self._by_text[key] = ModuleRecord(*key[:3], origins, dict(call_numbers(call)), frames)
+        return record
 
     def _tagged(self, scope: str, tag: str, stack: str, scopes: str, classes: str) -> ModuleScope:
         """Return the scope of a module given by path; its levels are the modules called on the way to it."""
@@ -148,12 +148,12 @@ class ScopeReader:
         if frames and frames[-1] == scope:
             return replace(self._recorded(scopes, classes), tag=tag[:_MAX_TEXT])
         key = (scope, tag, stack)
-        known = self._by_tag.get(key)
-        if known is None:
+        tagged = self._by_tag.get(key)
+        if tagged is None:
             paths = list(string_items(stack)[:_MAX_FRAMES]) or self._levels(scope[:_MAX_TEXT])
             kinds = [self._modules[path].kind if path in self._modules else "" for path in paths]
-            known = self._by_tag[key] = replace(module_scope(paths, kinds), tag=tag[:_MAX_TEXT])
-        return known
+            tagged = self._by_tag[key] = replace(module_scope(paths, kinds), tag=tag[:_MAX_TEXT])
+        return tagged
 
     def _levels(self, scope: str) -> list[str]:
         """Return the levels of a path: called modules, or without a table all parents except containers."""
@@ -162,21 +162,23 @@ class ScopeReader:
         if self._modules:
             inside = [path for path in paths if path in self._modules and self._modules[path].called]
         else:
-            inside = [path for path, part in zip(paths, parts[1:], strict=True) if not part.isdigit()]
+            inside = [
+                path for path, component in zip(paths, parts[1:], strict=True) if not component.isdigit()
+            ]
         return ["", *inside, scope] if scope else [""]
 
     def _recorded(self, scopes: str, classes: str) -> ModuleScope:
         key = (scopes[: scopes.rfind(",")], classes[: classes.rfind(",")])
-        known = self._by_path.get(key)
-        if known is None:
+        recorded = self._by_path.get(key)
+        if recorded is None:
             paths, kinds = string_list(scopes)[:-1], string_list(classes)[:-1]
             if len(kinds) != len(paths):
                 kinds = [""] * len(paths)
-            known = NO_SCOPE if NO_STACK in paths else module_scope(paths, kinds)
-            if known.tag:
-                known = replace(known, record=ModuleRecord(paths[-1], known.tag, ""))
-            self._by_path[key] = known
-        return known
+            recorded = NO_SCOPE if NO_STACK in paths else module_scope(paths, kinds)
+            if recorded.tag:
+                recorded = replace(recorded, record=ModuleRecord(paths[-1], recorded.tag, ""))
+            self._by_path[key] = recorded
+        return recorded
 
     def _namespace(self, namespace: str) -> ModuleScope:
         """Parse ``cls/encoder: cls/encoder.layer: cls/linear_4: aten.linear`` (the root has no path)."""
@@ -184,12 +186,12 @@ class ScopeReader:
         if cut <= 0 or len(namespace) > _MAX_TEXT:
             return NO_SCOPE
         key = (namespace[:cut], "")
-        known = self._by_path.get(key)
-        if known is None:
-            levels = [part.rpartition(": ") for part in namespace[:cut].split("/")]
-            known = module_scope([path for path, _, _ in levels], [kind for _, _, kind in levels])
-            self._by_path[key] = known
-        return known
+        parsed = self._by_path.get(key)
+        if parsed is None:
+            levels = [level.rpartition(": ") for level in namespace[:cut].split("/")]
+            parsed = module_scope([path for path, _, _ in levels], [kind for _, _, kind in levels])
+            self._by_path[key] = parsed
+        return parsed
 
     def _named(self, name: str) -> ModuleScope:
         """Return all components of a name except the last, which is the operator's own."""
@@ -197,29 +199,29 @@ class ScopeReader:
         if cut <= 0:
             return NO_SCOPE if cut else ROOT
         prefix = name[:cut]
-        known = self._by_prefix.get(prefix)
-        if known is None:
+        named = self._by_prefix.get(prefix)
+        if named is None:
             parts = prefix.split("/", MAX_DEPTH * 4)
-            names = tuple(part for part in parts if part)
-            known = _scope(names, (), "name", "")
-            self._by_prefix[prefix] = known
-        return known
+            names = tuple(component for component in parts if component)
+            named = _scope(names, (), "name", "")
+            self._by_prefix[prefix] = named
+        return named
 
     def _called(self, call: str, inner: ModuleScope) -> ModuleScope:
         """Prefix a scope from a function body with the scope of the call."""
         key = (call, inner)
-        known = self._by_call.get(key)
-        if known is None:
+        prefixed = self._by_call.get(key)
+        if prefixed is None:
             levels = _levels(call)
             outer = [level[0] for level in levels if level[2] != "function"]
             skip = len(outer) if inner.names[: len(outer)] == tuple(outer) else 0
             classes = inner.classes or ("",) * len(inner.names)
-            rest = list(zip(inner.names, classes, inner.origins, strict=True))[skip:]
-            rows = levels + rest
+            inner_levels = list(zip(inner.names, classes, inner.origins, strict=True))[skip:]
+            rows = levels + inner_levels
             names, kinds, origins = (tuple(row[i] for row in rows[:MAX_DEPTH]) for i in range(3))
             cut = inner.cut or len(rows) > MAX_DEPTH
-            known = self._by_call[key] = ModuleScope(names, kinds, origins, inner.tag, cut)
-        return known
+            prefixed = self._by_call[key] = ModuleScope(names, kinds, origins, inner.tag, cut)
+        return prefixed
 
 
 def _table(model: onnx.ModelProto | None) -> ModuleTable | None:
@@ -228,11 +230,11 @@ def _table(model: onnx.ModelProto | None) -> ModuleTable | None:
 
 
 def _by_tensor(table: ModuleTable) -> dict[str, ModuleRecord]:
-    found: dict[str, ModuleRecord] = {}
+    records: dict[str, ModuleRecord] = {}
     for node in table.nodes:
         for output in node.outputs:
-            found.setdefault(output, table.records[node.record])
-    return found
+            records.setdefault(output, table.records[node.record])
+    return records
 
 
 def _levels(call: str) -> list[tuple[str, str, str]]:
@@ -269,8 +271,8 @@ def module_scope(paths: list[str], classes: list[str]) -> ModuleScope:
 
 
 def _scope(names: tuple[str, ...], classes: tuple[str, ...], origin: str, tag: str) -> ModuleScope:
-    kept = names[:MAX_DEPTH]
-    return ModuleScope(kept, classes[:MAX_DEPTH], (origin,) * len(kept), tag, len(names) > MAX_DEPTH)
+    levels = names[:MAX_DEPTH]
+    return ModuleScope(levels, classes[:MAX_DEPTH], (origin,) * len(levels), tag, len(names) > MAX_DEPTH)
 
 
 def string_list(literal: str) -> list[str]:

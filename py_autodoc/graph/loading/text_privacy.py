@@ -21,7 +21,7 @@ STACK_TRACE = b"pkg.torch.onnx.stack_trace"
 MAX_KINDS = 50
 """Maximum number of kinds of places listed."""
 
-_HOMES = ("/home/", "/Users/", "/root/", "\\Users\\", "\\Documents and Settings\\")
+_USER_FOLDERS = ("/home/", "/Users/", "/root/", "\\Users\\", "\\Documents and Settings\\")
 _UNIX = r"(?:(?<![\w./\\-])|(?<=file://))(?P<unix>/(?:home|Users|mnt/[a-z]/Users)/)(?P<a>[^/\\\s\"'<>|:;,(){}\[\]]+)/"
 _WINDOWS = (
     r"(?<!\w)(?P<windows>[A-Za-z]:(?:\\{1,2}|/)(?:Users|Documents and Settings)(?:\\{1,2}|/))"
@@ -29,7 +29,7 @@ _WINDOWS = (
 )
 _ROOT = r"(?:(?<![\w./\\-])|(?<=file://))(?P<root>/root/)(?=\S)"
 _PATH = re.compile(f"{_UNIX}|{_WINDOWS}|{_ROOT}")
-_NOBODY = frozenset({
+_SYSTEM_USERS = frozenset({
     "<user>", "admin", "administrator", "app", "azureuser", "build", "builder", "circleci", "conda", "debian",
     "default", "docker", "ec2-user", "gitlab-runner", "jenkins", "jovyan", "mambauser", "nobody", "public",
     "root", "runner", "runneradmin", "sagemaker-user", "shared", "student", "test", "ubuntu", "user",
@@ -44,49 +44,49 @@ def text_facts(proto: onnx.ModelProto, graphs: Iterable[onnx.GraphProto], struct
     ``structure`` is the serialized model without large payloads. Linear in its size.
     """
     traces, size = _stack_traces(structure)
-    if not any(home.encode() in structure for home in _HOMES):
+    if not any(folder.encode() in structure for folder in _USER_FOLDERS):
         return TextFacts(traces, size)
-    found: Counter[tuple[str, str, bool]] = Counter()
-    for place, held in _texts(proto, graphs):
-        hit = _first_path(held)
-        if hit is not None:
-            found[place, hit[0], hit[1]] += 1
-    order = sorted(found.items(), key=lambda item: (not item[0][2], -item[1], item[0]))
+    counts: Counter[tuple[str, str, bool]] = Counter()
+    for origin, text in _texts(proto, graphs):
+        path = _first_path(text)
+        if path is not None:
+            counts[origin, path[0], path[1]] += 1
+    order = sorted(counts.items(), key=lambda item: (not item[0][2], -item[1], item[0]))
     return TextFacts(traces, size, tuple(LocalPaths(p, f, n, who) for (p, f, who), n in order[:MAX_KINDS]))
 
 
 def _stack_traces(structure: bytes) -> tuple[int, int]:
     """Return (stack traces, their bytes). A StringStringEntryProto is the key, then field 2 with the text."""
     count = size = 0
-    at = structure.find(STACK_TRACE)
-    while at >= 0:
-        at += len(STACK_TRACE)
-        if structure[at : at + 1] == b"\x12":
+    offset = structure.find(STACK_TRACE)
+    while offset >= 0:
+        offset += len(STACK_TRACE)
+        if structure[offset : offset + 1] == b"\x12":
             try:
-                length, start = varint(structure, at + 1)
+                length, start = varint(structure, offset + 1)
             except (WireError, IndexError):
-                length, start = len(structure) + 1, at
+                length, start = len(structure) + 1, offset
             if start + length <= len(structure):
-                count, size, at = count + 1, size + length, start + length
-        at = structure.find(STACK_TRACE, at)
+                count, size, offset = count + 1, size + length, start + length
+        offset = structure.find(STACK_TRACE, offset)
     return count, size
 
 
-def _first_path(held: str) -> tuple[str, bool] | None:
+def _first_path(text: str) -> tuple[str, bool] | None:
     """Return (start of the first local path, whether its user may be a person); None without a path."""
-    if not any(home in held for home in _HOMES):
+    if not any(folder in text for folder in _USER_FOLDERS):
         return None
-    found: tuple[str, bool] | None = None
-    for match in _PATH.finditer(held):
+    path: tuple[str, bool] | None = None
+    for match in _PATH.finditer(text):
         if match["root"]:
-            found = found or ("/root/", False)
+            path = path or ("/root/", False)
             continue
         user = (match["a"] or match["b"] or "").strip().lower()
         begin = match["unix"] or match["windows"]
-        if user not in _NOBODY:
+        if user not in _SYSTEM_USERS:
             return f"{begin}<user>", True
-        found = found or (f"{begin}<user>", False)
-    return found
+        path = path or (f"{begin}<user>", False)
+    return path
 
 
 def _texts(proto: onnx.ModelProto, graphs: Iterable[onnx.GraphProto]) -> Iterator[tuple[str, str]]:
@@ -112,5 +112,5 @@ def _of_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[tuple[str, str]]:
 
 def _key(key: str | bytes) -> str:
     """Shorten a metadata key for display, and remove any path in it."""
-    shown = decode_text(key)
-    return "<path>" if any(home in shown for home in _HOMES) else shown[:80]
+    text = decode_text(key)
+    return "<path>" if any(folder in text for folder in _USER_FOLDERS) else text[:80]

@@ -102,7 +102,7 @@ _ANSWERS: dict[str, Answer] = {}
 
 def answers(aspect: str) -> Callable[[Answer], Answer]:
     """Register a function that returns operator → link for an aspect. Duplicates raise."""
-    if aspect not in {one.id for one in ASPECTS}:
+    if aspect not in {registered.id for registered in ASPECTS}:
         raise ValueError(f"no aspect is called {aspect!r}")
 
     def add(answer: Answer) -> Answer:

@@ -58,51 +58,51 @@ def expansion(main: Body, functions: Mapping[FunctionKey, Body]) -> Expansion:
     The cost is one visit per (function, callee) pair: 10 functions of 10 calls, 10^10 nodes, take
     microseconds. No recursion.
     """
-    done: dict[FunctionKey, int] = {}
+    counts: dict[FunctionKey, int] = {}
     for root in main[1]:
-        cycle = _count(root, functions, done)
+        cycle = _count(root, functions, counts)
         if cycle:
             return Expansion(None, sum(main[1].values()), cycle)
-    total = main[0] + sum(times * done.get(key, 1) for key, times in main[1].items())
+    total = main[0] + sum(times * counts.get(key, 1) for key, times in main[1].items())
     return Expansion(total, sum(main[1].values()))
 
 
 def _count(
-    root: FunctionKey, functions: Mapping[FunctionKey, Body], done: dict[FunctionKey, int]
+    root: FunctionKey, functions: Mapping[FunctionKey, Body], counts: dict[FunctionKey, int]
 ) -> tuple[FunctionKey, ...]:
-    """Fill ``done`` for ``root`` and all its callees. Return the members of a cycle, if any."""
+    """Fill ``counts`` for ``root`` and all its callees. Return the members of a cycle, if any."""
     path: list[FunctionKey] = [root]
-    pending: list[list[FunctionKey]] = [_callees(root, functions, done)]
+    pending: list[list[FunctionKey]] = [_callees(root, functions, counts)]
     on_path = {root}
     while path:
         if pending[-1]:
             key = pending[-1].pop()
             if key in on_path:
                 return (*path[path.index(key) :], key)
-            if key not in done:
+            if key not in counts:
                 path.append(key)
                 on_path.add(key)
-                pending.append(_callees(key, functions, done))
+                pending.append(_callees(key, functions, counts))
             continue
         key = path.pop()
         pending.pop()
         on_path.discard(key)
         if key in functions:
-            own, calls = functions[key]
-            done[key] = own + sum(times * done[callee] for callee, times in calls.items())
+            plain_nodes, calls = functions[key]
+            counts[key] = plain_nodes + sum(times * counts[callee] for callee, times in calls.items())
         else:
-            done[key] = 1
+            counts[key] = 1
     return ()
 
 
 def _callees(
-    key: FunctionKey, functions: Mapping[FunctionKey, Body], done: Mapping[FunctionKey, int]
+    key: FunctionKey, functions: Mapping[FunctionKey, Body], counts: Mapping[FunctionKey, int]
 ) -> list[FunctionKey]:
-    return [callee for callee in functions[key][1] if callee not in done] if key in functions else []
+    return [callee for callee in functions[key][1] if callee not in counts] if key in functions else []
 
 
 def body(op_keys: Iterable[FunctionKey], functions: Container[FunctionKey]) -> Body:
     """Split the operators of a body (subgraphs included) into plain nodes and calls."""
-    seen = Counter(op_keys)
-    calls = {key: times for key, times in seen.items() if key in functions}
-    return sum(seen.values()) - sum(calls.values()), calls
+    key_counts = Counter(op_keys)
+    calls = {key: times for key, times in key_counts.items() if key in functions}
+    return sum(key_counts.values()) - sum(calls.values()), calls

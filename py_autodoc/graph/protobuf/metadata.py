@@ -28,8 +28,8 @@ def model_metadata(path: PathLike, prefix: str = "", limits: Limits = LIBRARY) -
         PathError, NotAModel, CorruptModel, LimitError: see ``probe``.
     """
     name = base_name(path)
-    found: dict[str, str] = {}
-    graph, room = False, limits.structure_bytes
+    entries: dict[str, str] = {}
+    graph, remaining = False, limits.structure_bytes
     try:
         with regular_file(path) as (fd, status):
             source = WireSource(status.st_size, fd)
@@ -38,16 +38,16 @@ def model_metadata(path: PathLike, prefix: str = "", limits: Limits = LIBRARY) -
                 if number != _METADATA or wire != BYTES:
                     continue
                 for key, value_start, value_stop in _entry(source, start, stop, prefix):
-                    room -= value_stop - value_start
-                    if room < 0:
+                    remaining -= value_stop - value_start
+                    if remaining < 0:
                         raise _too_much(name, limits)
-                    found[key] = source.read(value_start, value_stop).decode("utf-8", "replace")
+                    entries[key] = source.read(value_start, value_stop).decode("utf-8", "replace")
     except WireError as fault:
         probe(path, limits)  # raises a better error if the file is not a model
         raise CorruptModel(f"{name}: {fault}.", "The file is damaged.", fault.offset) from None
     if not graph:
         probe(path, limits)
-    return found
+    return entries
 
 
 def _entry(source: WireSource, pos: int, end: int, prefix: str) -> Iterator[tuple[str, int, int]]:

@@ -72,13 +72,13 @@ class WireSource:
             Truncated: the file became shorter while it was read.
         """
         count = min(count, self.size - pos)
-        here = self.base
-        end = here + len(self.buf)
-        if here <= pos and pos + count <= end:
+        begin = self.base
+        end = begin + len(self.buf)
+        if begin <= pos and pos + count <= end:
             return
         if self._fd < 0:
             raise TruncatedMessage(self.size, "the data end")
-        onward = here <= pos <= end
+        onward = begin <= pos <= end
         self._ahead = min(self._ahead * 2, _LAST_WINDOW) if onward else _FIRST_WINDOW
         self.buf = self._fetch(pos, min(max(count, self._ahead), self.size - pos))
         self.base = pos

@@ -233,7 +233,7 @@ class StructureScan:
         source.need(pos, end - pos)
         buf, base = source.buf, source.base
         i, last = pos - base, end - base
-        seen = _HEAVY
+        visited = _HEAVY
         try:
             while i < last:
                 key, size = buf[i], buf[i + 1]
@@ -246,15 +246,15 @@ class StructureScan:
                     number, i, stop = key >> 3, start, start + size
                 else:
                     number, _, i, stop = header(buf, i, last, base)
-                seen += 1
+                visited += 1
                 if number == 5:
-                    seen += _HEAVY
+                    visited += _HEAVY
                 if number == 5 and (stop - i >= INLINE_BYTES or _GRAPH_KEY.search(buf, i, stop)):
                     return self._large_node(pos, end, depth)
                 i = stop
         except IndexError:
             raise TruncatedMessage(source.size, "the file ends inside a node") from None
-        self._tick(seen)
+        self._tick(visited)
         return None
 
     def _large_node(self, pos: int, end: int, depth: int) -> MessagePieces | None:
@@ -326,7 +326,7 @@ class StructureScan:
     def _reference(self, payloads: list[tuple[int, int, int, int]], size: int) -> PayloadReference:
         """Describe a payload: a contiguous one by position, a fragmented one only by size and count."""
         field, wire, start, stop = max(payloads, key=lambda p: p[3] - p[2])
-        whole = len(payloads) == 1 and wire == BYTES
+        contiguous = len(payloads) == 1 and wire == BYTES
         if field == _RAW:
             return PayloadReference(self._location, field, start, stop - start, None)
         if field == _STRINGS:
@@ -335,7 +335,7 @@ class StructureScan:
             count = size // _FIXED_ITEM[field]
         else:
             count = None if wire == BYTES else len(payloads)
-        return PayloadReference(self._location, field, start if whole else None, size, count)
+        return PayloadReference(self._location, field, start if contiguous else None, size, count)
 
     def _value_info(self, pos: int, end: int) -> None:
         for number, wire, _, start, stop in fields(self.source, pos, end):

@@ -48,13 +48,13 @@ class PlannedBatch:
     """A way to change the batch."""
 
     loaded: LoadedModel
-    ready: PreparedStructure
+    structure: PreparedStructure
     facts: Sequence[StructureFacts]
     plan: BatchPlan
 
     def written(self, batch: int | str, literal: bool = False) -> RebatchedModel:
         """Return the model for a number of items, or for any; see ``rewrite``."""
-        return rewrite(self.ready, self.plan, batch, literal)
+        return rewrite(self.structure, self.plan, batch, literal)
 
     def checked(self, batch: int) -> BatchRefusal | None:
         """Infer the shapes for a number of items. Return a refusal if they differ from the plan."""
@@ -76,49 +76,49 @@ class PlannedBatch:
 def plan_batch(loaded: LoadedModel, request: BatchRequest | None = None) -> PlannedBatch | BatchRefusal:
     """Plan how to change the batch of a model. Never raises on content."""
     request = request or BatchRequest()
-    ready = prepare_structure(loaded.proto)
-    if len(ready.nodes) > MAX_NODES:
+    structure = prepare_structure(loaded.proto)
+    if len(structure.nodes) > MAX_NODES:
         return BatchRefusal(
-            "", "", f"the graph has {len(ready.nodes):,} nodes; at most {MAX_NODES:,} are supported", ""
+            "", "", f"the graph has {len(structure.nodes):,} nodes; at most {MAX_NODES:,} are supported", ""
         )
     if loaded.unexpanded_calls:
         return BatchRefusal(
             "", "", "local functions could not be expanded", "Inline them first (onnx.inliner)."
         )
     first: BatchRefusal | None = None
-    for batch in [request.batch] if request.batch else [1, *_common(ready)]:
-        facts = facts_of(loaded, ready, batch, request.bindings)
+    for batch in [request.batch] if request.batch else [1, *_common(structure)]:
+        facts = facts_of(loaded, structure, batch, request.bindings)
         if not facts:
             why = "other dimensions are symbolic, and no values were found with which the model runs"
             return BatchRefusal("", "", why, "Set them with --bind.")
-        plan = search(ready, facts, batch, request.axes, request.tries)
+        plan = search(structure, facts, batch, request.axes, request.tries)
         if isinstance(plan, BatchPlan) and (batch in (1, request.batch) or plan.confirmed):
-            return PlannedBatch(loaded, ready, facts, plan)
+            return PlannedBatch(loaded, structure, facts, plan)
         first = first or (plan if isinstance(plan, BatchRefusal) else None)
     assert first is not None
-    return _advised(first, loaded, ready, request)
+    return _advised(first, loaded, structure, request)
 
 
 def _advised(
-    refusal: BatchRefusal, loaded: LoadedModel, ready: PreparedStructure, request: BatchRequest
+    refusal: BatchRefusal, loaded: LoadedModel, structure: PreparedStructure, request: BatchRequest
 ) -> BatchRefusal:
     """Return the refusal with a hint about an input that would have to be the same for all items."""
-    names = [i.name for i in ready.inputs]
+    names = [i.name for i in structure.inputs]
     if refusal.hint or not request.advise or request.axes or not 2 <= len(names) <= MAX_ADVICE:
         return refusal
     batch = request.batch or 1
-    facts = facts_of(loaded, ready, batch, request.bindings)
+    facts = facts_of(loaded, structure, batch, request.bindings)
     for name in names:
-        if isinstance(search(ready, facts, batch, {name: None}), BatchPlan):
+        if isinstance(search(structure, facts, batch, {name: None}), BatchPlan):
             return replace(refusal, hint=f"Add --same {name}, which keeps this input the same for all items.")
     return refusal
 
 
-def _common(ready: PreparedStructure) -> list[int]:
+def _common(structure: PreparedStructure) -> list[int]:
     """Return the common first dimension, above 1, of all inputs and outputs."""
     sizes: set[int] = set()
-    outputs = list(ready.proto.graph.output)
-    for info in (*ready.inputs, *outputs):
+    outputs = list(structure.proto.graph.output)
+    for info in (*structure.inputs, *outputs):
         dims = info.type.tensor_type.shape.dim
         if len(dims) < 2 or not dims[0].dim_value:
             return []
@@ -137,15 +137,17 @@ def misfits(model: Model, types: TypeTable, plan: BatchPlan, batch: int, facts: 
     misfit_names = []
     for tensor in model.tensors:
         shape = types.shapes[tensor.id]
-        known = facts.shapes.get(tensor.name)
-        if tensor.name not in plan.followed or shape is None or known is None:
+        old_shape = facts.shapes.get(tensor.name)
+        if tensor.name not in plan.followed or shape is None or old_shape is None:
             continue
         if not all(isinstance(d, int) for d in shape):
             continue
-        at = plan.layouts.get(tensor.name)
-        if at is not None and (at.ragged or tensor.name in plan.size_dependent):
+        layout = plan.layouts.get(tensor.name)
+        if layout is not None and (layout.ragged or tensor.name in plan.size_dependent):
             continue
-        expected = tuple(at.size(batch) if at and a == at.axis else d for a, d in enumerate(known))
+        expected = tuple(
+            layout.size(batch) if layout and a == layout.axis else d for a, d in enumerate(old_shape)
+        )
         if tuple(shape) != expected:
             misfit_names.append(tensor.name)
     return misfit_names

@@ -42,8 +42,8 @@ class StructureNode:
     @cached_property
     def attributes(self) -> dict[str, Any]:
         """Attribute values; subgraphs are in ``bodies``."""
-        own = (a for a in self.proto.attribute if not nested(a))
-        return {decode_text(a.name): onnx.helper.get_attribute_value(a) for a in own if a.type}
+        without_graphs = (a for a in self.proto.attribute if not nested(a))
+        return {decode_text(a.name): onnx.helper.get_attribute_value(a) for a in without_graphs if a.type}
 
     def attr(self, name: str, default: Any = None) -> Any:
         """Return the value of an attribute."""
@@ -117,14 +117,14 @@ def _graph(proto: onnx.GraphProto, nodes: list[StructureNode]) -> StructureGraph
     main = StructureGraph()
     pending = [(proto, main)]
     while pending:
-        held, graph = pending.pop()
-        graph.inputs = tuple(decode_text(i.name) for i in held.input)
-        graph.outputs = tuple(decode_text(o.name) for o in held.output)
-        for one in held.node:
-            node = StructureNode(len(nodes), one)
+        graph_proto, graph = pending.pop()
+        graph.inputs = tuple(decode_text(i.name) for i in graph_proto.input)
+        graph.outputs = tuple(decode_text(o.name) for o in graph_proto.output)
+        for node_proto in graph_proto.node:
+            node = StructureNode(len(nodes), node_proto)
             nodes.append(node)
             graph.nodes.append(node)
-            for attribute in one.attribute:
+            for attribute in node_proto.attribute:
                 for body in nested(attribute):
                     inner = node.bodies.setdefault(decode_text(attribute.name), StructureGraph())
                     pending.append((body, inner))
@@ -152,18 +152,18 @@ def _unique(graph: onnx.GraphProto, names: Mapping[str, str], used: set[str], in
     pending = [(graph, names, inner)]
     while pending:
         graph, names, inner = pending.pop()
-        own = [*(v.name for v in graph.input), *(t.name for t in graph.initializer)]
-        own += [s.values.name for s in graph.sparse_initializer]
-        own += [name for node in graph.node for name in node.output if name]
+        local_names = [*(v.name for v in graph.input), *(t.name for t in graph.initializer)]
+        local_names += [s.values.name for s in graph.sparse_initializer]
+        local_names += [name for node in graph.node for name in node.output if name]
         changed: dict[str, str] = {}
-        for name in dict.fromkeys(own):
+        for name in dict.fromkeys(local_names):
             new, number = name, 2
             while inner and new in used:
                 new, number = f"{name}_{number}", number + 1
             used.add(new)
             if new != name:
                 changed[name] = new
-        names = {**{k: v for k, v in names.items() if k not in own}, **changed}
+        names = {**{k: v for k, v in names.items() if k not in local_names}, **changed}
         if names:
             _rename(graph, names)
         for node in graph.node:
@@ -197,7 +197,7 @@ class StructureFacts:
 
 
 def facts_of(
-    loaded: LoadedModel, ready: PreparedStructure, batch: int, bindings: Mapping[str, int]
+    loaded: LoadedModel, structure: PreparedStructure, batch: int, bindings: Mapping[str, int]
 ) -> list[StructureFacts]:
     """Return the results of inference, two under different values if other dimensions are symbolic.
 
@@ -205,7 +205,7 @@ def facts_of(
     """
     from py_autodoc.graph.shapes import infer
 
-    copy = replace(loaded, proto=ready.proto)
+    copy = replace(loaded, proto=structure.proto)
     model = build(copy)
     declared, names = symbolic_inputs(model)
     symbols = free_symbols(declared.values())
@@ -223,10 +223,10 @@ def facts_of(
         first = fitting.fit(fixed).sizes
         if first is None:
             return []
-        other = fitting.fit(fixed, {name: 2 * max(first[name], 1) for name in free}).sizes
+        second = fitting.fit(fixed, {name: 2 * max(first[name], 1) for name in free}).sizes
         sizes = [{**fixed, **first}]
-        if other is not None and other != first:
-            sizes.append({**fixed, **other})
+        if second is not None and second != first:
+            sizes.append({**fixed, **second})
 
     def under(sizes: Mapping[str, int]) -> tuple[TypeTable, dict[str, Any], set[str]]:
         types = infer(copy, model, sizes, {})
@@ -246,10 +246,10 @@ def facts_of(
         return {name: value for name, value in values_by_name.items() if name not in clash}
 
     steady = values(infer(copy, model, fixed, {}), set()) if free else {}
-    found = []
-    for one in sizes:
-        types, shapes, clash = under(one)
+    facts = []
+    for assignment in sizes:
+        types, shapes, clash = under(assignment)
         bound = values(types, clash)
-        known = {n: s for n, s in shapes.items() if s is not None and n not in clash}
-        found.append(StructureFacts(known, steady if free else bound, bound))
-    return found
+        known_shapes = {n: s for n, s in shapes.items() if s is not None and n not in clash}
+        facts.append(StructureFacts(known_shapes, steady if free else bound, bound))
+    return facts

@@ -37,7 +37,7 @@ class RebatchedModel:
 
 
 def rewrite(
-    ready: PreparedStructure, plan: BatchPlan, batch: int | str, literal: bool = False
+    structure: PreparedStructure, plan: BatchPlan, batch: int | str, literal: bool = False
 ) -> RebatchedModel:
     """Apply a plan.
 
@@ -45,19 +45,21 @@ def rewrite(
     with ``literal`` it is a constant whose value is listed in ``symbolic``, so that costs equal those of a
     model with a number. Such a graph is for analysis only and cannot run.
     """
-    return _BatchWriter(ready, plan, batch, literal).run()
+    return _BatchWriter(structure, plan, batch, literal).run()
 
 
 class _BatchWriter:
-    def __init__(self, ready: PreparedStructure, plan: BatchPlan, batch: int | str, literal: bool) -> None:
-        self.ready, self.plan, self.batch, self.literal = ready, plan, batch, literal
+    def __init__(
+        self, structure: PreparedStructure, plan: BatchPlan, batch: int | str, literal: bool
+    ) -> None:
+        self.structure, self.plan, self.batch, self.literal = structure, plan, batch, literal
         self.proto = onnx.ModelProto()
-        self.proto.CopyFrom(ready.proto)
+        self.proto.CopyFrom(structure.proto)
         self.nodes = node_protos(self.proto.graph)
         self.used_names = {
             name for node in self.nodes for name in (*map(decode_text, node.output), decode_text(node.name))
         }
-        self.used_names |= {t.name for t in self.proto.graph.initializer} | set(ready.read)
+        self.used_names |= {t.name for t in self.proto.graph.initializer} | set(structure.read)
         self.used_names |= {decode_text(i.name) for i in self.proto.graph.input}
         self.before: dict[int, list[onnx.NodeProto]] = {}
         self.after: dict[int, list[onnx.NodeProto]] = {}
@@ -74,7 +76,7 @@ class _BatchWriter:
             "reshape": self._reshape,
             "sized": self._rewrite_sizes,
             "sizes": self._sizes,
-            "own": self._own,
+            "batch_dims": self._set_batch_dims,
             "strided": self._strided,
             "scatter": self._scatter,
             "unfold": self._unfold,
@@ -84,7 +86,7 @@ class _BatchWriter:
         for edit in self.plan.edits:
             node = self.nodes[edit.node]
             self.kinds[edit.kind](edit.node, node, *edit.data)
-            self.result.edits.append(f"{self.ready.nodes[edit.node].label}: {_describe(edit)}")
+            self.result.edits.append(f"{self.structure.nodes[edit.node].label}: {_describe(edit)}")
         self._insert_nodes(self.proto.graph, [*self.constants, *self.head])
         self._declare()
         self.result.added = frozenset(self.added)
@@ -122,18 +124,18 @@ class _BatchWriter:
         index: int,
         kind: str,
         inputs: Sequence[str],
-        where: list[onnx.NodeProto] | None = None,
+        target: list[onnx.NodeProto] | None = None,
         **attributes: Any,
     ) -> str:
         """Add a node before another, in the same module, and return its output."""
         name = self._fresh(kind.lower())
         node = helper.make_node(kind, inputs, [name], name=name, **attributes)
         if index >= 0:
-            owner = self.nodes[index]
-            node.metadata_props.extend(owner.metadata_props)
-            node.doc_string = owner.doc_string
+            neighbour = self.nodes[index]
+            node.metadata_props.extend(neighbour.metadata_props)
+            node.doc_string = neighbour.doc_string
         self.added.add(name)
-        (self.before.setdefault(index, []) if where is None else where).append(node)
+        (self.before.setdefault(index, []) if target is None else target).append(node)
         return name
 
     def _batch(self) -> str:
@@ -157,10 +159,10 @@ class _BatchWriter:
             self.result.symbolic[name] = [size if d is None else d for d in parts]
             self.proto.graph.initializer.append(numpy_helper.from_array(np.zeros(len(parts), np.int64), name))
             return name
-        middle, at = self._batch(), list(parts).index(None)
+        middle, position = self._batch(), list(parts).index(None)
         if entries != 1:
             middle = self._node(index, "Mul", [middle, self._const([entries])])
-        left, right = [d or 0 for d in parts[:at]], [d or 0 for d in parts[at + 1 :]]
+        left, right = [d or 0 for d in parts[:position]], [d or 0 for d in parts[position + 1 :]]
         inputs = [self._const(left)] * bool(left) + [middle] + [self._const(right)] * bool(right)
         return self._node(index, "Concat", inputs, axis=0) if len(inputs) > 1 else middle
 
@@ -192,7 +194,7 @@ class _BatchWriter:
     def _sizes(self, index: int, node: onnx.NodeProto, i: int, parts: Parts, entries: int) -> None:
         node.input[i] = self._vector(index, parts, entries)
 
-    def _own(self, index: int, node: onnx.NodeProto) -> None:
+    def _set_batch_dims(self, index: int, node: onnx.NodeProto) -> None:
         """Replace the leading item index, which was always 0, by ``batch_dims``."""
         cut = [node.input[1], self._const([1]), self._const([BIG]), self._const([-1])]
         node.input[1] = self._node(index, "Slice", cut)
@@ -232,8 +234,8 @@ class _BatchWriter:
 
     def _scatter(self, index: int, node: onnx.NodeProto, index_shape: Sequence[int]) -> None:
         """Turn indices [1, …, k] with a leading 0 into [N, …, k] with the item as the leading index."""
-        ones = [1] * (len(index_shape) - 1)
-        counts = self._vector(index, [None, *ones], 1)
+        unit_dims = [1] * (len(index_shape) - 1)
+        counts = self._vector(index, [None, *unit_dims], 1)
         trailing = self._node(
             index, "Slice", [node.input[1], self._const([1]), self._const([BIG]), self._const([-1])]
         )
@@ -242,8 +244,8 @@ class _BatchWriter:
             index, "Slice", [node.input[1], self._const([0]), self._const([1]), self._const([-1])]
         )
         first = self._node(index, "Tile", [first, counts])
-        one = self._node(index, "Add", [first, self._const([1])])
-        summed = self._node(index, "CumSum", [one, self._scalar_zero()])
+        incremented = self._node(index, "Add", [first, self._const([1])])
+        summed = self._node(index, "CumSum", [incremented, self._scalar_zero()])
         item = self._node(index, "Sub", [summed, self._const([1])])
         node.input[1] = self._node(index, "Concat", [item, trailing], axis=-1)
 
@@ -262,24 +264,24 @@ class _BatchWriter:
             extra[3] = self._const([axis + 1])
             node.input[:] = extra if extra[4] else extra[:4]
         else:
-            kept = [a for a in node.attribute if a.name != "axis"]
+            other_attributes = [a for a in node.attribute if a.name != "axis"]
             del node.attribute[:]
-            node.attribute.extend(kept)
+            node.attribute.extend(other_attributes)
             node.attribute.append(helper.make_attribute("axis", axis + 1))
         for k, _width, (left, right) in after:
             self._folded(index, node, k, [*left, -1, *right])
 
     # The whole
 
-    def _insert_nodes(self, graph: onnx.GraphProto, head: Sequence[onnx.NodeProto]) -> None:
+    def _insert_nodes(self, main_graph: onnx.GraphProto, head: Sequence[onnx.NodeProto]) -> None:
         """Insert the new nodes at their positions."""
         index = {id(node): i for i, node in enumerate(self.nodes)}
-        graphs = [graph, *(body for node in self.nodes for a in node.attribute for body in nested(a))]
-        for one in reversed(graphs):  # subgraphs before their owner, since nodes are copied
-            numbers = [index[id(node)] for node in one.node]
-            if one is not graph and not any(i in self.before or i in self.after for i in numbers):
+        graphs = [main_graph, *(body for node in self.nodes for a in node.attribute for body in nested(a))]
+        for graph in reversed(graphs):  # subgraphs before their owner, since nodes are copied
+            numbers = [index[id(node)] for node in graph.node]
+            if graph is not main_graph and not any(i in self.before or i in self.after for i in numbers):
                 continue
-            nodes = list(head) if one is graph else []
+            nodes = list(head) if graph is main_graph else []
             for i in numbers:
                 nodes += [*self.before.get(i, ()), self.nodes[i], *self.after.get(i, ())]
             copies = []
@@ -287,8 +289,8 @@ class _BatchWriter:
                 copy = onnx.NodeProto()
                 copy.CopyFrom(node)
                 copies.append(copy)
-            del one.node[:]
-            one.node.extend(copies)
+            del graph.node[:]
+            graph.node.extend(copies)
 
     def _declare(self) -> None:
         """Update the shapes that the file declares."""
@@ -307,17 +309,24 @@ class _BatchWriter:
 
     def _declared(self, info: onnx.ValueInfoProto) -> None:
         name = decode_text(info.name)
-        at = self.plan.layouts.get(name)
+        layout = self.plan.layouts.get(name)
         shape = info.type.tensor_type.shape
-        if at is None or at.ragged or not info.type.HasField("tensor_type") or len(shape.dim) <= at.axis:
+        if (
+            layout is None
+            or layout.ragged
+            or not info.type.HasField("tensor_type")
+            or len(shape.dim) <= layout.axis
+        ):
             return
-        dim = shape.dim[at.axis]
+        dim = shape.dim[layout.axis]
         if name in self.plan.size_dependent:
             dim.Clear()
         elif isinstance(self.batch, int):
-            dim.dim_value = at.size(self.batch)
+            dim.dim_value = layout.size(self.batch)
         else:
-            dim.dim_param = self.batch if at.entries_per_item == 1 else f"{at.entries_per_item}*{self.batch}"
+            dim.dim_param = (
+                self.batch if layout.entries_per_item == 1 else f"{layout.entries_per_item}*{self.batch}"
+            )
 
 
 def _describe(edit: BatchEdit) -> str:
@@ -325,13 +334,13 @@ def _describe(edit: BatchEdit) -> str:
     if edit.kind == "repeat":
         return f"input {edit.data[0]} is repeated for each item"
     if edit.kind in ("reshape", "sized"):
-        own = "-1" if edit.kind == "reshape" else "batch"
-        return f"reshapes to [{', '.join(own if d is None else str(d) for d in edit.data[0])}]"
+        batch_text = "-1" if edit.kind == "reshape" else "batch"
+        return f"reshapes to [{', '.join(batch_text if d is None else str(d) for d in edit.data[0])}]"
     return {
         "const": "shape without the batch",
         "ints": "shape without the batch",
         "sizes": "sizes that include the batch",
-        "own": "indices apply to each item",
+        "batch_dims": "indices apply to each item",
         "strided": "indices apply to each item",
         "scatter": "indices apply to each item",
         "unfold": "works item by item",

@@ -57,7 +57,7 @@ class BatchPlan:
 
 
 def search(
-    ready: PreparedStructure,
+    structure: PreparedStructure,
     facts: Sequence[StructureFacts],
     batch: int,
     axes: Axes,
@@ -67,18 +67,21 @@ def search(
 
     ``axes``: input → its batch axis; None: the same for all items.
     """
-    names = [decode_text(i.name) for i in ready.inputs]
+    names = [decode_text(i.name) for i in structure.inputs]
     if not names:
         return BatchRefusal("", "", "the model has no inputs", "")
     picks: dict[str, int] = {}
     first: BatchBlocked | None = None
     for tries in range(1, max_tries + 1):
-        traces = [BatchTrace(ready, one, batch, picks, len(facts) > 1) for one in facts]
+        traces = [
+            BatchTrace(structure, assignment_facts, batch, picks, len(facts) > 1)
+            for assignment_facts in facts
+        ]
         try:
             for trace in traces:
                 _seed(trace, names, axes)
-                trace.run(ready.graph)
-            _outputs(ready, traces[0])
+                trace.run(structure.graph)
+            _outputs(structure, traces[0])
             _agree(traces)
         except BatchBlocked as error:
             first = first or error
@@ -87,8 +90,8 @@ def search(
                 break
             picks = following
             continue
-        return _plan(ready, traces, batch, names, tries)
-    return _refusal(ready, first)
+        return _plan(structure, traces, batch, names, tries)
+    return _refusal(structure, first)
 
 
 def _seed(trace: BatchTrace, names: Sequence[str], axes: Axes) -> None:
@@ -123,14 +126,14 @@ def _seed(trace: BatchTrace, names: Sequence[str], axes: Axes) -> None:
         )
 
 
-def _outputs(ready: PreparedStructure, trace: BatchTrace) -> None:
-    for name in ready.graph.outputs:
+def _outputs(structure: PreparedStructure, trace: BatchTrace) -> None:
+    for name in structure.graph.outputs:
         if name in trace.sizes:
             raise BatchBlocked(f"the output {name} is the batch size itself", name)
-    if not any(name in trace.layouts for name in ready.graph.outputs):
+    if not any(name in trace.layouts for name in structure.graph.outputs):
         raise BatchBlocked(
             "no output depends on an input that holds the batch",
-            ready.graph.outputs[0] if ready.graph.outputs else "",
+            structure.graph.outputs[0] if structure.graph.outputs else "",
         )
 
 
@@ -145,7 +148,7 @@ def _agree(traces: Sequence[BatchTrace]) -> None:
                 odd = BatchBlocked("the required edit depends on symbolic dimensions", hint=_BIND)
                 odd.node = a.node
                 raise odd
-        for name in (*first.ready.graph.inputs, *first.ready.graph.outputs):
+        for name in (*first.structure.graph.inputs, *first.structure.graph.outputs):
             a_at, b_at = first.layouts.get(name), other.layouts.get(name)
             if (a_at and a_at.axis) != (b_at and b_at.axis):
                 raise BatchBlocked(f"the batch of {name} depends on symbolic dimensions", name, _BIND)
@@ -161,27 +164,27 @@ def _next_choices(
     choices: dict[str, int] = {}
     for trace in traces:
         choices.update(trace.choices)
-    left = [c for c in choices if picks.get(c, 0) + 1 < choices[c]]
-    blamed = [c for c in left if c in error.choices] or [c for c in left if c in names]
+    open_choices = [c for c in choices if picks.get(c, 0) + 1 < choices[c]]
+    blamed = [c for c in open_choices if c in error.choices] or [c for c in open_choices if c in names]
     if not blamed:
         return None
     chosen, order = blamed[-1], list(choices)
-    kept = {c: picks[c] for c in order[: order.index(chosen)] if c in picks}
-    return {**kept, chosen: picks.get(chosen, 0) + 1}
+    earlier = {c: picks[c] for c in order[: order.index(chosen)] if c in picks}
+    return {**earlier, chosen: picks.get(chosen, 0) + 1}
 
 
 def _plan(
-    ready: PreparedStructure, traces: Sequence[BatchTrace], batch: int, names: Sequence[str], tries: int
+    structure: PreparedStructure, traces: Sequence[BatchTrace], batch: int, names: Sequence[str], tries: int
 ) -> BatchPlan:
     trace = traces[0]
     size_dependent = frozenset(
         name
-        for name, at in trace.layouts.items()
+        for name, layout in trace.layouts.items()
         for other in traces[1:]
-        if name not in other.layouts or other.layouts[name].key != at.key
+        if name not in other.layouts or other.layouts[name].key != layout.key
     )
     equal_tensors = [(f"input {n}", "the same for all items") for n in names if n not in trace.layouts]
-    same = [n for n in ready.graph.outputs if n not in trace.layouts]
+    same = [n for n in structure.graph.outputs if n not in trace.layouts]
     equal_tensors += [(f"output {n}", "the same for all items") for n in same]
     return BatchPlan(
         batch=batch,
@@ -190,15 +193,15 @@ def _plan(
         edits=tuple(trace.edits),
         notes=tuple(dict.fromkeys([*equal_tensors, *trace.notes])),
         inputs={name: trace.layouts[name].axis for name in names if name in trace.layouts},
-        outputs={name: trace.layouts.get(name) for name in ready.graph.outputs},
+        outputs={name: trace.layouts.get(name) for name in structure.graph.outputs},
         followed=frozenset(trace.followed),
         tries=tries,
         confirmed=trace.confirmed,
     )
 
 
-def _refusal(ready: PreparedStructure, error: BatchBlocked | None) -> BatchRefusal:
+def _refusal(structure: PreparedStructure, error: BatchBlocked | None) -> BatchRefusal:
     if error is None:
         return BatchRefusal("", "", "no suitable edits were found", "")
-    label = ready.nodes[error.node].label if error.node >= 0 else ""
+    label = structure.nodes[error.node].label if error.node >= 0 else ""
     return BatchRefusal(label, error.tensor, error.why, error.hint, error.node)

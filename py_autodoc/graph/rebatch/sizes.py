@@ -63,7 +63,7 @@ def computed(node: StructureNode, values: Sequence[Any], opset: int) -> Any | No
                 return out if out.dtype == bool else out.astype(np.asarray(values[0]).dtype)
             if kind in _UNARY:
                 return np.asarray(_UNARY[kind](values[0]))
-            result = _OTHERS[kind](node, values) if kind in _OTHERS else None
+            result = _EVALUATORS[kind](node, values) if kind in _EVALUATORS else None
     except (LookupError, TypeError, ValueError, ArithmeticError, OverflowError):
         return None
     return np.asarray(result) if result is not None and _small(result) else None
@@ -166,7 +166,7 @@ def _expand(node: StructureNode, values: Sequence[Any]) -> Any:
     return np.broadcast_to(values[0], shape) if np.prod(shape) <= MAX_VALUES else None
 
 
-_OTHERS: dict[str, Callable[[StructureNode, Sequence[Any]], Any]] = {
+_EVALUATORS: dict[str, Callable[[StructureNode, Sequence[Any]], Any]] = {
     "Cast": _cast,
     "Gather": _gather,
     "Concat": _concat,

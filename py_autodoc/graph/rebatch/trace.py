@@ -46,16 +46,16 @@ class BatchTrace:
 
     def __init__(
         self,
-        ready: PreparedStructure,
+        structure: PreparedStructure,
         facts: StructureFacts,
         batch: int,
         picks: Mapping[str, int],
         free: bool = False,
     ) -> None:
-        self.ready, self.facts, self.batch, self.picks = ready, facts, batch, picks
+        self.structure, self.facts, self.batch, self.picks = structure, facts, batch, picks
         self.free = free
         """True if dimensions other than the batch are symbolic."""
-        self.opset = ready.opset
+        self.opset = structure.opset
         self.layouts: dict[str, Layout] = {}
         self.sizes: dict[str, dict[int, Any]] = {}
         """Values computed from the batch size, at each probe."""
@@ -71,16 +71,16 @@ class BatchTrace:
 
     # What is known
 
-    def at(self, node: StructureNode, i: int) -> Layout | None:
+    def layout(self, node: StructureNode, i: int) -> Layout | None:
         """Return the layout of an input."""
         return self.layouts.get(node.inputs[i]) if node.has(i) else None
 
     def first(self, node: StructureNode, *inputs: int) -> Layout:
         """Return the layout of the first given input (default: any) with the batch. Raises: BatchBlocked."""
         for i in inputs or range(len(node.inputs)):
-            at = self.at(node, i)
-            if at is not None:
-                return at
+            layout = self.layout(node, i)
+            if layout is not None:
+                return layout
         raise BatchBlocked("the batch is in an input that only configures the operator")
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -132,29 +132,34 @@ class BatchTrace:
         """Add a note about a node to the result."""
         self.notes.append((node.label, text))
 
-    def need(self, node: StructureNode, i: int, at: Layout) -> None:
+    def need(self, node: StructureNode, i: int, required: Layout) -> None:
         """Require the batch at this position of input ``i``; an input equal for all items is repeated.
 
         Raises: BatchBlocked if impossible.
         """
         if not node.has(i):
             return
-        layout, name = self.at(node, i), node.inputs[i]
+        layout, name = self.layout(node, i), node.inputs[i]
         if layout is not None:
-            if layout.key != at.key:
-                why = f"{name} holds the batch on axis {layout.axis}, the others on axis {at.axis}"
+            if layout.key != required.key:
+                why = f"{name} holds the batch on axis {layout.axis}, the others on axis {required.axis}"
                 raise BatchBlocked(why, name)
             return
         shape = self.shape(name)
-        if not 0 <= at.axis < len(shape) or at.outer != 1 or self.batch != 1 or shape[at.axis] != at.inner:
+        if (
+            not 0 <= required.axis < len(shape)
+            or required.outer != 1
+            or self.batch != 1
+            or shape[required.axis] != required.inner
+        ):
             raise BatchBlocked(
-                f"{name} {list(shape)} cannot be repeated for each item on axis {at.axis}", name
+                f"{name} {list(shape)} cannot be repeated for each item on axis {required.axis}", name
             )
         if name in self.sizes:
             raise BatchBlocked(f"{name} is the batch size itself", name)
         if self.opset < 6:
             raise BatchBlocked(f"{name} cannot be repeated for each item before opset 6", name)
-        self.edit("repeat", node, i, at.axis, len(shape))
+        self.edit("repeat", node, i, required.axis, len(shape))
 
     def require_equal(self, node: StructureNode, *inputs: int) -> None:
         """Require these inputs to be equal for all items. Raises: BatchBlocked."""
@@ -169,28 +174,30 @@ class BatchTrace:
         """Require inputs from ``first`` on to be equal for all items. Raises: BatchBlocked."""
         self.require_equal(node, *range(first, len(node.inputs)))
 
-    def clear(self, node: StructureNode, at: Layout, axes: Iterable[int], rank: int | None = None) -> None:
+    def clear(
+        self, node: StructureNode, layout: Layout, axes: Iterable[int], rank: int | None = None
+    ) -> None:
         """Require that ``axes``, along which the operator works, lack the batch. Raises: BatchBlocked."""
         rank = len(self.shape(node.inputs[0])) if rank is None else rank
-        if at.axis in [a + rank if a < 0 else a for a in axes]:
-            raise BatchBlocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
+        if layout.axis in [a + rank if a < 0 else a for a in axes]:
+            raise BatchBlocked(f"{node.op_type} works along axis {layout.axis}, which holds the batch")
 
     def broadcast(self, node: StructureNode, inputs: Sequence[int] | None = None) -> Layout | None:
         """Return the layout of inputs broadcast against each other. Raises: BatchBlocked."""
         live = [i for i in (range(len(node.inputs)) if inputs is None else inputs) if node.has(i)]
-        layouts = [(i, at) for i in live if (at := self.at(node, i)) is not None]
+        layouts = [(i, layout) for i in live if (layout := self.layout(node, i)) is not None]
         if not layouts:
             return None
         number, first = layouts[0]
         right = first.axis - len(self.shape(node.inputs[number]))
-        for i, at in layouts[1:]:
-            aligned = (at.axis - len(self.shape(node.inputs[i])), at.outer, at.inner)
+        for i, layout in layouts[1:]:
+            aligned = (layout.axis - len(self.shape(node.inputs[i])), layout.outer, layout.inner)
             if aligned != (right, first.outer, first.inner):
                 names = f"{node.inputs[number]} and {node.inputs[i]}"
                 raise BatchBlocked(f"{names} hold the batch on different axes", node.inputs[i])
         for i in live:
             shape = self.shape(node.inputs[i])
-            if self.at(node, i) is None and len(shape) >= -right and shape[right] != 1:
+            if self.layout(node, i) is None and len(shape) >= -right and shape[right] != 1:
                 self.need(node, i, first.on(right + len(shape)))
         return first.on(right + max(len(self.shape(node.inputs[i])) for i in live))
 
@@ -216,19 +223,19 @@ class BatchTrace:
 
     def body(self, graph: StructureGraph, layouts: Sequence[Layout | None]) -> list[Layout | None]:
         """Follow the batch through a subgraph with the given input layouts; return those of its outputs."""
-        for name, at in zip(graph.inputs, layouts, strict=False):
-            self._put(name, at)
+        for name, layout in zip(graph.inputs, layouts, strict=False):
+            self._put(name, layout)
         self.run(graph)
         for name in graph.outputs:
             if name in self.sizes:
                 raise BatchBlocked(f"{name} is the batch size itself", name)
         return [self.layouts.get(name) for name in graph.outputs]
 
-    def _put(self, name: str, at: Layout | None) -> None:
-        if at is None:
+    def _put(self, name: str, layout: Layout | None) -> None:
+        if layout is None:
             self.layouts.pop(name, None)
         else:
-            self.layouts[name] = at
+            self.layouts[name] = layout
 
     def _node(self, node: StructureNode) -> None:
         inputs = [name for name in node.inputs if name]
@@ -267,23 +274,27 @@ class BatchTrace:
                 "Export the model with a symbolic batch.",
             )
         choices = frozenset[str]().union(*(self.layouts[name].choices for name in live))
-        for name, at in zip(node.outputs, fn(self, node), strict=False):
-            if at is None or not name:
+        for name, layout in zip(node.outputs, fn(self, node), strict=False):
+            if layout is None or not name:
                 continue
             shape = self.facts.shapes.get(name)
-            fits = shape is None or at.ragged or shape[at.axis : at.axis + 1] == (at.size(self.batch),)
-            if not fits or at.axis < 0:
+            fits = (
+                shape is None
+                or layout.ragged
+                or shape[layout.axis : layout.axis + 1] == (layout.size(self.batch),)
+            )
+            if not fits or layout.axis < 0:
                 raise BatchBlocked(f"{name} does not hold the batch where its rule expects it", name)
-            self.layouts[name] = replace(at, choices=at.choices | choices)
+            self.layouts[name] = replace(layout, choices=layout.choices | choices)
 
     def _measure(self, node: StructureNode) -> None:
-        at, dims = self.layouts[node.inputs[0]], self.shape(node.inputs[0])
-        if at.ragged:
+        layout, dims = self.layouts[node.inputs[0]], self.shape(node.inputs[0])
+        if layout.ragged:
             raise BatchBlocked(f"the size of {node.inputs[0]} depends on the data", node.inputs[0])
         first, last = node.attr("start", 0), node.attr("end")
         numbers: dict[int, Any] = {}
         for p in PROBES:
-            real = [at.size(p) if a == at.axis else d for a, d in enumerate(dims)]
+            real = [layout.size(p) if a == layout.axis else d for a, d in enumerate(dims)]
             is_size = node.op_type == "Size"
             numbers[p] = np.array(math.prod(real) if is_size else real[first:last], np.int64)
         self._store_size(node.outputs[0], numbers)

@@ -37,43 +37,43 @@ def steady(size: int) -> Axis:
 
 def old_size(axis: Axis) -> int:
     """Return the number of entries in the file."""
-    return math.prod(part.old for part in axis)
+    return math.prod(factor.old for factor in axis)
 
 
 def new_size(axis: Axis) -> int:
     """Return the requested number of entries."""
-    return math.prod(part.new for part in axis)
+    return math.prod(factor.new for factor in axis)
 
 
 def moves(axis: Axis) -> bool:
     """True if the size changes."""
-    return any(not part.steady for part in axis)
+    return any(not factor.steady for factor in axis)
 
 
-def joined(parts: Iterable[AxisFactor]) -> Axis:
+def joined(factors: Iterable[AxisFactor]) -> Axis:
     """Join factors, dropping ones and merging adjacent fixed factors."""
 
-    def add(done: Axis, part: AxisFactor) -> Axis:
-        if part.old == part.new == 1:
-            return done
-        if done and part.steady and done[-1].steady:
-            size = done[-1].old * part.old
-            return (*done[:-1], AxisFactor(size, size))
-        return (*done, part)
+    def add(factors: Axis, factor: AxisFactor) -> Axis:
+        if factor.old == factor.new == 1:
+            return factors
+        if factors and factor.steady and factors[-1].steady:
+            size = factors[-1].old * factor.old
+            return (*factors[:-1], AxisFactor(size, size))
+        return (*factors, factor)
 
     start: Axis = ()
-    return reduce(add, parts, start) or steady(1)
+    return reduce(add, factors, start) or steady(1)
 
 
 def prefix(axis: Axis) -> bool:
     """True if the first entries of a stored table belong to the first positions."""
     first, *remaining = axis
-    return first.front and all(part.steady for part in remaining)
+    return first.front and all(factor.steady for factor in remaining)
 
 
 def blurred(axis: Axis) -> Axis:
     """Return the axis without the property that entries are positions from the start."""
-    return tuple(replace(part, front=False) for part in axis)
+    return tuple(replace(factor, front=False) for factor in axis)
 
 
 def of_sizes(old: Sequence[int], new: Sequence[int], front: bool = False) -> tuple[Axis, ...]:

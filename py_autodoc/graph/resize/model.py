@@ -60,16 +60,16 @@ def resize_model(
 
     Raises: OptionError for an invalid input or dimension.
     """
-    ready = prepare_structure(loaded.proto)
-    if len(ready.nodes) > MAX_NODES:
+    structure = prepare_structure(loaded.proto)
+    if len(structure.nodes) > MAX_NODES:
         return BatchRefusal(
-            "", "", f"the graph has {len(ready.nodes):,} nodes; at most {MAX_NODES:,} are supported"
+            "", "", f"the graph has {len(structure.nodes):,} nodes; at most {MAX_NODES:,} are supported"
         )
     if loaded.unexpanded_calls:
         return BatchRefusal(
             "", "", "local functions could not be expanded", "Inline them first (onnx.inliner)."
         )
-    copy = replace(loaded, proto=ready.proto)
+    copy = replace(loaded, proto=structure.proto)
     model = build(copy)
     sizes, shapes = _sizes(copy, model, requested, bindings or {})
     if not sizes:
@@ -83,18 +83,18 @@ def resize_model(
             return first_plan
         plans.append(first_plan)
     first_plan = plans[0]
-    if any(other.edits != first_plan.edits for other in plans):
+    if any(set_plan.edits != first_plan.edits for set_plan in plans):
         return BatchRefusal(
             "", "", "the required edits depend on symbolic dimensions", "Set them with --bind."
         )
     declared = {model.tensors[t].name: tuple(size) for t, size in shapes.items()}
-    written = rewrite(ready.proto, first_plan, declared, ready.opset, bindings or {})
+    written = rewrite(structure.proto, first_plan, declared, structure.opset, bindings or {})
     result = replace(loaded, proto=written.proto)
     for bindings_of_set, plan in zip(sizes, plans, strict=True):
         odd = _misfit(result, plan, bindings_of_set)
         if odd is not None:
             return odd
-    outputs = {t: first_plan.shapes[t][1] for t in ready.graph.outputs if t in first_plan.shapes}
+    outputs = {t: first_plan.shapes[t][1] for t in structure.graph.outputs if t in first_plan.shapes}
     numbers_of = {name: tuple(int(d) for d in s) for name, s in outputs.items()}  # type: ignore[arg-type]
     return ResizedModel(result, declared, fixed, numbers_of, written.edits, first_plan.notes)
 
@@ -152,9 +152,9 @@ def _sizes(
     if first is None:
         return [], fixed
     sets = [{**values, **first}]
-    other = fitting.fit(bound, {symbol: 2 * max(sets[0][symbol], 1) for symbol in free}).sizes
-    if other is not None:
-        sets.append({**bound, **other})
+    second = fitting.fit(bound, {symbol: 2 * max(sets[0][symbol], 1) for symbol in free}).sizes
+    if second is not None:
+        sets.append({**bound, **second})
     return [{str(names.original(s)): assignment[s] for s in symbols} for assignment in sets], fixed
 
 
@@ -181,8 +181,8 @@ def _misfit(result: LoadedModel, plan: SizePlan, symbol_sizes: Mapping[str, int]
 
     model = build(result)
     declared, names = dim_names.symbolic_inputs(model)
-    left = {str(names.original(symbol)) for symbol in dim_names.free_symbols(declared.values())}
-    types: TypeTable = infer(result, model, {n: size for n, size in symbol_sizes.items() if n in left}, {})
+    unbound = {str(names.original(symbol)) for symbol in dim_names.free_symbols(declared.values())}
+    types: TypeTable = infer(result, model, {n: size for n, size in symbol_sizes.items() if n in unbound}, {})
     if types.contradiction is not None:
         return BatchRefusal(
             "", "", f"the result cannot run: {types.contradiction.message}", "Please report it."

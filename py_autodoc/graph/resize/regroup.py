@@ -11,25 +11,25 @@ MAX_WAYS = 16
 """Maximum number of ways considered for one reshape."""
 
 
-def ways(axes: Sequence[Axis], out: Sequence[int]) -> list[tuple[Axis, ...]]:
+def output_axes(axes: Sequence[Axis], out: Sequence[int]) -> list[tuple[Axis, ...]]:
     """Return the possible output axes of a reshape, most likely first; empty if there are none.
 
     ``out`` is its shape in the file. Both sides are split into the smallest groups of equal product. A group
     with one output axis is unique, as is one whose factors separate where they were joined. A factor that is
     split has two readings: either the number of pieces grows or their size.
     """
-    parts = [part for axis in axes for part in joined(axis) if (part.old, part.new) != (1, 1)]
-    regroupings: list[list[Axis]] = [[]]
-    for group, sizes in _groups(parts, out):
+    factors = [factor for axis in axes for factor in joined(axis) if (factor.old, factor.new) != (1, 1)]
+    results: list[list[Axis]] = [[]]
+    for group, sizes in _groups(factors, out):
         options = _group(group, sizes)
-        regroupings = [[*head, *tail] for head in regroupings for tail in options][:MAX_WAYS]
-    return [tuple(regrouping) for regrouping in regroupings]
+        results = [[*head, *tail] for head in results for tail in options][:MAX_WAYS]
+    return [tuple(regrouping) for regrouping in results]
 
 
-def _groups(parts: Sequence[AxisFactor], out: Sequence[int]) -> list[tuple[list[AxisFactor], list[int]]]:
+def _groups(factors: Sequence[AxisFactor], out: Sequence[int]) -> list[tuple[list[AxisFactor], list[int]]]:
     groups: list[tuple[list[AxisFactor], list[int]]] = []
     p = k = 0
-    while k < len(out) or p < len(parts):
+    while k < len(out) or p < len(factors):
         group: list[AxisFactor] = []
         sizes: list[int] = []
         left = right = 1
@@ -40,9 +40,9 @@ def _groups(parts: Sequence[AxisFactor], out: Sequence[int]) -> list[tuple[list[
                 sizes.append(out[k])
                 right *= out[k]
                 k += 1
-            elif p < len(parts):
-                group.append(parts[p])
-                left *= parts[p].old
+            elif p < len(factors):
+                group.append(factors[p])
+                left *= factors[p].old
                 p += 1
             else:
                 break
@@ -54,7 +54,7 @@ def _groups(parts: Sequence[AxisFactor], out: Sequence[int]) -> list[tuple[list[
 
 def _group(group: list[AxisFactor], sizes: list[int]) -> list[list[Axis]]:
     """Return the possible output axes of a group."""
-    if all(part.steady for part in group):
+    if all(factor.steady for factor in group):
         return [[steady(size) for size in sizes]]
     several = [k for k, size in enumerate(sizes) if size != 1]
     if len(several) <= 1:
@@ -62,56 +62,56 @@ def _group(group: list[AxisFactor], sizes: list[int]) -> list[list[Axis]]:
         return [[joined(group) if i == k else steady(1) for i in range(len(sizes))]]
     regroupings = _walk(tuple(group), tuple(sizes))
     if regroupings and all(
-        part in group for axis in regroupings[0] for part in axis if part.steady and part.old > 1
+        factor in group for axis in regroupings[0] for factor in axis if factor.steady and factor.old > 1
     ):
         return regroupings[:MAX_WAYS]
     for axes in _one_grows(group, sizes):
-        if not any(sizes_of(axes) == sizes_of(other) for other in regroupings):
+        if not any(sizes_of(axes) == sizes_of(listed_axes) for listed_axes in regroupings):
             regroupings.append(axes)
     return regroupings[:MAX_WAYS]
 
 
-def _walk(parts: tuple[AxisFactor, ...], sizes: tuple[int, ...]) -> list[list[Axis]]:
+def _walk(pending_factors: tuple[AxisFactor, ...], sizes: tuple[int, ...]) -> list[list[Axis]]:
     """Assign factors from the front; a factor that is too large for an axis is split."""
     if not sizes:
-        return [[]] if not parts else []
+        return [[]] if not pending_factors else []
     factors: list[AxisFactor] = []
     need = sizes[0]
-    remaining = list(parts)
+    remaining = list(pending_factors)
     while need > 1:
         if not remaining:
             return []
-        part = remaining.pop(0)
-        if need % part.old == 0:
-            factors.append(part)
-            need //= part.old
+        factor = remaining.pop(0)
+        if need % factor.old == 0:
+            factors.append(factor)
+            need //= factor.old
             continue
-        if part.old % need:
+        if factor.old % need:
             return []
         regroupings: list[list[Axis]] = []
-        for factor, others in _cut(part, need):
-            tails = _walk((others, *remaining), sizes[1:])
-            regroupings += [[joined([*factors, factor]), *tail] for tail in tails]
+        for head_factor, remainder in _cut(factor, need):
+            tails = _walk((remainder, *remaining), sizes[1:])
+            regroupings += [[joined([*factors, head_factor]), *tail] for tail in tails]
         return regroupings
     return [[joined(factors), *tail] for tail in _walk(tuple(remaining), sizes[1:])]
 
 
-def _cut(part: AxisFactor, count: int) -> list[tuple[AxisFactor, AxisFactor]]:
+def _cut(factor: AxisFactor, count: int) -> list[tuple[AxisFactor, AxisFactor]]:
     """Split a factor into ``count`` pieces."""
-    size = part.old // count
-    if part.steady:
+    size = factor.old // count
+    if factor.steady:
         return [(AxisFactor(count, count), AxisFactor(size, size))]
     cuts = []
-    if part.new % size == 0:
-        cuts.append((AxisFactor(count, part.new // size, part.front), AxisFactor(size, size)))
-    if part.new % count == 0 and count > 1:
-        cuts.append((AxisFactor(count, count), AxisFactor(size, part.new // count)))
+    if factor.new % size == 0:
+        cuts.append((AxisFactor(count, factor.new // size, factor.front), AxisFactor(size, size)))
+    if factor.new % count == 0 and count > 1:
+        cuts.append((AxisFactor(count, count), AxisFactor(size, factor.new // count)))
     return cuts
 
 
 def _one_grows(group: Sequence[AxisFactor], sizes: Sequence[int]) -> list[list[Axis]]:
     """Return ways in which a single axis takes the whole change, since the factors do not separate."""
-    before, after = math.prod(sizes), math.prod(part.new for part in group)
+    before, after = math.prod(sizes), math.prod(factor.new for factor in group)
     regroupings: list[list[Axis]] = []
     for k, size in enumerate(sizes):
         quotient = before // size

@@ -65,8 +65,8 @@ def _next_choices(picks: Mapping[str, int], walk: SizePass) -> dict[str, int] | 
     for choice in reversed(order):
         count, _ = walk.choices[choice]
         if picks.get(choice, 0) + 1 < count:
-            kept = {c: picks[c] for c in order[: order.index(choice)] if c in picks}
-            return {**kept, choice: picks.get(choice, 0) + 1}
+            earlier = {c: picks[c] for c in order[: order.index(choice)] if c in picks}
+            return {**earlier, choice: picks.get(choice, 0) + 1}
     return None
 
 
@@ -83,17 +83,17 @@ def _find_ambiguity(
         return BatchRefusal("", "", f"{len(doubts)} ambiguous stored sizes are too many to distinguish")
     flips = [{**picks, choice: k} for choice, k in doubts]
     if len(walk.choices) > 1:
-        flips.append({c: _other(picks.get(c, 0), count) for c, (count, _) in walk.choices.items()})
+        flips.append({c: _another_pick(picks.get(c, 0), count) for c, (count, _) in walk.choices.items()})
     for flip in flips:
-        other = SizePass(model, old, flip)
-        if _run_pass(other, inputs) is None and other.edits != walk.edits:
+        flipped = SizePass(model, old, flip)
+        if _run_pass(flipped, inputs) is None and flipped.edits != walk.edits:
             node = model.nodes[next(walk.choices[c][1] for c in flip if flip[c] != picks.get(c, 0))]
             why = "its stored sizes have more than one meaning that fits the new sizes"
             return BatchRefusal(walk.label(node), "", why, "Export the model at this size.", node.id)
     return None
 
 
-def _other(pick: int, count: int) -> int:
+def _another_pick(pick: int, count: int) -> int:
     return (pick + 1) % count
 
 

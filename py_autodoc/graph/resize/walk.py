@@ -131,7 +131,7 @@ class SizePass(Engine):
         """True if the optional input is present."""
         return i < len(node.inputs) and node.inputs[i] >= 0
 
-    def was(self, t: int) -> tuple[int, ...]:
+    def old_shape(self, t: int) -> tuple[int, ...]:
         """Return the shape in the file. Raises: SizeBlocked."""
         return self._resolved(self.old.shapes[t], t)
 
@@ -144,9 +144,9 @@ class SizePass(Engine):
             raise SizeBlocked(f"the shape of {self.name(t)} is unknown", self.name(t))
         return tuple(d for d in shape if isinstance(d, int))
 
-    def at(self, t: int) -> tuple[Axis, ...]:
+    def axes_of(self, t: int) -> tuple[Axis, ...]:
         """Return the axes of a tensor."""
-        return self.axes.get(t) or tuple(map(steady, self.was(t)))
+        return self.axes.get(t) or tuple(map(steady, self.old_shape(t)))
 
     def changed(self, t: int) -> bool:
         """True if the shape of a tensor changes."""
@@ -189,7 +189,7 @@ class SizePass(Engine):
     def _as_if(self, t: int, value: Any = None, shape: tuple[int, ...] | None = None) -> Iterator[None]:
         """Replace the value or shape of an input for one node."""
         state = self.state
-        kept, had = state.shapes[t], state.values.get(t)
+        old_shape, old_value = state.shapes[t], state.values.get(t)
         if value is not None:
             state.values[t], state.shapes[t] = value, tuple(value.shape)
         elif shape is not None:
@@ -198,10 +198,10 @@ class SizePass(Engine):
         try:
             yield
         finally:
-            state.shapes[t] = kept
+            state.shapes[t] = old_shape
             state.values.pop(t, None)
-            if had is not None:
-                state.values[t] = had
+            if old_value is not None:
+                state.values[t] = old_value
 
     def infer(
         self,
@@ -244,7 +244,7 @@ class SizePass(Engine):
                 raise SizeBlocked(text.rstrip("."))
         for t in node.outputs:
             is_tensor = t >= 0 and self.tensors[t].container == "tensor" and t not in self.state.elements
-            if is_tensor and len(self.new_shape(t)) != len(self.was(t)):
+            if is_tensor and len(self.new_shape(t)) != len(self.old_shape(t)):
                 raise SizeBlocked(f"the rank of {self.name(t)} would change", self.name(t))
 
     def put(self, node: Node, k: int, axes: Sequence[Axis] | None = None, front: bool = False) -> None:
@@ -252,7 +252,7 @@ class SizePass(Engine):
         if k >= len(node.outputs) or node.outputs[k] < 0:
             return
         t = node.outputs[k]
-        old, new = self.was(t), self.new_shape(t)
+        old, new = self.old_shape(t), self.new_shape(t)
         if axes is None:
             axes = of_sizes(old, new, front)
         if tuple(map(old_size, axes)) != old or tuple(map(new_size, axes)) != new:
@@ -289,7 +289,7 @@ class SizePass(Engine):
         t = node.inputs[i]
         size, has = new_size(target), self.new_shape(t)[axis]
         name = self.name(t)
-        table = f"{name} {list(self.was(t))}"
+        table = f"{name} {list(self.old_shape(t))}"
         if not self.stored(t):
             raise SizeBlocked(f"{name} has {has} entries on axis {axis}, but {size} are needed", name)
         if not prefix(target):

@@ -117,8 +117,8 @@ def group_query_attention(op: ShapeContext) -> None:
     packed = not op.has(1)
     head = dim_arithmetic.floordiv(q[2], heads + 2 * kv if packed else heads)
     op.set(0, (q[0], q[1], dim_arithmetic.mul(head, heads)))
-    past, known = op.shape(3), op.dims_in(6)
-    total: Dim = known[0] if known is not None and len(known) == 1 else None
+    past, total_dims = op.shape(3), op.dims_in(6)
+    total: Dim = total_dims[0] if total_dims is not None and len(total_dims) == 1 else None
     if total is None and not op.has(3):
         total = q[1]
     elif total is not None and op.has(3):

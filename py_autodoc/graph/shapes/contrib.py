@@ -121,8 +121,8 @@ def is_all_finite(op: ShapeContext) -> None:
 def reduce_sum_integer(op: ShapeContext) -> None:
     """8-bit input, int32 sums."""
     shape, axes = op.shape(0), op.ints_attr("axes")
-    keep = bool(op.int_attr("keepdims", 1))
-    op.set(0, reducing.reduced(shape, axes, keep) if shape is not None and axes else None, INT32)
+    keepdims = bool(op.int_attr("keepdims", 1))
+    op.set(0, reducing.reduced(shape, axes, keepdims) if shape is not None and axes else None, INT32)
 
 
 @rule("RemovePadding", domain=MS)
@@ -140,9 +140,9 @@ def remove_padding(op: ShapeContext) -> None:
 @rule("RestorePadding", domain=MS)
 def restore_padding(op: ShapeContext) -> None:
     """[n, H] and places [B, S] → [B, S, H]."""
-    x, places = op.shape(0), op.shape(1)
-    known = x is not None and places is not None and len(x) == 2 and len(places) == 2
-    op.set(0, (*places, x[1]) if known and x and places else None, op.dtype(0))
+    x, positions = op.shape(0), op.shape(1)
+    has_ranks = x is not None and positions is not None and len(x) == 2 and len(positions) == 2
+    op.set(0, (*positions, x[1]) if has_ranks and x and positions else None, op.dtype(0))
 
 
 @rule("GatherBlockQuantized", domain=MS)

@@ -75,7 +75,7 @@ def if_(op: ShapeContext) -> None:
     granted = [_branch(state, body, len(chosen) == 1, body is chosen[0]) for body in branches]
     outer = assumptions()
     if outer is not None and len(chosen) > 1:
-        outer.join([one for one in granted if one is not None])
+        outer.join([branch_assumptions for branch_assumptions in granted if branch_assumptions is not None])
     for i in range(len(op.outputs)):
         results = [b.outputs[i] for b in chosen if i < len(b.outputs)]
         if len(results) != len(chosen):
@@ -83,9 +83,9 @@ def if_(op: ShapeContext) -> None:
         _if_output(op, i, results)
 
 
-def _branch(state: InferenceState, body: SubGraph, decided: bool, taken: bool) -> Assumptions | None:
+def _branch(state: InferenceState, body: SubGraph, decided: bool, is_taken: bool) -> Assumptions | None:
     """Infer a branch; return its assumptions unless the branch is taken for certain."""
-    if decided and taken:
+    if decided and is_taken:
         _run(state, body)
         return None
     outer = assumptions()
@@ -104,11 +104,11 @@ def _if_output(op: ShapeContext, i: int, results: list[int]) -> None:
     elements = [state.elements.get(t) for t in results]
     if all(e is not None for e in elements):
         same = common(tuple((e.dtype, e.shape) for e in elements if e is not None))
-        one = elements[0] if len(elements) == 1 else None
+        only_element = elements[0] if len(elements) == 1 else None
         if op.has_out(i):
             first = elements[0]
             container = first.container if first is not None else "sequence"
-            state.elements[op.outputs[i]] = one or Element(container, *same)
+            state.elements[op.outputs[i]] = only_element or Element(container, *same)
             state.dtypes[op.outputs[i]] = same[0]
         return
     dtype = state.dtypes[results[0]]
@@ -161,8 +161,8 @@ def loop(op: ShapeContext) -> None:
     if len(body.inputs) > 0:
         _set_type(state, body.inputs[0], INT64, ())
         limit = op.value(0)
-        known = limit is not None and limit.size == 1 and limit.dtype.kind in "iu"
-        _count(state, body.inputs[0], (), int(limit.reshape(-1)[0]) if known else None)
+        is_constant = limit is not None and limit.size == 1 and limit.dtype.kind in "iu"
+        _count(state, body.inputs[0], (), int(limit.reshape(-1)[0]) if is_constant else None)
     if len(body.inputs) > 1:
         _set_type(state, body.inputs[1], BOOL, ())
     starts = [op.inputs[2 + i] for i in range(carried)]
@@ -202,8 +202,8 @@ def _iterate(
     """Infer the body until the carried shapes are stable; shapes that keep changing become unknown."""
     shapes: list[Shape | None] = []
     for start, t in zip(starts, ins, strict=True):
-        known = start >= 0 and not state.is_exhausted()
-        shape = state.shapes[start] if known else None
+        has_start = start >= 0 and not state.is_exhausted()
+        shape = state.shapes[start] if has_start else None
         element = state.elements.get(start)
         if element is not None and element.items is not None:
             element = Element(element.container, element.dtype, element.shape)
@@ -230,10 +230,10 @@ def _iterate(
 def _stable_shape(state: InferenceState, t: int, shape: Shape | None, out: int) -> Shape | None:
     """Return the carried shape valid before and after an iteration."""
     if t in state.elements:
-        held, made = state.elements[t], state.elements.get(out)
-        if made is not None and (held.dtype, held.shape) != (made.dtype, made.shape):
-            dtype, joined = common(((held.dtype, held.shape), (made.dtype, made.shape)))
-            state.elements[t] = Element(held.container, dtype or made.dtype, joined)
+        before, after = state.elements[t], state.elements.get(out)
+        if after is not None and (before.dtype, before.shape) != (after.dtype, after.shape):
+            dtype, joined = common(((before.dtype, before.shape), (after.dtype, after.shape)))
+            state.elements[t] = Element(before.container, dtype or after.dtype, joined)
             return () if shape is None else None
         return shape
     result = state.shapes[out]

@@ -38,17 +38,17 @@ def _list(op: ShapeContext, name: str, n: int, default: int, low: int) -> tuple[
 
 def window(op: ShapeContext, kernel: tuple[Dim, ...] | None, n: int) -> KernelWindow:
     """Read and check the attributes. Raises: InvalidNode."""
-    given = op.ints_attr("kernel_shape")
-    if given is not None:
-        if len(given) != n or any(k <= 0 for k in given):
-            raise InvalidNode("bad-attribute", f"kernel_shape {list(given)} is not {n} positive sizes")
+    declared = op.ints_attr("kernel_shape")
+    if declared is not None:
+        if len(declared) != n or any(k <= 0 for k in declared):
+            raise InvalidNode("bad-attribute", f"kernel_shape {list(declared)} is not {n} positive sizes")
         if kernel is not None and any(
-            isinstance(k, int) and k != g for k, g in zip(kernel, given, strict=True)
+            isinstance(k, int) and k != g for k, g in zip(kernel, declared, strict=True)
         ):
             raise InvalidNode(
-                "bad-attribute", f"kernel_shape {list(given)} differs from the weight's {list(kernel)}"
+                "bad-attribute", f"kernel_shape {list(declared)} differs from the weight's {list(kernel)}"
             )
-        kernel = given
+        kernel = declared
     if kernel is None:
         raise InvalidNode("bad-attribute", "kernel_shape is missing")
     pads = op.ints_attr("pads") or (0,) * (2 * n)
@@ -71,12 +71,12 @@ def slid(w: KernelWindow, axis: int, size: Dim) -> Dim:
         return dim_arithmetic.ceildiv(size, stride)
     reach = dim_arithmetic.add(dim_arithmetic.mul(dim_arithmetic.sub(k, 1), w.dilations[axis]), 1)
     pads = 0 if w.auto_pad == "VALID" else w.begins[axis] + w.ends[axis]
-    room = dim_arithmetic.sub(dim_arithmetic.add(size, pads), reach)
-    if isinstance(room, int) and room < 0:
+    free_size = dim_arithmetic.sub(dim_arithmetic.add(size, pads), reach)
+    if isinstance(free_size, int) and free_size < 0:
         raise InvalidNode(
             "bad-shape", f"a window of {reach} does not fit the padded size {dim_arithmetic.add(size, pads)}"
         )
-    return dim_arithmetic.add(dim_arithmetic.floordiv(room, stride), 1)
+    return dim_arithmetic.add(dim_arithmetic.floordiv(free_size, stride), 1)
 
 
 def _check_groups(op: ShapeContext, x: Shape | None, weight: Shape | None) -> None:
@@ -101,9 +101,9 @@ def _convolution(op: ShapeContext, x: Shape | None, weight: Shape | None, dtype:
         raise InvalidNode("bad-attribute", f"group is {group}")
     rank = len(x) if x is not None else len(weight) if weight is not None else None
     if rank is None:
-        given = op.ints_attr("kernel_shape")
-        if given is not None:
-            window(op, None, len(given))
+        kernel_shape = op.ints_attr("kernel_shape")
+        if kernel_shape is not None:
+            window(op, None, len(kernel_shape))
         return
     if rank < 3 or (weight is not None and len(weight) != rank):
         raise InvalidNode("shape-mismatch", f"input {x} and weight {weight} do not form a convolution")
@@ -181,9 +181,9 @@ def pool(op: ShapeContext) -> None:
     op.set(0, None, op.dtype(0))
     op.set(1, None, INT64)
     if x is None:
-        given = op.ints_attr("kernel_shape")
-        if given is not None:
-            _pool_axes(op, len(given))
+        kernel_shape = op.ints_attr("kernel_shape")
+        if kernel_shape is not None:
+            _pool_axes(op, len(kernel_shape))
         return
     if len(x) < 3:
         raise InvalidNode("shape-mismatch", f"pooling needs spatial axes, the input is {x}")
@@ -269,10 +269,10 @@ def _roi(op: ShapeContext, axes: tuple[int, ...]) -> list[float] | None:
 
 def _scales(op: ShapeContext, old: bool) -> tuple[float, ...] | None:
     if op.node.op_type == "Upsample" and op.opset < 9:
-        given = op.attrs.get("scales")
-        if given is None and "height_scale" in op.attrs:
+        scales = op.attrs.get("scales")
+        if scales is None and "height_scale" in op.attrs:
             return 1.0, 1.0, float(op.attrs["height_scale"]), float(op.attrs.get("width_scale", 1.0))
-        return None if given is None else tuple(float(s) for s in given)
+        return None if scales is None else tuple(float(s) for s in scales)
     value = op.value(1 if old else 2)
     if value is None or value.dtype == object:
         return None

@@ -149,9 +149,9 @@ def shape_of(op: ShapeContext) -> None:
         op.set(0, (None,), INT64)
         return
     start, end = op.int_attr("start", 0), op.int_attr("end", len(shape))
-    part = shape[slice(start, end)]
-    op.set(0, (len(part),), INT64)
-    op.set_value(0, value_propagation.dims_array(part))
+    selected = shape[slice(start, end)]
+    op.set(0, (len(selected),), INT64)
+    op.set_value(0, value_propagation.dims_array(selected))
 
 
 @rule("Size", folds=True)

@@ -19,7 +19,7 @@ from py_autodoc.graph.shapes.shape_context import (
 )
 from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
-_FAR = 10**8
+_OPEN_END = 10**8
 """Ends of at least this value mean "to the end"."""
 
 
@@ -34,21 +34,25 @@ def gather(op: ShapeContext) -> None:
         raise InvalidNode("shape-mismatch", "the data is a scalar")
     axis = op.axis(len(data))
     op.set(0, data[:axis] + index + data[axis + 1 :])
-    value, at = op.value(0), op.value(1)
-    if at is None or at.dtype.kind not in "iu" or at.size > MAX_VALUE:
+    value, indices = op.value(0), op.value(1)
+    if indices is None or indices.dtype.kind not in "iu" or indices.size > MAX_VALUE:
         return
-    _check_indices(at, data[axis])
+    _check_indices(indices, data[axis])
     if value is None:
         return
     try:
-        op.set_value(0, np.take(value, at, axis=axis))
+        op.set_value(0, np.take(value, indices, axis=axis))
     except (IndexError, ValueError):
         raise InvalidNode("bad-shape", f"an index is outside 0…{value.shape[axis] - 1}") from None
 
 
-def _check_indices(at: Any, size: Dim) -> None:
+def _check_indices(indices: Any, size: Dim) -> None:
     """Check known indices against a known dimension. Raises: InvalidNode."""
-    if isinstance(size, int) and at.size and not (-size <= int(at.min()) and int(at.max()) < size):
+    if (
+        isinstance(size, int)
+        and indices.size
+        and not (-size <= int(indices.min()) and int(indices.max()) < size)
+    ):
         raise InvalidNode("bad-shape", f"an index is outside 0…{size - 1}")
 
 
@@ -97,12 +101,12 @@ def slice_(op: ShapeContext) -> None:
     if not len(starts) == len(ends) == len(axes) == len(steps):
         raise InvalidNode("bad-shape", "starts, ends, axes and steps differ in length")
     out = list(shape)
-    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        at = norm_axis(axis, len(shape))
+    for start, end, declared_axis, step in zip(starts, ends, axes, steps, strict=True):
+        axis = norm_axis(declared_axis, len(shape))
         if step == 0:
-            raise InvalidNode("bad-attribute", f"the step of axis {at} is 0")
-        walked, length = _loop_slice(op, out[at], start, end) if step == 1 else (False, None)
-        out[at] = length if walked else slice_size(out[at], start, end, step)
+            raise InvalidNode("bad-attribute", f"the step of axis {axis} is 0")
+        walked, length = _loop_slice(op, out[axis], start, end) if step == 1 else (False, None)
+        out[axis] = length if walked else slice_size(out[axis], start, end, step)
     op.set(0, tuple(out))
     _slice_value(op, starts, ends, axes, steps)
 
@@ -140,19 +144,19 @@ def slice_size(size: Dim, start: Dim, end: Dim, step: Dim) -> Dim:
         return None
     if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
         return len(range(*slice(start, _open(end, step), step).indices(size)))
-    if isinstance(start, int) and isinstance(end, int) and start >= 0 and step > 0 and end < _FAR:
+    if isinstance(start, int) and isinstance(end, int) and start >= 0 and step > 0 and end < _OPEN_END:
         if start >= end >= 0:
             return 0
         if size is None or (end > 1 and end > start):
             return _constant_window(size, start, end, step)
     if step < 0:
-        whole = step == -1 and start in (-1, size) and isinstance(end, int) and end < -_FAR
-        return size if whole else None
+        is_reversal = step == -1 and start in (-1, size) and isinstance(end, int) and end < -_OPEN_END
+        return size if is_reversal else None
     return _symbolic_window(size, start, end, step)
 
 
 def _open(end: int, step: int) -> int | None:
-    return None if step < 0 and end < -_FAR else end
+    return None if step < 0 and end < -_OPEN_END else end
 
 
 def _constant_window(size: Dim, start: int, end: int, step: int) -> Dim:
@@ -171,11 +175,11 @@ def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
     """
     if isinstance(start, int) and start < 0:
         start = dim_arithmetic.add(size, start)
-        if isinstance(end, int) and 0 <= end < _FAR:
+        if isinstance(end, int) and 0 <= end < _OPEN_END:
             return None
     if isinstance(end, int) and end < 0:
         end = dim_arithmetic.add(size, end)
-    elif isinstance(end, int) and end >= _FAR:
+    elif isinstance(end, int) and end >= _OPEN_END:
         end = size
     elif end != size and isinstance(end, str):
         over = dim_arithmetic.sub(end, size)
@@ -188,8 +192,8 @@ def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
         length = max(length, 0)
     assumed = assumptions()
     if assumed is not None:  # nothing is clamped
-        known = [d for d in (0, start, end, size) if d is not None]
-        if len(known) < 4 or not assumed.rise(*known):
+        ascending = [d for d in (0, start, end, size) if d is not None]
+        if len(ascending) < 4 or not assumed.rise(*ascending):
             return None
     return length if step == 1 or length is None else dim_arithmetic.ceildiv(length, step)
 
@@ -244,14 +248,14 @@ def split(op: ShapeContext) -> None:
     if all(isinstance(s, int) for s in sizes) and isinstance(shape[axis], int) and total != shape[axis]:
         raise InvalidNode("shape-mismatch", f"parts {list(sizes)} do not add up to {shape[axis]}")
     value = op.value(0)
-    at = 0
+    offset = 0
     for i, size in enumerate(sizes):
         op.set(i, (*shape[:axis], size, *shape[axis + 1 :]))
-        if value is not None and isinstance(size, int) and at >= 0:
-            op.set_value(i, np.take(value, range(at, at + size), axis=axis))
-            at += size
+        if value is not None and isinstance(size, int) and offset >= 0:
+            op.set_value(i, np.take(value, range(offset, offset + size), axis=axis))
+            offset += size
         else:
-            at = -1
+            offset = -1
 
 
 def _equal_parts(size: Dim, n: int) -> tuple[Dim, ...]:
@@ -285,14 +289,14 @@ def pad(op: ShapeContext) -> None:
         raise InvalidNode("bad-shape", f"{len(pads)} pads for {len(axes)} axes")
     out = list(shape)
     mirrored = op.text_attr("mode", "constant") == "reflect"
-    for i, axis in enumerate(axes):
-        at = norm_axis(axis, len(shape))
+    for i, declared_axis in enumerate(axes):
+        axis = norm_axis(declared_axis, len(shape))
         if mirrored:
-            _check_mirror(shape[at], (pads[i], pads[i + len(axes)]), at)
-        out[at] = dim_arithmetic.add(out[at], dim_arithmetic.add(pads[i], pads[i + len(axes)]))
-        size = out[at]
+            _check_mirror(shape[axis], (pads[i], pads[i + len(axes)]), axis)
+        out[axis] = dim_arithmetic.add(out[axis], dim_arithmetic.add(pads[i], pads[i + len(axes)]))
+        size = out[axis]
         if isinstance(size, int) and size < 0:
-            raise InvalidNode("bad-shape", f"dimension {at} would become {size}")
+            raise InvalidNode("bad-shape", f"dimension {axis} would become {size}")
     op.set(0, tuple(out))
 
 
@@ -313,10 +317,10 @@ def tile(op: ShapeContext) -> None:
     if shape is None:
         return
     if op.opset < 6:
-        tiles, axis = op.ints_in(1), op.ints_in(2)
-        if tiles and axis:
-            at = norm_axis(axis[0], len(shape))
-            op.set(0, (*shape[:at], dim_arithmetic.mul(shape[at], tiles[0]), *shape[at + 1 :]))
+        tiles, axes = op.ints_in(1), op.ints_in(2)
+        if tiles and axes:
+            axis = norm_axis(axes[0], len(shape))
+            op.set(0, (*shape[:axis], dim_arithmetic.mul(shape[axis], tiles[0]), *shape[axis + 1 :]))
         return
     repeats = op.dims_in(1)
     if repeats is None:
@@ -340,7 +344,7 @@ def top_k(op: ShapeContext) -> None:
     if shape is None:
         return
     axis = op.axis(len(shape), default=-1)
-    k: Dim = op.int_attr("k", -1) if op.opset < 10 else _one(op.dims_in(1))
+    k: Dim = op.int_attr("k", -1) if op.opset < 10 else _first_value(op.dims_in(1))
     size = shape[axis]
     if isinstance(k, int) and isinstance(size, int) and k > size:
         raise InvalidNode("bad-shape", f"the largest {k} of {size} elements")
@@ -349,7 +353,7 @@ def top_k(op: ShapeContext) -> None:
     op.set(1, out)
 
 
-def _one(dims: tuple[Any, ...] | None) -> Dim:
+def _first_value(dims: tuple[Any, ...] | None) -> Dim:
     return dims[0] if dims else None
 
 
@@ -386,18 +390,18 @@ def compress(op: ShapeContext) -> None:
     """The number of kept elements depends on data unless the condition is known."""
     shape, axis = op.shape(0), op.attrs.get("axis")
     cond = op.value(1)
-    kept: Dim = op.fresh(0)
+    count: Dim = op.fresh(0)
     if axis is None:
         if cond is not None and cond.dtype != object:
-            kept = int(np.count_nonzero(cond))
-        op.set(0, (kept,), op.dtype(0))
+            count = int(np.count_nonzero(cond))
+        op.set(0, (count,), op.dtype(0))
         return
     op.set(0, None, op.dtype(0))
     if shape is not None:
-        at = op.axis(len(shape))
+        position = op.axis(len(shape))
         if cond is not None and cond.dtype != object:
-            kept = int(np.count_nonzero(cond))
-        op.set(0, (*shape[:at], kept, *shape[at + 1 :]))
+            count = int(np.count_nonzero(cond))
+        op.set(0, (*shape[:position], count, *shape[position + 1 :]))
 
 
 @rule("Unique")
@@ -416,11 +420,11 @@ def unique(op: ShapeContext) -> None:
         op.set(0, None, op.dtype(0))
         if shape is None:
             return
-        at = op.axis(len(shape))
+        position = op.axis(len(shape))
         if value is not None and value.dtype.kind in "iufb":
-            count = int(np.unique(value, axis=at).shape[at])
-        op.set(0, (*shape[:at], count, *shape[at + 1 :]))
-        op.set(2, (shape[at],))
+            count = int(np.unique(value, axis=position).shape[position])
+        op.set(0, (*shape[:position], count, *shape[position + 1 :]))
+        op.set(2, (shape[position],))
     op.set(1, (count,))
     op.set(3, (count,))
 

@@ -44,13 +44,13 @@ def infer(
     inputs, values = dim_names.apply_shapes(declared, model, names, bindings, input_shapes)
     state = _run(loaded, model, inputs, symbols, use_declared=not (bindings or input_shapes))
     fault = _contradiction(model, state)
-    known = {(d.code, d.node) for d in model.diagnostics if d.node >= 0}
-    found = [d for d in state.diagnostics if (d.code, d.node) not in known]
+    reported = {(d.code, d.node) for d in model.diagnostics if d.node >= 0}
+    new_diagnostics = [d for d in state.diagnostics if (d.code, d.node) not in reported]
     return TypeTable(
         dtypes=state.dtypes,
-        shapes=[_shown(s, names) for s in state.shapes],
+        shapes=[_original_names(s, names) for s in state.shapes],
         values={i: v for i, v in state.values.items() if numeric(v)},
-        diagnostics=(*names.diagnostics, *found),
+        diagnostics=(*names.diagnostics, *new_diagnostics),
         symbols=tuple(str(names.original(s)) for s in symbols),
         bindings={str(names.original(s)): v for s, v in values.items()},
         contradiction=fault,
@@ -142,7 +142,7 @@ def _contradiction(model: Model, state: InferenceState) -> Contradiction | None:
     return fault
 
 
-def _shown(shape: Shape | None, names: dim_names.DimNames) -> Shape | None:
+def _original_names(shape: Shape | None, names: dim_names.DimNames) -> Shape | None:
     """Restore the original text of safe symbol names."""
     if shape is None or all(isinstance(d, int) for d in shape):
         return shape

@@ -138,8 +138,8 @@ def einsum(op: ShapeContext) -> None:
     """Letters of the equation stand for dimensions; ``...`` broadcasts."""
     op.set(0, None, op.dtype(0))
     equation = op.text_attr("equation", "").replace(" ", "")
-    left, arrow, right = equation.partition("->")
-    terms = left.split(",")
+    inputs_text, arrow, output_text = equation.partition("->")
+    terms = inputs_text.split(",")
     if not equation or len(terms) != len(op.inputs) or len(equation) > 512:
         raise InvalidNode("bad-attribute", f"equation {equation[:60]!r} does not fit {len(op.inputs)} inputs")
     sizes: dict[str, Dim] = {}
@@ -150,13 +150,13 @@ def einsum(op: ShapeContext) -> None:
             return
         dots = broadcast(dots, _einsum_term(term, shape, sizes))
     if not arrow:
-        letters = [c for c in left if c.isalpha()]
-        right = ("..." if "..." in left else "") + "".join(
+        letters = [c for c in inputs_text if c.isalpha()]
+        output_text = ("..." if "..." in inputs_text else "") + "".join(
             sorted(c for c in set(letters) if letters.count(c) == 1)
         )
-    head, ellipsis, tail = right.partition("...")
+    head, ellipsis, tail = output_text.partition("...")
     if not ellipsis:
-        head, tail = right, ""
+        head, tail = output_text, ""
     if any(c not in sizes for c in head + tail):
         raise InvalidNode("bad-attribute", f"equation {equation[:60]!r} returns a letter that no input has")
     middle = dots if ellipsis and dots is not None else ()
@@ -171,11 +171,11 @@ def _einsum_term(term: str, shape: Shape, sizes: dict[str, Dim]) -> Shape:
         raise InvalidNode("shape-mismatch", f"the term {term!r} does not fit {list(shape)}")
     end = len(shape) - len(tail)
     for letter, d in [*zip(head, shape, strict=False), *zip(tail, shape[end:], strict=True)]:
-        have = sizes.get(letter, 1)
-        if have == 1 or have is None:
+        size = sizes.get(letter, 1)
+        if size == 1 or size is None:
             sizes[letter] = d
-        elif isinstance(have, int) and isinstance(d, int) and d not in (1, have):
-            raise InvalidNode("shape-mismatch", f"letter {letter!r} has sizes {have} and {d}")
+        elif isinstance(size, int) and isinstance(d, int) and d not in (1, size):
+            raise InvalidNode("shape-mismatch", f"letter {letter!r} has sizes {size} and {d}")
         elif isinstance(d, int) and d != 1:
             sizes[letter] = d
     return shape[len(head) : end] if ellipsis else ()
@@ -191,7 +191,7 @@ def recurrent(op: ShapeContext) -> None:
     direction = op.text_attr("direction", "forward")
     if direction not in ("forward", "reverse", "bidirectional"):
         raise InvalidNode("bad-attribute", f"direction is {direction!r}")
-    ways = 2 if direction == "bidirectional" else 1
+    directions = 2 if direction == "bidirectional" else 1
     hidden = _hidden(op)
     if isinstance(hidden, int) and hidden <= 0:
         raise InvalidNode("bad-attribute", f"hidden_size is {hidden}")
@@ -200,12 +200,12 @@ def recurrent(op: ShapeContext) -> None:
     if len(x) != 3:
         raise InvalidNode("shape-mismatch", f"the input has rank {len(x)}, not 3")
     if op.int_attr("layout", 0):
-        whole: Shape = (x[0], x[1], ways, hidden)
-        state: Shape = (x[0], ways, hidden)
+        sequence: Shape = (x[0], x[1], directions, hidden)
+        state: Shape = (x[0], directions, hidden)
     else:
-        whole = (x[0], ways, x[1], hidden)
-        state = (ways, x[1], hidden)
-    op.set(0, whole)
+        sequence = (x[0], directions, x[1], hidden)
+        state = (directions, x[1], hidden)
+    op.set(0, sequence)
     op.set(1, state)
     op.set(2, state)
     _check_recurrent(op, x, state)
@@ -227,8 +227,8 @@ def _check_recurrent(op: ShapeContext, x: Shape, state: Shape) -> None:
 
 
 def _hidden(op: ShapeContext) -> Dim:
-    given = op.int_attr("hidden_size", -1)
-    if given != -1 or op.node.domain == MS:
-        return given if given != -1 else None
+    hidden_size = op.int_attr("hidden_size", -1)
+    if hidden_size != -1 or op.node.domain == MS:
+        return hidden_size if hidden_size != -1 else None
     recurrence = op.shape(2)
     return recurrence[2] if recurrence is not None and len(recurrence) == 3 else None

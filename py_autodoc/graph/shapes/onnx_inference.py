@@ -99,15 +99,17 @@ def infer_node(op: ShapeContext) -> None:
         return
     opset = [onnx.helper.make_opsetid(op.node.domain, min(op.node.opset or _LATEST, _LATEST))]
     try:
-        proto, given = _node_proto(op), _inputs(op)
-        if proto is None or given is None:
+        proto, input_types = _node_proto(op), _inputs(op)
+        if proto is None or input_types is None:
             return
-        found = onnx.shape_inference.infer_node_outputs(schema, proto, *given, opset_imports=opset)
+        output_types = onnx.shape_inference.infer_node_outputs(
+            schema, proto, *input_types, opset_imports=opset
+        )
     except FAULTS as e:
         raise InvalidNode("shape-inference-failed", _short(str(e))) from e
     for i, t in enumerate(op.outputs):
-        if t >= 0 and f"o{i}" in found:
-            _take(op, i, found[f"o{i}"])
+        if t >= 0 and f"o{i}" in output_types:
+            _fill_output(op, i, output_types[f"o{i}"])
 
 
 def _inputs(op: ShapeContext) -> tuple[dict[str, onnx.TypeProto], dict[str, onnx.TensorProto]] | None:
@@ -128,7 +130,7 @@ def _inputs(op: ShapeContext) -> tuple[dict[str, onnx.TypeProto], dict[str, onnx
     return types, data
 
 
-def _take(op: ShapeContext, i: int, proto: onnx.TypeProto) -> None:
+def _fill_output(op: ShapeContext, i: int, proto: onnx.TypeProto) -> None:
     """Fill the unknown parts of output ``i``."""
     state, t = op.state, op.outputs[i]
     which = proto.WhichOneof("value")
@@ -142,13 +144,13 @@ def _take(op: ShapeContext, i: int, proto: onnx.TypeProto) -> None:
     if which != "tensor_type":
         return
     dtype, shape = _tensor(proto.tensor_type)
-    have = state.shapes[t]
+    known_shape = state.shapes[t]
     if not state.dtypes[t]:
         state.dtypes[t] = dtype
-    if have is None:
+    if known_shape is None:
         state.shapes[t] = shape
-    elif shape is not None and len(shape) == len(have) and None in have:
-        state.shapes[t] = tuple(n if h is None else h for h, n in zip(have, shape, strict=True))
+    elif shape is not None and len(shape) == len(known_shape) and None in known_shape:
+        state.shapes[t] = tuple(n if h is None else h for h, n in zip(known_shape, shape, strict=True))
 
 
 def _tensor(tensor: Any) -> tuple[int, Shape | None]:

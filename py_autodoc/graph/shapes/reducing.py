@@ -32,10 +32,10 @@ _FOLDED: dict[str, Any] = {
 _REDUCE = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 
 
-def reduced(shape: Shape, axes: tuple[int, ...], keep: bool) -> Shape:
+def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
     """Return the shape without the reduced axes, or with 1 for them."""
     hit = {norm_axis(a, len(shape)) for a in axes}
-    if keep:
+    if keepdims:
         return tuple(1 if i in hit else d for i, d in enumerate(shape))
     return tuple(d for i, d in enumerate(shape) if i not in hit)
 
@@ -44,13 +44,13 @@ def reduced(shape: Shape, axes: tuple[int, ...], keep: bool) -> Shape:
 def reduce(op: ShapeContext) -> None:
     """Axes are an attribute, or an input (ReduceSum 13, the others 18); none means all."""
     op.set(0, None, op.dtype(0))
-    shape, keep = op.shape(0), bool(op.int_attr("keepdims", 1))
+    shape, keepdims = op.shape(0), bool(op.int_attr("keepdims", 1))
     if shape is None:
         return
     if op.has(1):
         axes = op.ints_in(1)
         if axes is None:
-            op.set(0, _partly(op, shape, keep))
+            op.set(0, _partly(op, shape, keepdims))
             return
     else:
         axes = op.ints_attr("axes")
@@ -59,15 +59,15 @@ def reduce(op: ShapeContext) -> None:
             op.set(0, shape)
             return
         axes = tuple(range(len(shape)))
-    op.set(0, reduced(shape, axes, keep))
+    op.set(0, reduced(shape, axes, keepdims))
     value = op.value(0)
     if value is not None:
-        op.set_value(0, _reduced_value(op.node.op_type, value, axes, keep))
+        op.set_value(0, _reduced_value(op.node.op_type, value, axes, keepdims))
 
 
-def _partly(op: ShapeContext, shape: Shape, keep: bool) -> Shape | None:
+def _partly(op: ShapeContext, shape: Shape, keepdims: bool) -> Shape | None:
     """Handle computed axes: the rank is known if dimensions are kept or the number of axes is known."""
-    if keep:
+    if keepdims:
         return (None,) * len(shape)
     count = op.shape(1)
     if count is not None and len(count) == 1 and isinstance(count[0], int) and 0 < count[0] <= len(shape):
@@ -75,19 +75,19 @@ def _partly(op: ShapeContext, shape: Shape, keep: bool) -> Shape | None:
     return None
 
 
-def _reduced_value(kind: str, value: Any, axes: tuple[int, ...], keep: bool) -> Any:
+def _reduced_value(kind: str, value: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if numeric(value) and value.dtype.kind in "iuf" and value.size:
         fn = _FOLDED.get(kind)
         if fn is None:
             return None
         with np.errstate(all="ignore"):
-            return np.asarray(fn(value, axis=axes, keepdims=keep)).astype(value.dtype)
+            return np.asarray(fn(value, axis=axes, keepdims=keepdims)).astype(value.dtype)
     if kind not in ("ReduceProd", "ReduceSum") or value.ndim != 1 or value.dtype != object:
         return None
     total: Dim = 1 if kind == "ReduceProd" else 0
     for v in value.tolist():
         total = dim_arithmetic.mul(total, v) if kind == "ReduceProd" else dim_arithmetic.add(total, v)
-    return dims_array([total]).reshape((1,) if keep else ())
+    return dims_array([total]).reshape((1,) if keepdims else ())
 
 
 @rule("ArgMax", "ArgMin")

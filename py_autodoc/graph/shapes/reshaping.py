@@ -30,15 +30,15 @@ def _regroup(op: ShapeContext, shape: Shape) -> None:
 
 def divide_dims(total: Shape, parts: tuple[Dim, ...]) -> Dim:
     """Return the dimension with which ``parts`` has as many elements as ``total``; None if unknown."""
-    left, right = list(total), []
+    numerator, denominator = list(total), []
     for d in parts:
-        if d is not None and d != 0 and d in left:
-            left.remove(d)
+        if d is not None and d != 0 and d in numerator:
+            numerator.remove(d)
         else:
-            right.append(d)
-    if None in left or None in right:
+            denominator.append(d)
+    if None in numerator or None in denominator:
         return None
-    num, den = dim_arithmetic.product(left), dim_arithmetic.product(right)
+    num, den = dim_arithmetic.product(numerator), dim_arithmetic.product(denominator)
     if num is None or den is None or den == 0:
         return None
     quotient = dim_arithmetic.floordiv(num, den)
@@ -86,20 +86,20 @@ def _solve(shape: Shape, out: list[Dim], minus: list[int]) -> None:
     """Find the unknown dimension and check that the element counts agree."""
     unknown = minus or [i for i, d in enumerate(out) if d is None]
     if len(unknown) == 1:
-        rest = tuple(out[: unknown[0]] + out[unknown[0] + 1 :])
-        total, given = numel(shape), dim_arithmetic.product(rest)
-        if isinstance(total, int) and isinstance(given, int) and given and total % given:
+        other_dims = tuple(out[: unknown[0]] + out[unknown[0] + 1 :])
+        total, count = numel(shape), dim_arithmetic.product(other_dims)
+        if isinstance(total, int) and isinstance(count, int) and count and total % count:
             raise InvalidNode(
-                "shape-mismatch", f"{total:,} elements do not fit {list(rest)} and one free dimension"
+                "shape-mismatch", f"{total:,} elements do not fit {list(other_dims)} and one free dimension"
             )
-        out[unknown[0]] = divide_dims(shape, rest)
+        out[unknown[0]] = divide_dims(shape, other_dims)
     elif not unknown:
-        total, given = numel(shape), dim_arithmetic.product(out)
-        if isinstance(total, int) and isinstance(given, int) and total != given:
+        total, count = numel(shape), dim_arithmetic.product(out)
+        if isinstance(total, int) and isinstance(count, int) and total != count:
             raise InvalidNode(
-                "shape-mismatch", f"{list(shape)} has {total:,} elements, {list(out)} has {given:,}"
+                "shape-mismatch", f"{list(shape)} has {total:,} elements, {list(out)} has {count:,}"
             )
-        agree(total, given)
+        agree(total, count)
 
 
 def _axes(op: ShapeContext) -> tuple[int, ...] | None:
@@ -140,11 +140,11 @@ def unsqueeze(op: ShapeContext) -> None:
     if shape is None or axes is None:
         return
     rank = len(shape) + len(axes)
-    places = {norm_axis(a, rank) for a in axes}
-    if len(places) != len(axes):
+    new_axes = {norm_axis(a, rank) for a in axes}
+    if len(new_axes) != len(axes):
         raise InvalidNode("bad-attribute", f"axes {list(axes)} name one place twice")
-    rest = iter(shape)
-    out = tuple(1 if i in places else next(rest) for i in range(rank))
+    remaining = iter(shape)
+    out = tuple(1 if i in new_axes else next(remaining) for i in range(rank))
     op.set(0, out)
     _regroup(op, out)
 
@@ -237,15 +237,15 @@ def concat(op: ShapeContext) -> None:
     n = len(op.inputs)
     op.set(0, None, next((op.dtype(i) for i in range(n) if op.dtype(i)), 0))
     shapes = [op.shape(i) for i in range(n)]
-    known = [s for s in shapes if s is not None]
-    if not known:
+    known_shapes = [s for s in shapes if s is not None]
+    if not known_shapes:
         return
-    rank = len(known[0])
-    if any(len(s) != rank for s in known):
-        raise InvalidNode("shape-mismatch", f"inputs have ranks {sorted({len(s) for s in known})}")
+    rank = len(known_shapes[0])
+    if any(len(s) != rank for s in known_shapes):
+        raise InvalidNode("shape-mismatch", f"inputs have ranks {sorted({len(s) for s in known_shapes})}")
     axis = op.axis(rank, default=1 if op.opset < 4 else 0)
-    out = list(known[0])
-    for s in known[1:]:
+    out = list(known_shapes[0])
+    for s in known_shapes[1:]:
         for i, d in enumerate(s):
             if i != axis:
                 out[i] = _agree(out[i], d, i)

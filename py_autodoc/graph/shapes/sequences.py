@@ -15,12 +15,12 @@ MAX_ITEMS = 256
 def common(items: tuple[Item, ...]) -> Item:
     """Return the common type of all items; differing sizes and ranks become unknown."""
     dtype, shape = items[0] if items else (0, None)
-    for other, s in items[1:]:
-        dtype = dtype if dtype == other else 0
-        if shape is None or s is None or len(s) != len(shape):
+    for item_dtype, item_shape in items[1:]:
+        dtype = dtype if dtype == item_dtype else 0
+        if shape is None or item_shape is None or len(item_shape) != len(shape):
             shape = None
         else:
-            shape = tuple(a if a == b else None for a, b in zip(shape, s, strict=True))
+            shape = tuple(a if a == b else None for a, b in zip(shape, item_shape, strict=True))
     return dtype, shape
 
 
@@ -31,8 +31,8 @@ def _store(op: ShapeContext, element: Element, out: int = 0) -> None:
 
 
 def _of_items(items: tuple[Item, ...], dtype: int = 0) -> Element:
-    found, shape = common(items)
-    return Element("sequence", found or dtype, shape, items if len(items) <= MAX_ITEMS else None)
+    common_dtype, shape = common(items)
+    return Element("sequence", common_dtype or dtype, shape, items if len(items) <= MAX_ITEMS else None)
 
 
 def _element(op: ShapeContext, i: int = 0) -> Element | None:
@@ -52,14 +52,14 @@ def empty(op: ShapeContext) -> None:
 
 
 def _position(op: ShapeContext, i: int, length: int) -> int | None:
-    at = op.ints_in(i)
-    if at is None or len(at) != 1:
+    values = op.ints_in(i)
+    if values is None or len(values) != 1:
         return None
-    return at[0] + length if at[0] < 0 else at[0]
+    return values[0] + length if values[0] < 0 else values[0]
 
 
 @rule("SequenceAt")
-def at(op: ShapeContext) -> None:
+def sequence_at(op: ShapeContext) -> None:
     """One item, or the common type of all."""
     e = _element(op)
     if e is None:
@@ -118,32 +118,32 @@ def split_to_sequence(op: ShapeContext) -> None:
         _store(op, Element("sequence", dtype, None))
         return
     axis = op.axis(len(shape))
-    size, keep = shape[axis], bool(op.int_attr("keepdims", 1))
+    size, keepdims = shape[axis], bool(op.int_attr("keepdims", 1))
     sizes = _split_sizes(op, size)
-    squeeze = not keep and not op.has(1)
+    squeeze = not keepdims and not op.has(1)
 
-    def part(d: Dim) -> Item:
+    def item(d: Dim) -> Item:
         return dtype, shape[:axis] + (() if squeeze else (d,)) + shape[axis + 1 :]
 
     if sizes is None or len(sizes) > MAX_ITEMS:
-        one = 1 if not op.has(1) else None
-        _store(op, Element("sequence", *part(one)))
+        size_in_axis = 1 if not op.has(1) else None
+        _store(op, Element("sequence", *item(size_in_axis)))
     else:
-        _store(op, _of_items(tuple(part(d) for d in sizes), dtype))
+        _store(op, _of_items(tuple(item(d) for d in sizes), dtype))
 
 
 def _split_sizes(op: ShapeContext, size: Dim) -> tuple[Dim, ...] | None:
     if not op.has(1):
         return (1,) * size if isinstance(size, int) and size <= MAX_ITEMS else None
-    given = op.ints_in(1)
-    if given is None:
+    sizes = op.ints_in(1)
+    if sizes is None:
         return None
     if op.rank(1) == 0:
-        step = given[0]
+        step = sizes[0]
         if not isinstance(size, int) or step <= 0 or size // step > MAX_ITEMS:
             return None
         return tuple(min(step, size - i) for i in range(0, size, step))
-    return given
+    return sizes
 
 
 @rule("ConcatFromSequence")

@@ -318,10 +318,10 @@ class Assumptions:
         if isinstance(b, int) or (isinstance(a, str) and (len(b), b) < (len(a), a)):
             a, b = b, a
         x, y = dim_arithmetic.poly(a), dim_arithmetic.poly(b)
-        same, one = x - y, y - Poly.const(1)
-        checked = self.is_zero(same * one)
+        difference, minus_one = x - y, y - Poly.const(1)
+        checked = self.is_zero(difference * minus_one)
         if checked:
-            self.either[same, one] = None
+            self.either[difference, minus_one] = None
         return a if checked or isinstance(a, int) else None
 
 

@@ -39,14 +39,14 @@ def dft(op: ShapeContext) -> None:
         return
     if not -len(shape) <= axis < len(shape):
         raise InvalidNode("bad-attribute", f"axis {axis} is out of range for rank {len(shape)}")
-    at = axis % len(shape)
-    size = one_value(op, 1) if op.has(1) else shape[at]
+    axis_index = axis % len(shape)
+    size = one_value(op, 1) if op.has(1) else shape[axis_index]
     if onesided and inverse:
         size = size if op.has(1) else dim_arithmetic.mul(dim_arithmetic.sub(size, 1), 2)
     elif onesided:
         size = dim_arithmetic.add(dim_arithmetic.floordiv(size, 2), 1)
     out = [*shape[:-1], last]
-    out[at] = size
+    out[axis_index] = size
     op.set(0, tuple(out))
 
 

@@ -97,8 +97,8 @@ def _scatter(op: ShapeContext) -> Any:
         return None
     out = data.astype(object) if updates.dtype == object else data.copy()
     try:
-        for at in np.ndindex(*index.shape[:-1]):
-            out[tuple(index[at].tolist())] = updates[at]
+        for position in np.ndindex(*index.shape[:-1]):
+            out[tuple(index[position].tolist())] = updates[position]
     except (IndexError, ValueError):
         return None
     return out
@@ -270,14 +270,14 @@ def variadic(op: ShapeContext) -> Any:
     total = op.value(0)
     kind = "Add" if op.node.op_type == "Sum" else op.node.op_type
     for i in range(1, len(op.inputs)):
-        other = op.value(i)
-        if total is None or other is None:
+        operand = op.value(i)
+        if total is None or operand is None:
             return None
-        if numeric(total) and numeric(other):
-            total = _numbers(kind, total, other, False)
+        if numeric(total) and numeric(operand):
+            total = _numbers(kind, total, operand, False)
         else:
             fn = _SYMBOLIC.get(kind)
-            total = None if fn is None else _elementwise(fn, total, other)
+            total = None if fn is None else _elementwise(fn, total, operand)
     return None if kind == "Mean" else total
 
 

@@ -16,7 +16,7 @@ from py_autodoc.graph.ir.model import Model, Shape, TypeTable
 from py_autodoc.graph.shapes.infer import SymbolicTypes, infer
 from py_autodoc.graph.size_fitting.influence import Influence
 from py_autodoc.graph.size_fitting.misfits import Misfits
-from py_autodoc.graph.size_fitting.proposals import compared, constraints, divisors, listed, made_sizes
+from py_autodoc.graph.size_fitting.proposals import compared, constraints, divisors, inner_sizes, listed
 from py_autodoc.graph.symbolic_dims import dim_names
 from py_autodoc.graph.symbolic_dims.assumed_sizes import SizeMeaning, common
 from py_autodoc.graph.symbolic_dims.poly import Poly
@@ -53,7 +53,7 @@ class Fit:
     reason: str = ""
     node: int = -1
     tries: int = 0
-    given: Mapping[str, int] = field(default_factory=dict)
+    bindings: Mapping[str, int] = field(default_factory=dict)
     """Values that were given."""
 
 
@@ -68,8 +68,8 @@ class Fitter:
         self.meanings = dim_names.meanings(model, self.shapes)
         self.constraints, self.doubtful = constraints(symbolic)
         # Equations hold if slices are as symbolic inference assumes; without slices they always hold.
-        never = any(c.zero and not c.names and not c.holds({}) for c in self.constraints)
-        self.impossible = never and all(c.positive is None for c in self.constraints)
+        contradictory = any(c.zero and not c.names and not c.holds({}) for c in self.constraints)
+        self.impossible = contradictory and all(c.positive is None for c in self.constraints)
         self.ties = ties(self.constraints, self.meanings)
         self.meanings = _shared(self.meanings, self.ties)
         self.misfits = Misfits(model, symbolic)
@@ -77,16 +77,16 @@ class Fitter:
         self._influence: Influence | None = None
         self._settled = len(model.nodes) > MAX_PROBED_NODES
 
-    def fit(self, given: Mapping[str, int], preferred: Mapping[str, int] | None = None) -> Fit:
-        """Find values for every symbol not in ``given``; ``preferred`` are tried first."""
-        free = [name for name in self.meanings if name not in given]
+    def fit(self, bindings: Mapping[str, int], preferred: Mapping[str, int] | None = None) -> Fit:
+        """Find values for every symbol not in ``bindings``; ``preferred`` are tried first."""
+        free = [name for name in self.meanings if name not in bindings]
         if len(free) > MAX_SYMBOLS:
-            return Fit(None, reason=f"there are more than {MAX_SYMBOLS} free dimensions", given=given)
-        found = _SizeFitting(self, free, given, preferred or {}).run()
-        if found.sizes is not None and not self._settled:
+            return Fit(None, reason=f"there are more than {MAX_SYMBOLS} free dimensions", bindings=bindings)
+        fit = _SizeFitting(self, free, bindings, preferred or {}).run()
+        if fit.sizes is not None and not self._settled:
             self._settled = True
-            self._update_ties({**given, **found.sizes})
-        return found
+            self._update_ties({**bindings, **fit.sizes})
+        return fit
 
     def _update_ties(self, sizes: Mapping[str, int]) -> None:
         """Keep the ties that hold, and find those that only inference with numbers shows."""
@@ -102,31 +102,34 @@ class Fitter:
 
     def _runs(self, sizes: Mapping[str, int]) -> bool:
         """True if the values, with those that follow from them, cause no contradiction."""
-        apart = {name: size for name, size in sizes.items() if name not in {tie.symbol for tie in self.ties}}
-        return not self.misfits.of(self.infer({**sizes, **self.tied(apart)})).hard
+        independent = {
+            name: size for name, size in sizes.items() if name not in {tie.symbol for tie in self.ties}
+        }
+        return not self.misfits.of(self.infer({**sizes, **self.tied(independent)})).hard
 
     def tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Return values that follow from the given ones, for symbols without a value."""
-        found: dict[str, int] = {}
+        derived: dict[str, int] = {}
         for _ in self.ties:
-            before = len(found)
+            before = len(derived)
             for tie in self.ties:
-                step = tie.missing({**sizes, **found})
+                step = tie.missing({**sizes, **derived})
                 if step is not None:
-                    found[step[0]] = step[1]
-            if len(found) == before:
+                    derived[step[0]] = step[1]
+            if len(derived) == before:
                 break
-        return found
+        return derived
 
     def proposals(self) -> dict[str, tuple[int, ...]]:
         """Return candidate values for every symbol, in the order of the search."""
         if self._proposals is None:
-            turns = compared(self.model, self.symbolic, self.meanings)
+            thresholds = compared(self.model, self.symbolic, self.meanings)
             steps = divisors(self.constraints)
             order = list(SizeMeaning)
             names = sorted(self.meanings, key=lambda name: order.index(self.meanings[name]))
             self._proposals = {
-                name: listed(self.meanings[name], turns.get(name, ()), steps.get(name, 1)) for name in names
+                name: listed(self.meanings[name], thresholds.get(name, ()), steps.get(name, 1))
+                for name in names
             }
         return self._proposals
 
@@ -134,17 +137,17 @@ class Fitter:
         """Return the symbols that the failing nodes depend on."""
         if self._influence is None:
             self._influence = Influence(self.model, self.shapes, self.symbolic)
-        found: set[str] = set()
+        symbols: set[str] = set()
         for node in nodes:
-            found |= self._influence.of(self.model.nodes[node])
-        return frozenset(found)
+            symbols |= self._influence.of(self.model.nodes[node])
+        return frozenset(symbols)
 
 
-def _shared(meanings: Mapping[str, SizeMeaning], found: Sequence[TiedSizes]) -> dict[str, SizeMeaning]:
+def _shared(meanings: Mapping[str, SizeMeaning], tied: Sequence[TiedSizes]) -> dict[str, SizeMeaning]:
     """Return the meanings, with a common one for symbols of equal size."""
     out = dict(meanings)
     groups: dict[str, list[str]] = {}
-    for tie in found:
+    for tie in tied:
         if list(tie.factors.values()) == [1] and not tie.plus:
             groups.setdefault(next(iter(tie.factors)), []).append(tie.symbol)
     for first, others in groups.items():
@@ -168,10 +171,10 @@ class _SizeFitting:
     """A search with successively weaker constraints."""
 
     def __init__(
-        self, fitter: Fitter, free: Sequence[str], given: Mapping[str, int], preferred: Mapping[str, int]
+        self, fitter: Fitter, free: Sequence[str], bindings: Mapping[str, int], preferred: Mapping[str, int]
     ) -> None:
         self.fitter = fitter
-        self.given = dict(given)
+        self.bindings = dict(bindings)
         proposals = fitter.proposals()
         self.free = [name for name in proposals if name in set(free)]
         self.proposals = {
@@ -187,15 +190,15 @@ class _SizeFitting:
     def run(self) -> Fit:
         try:
             for demand in self._demands():
-                if SizeSearch(self.proposals, demand, self.given, self._check).run() is not None:
+                if SizeSearch(self.proposals, demand, self.bindings, self._check).run() is not None:
                     break
         except SearchStopped:
             pass
         tries = self.checks
         if self.best is not None:
-            return Fit(self.best[1], self.best[2], tries=tries, given=self.given)
+            return Fit(self.best[1], self.best[2], tries=tries, bindings=self.bindings)
         reason, node = self.first or ("the sizes that must be equal contradict each other", -1)
-        return Fit(None, None, reason, node, tries, self.given)
+        return Fit(None, None, reason, node, tries, self.bindings)
 
     def _demands(self) -> Iterator[list[Constraint]]:
         """Yield constraints to search under, strictest first; the last only requires the check.
@@ -205,37 +208,37 @@ class _SizeFitting:
         zero = [c for c in self.fitter.constraints if c.zero]
         positive = [c for c in self.fitter.constraints if c.positive is not None]
         square = self._square(zero)
-        maybe, made = self.fitter.doubtful, made_sizes(self.fitter.symbolic)
-        seen = []
+        maybe, non_empty = self.fitter.doubtful, inner_sizes(self.fitter.symbolic)
+        listed_demands = []
         for demand in (
-            zero + maybe + made + square,
-            zero + made + square,
+            zero + maybe + non_empty + square,
+            zero + non_empty + square,
             zero + square,
             zero + positive + square,
             zero + positive,
             zero,
             [],
         ):
-            if demand not in seen:
-                seen.append(demand)
+            if demand not in listed_demands:
+                listed_demands.append(demand)
                 yield demand
 
     def _square(self, zero: Sequence[Constraint]) -> list[Constraint]:
         """Require equal height and width of an image, unless the model determines one of them."""
-        found = []
+        equations = []
         for a, b in _pairs(self.fitter.shapes, self.fitter.meanings):
             if a not in self.proposals or b not in self.proposals:
                 continue
-            own = [
+            polynomials = [
                 {p.text.replace(name, "*") for c in zero if c.names == {name} for p in c.zero}
                 for name in (a, b)
             ]
-            if own[0] == own[1]:
-                found.append(equal(Poly.atom(a) - Poly.atom(b)))
+            if polynomials[0] == polynomials[1]:
+                equations.append(equal(Poly.atom(a) - Poly.atom(b)))
             else:
-                alone = b if own[0] else a
+                alone = b if polynomials[0] else a
                 self.proposals[alone] = listed(SizeMeaning.LINE, (), 1)
-        return found
+        return equations
 
     def _check(self, sizes: Mapping[str, int]) -> Conflict | None:
         key = tuple(sizes[name] for name in self.free)
@@ -254,23 +257,23 @@ class _SizeFitting:
                 raise SearchStopped
         self.checks += 1
         self.visits += nodes
-        types = self.fitter.infer({**self.given, **sizes})
-        found = self.fitter.misfits.of(types)
-        if found.hard:
-            self.first = self.first or (found.message, found.hard[0])
+        types = self.fitter.infer({**self.bindings, **sizes})
+        misfits = self.fitter.misfits.of(types)
+        if misfits.hard:
+            self.first = self.first or (misfits.message, misfits.hard[0])
             if self.fitter.impossible:
                 raise SearchStopped
-            return self._responsible_symbols(found.hard)
-        if self.best is None or len(found.doubts) < self.best[0]:
-            self.best = (len(found.doubts), sizes, types)
-        return self._responsible_symbols(found.doubts) if found.doubts else None
+            return self._responsible_symbols(misfits.hard)
+        if self.best is None or len(misfits.doubts) < self.best[0]:
+            self.best = (len(misfits.doubts), sizes, types)
+        return self._responsible_symbols(misfits.doubts) if misfits.doubts else None
 
     def _responsible_symbols(self, nodes: Sequence[int]) -> Conflict:
         """Return the symbols of the first node that depends on any; all symbols if none does."""
         for node in nodes:
-            found = self.fitter.at_fault([node]) & set(self.free)
-            if found:
-                return found
+            symbols = self.fitter.at_fault([node]) & set(self.free)
+            if symbols:
+                return symbols
         return frozenset(self.free)
 
 
@@ -279,6 +282,6 @@ def _pairs(
 ) -> Iterator[tuple[str, str]]:
     """Yield the height and width of images."""
     for shape in shapes.values():
-        sides = [d for d in shape or () if isinstance(d, str) and meanings.get(d) is SizeMeaning.IMAGE]
-        if len(sides) == 2 and sides[0] != sides[1]:
-            yield sides[0], sides[1]
+        dims = [d for d in shape or () if isinstance(d, str) and meanings.get(d) is SizeMeaning.IMAGE]
+        if len(dims) == 2 and dims[0] != dims[1]:
+            yield dims[0], dims[1]

@@ -25,26 +25,26 @@ class Influence:
 
     def of(self, node: Node) -> Symbols:
         """Return the symbols in the shapes and small values a node reads; if any is unknown, all upstream."""
-        found: set[str] = set()
-        known = self.symbolic is not None
+        symbols: set[str] = set()
+        is_complete = self.symbolic is not None
         for t in node.inputs:
             if t >= 0 and self.symbolic is not None:
                 names, complete = self._read(self.symbolic, t)
-                found |= names
-                known = known and complete
-        if known and found:
-            return frozenset(found)
+                symbols |= names
+                is_complete = is_complete and complete
+        if is_complete and symbols:
+            return frozenset(symbols)
         flow = self._upstream()
         return _NONE.union(*(flow[t] for t in node.inputs if t >= 0))
 
     def _read(self, symbolic: SymbolicTypes, t: int) -> tuple[set[str], bool]:
         """Return the symbols of a tensor's known shape and value, and whether these are complete."""
         shape, value = symbolic.types.shapes[t], symbolic.types.values.get(t)
-        held = [] if value is None or value.dtype != object else value.reshape(-1).tolist()
-        parts = [d for d in (*(shape or ()), *held) if isinstance(d, str)]
-        names = {name for part in parts for name in dim_arithmetic.symbols_of(part)}
+        elements = [] if value is None or value.dtype != object else value.reshape(-1).tolist()
+        expressions = [d for d in (*(shape or ()), *elements) if isinstance(d, str)]
+        names = {name for expression in expressions for name in dim_arithmetic.symbols_of(expression)}
         free = names & set(symbolic.symbols)
-        return free, shape is not None and None not in held and names == free
+        return free, shape is not None and None not in elements and names == free
 
     def _upstream(self) -> list[Symbols]:
         """Return, for every tensor, the symbols of the inputs it is computed from."""
@@ -60,12 +60,12 @@ class Influence:
         model = self.model
         for number in model.graphs[graph].nodes:
             node = model.nodes[number]
-            found = _NONE.union(*(flow[t] for t in node.inputs if t >= 0))
+            symbols = _NONE.union(*(flow[t] for t in node.inputs if t >= 0))
             for _, body in node.subgraphs:
                 for t in model.graphs[body].inputs:
-                    flow[t] = found
+                    flow[t] = symbols
                 self._run(body, flow)
-                found = found.union(*(flow[t] for t in model.graphs[body].outputs))
+                symbols = symbols.union(*(flow[t] for t in model.graphs[body].outputs))
             for t in node.outputs:
                 if t >= 0:
-                    flow[t] = found
+                    flow[t] = symbols

@@ -15,7 +15,7 @@ _COUNTING = frozenset({"CumSum", "Range"})
 _CARRYING = frozenset(
     {"Add", "Sub", "Mul", "Cast", "Where", "Identity", "Unsqueeze", "Squeeze", "Clip", "Expand"}
 )
-_FAR = 16
+_MAX_STEPS = 16
 """Tensors searched upstream of the positions of a lookup."""
 _FLOATS = frozenset({1, 10, 11, 16})
 
@@ -41,7 +41,7 @@ class Misfits:
         always = symbolic.types.diagnostics if symbolic is not None else ()
         self.always = {d.node for d in always if against_sizes(d)}
         self.counted = [
-            found for node in model.nodes if node.op_type == "Gather" and (found := self._counted(node))
+            counted for node in model.nodes if node.op_type == "Gather" and (counted := self._counted(node))
         ]
 
     def of(self, types: TypeTable) -> MisfitReport:
@@ -66,20 +66,20 @@ class Misfits:
         graphs, nodes = self.model.graphs, self.model.nodes
         while inner := [g for g in faults if g]:
             deepest = max(inner, key=self._depth)
-            found = faults.pop(deepest)
+            failing = faults.pop(deepest)
             parent = nodes[graphs[deepest].parent_node]
             above = faults.setdefault(parent.graph, [])
             if parent.op_type != "If":
-                above += found
+                above += failing
                 continue
             chosen = self._chosen(parent, types.values)
-            other = next((g for _, g in parent.subgraphs if g != deepest), -1)
+            alternative = next((g for _, g in parent.subgraphs if g != deepest), -1)
             if chosen >= 0:
-                above += found if chosen == deepest else []
-            elif other in faults:
-                above += found + faults.pop(other)
+                above += failing if chosen == deepest else []
+            elif alternative in faults:
+                above += failing + faults.pop(alternative)
             else:
-                doubts += found
+                doubts += failing
 
     def _depth(self, graph: int) -> int:
         depth = 0
@@ -99,16 +99,16 @@ class Misfits:
         """Return nodes of the main graph that produce an empty tensor from a non-empty one."""
         shapes, dtypes, tensors = types.shapes, types.dtypes, self.model.tensors
         empty = {i for i, s in enumerate(shapes) if s is not None and 0 in s and dtypes[i] in _FLOATS}
-        found = []
+        nodes = []
         for t in empty:
             node = tensors[t].producer
             if node < 0 or self.model.nodes[node].op_type in _MADE_EMPTY or self.model.nodes[node].graph:
                 continue
             inputs = [i for i in self.model.nodes[node].inputs if i >= 0]
-            fed = any(tensors[i].kind in (TensorKind.ACTIVATION, TensorKind.INPUT) for i in inputs)
-            if fed and not any(i in empty for i in inputs):
-                found.append(node)
-        return sorted(found)
+            has_data = any(tensors[i].kind in (TensorKind.ACTIVATION, TensorKind.INPUT) for i in inputs)
+            if has_data and not any(i in empty for i in inputs):
+                nodes.append(node)
+        return sorted(nodes)
 
     def _counted(self, node: Node) -> tuple[int, int, int] | None:
         """Return (node, rows, tensor) of a lookup in a stored table by positions counted along a tensor."""
@@ -117,7 +117,7 @@ class Misfits:
         if table is None or not table.is_constant or not table.shape or node.attributes.get("axis", 0):
             return None
         rows, front = table.shape[0], [node.inputs[1]]
-        for _ in range(_FAR):
+        for _ in range(_MAX_STEPS):
             t = front.pop() if front else -1
             if t < 0 or not isinstance(rows, int):
                 return None
@@ -132,9 +132,9 @@ class Misfits:
 
     def _out_of_range(self, types: TypeTable) -> list[int]:
         """Return lookups of positions beyond the end of a table."""
-        found = []
+        nodes = []
         for node, rows, t in self.counted:
             shape = types.shapes[t]
             if shape and isinstance(shape[-1], int) and shape[-1] > rows:
-                found.append(node)
-        return found
+                nodes.append(node)
+        return nodes

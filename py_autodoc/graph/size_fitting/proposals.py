@@ -33,10 +33,12 @@ def constraints(symbolic: SymbolicTypes | None) -> tuple[list[Constraint], list[
     certain: list[Constraint] = []
     doubtful: list[Constraint] = []
     products: set[Poly] = set()
-    for same, one in symbolic.either:
-        product = same * one
+    for difference, minus_one in symbolic.either:
+        product = difference * minus_one
         products.add(product)
-        (certain if product in symbolic.certain else doubtful).append(equal(_reduced(same), _reduced(one)))
+        (certain if product in symbolic.certain else doubtful).append(
+            equal(_reduced(difference), _reduced(minus_one))
+        )
     for p in symbolic.zero:
         if p not in products:
             (certain if p in symbolic.certain else doubtful).append(equal(_reduced(p)))
@@ -44,16 +46,21 @@ def constraints(symbolic: SymbolicTypes | None) -> tuple[list[Constraint], list[
     return certain, doubtful
 
 
-def made_sizes(symbolic: SymbolicTypes | None) -> list[Constraint]:
+def inner_sizes(symbolic: SymbolicTypes | None) -> list[Constraint]:
     """Require sizes inside the model that a large window or stride may reduce to 0 to be at least 1."""
     if symbolic is None:
         return []
-    symbols, found = frozenset(symbolic.symbols), dict[str, Poly]()
+    symbols, polynomials = frozenset(symbolic.symbols), dict[str, Poly]()
     for shape in symbolic.types.shapes:
         for d in shape or ():
-            if isinstance(d, str) and d not in symbols and d not in found and len(found) < MAX_MADE:
-                found[d] = dim_arithmetic.poly(d)
-    lessened = [p for p in found.values() if any(c < 0 for c in p.terms.values()) or _has_quotient(p)]
+            if (
+                isinstance(d, str)
+                and d not in symbols
+                and d not in polynomials
+                and len(polynomials) < MAX_MADE
+            ):
+                polynomials[d] = dim_arithmetic.poly(d)
+    lessened = [p for p in polynomials.values() if any(c < 0 for c in p.terms.values()) or _has_quotient(p)]
     return [at_least_one(p) for p in lessened if p.names() <= symbols]
 
 
@@ -67,20 +74,20 @@ def _reduced(p: Poly) -> Poly:
         return p
     shared = list(next(iter(p.terms)))
     for mono in p.terms:
-        rest = list(mono)
-        kept = []
+        remaining = list(mono)
+        common = []
         for atom in shared:
-            if atom in rest:
-                rest.remove(atom)
-                kept.append(atom)
-        shared = kept
+            if atom in remaining:
+                remaining.remove(atom)
+                common.append(atom)
+        shared = common
     divisor = gcd(*p.terms.values())
     out: dict[Monomial, int] = {}
     for mono, coef in p.terms.items():
-        rest = list(mono)
+        remaining = list(mono)
         for atom in shared:
-            rest.remove(atom)
-        out[tuple(rest)] = coef // divisor
+            remaining.remove(atom)
+        out[tuple(remaining)] = coef // divisor
     return Poly(out)
 
 
@@ -91,11 +98,11 @@ def listed(what: SizeMeaning, compared: Iterable[int], step: int) -> tuple[int, 
     return tuple(dict.fromkeys((*usual[:1], *compared, *usual[1:], *rounded, *LADDER)))
 
 
-def divisors(found: Sequence[Constraint]) -> dict[str, int]:
+def divisors(equations: Sequence[Constraint]) -> dict[str, int]:
     """Return, for each symbol, the least common multiple of its divisors."""
     out: dict[str, int] = {}
-    for constraint in found:
-        for p in constraint.zero:
+    for equation in equations:
+        for p in equation.zero:
             for atom in p.atoms():
                 if isinstance(atom, FloorDiv):
                     den, names = atom.den.as_int(), atom.num.names()
@@ -112,7 +119,7 @@ def compared(
     """Return sizes at which a comparison in the graph changes its result, typical ones first."""
     if symbolic is None:
         return {}
-    values, found = symbolic.types.values, dict[str, dict[int, None]]()
+    values, thresholds = symbolic.types.values, dict[str, dict[int, None]]()
     for node in model.nodes:
         if node.op_type not in _COMPARISONS or len(node.inputs) < 2:
             continue
@@ -123,11 +130,14 @@ def compared(
             for y in b.reshape(-1).tolist():
                 meeting = _meeting(x, y, meanings)
                 if meeting is not None:
-                    found.setdefault(meeting[0], {})[meeting[1]] = None
-    return {name: tuple(sorted(sizes, key=_place(USUAL[meanings[name]]))) for name, sizes in found.items()}
+                    thresholds.setdefault(meeting[0], {})[meeting[1]] = None
+    return {
+        name: tuple(sorted(sizes, key=_usual_rank(USUAL[meanings[name]])))
+        for name, sizes in thresholds.items()
+    }
 
 
-def _place(usual: Sequence[int]) -> Callable[[int], int]:
+def _usual_rank(usual: Sequence[int]) -> Callable[[int], int]:
     return lambda size: usual.index(size) if size in usual else len(usual)
 
 

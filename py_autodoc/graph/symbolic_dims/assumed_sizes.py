@@ -95,7 +95,7 @@ _MOVING = frozenset(
         *("Mul", "Sub", "Div", "Expand"),
     }
 )
-_NEAR = 24
+_MAX_VISITED = 24
 """Maximum tensors searched."""
 _INTEGER = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
 _IMAGE_CHANNELS = (1, 3, 4)
@@ -121,7 +121,7 @@ def takes_one_token(inputs: Iterable[Tensor]) -> bool:
 def is_signal(model: Model, t: Tensor) -> bool:
     """True if an input, at most reshaped, feeds a convolution over one channel or a transform."""
     front, seen = [t.id], {t.id}
-    while front and len(seen) < _NEAR:
+    while front and len(seen) < _MAX_VISITED:
         for number in model.tensors[front.pop()].consumers:
             node = model.nodes[number]
             if node.op_type in _SPECTRAL:
@@ -144,12 +144,12 @@ def meaning(symbol: str, t: Tensor, shape: Shape, axis: int, signal: bool = Fals
     ``symbol`` is its name, or empty; ``signal`` states that the model treats the input as audio.
     """
     rank, integer = len(shape), t.dtype in _INTEGER
-    for pattern, found in _BY_NAME:
+    for pattern, counted in _BY_NAME:
         if symbol and pattern.search(symbol):
-            if found is SizeMeaning.PAST and _CROSS.search(symbol):
+            if counted is SizeMeaning.PAST and _CROSS.search(symbol):
                 return SizeMeaning.TOKENS
-            waveform = found is SizeMeaning.TOKENS and rank <= 2 and axis == rank - 1 and not integer
-            return SizeMeaning.SAMPLES if waveform and not _NO_AUDIO.search(t.name) else found
+            waveform = counted is SizeMeaning.TOKENS and rank <= 2 and axis == rank - 1 and not integer
+            return SizeMeaning.SAMPLES if waveform and not _NO_AUDIO.search(t.name) else counted
     if axis == rank - 1 and not integer and (signal or (rank <= 2 and _AUDIO.search(t.name))):
         return SizeMeaning.SAMPLES
     if axis == 0:
@@ -183,8 +183,8 @@ _SPECIFIC = (
 
 def common(meanings: Mapping[str, SizeMeaning]) -> SizeMeaning:
     """Return the meaning of symbols of equal size: batch if a name says so, else the most specific."""
-    batch = next(pattern for pattern, found in _BY_NAME if found is SizeMeaning.BATCH)
-    if any(found is SizeMeaning.BATCH and batch.search(name) for name, found in meanings.items()):
+    batch = next(pattern for pattern, counted in _BY_NAME if counted is SizeMeaning.BATCH)
+    if any(counted is SizeMeaning.BATCH and batch.search(name) for name, counted in meanings.items()):
         return SizeMeaning.BATCH
     return next((what for what in _SPECIFIC if what in meanings.values()), SizeMeaning.OTHER)
 

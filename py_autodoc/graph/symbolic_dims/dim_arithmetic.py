@@ -64,7 +64,7 @@ def parse(text: str) -> Poly:
     """Parse an expression. Raises: ExprError if it violates the grammar."""
     if len(text) > 4 * MAX_DERIVED:
         raise ExprError("too long")
-    return _DimParser(text).whole()
+    return _DimParser(text).parse()
 
 
 def to_dim(p: Poly) -> Dim:
@@ -189,6 +189,6 @@ def _subst_atom(a: Atom, bindings: Mapping[str, int]) -> Poly:
     if isinstance(a, FloorDiv):
         return floordiv_poly(_subst_poly(a.num, bindings), _subst_poly(a.den, bindings))
     if isinstance(a, Extreme):
-        parts = [_subst_poly(part, bindings) for part in a.args]
+        parts = [_subst_poly(arg, bindings) for arg in a.args]
         return reduce(lambda x, y: extreme_poly(a.largest, x, y), parts)
     return Poly.const(bindings[a]) if a in bindings else Poly.atom(a)

@@ -31,19 +31,19 @@ class Parser:
 
     def __init__(self, text: str) -> None:
         self.tokens: list[str] = []
-        self.at = pos = 0
+        self.position = pos = 0
         text = text.rstrip()
         while pos < len(text):
-            found = self.token.match(text, pos)
-            if found is None:
+            match = self.token.match(text, pos)
+            if match is None:
                 raise ExprError(f"not an expression: {text[pos : pos + 20]!r}")
-            self.tokens.append(found.group().strip())
-            pos = found.end()
+            self.tokens.append(match.group().strip())
+            pos = match.end()
 
-    def whole(self) -> Poly:
+    def parse(self) -> Poly:
         """Parse the whole text."""
         value = self.expr(0)
-        if self.at != len(self.tokens):
+        if self.position != len(self.tokens):
             raise ExprError("something follows the expression")
         return value
 
@@ -57,55 +57,55 @@ class Parser:
 
     def peek(self) -> str:
         """Return the next token without consuming it; empty at the end."""
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+        return self.tokens[self.position] if self.position < len(self.tokens) else ""
 
-    def take(self, expected: str = "") -> str:
+    def next_token(self, expected: str = "") -> str:
         """Consume and return the next token."""
-        found = self.peek()
-        if expected and found != expected:
+        token = self.peek()
+        if expected and token != expected:
             raise ExprError(f"{expected!r} is missing")
-        self.at += 1
-        return found
+        self.position += 1
+        return token
 
     def expr(self, depth: int) -> Poly:
         """Parse a sum."""
         value = self.term(depth)
         while self.peek() in ("+", "-"):
-            plus = self.take() == "+"
-            other = self.term(depth)
-            value = self.bounded(value + other if plus else value - other)
+            plus = self.next_token() == "+"
+            operand = self.term(depth)
+            value = self.bounded(value + operand if plus else value - operand)
         return value
 
     def term(self, depth: int) -> Poly:
         """Parse a product."""
         value = self.unary(depth)
         while self.peek() in ("*", "//"):
-            product = self.take() == "*"
-            other = self.unary(depth)
-            value = self.bounded(self.times(value, other) if product else floordiv_poly(value, other))
+            product = self.next_token() == "*"
+            operand = self.unary(depth)
+            value = self.bounded(self.times(value, operand) if product else floordiv_poly(value, operand))
         return value
 
     def unary(self, depth: int) -> Poly:
         """Parse an operand with its signs."""
         if depth > self.depth:
             raise ExprError("nested too deeply")
-        found = self.take()
-        if found == "-":
+        lexeme = self.next_token()
+        if lexeme == "-":
             return -self.unary(depth + 1)
-        if found == "(":
+        if lexeme == "(":
             value = self.expr(depth + 1)
-            self.take(")")
+            self.next_token(")")
             return value
-        if found.isdigit():
-            return Poly.const(int(found))
-        if not found or not (found[0].isalpha() or found[0] == "_"):
+        if lexeme.isdigit():
+            return Poly.const(int(lexeme))
+        if not lexeme or not (lexeme[0].isalpha() or lexeme[0] == "_"):
             raise ExprError("an operand is missing")
-        if found in self.functions and self.peek() == "(":
-            self.take()
-            value = self.call(found, depth + 1)
-            self.take(")")
+        if lexeme in self.functions and self.peek() == "(":
+            self.next_token()
+            value = self.call(lexeme, depth + 1)
+            self.next_token(")")
             return value
-        return Poly.atom(found)
+        return Poly.atom(lexeme)
 
     def call(self, name: str, depth: int) -> Poly:
         """Parse the arguments of a function and apply it."""
@@ -113,6 +113,6 @@ class Parser:
         if self.peek() != ",":
             raise ExprError("a maximum or minimum needs two parts")
         while self.peek() == ",":
-            self.take()
+            self.next_token()
             value = max_or_min(name == "max", value, self.expr(depth))
         return value

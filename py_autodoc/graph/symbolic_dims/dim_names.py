@@ -39,14 +39,14 @@ class DimNames:
     """Maps the dimensions of a model to safe names and back."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Dim] = {}
+        self._safe_dims: dict[str, Dim] = {}
         self._text: dict[str, str] = {}
-        self._taken: set[str] = set()
+        self._used_names: set[str] = set()
         self.diagnostics: list[Diagnostic] = []
 
     def reserve(self, names: Iterable[str]) -> None:
         """Reserve names that generated ones must not use."""
-        self._taken.update(names)
+        self._used_names.update(names)
 
     def fresh(self, stem: str) -> str:
         """Return a name that no symbol of the model has."""
@@ -54,39 +54,42 @@ class DimNames:
         if not base[0].isalpha():
             base = f"d_{base}"
         name, n = base, 2
-        while name in self._taken:
+        while name in self._used_names:
             name, n = f"{base}_{n}", n + 1
-        self._taken.add(name)
+        self._used_names.add(name)
         return name
 
-    def safe(self, dim: Dim, owner: str, axis: int) -> Dim:
+    def safe(self, dim: Dim, tensor: str, axis: int) -> Dim:
         """Return the dimension in the form used by inference."""
         if isinstance(dim, int):
             if dim >= 0:
                 return dim
             self._note(
-                "negative-dim", "warning", f"dimension {axis} is {dim}; it is treated as unknown", owner
+                "negative-dim", "warning", f"dimension {axis} is {dim}; it is treated as unknown", tensor
             )
-            return self.fresh(f"{owner}_d{axis}")
+            return self.fresh(f"{tensor}_d{axis}")
         if dim is None or dim.strip() in _UNKNOWN:
-            return self.fresh(f"{owner}_d{axis}")
-        if dim in self._known:
-            return self._known[dim]
-        known = self._canonical(dim)
-        if known is None:
-            known = self.fresh(dim if len(dim) <= dim_arithmetic.MAX_TEXT else f"{owner}_d{axis}")
-            self._text[known] = dim
+            return self.fresh(f"{tensor}_d{axis}")
+        if dim in self._safe_dims:
+            return self._safe_dims[dim]
+        safe_dim = self._canonical(dim)
+        if safe_dim is None:
+            safe_dim = self.fresh(dim if len(dim) <= dim_arithmetic.MAX_TEXT else f"{tensor}_d{axis}")
+            self._text[safe_dim] = dim
             if _PLAIN_TEXT.match(dim):
-                return self._keep(dim, known)
-            shown = dim if len(dim) <= 40 else f"{dim[:40]}… ({len(dim):,} characters)"
+                return self._store(dim, safe_dim)
+            excerpt = dim if len(dim) <= 40 else f"{dim[:40]}… ({len(dim):,} characters)"
             self._note(
-                "opaque-dim", "info", f"dimension name {shown!r} is not an expression; used as a name", owner
+                "opaque-dim",
+                "info",
+                f"dimension name {excerpt!r} is not an expression; used as a name",
+                tensor,
             )
-        return self._keep(dim, known)
+        return self._store(dim, safe_dim)
 
-    def _keep(self, dim: str, known: Dim) -> Dim:
-        self._known[dim] = known
-        return known
+    def _store(self, dim: str, safe_dim: Dim) -> Dim:
+        self._safe_dims[dim] = safe_dim
+        return safe_dim
 
     def _canonical(self, text: str) -> Dim:
         if len(text) > dim_arithmetic.MAX_TEXT:
@@ -96,8 +99,8 @@ class DimNames:
         except dim_arithmetic.ExprError:
             return None
 
-    def _note(self, code: str, severity: str, message: str, owner: str) -> None:
-        self.diagnostics.append(Diagnostic(code, severity, f"{owner}: {message}", where=owner))
+    def _note(self, code: str, severity: str, message: str, tensor: str) -> None:
+        self.diagnostics.append(Diagnostic(code, severity, f"{tensor}: {message}", where=tensor))
 
     def original(self, dim: Dim) -> Dim:
         """Return the original text of a dimension that is an opaque atom."""
@@ -109,8 +112,8 @@ class DimNames:
 
     def safe_name(self, name: str) -> str:
         """Return the safe name of a symbol that the user wrote as in the file."""
-        known = self._known.get(name)
-        return known if isinstance(known, str) else name
+        safe_dim = self._safe_dims.get(name)
+        return safe_dim if isinstance(safe_dim, str) else name
 
 
 def graph_inputs(model: Model) -> list[Tensor]:
@@ -143,12 +146,12 @@ def symbolic_inputs(model: Model) -> tuple[dict[int, Shape | None], DimNames]:
 
 def free_symbols(shapes: Iterable[Shape | None]) -> tuple[str, ...]:
     """Return symbols in order of appearance."""
-    found: dict[str, None] = {}
+    symbols: dict[str, None] = {}
     for shape in shapes:
         for d in shape or ():
             if isinstance(d, str):
-                found.update(dict.fromkeys(dim_arithmetic.symbols_of(d)))
-    return tuple(found)
+                symbols.update(dict.fromkeys(dim_arithmetic.symbols_of(d)))
+    return tuple(symbols)
 
 
 def is_named(t: Tensor, axis: int) -> bool:
@@ -191,15 +194,15 @@ def parse_bindings(items: Sequence[str]) -> dict[str, int]:
             )
         name, size = name.strip(), _size(text, item)
         if out.setdefault(name, size) != size:
-            raise two_sizes(name, out[name], size)
+            raise conflicting_sizes(name, out[name], size)
     return out
 
 
-def two_sizes(name: str, one: int, other: int, where: str = "") -> OptionError:
-    """Return the error for a dimension with two values; ``where`` is the source, such as ``batch_size``."""
-    told = f"{one} and {other}" if not where else f"{one} and, by {where}, {other}"
+def conflicting_sizes(name: str, first: int, second: int, source: str = "") -> OptionError:
+    """Return the error for a dimension with two values; ``source`` names the origin of the second."""
+    sizes = f"{first} and {second}" if not source else f"{first} and, by {source}, {second}"
     what = "Every free dimension ('*')" if name == ANY_SYMBOL else f"Dimension {name!r:.80}"
-    return OptionError("two-sizes", f"{what} is given two sizes: {told}.", "Pass one size.")
+    return OptionError("two-sizes", f"{what} is given two sizes: {sizes}.", "Pass one size.")
 
 
 def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -214,8 +217,8 @@ def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
         parts = [p for p in re.split(r"[x×,]", text.strip().strip("[]()")) if p.strip()]
         name, shape = name.strip(), tuple(_size(p, item) for p in parts)
         if out.setdefault(name, shape) != shape:
-            shown = " and ".join("x".join(map(str, one)) for one in (out[name], shape))
-            what = f"Input {name!r:.80} is given two shapes: {shown}."
+            shapes_text = " and ".join("x".join(map(str, dims)) for dims in (out[name], shape))
+            what = f"Input {name!r:.80} is given two shapes: {shapes_text}."
             raise OptionError("two-shapes", what, "Pass one size.")
     return out
 
@@ -231,11 +234,11 @@ def _size(text: str, item: str) -> int:
     return int(text)
 
 
-def _nearest(name: str, known: Sequence[str], what: str) -> str:
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+def _suggestion(name: str, available: Sequence[str], what: str) -> str:
+    close = difflib.get_close_matches(name, available, n=3, cutoff=0.4)
     if close:
         return f"Did you mean {', '.join(close)}?"
-    return f"The model's {what}: {', '.join(known[:12])}." if known else f"The model has no {what}."
+    return f"The model's {what}: {', '.join(available[:12])}." if available else f"The model has no {what}."
 
 
 def apply_shapes(
@@ -259,20 +262,22 @@ def apply_shapes(
         if name == ANY_SYMBOL:
             continue
         if safe not in symbols:
-            shown = [str(names.original(s)) for s in symbols]
+            symbol_texts = [str(names.original(s)) for s in symbols]
             raise OptionError(
-                "unknown-symbol", f"No input has a dimension {name!r}.", _nearest(name, shown, "symbols")
+                "unknown-symbol",
+                f"No input has a dimension {name!r}.",
+                _suggestion(name, symbol_texts, "symbols"),
             )
         if values.setdefault(safe, value) != value:
-            raise two_sizes(name, values[safe], value)
+            raise conflicting_sizes(name, values[safe], value)
     out = dict(shapes)
     by_name = {model.tensors[i].name: i for i in shapes}
-    for name, given in input_shapes.items():
+    for name, requested in input_shapes.items():
         if name not in by_name:
             raise OptionError(
-                "unknown-input", f"No input is called {name!r}.", _nearest(name, list(by_name), "inputs")
+                "unknown-input", f"No input is called {name!r}.", _suggestion(name, list(by_name), "inputs")
             )
-        out[by_name[name]] = _given_shape(name, shapes[by_name[name]], given, values)
+        out[by_name[name]] = _requested_shape(name, shapes[by_name[name]], requested, values)
     if ANY_SYMBOL in bindings:
         for symbol in symbols:
             values.setdefault(symbol, bindings[ANY_SYMBOL])
@@ -282,15 +287,17 @@ def apply_shapes(
     return out, values
 
 
-def _given_shape(name: str, declared: Shape | None, given: Sequence[int], values: dict[str, int]) -> Shape:
-    if declared is not None and len(declared) != len(given):
+def _requested_shape(
+    name: str, declared: Shape | None, requested: Sequence[int], values: dict[str, int]
+) -> Shape:
+    if declared is not None and len(declared) != len(requested):
         raise OptionError(
-            "bad-input-shape", f"Input {name!r} has {len(declared)} dimensions, not {len(given)}.", ""
+            "bad-input-shape", f"Input {name!r} has {len(declared)} dimensions, not {len(requested)}.", ""
         )
-    for axis, size in enumerate(given):
+    for axis, size in enumerate(requested):
         if size < 0 or size > MAX_BINDING:
             raise OptionError("bad-input-shape", f"Input {name!r} cannot have a dimension of {size}.", "")
         d = declared[axis] if declared is not None else None
         if isinstance(d, str) and _NAME.match(d) and values.setdefault(d, size) != size:
-            raise two_sizes(d, values[d], size, f"the shape of input {name!r:.80}")
-    return tuple(given)
+            raise conflicting_sizes(d, values[d], size, f"the shape of input {name!r:.80}")
+    return tuple(requested)

@@ -86,14 +86,14 @@ class Poly:
 
     def names(self) -> set[str]:
         """Return all symbols."""
-        found: set[str] = set()
+        symbols: set[str] = set()
         for atom in self.atoms():
             if isinstance(atom, str):
-                found.add(atom)
+                symbols.add(atom)
             else:
-                for part in atom.args:
-                    found |= part.names()
-        return found
+                for arg in atom.args:
+                    symbols |= arg.names()
+        return symbols
 
     def atoms(self) -> Iterator[Atom]:
         """Yield the atoms of every term, with repetitions."""
@@ -209,31 +209,31 @@ def _floordiv_int(num: Poly, d: int) -> Poly:
         raise ExprError("division by zero")
     if d < 0:
         num, d = -num, -d
-    whole = Poly({m: c // d for m, c in num.terms.items() if c % d == 0})
-    rest = Poly({m: c for m, c in num.terms.items() if c % d})
-    if not rest.terms:
-        return whole
-    value = rest.as_int()
+    quotient = Poly({m: c // d for m, c in num.terms.items() if c % d == 0})
+    remainder = Poly({m: c for m, c in num.terms.items() if c % d})
+    if not remainder.terms:
+        return quotient
+    value = remainder.as_int()
     if value is not None:
-        return whole + Poly.const(value // d)
-    constant = rest.terms.get((), 0)
+        return quotient + Poly.const(value // d)
+    constant = remainder.terms.get((), 0)
     if constant and not 0 <= constant < d:
-        whole = whole + Poly.const(constant // d)
-        rest = rest + Poly.const(constant % d - constant)
-    return whole + _nested(rest, d)
+        quotient = quotient + Poly.const(constant // d)
+        remainder = remainder + Poly.const(constant % d - constant)
+    return quotient + _nested(remainder, d)
 
 
-def _nested(rest: Poly, d: int) -> Poly:
+def _nested(remainder: Poly, d: int) -> Poly:
     """Apply ``(x//a + r) // d == (x + a*r) // (a*d)``, which shortens chains of strided layers."""
-    atoms = [m for m in rest.terms if m]
-    if len(atoms) == 1 and rest.terms[atoms[0]] == 1 and len(atoms[0]) == 1:
+    atoms = [m for m in remainder.terms if m]
+    if len(atoms) == 1 and remainder.terms[atoms[0]] == 1 and len(atoms[0]) == 1:
         inner = atoms[0][0]
         if isinstance(inner, FloorDiv):
             a = inner.den.as_int()
             if a is not None and a > 0:
-                shifted = inner.num + Poly.const(a * rest.terms.get((), 0))
+                shifted = inner.num + Poly.const(a * remainder.terms.get((), 0))
                 return _floordiv_int(shifted, a * d)
-    return Poly.atom(FloorDiv(rest, Poly.const(d)))
+    return Poly.atom(FloorDiv(remainder, Poly.const(d)))
 
 
 def _lead(p: Poly) -> tuple[Monomial, int]:
@@ -250,14 +250,14 @@ def _divide_exactly(num: Poly, den: Poly) -> Poly | None:
         if not num.terms:
             return quotient
         mono_n, coef_n = _lead(num)
-        rest = list(mono_n)
+        factors = list(mono_n)
         for a in mono_d:
-            if a not in rest:
+            if a not in factors:
                 return None
-            rest.remove(a)
+            factors.remove(a)
         if coef_n % coef_d:
             return None
-        step = Poly({tuple(rest): coef_n // coef_d})
+        step = Poly({tuple(factors): coef_n // coef_d})
         quotient = quotient + step
         num = num - step * den
     return None

@@ -24,7 +24,7 @@ MAX_ROUNDS = 4
 
 def lower(p: Poly) -> int | None:
     """Return a proven lower bound over all sizes >= 1; None if there is none."""
-    quick = _plain(p)
+    quick = _bound_without_subtraction(p)
     if quick is not None:
         return quick
     bound = _shifted(p.terms)
@@ -64,11 +64,11 @@ def _lower_inside(a: FloorDiv | Extreme) -> int | None:
             return num // den if den > 0 else None
         positive = lower(a.den)
         return 0 if num >= 0 and positive is not None and positive >= 1 else None
-    known = [lower(part) for part in a.args]
-    found = [bound for bound in known if bound is not None]
+    bounds = [lower(arg) for arg in a.args]
+    finite = [bound for bound in bounds if bound is not None]
     if a.largest:
-        return max(found, default=None)
-    return min(found) if len(found) == len(known) else None
+        return max(finite, default=None)
+    return min(finite) if len(finite) == len(bounds) else None
 
 
 def max_or_min(largest: bool, a: Poly, b: Poly) -> Poly:
@@ -76,12 +76,12 @@ def max_or_min(largest: bool, a: Poly, b: Poly) -> Poly:
 
     Raises: ExprError for too many arguments.
     """
-    kept = undominated(_nested_arguments(largest, a) + _nested_arguments(largest, b), largest)
-    if len(kept) == 1:
-        return kept[0]
-    if len(kept) > MAX_ARGS:
+    args = undominated(_nested_arguments(largest, a) + _nested_arguments(largest, b), largest)
+    if len(args) == 1:
+        return args[0]
+    if len(args) > MAX_ARGS:
         raise ExprError(f"the maximum or minimum has more than {MAX_ARGS} parts")
-    return Poly.atom(Extreme(largest, kept))
+    return Poly.atom(Extreme(largest, args))
 
 
 def absorbed(p: Poly) -> Poly:
@@ -90,13 +90,13 @@ def absorbed(p: Poly) -> Poly:
         atom = mono[0] if len(mono) == 1 else None
         if coef != 1 or not isinstance(atom, Extreme) or len(p.terms) == 1:
             continue
-        rest = p - Poly.atom(atom)
-        parts = [part + rest for part in atom.args]
-        if sum(len(part.terms) for part in parts) < len(rest.terms) + sum(len(a.terms) for a in atom.args):
-            drawn = parts[0]
-            for part in parts[1:]:
-                drawn = max_or_min(atom.largest, drawn, part)
-            return drawn
+        addend = p - Poly.atom(atom)
+        sums = [arg + addend for arg in atom.args]
+        if sum(len(arg.terms) for arg in sums) < len(addend.terms) + sum(len(a.terms) for a in atom.args):
+            extreme = sums[0]
+            for arg in sums[1:]:
+                extreme = max_or_min(atom.largest, extreme, arg)
+            return extreme
     return p
 
 
@@ -111,20 +111,22 @@ def _nested_arguments(largest: bool, p: Poly) -> list[Poly]:
     return [p]
 
 
-def undominated(parts: Sequence[Poly], largest: bool = True, settled: int = 0) -> list[Poly]:
+def undominated(polynomials: Sequence[Poly], largest: bool = True, settled: int = 0) -> list[Poly]:
     """Return the polynomials that no other is proven to cover (``>=``; ``<=`` for a minimum), in order.
 
     The first ``settled`` are known not to cover each other.
     """
-    samples = _samples(parts, largest)
-    sampled = [_SampledPoly(p if largest else -p, at) for p, at in zip(parts, samples, strict=True)]
-    kept = sampled[:settled]
-    for part in sampled[settled:]:
-        if any(other.covers(part) for other in kept):
+    samples = _samples(polynomials, largest)
+    sampled = [
+        _SampledPoly(p if largest else -p, sample) for p, sample in zip(polynomials, samples, strict=True)
+    ]
+    dominating = sampled[:settled]
+    for candidate in sampled[settled:]:
+        if any(other.covers(candidate) for other in dominating):
             continue
-        kept = [other for other in kept if not part.covers(other)]
-        kept.append(part)
-    return [part.poly if largest else -part.poly for part in kept]
+        dominating = [other for other in dominating if not candidate.covers(other)]
+        dominating.append(candidate)
+    return [candidate.poly if largest else -candidate.poly for candidate in dominating]
 
 
 class _SampledPoly:
@@ -144,22 +146,22 @@ class _SampledPoly:
         return low is not None and low >= 0
 
 
-def _samples(parts: Sequence[Poly], largest: bool) -> list[tuple[int, ...]]:
+def _samples(polynomials: Sequence[Poly], largest: bool) -> list[tuple[int, ...]]:
     """Return values of each polynomial (negated for a minimum) at some sizes."""
-    names = sorted(set().union(*(part.names() for part in parts))) if parts else []
-    places = [dict.fromkeys(names, size) for size in (1, 7, 1009)]
-    places += [{**dict.fromkeys(names, 1), name: 1009} for name in names[:4]]
+    names = sorted(set().union(*(p.names() for p in polynomials))) if polynomials else []
+    assignments = [dict.fromkeys(names, size) for size in (1, 7, 1009)]
+    assignments += [{**dict.fromkeys(names, 1), name: 1009} for name in names[:4]]
     columns: list[list[int]] = []
-    for place in places:
-        values = PolyValues(place)
+    for assignment in assignments:
+        values = PolyValues(assignment)
         try:
-            columns.append([values.of(part) * (1 if largest else -1) for part in parts])
+            columns.append([values.of(p) * (1 if largest else -1) for p in polynomials])
         except EvaluationError:
             continue
-    return list(zip(*columns, strict=True)) if columns else [()] * len(parts)
+    return list(zip(*columns, strict=True)) if columns else [()] * len(polynomials)
 
 
-def _plain(p: Poly) -> int | None:
+def _bound_without_subtraction(p: Poly) -> int | None:
     """Return the bound if nothing is subtracted: every atom at its minimum."""
     total = 0
     for mono, coef in p.terms.items():
@@ -210,26 +212,28 @@ def _relaxed(p: Poly, everywhere: bool) -> int | None:
     """
     terms, scale = p.terms, 1
     for _ in range(MAX_ROUNDS):
-        places = {mono: _quotient(mono) if coef < 0 or everywhere else -1 for mono, coef in terms.items()}
-        divisors = {mono: _divisor(mono[at]) for mono, at in places.items() if at >= 0}
+        quotient_index = {
+            mono: _quotient(mono) if coef < 0 or everywhere else -1 for mono, coef in terms.items()
+        }
+        divisors = {mono: _divisor(mono[index]) for mono, index in quotient_index.items() if index >= 0}
         if not divisors:
             break
         common = lcm(*divisors.values())
         scale *= common
         out: dict[Monomial, int] = {}
         for mono, coef in terms.items():
-            at = places[mono]
-            if at < 0:
+            index = quotient_index[mono]
+            if index < 0:
                 out[mono] = out.get(mono, 0) + coef * common
                 continue
-            rest = mono[:at] + mono[at + 1 :]
-            if not all(map(not_negative, rest)):
+            other_atoms = mono[:index] + mono[index + 1 :]
+            if not all(map(not_negative, other_atoms)):
                 return None
-            d, atom = divisors[mono], mono[at]
+            d, atom = divisors[mono], mono[index]
             assert isinstance(atom, FloorDiv)
             inner = atom.num - Poly.const(d - 1) if coef > 0 else atom.num
             for m, c in inner.terms.items():
-                key = tuple(sorted(m + rest, key=atom_text))
+                key = tuple(sorted(m + other_atoms, key=atom_text))
                 out[key] = out.get(key, 0) + coef * c * (common // d)
         terms = {m: c for m, c in out.items() if c}
         if len(terms) > MAX_WORK:

@@ -20,21 +20,21 @@ class PolyValues:
     def __init__(self, bindings: Mapping[str, int], least: int = 1) -> None:
         self.bindings = bindings
         self.least = least
-        self.known: dict[Atom, int] = {}
+        self.cache: dict[Atom, int] = {}
 
     def of(self, p: Poly) -> int:
         """Return the value. Raises: EvaluationError for a missing or too small size, or a division by 0."""
         total = 0
         for mono, coef in p.terms.items():
             for a in mono:
-                found = self.known.get(a)
-                coef *= self._fresh(a) if found is None else found
+                cached = self.cache.get(a)
+                coef *= self._fresh(a) if cached is None else cached
             total += coef
         return total
 
     def _fresh(self, a: Atom) -> int:
-        found = self.known[a] = self._computed(a)
-        return found
+        value = self.cache[a] = self._computed(a)
+        return value
 
     def _computed(self, a: Atom) -> int:
         if isinstance(a, str):
@@ -49,4 +49,4 @@ class PolyValues:
             if den == 0:
                 raise EvaluationError(f"{a.den.text} is 0")
             return self.of(a.num) // den
-        return (max if a.largest else min)(self.of(part) for part in a.args)
+        return (max if a.largest else min)(self.of(arg) for arg in a.args)

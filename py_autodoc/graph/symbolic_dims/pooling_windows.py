@@ -92,12 +92,12 @@ def windows(axis: PoolingAxis, size: Dim) -> Dim:
 
 def _rounded(axis: PoolingAxis, padded: Dim, starts: Dim) -> Dim:
     """Return the windows over ``padded`` positions; one added by ``ceil_mode`` starts before ``starts``."""
-    room = dim_arithmetic.sub(padded, axis.reach)
+    free_positions = dim_arithmetic.sub(padded, axis.reach)
     if not axis.ceil:
-        if isinstance(room, int) and room < 0:
-            return 1 - (-room // axis.stride)
-        return dim_arithmetic.add(dim_arithmetic.floordiv(room, axis.stride), 1)
-    count = dim_arithmetic.add(dim_arithmetic.ceildiv(room, axis.stride), 1)
+        if isinstance(free_positions, int) and free_positions < 0:
+            return 1 - (-free_positions // axis.stride)
+        return dim_arithmetic.add(dim_arithmetic.floordiv(free_positions, axis.stride), 1)
+    count = dim_arithmetic.add(dim_arithmetic.ceildiv(free_positions, axis.stride), 1)
     if starts is None or axis.stride + axis.tail <= axis.reach:
         return count  # the added window starts inside in any case
     return dim_arithmetic.extreme(False, count, dim_arithmetic.ceildiv(starts, axis.stride))

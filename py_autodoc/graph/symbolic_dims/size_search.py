@@ -69,9 +69,9 @@ class SizeSearch:
         self.check = check
         self.steps = MAX_STEPS
         self.about: dict[str, list[Constraint]] = {name: [] for name in proposals}
-        known = set(proposals) | set(fixed)
+        names = set(proposals) | set(fixed)
         for constraint in constraints:
-            if constraint.names <= known:
+            if constraint.names <= names:
                 for name in constraint.names & set(proposals):
                     self.about[name].append(constraint)
 
@@ -126,25 +126,25 @@ class SizeSearch:
         """Return solutions of the equation with the fewest; the proposals if any size satisfies them all."""
         best: list[int] | None = None
         for constraint in deciding:
-            found = self._roots(name, constraint)
-            if found is not None and (best is None or len(found) < len(best)):
-                best = found
+            roots = self._roots(name, constraint)
+            if roots is not None and (best is None or len(roots) < len(best)):
+                best = roots
         return list(self.proposals[name]) if best is None else best
 
     def _roots(self, name: str, constraint: Constraint) -> list[int] | None:
         """Return sizes that satisfy an equation, typical ones first; None if all do."""
-        found: dict[int, None] = {}
-        usual = self.proposals[name]
+        roots: dict[int, None] = {}
+        proposed = self.proposals[name]
         for p in constraint.zero:
             only = linear_root(p, name, self.sizes)
             if only is None:
-                fitting = [size for size in usual if self._is_root(p, name, size)]
-                if len(fitting) == len(usual):
+                fitting = [size for size in proposed if self._is_root(p, name, size)]
+                if len(fitting) == len(proposed):
                     return None
-                found.update(dict.fromkeys(fitting))
+                roots.update(dict.fromkeys(fitting))
                 only = root_range(p, name, self.sizes)
-            found.update(dict.fromkeys(only))
-        return list(found)
+            roots.update(dict.fromkeys(only))
+        return list(roots)
 
     def _is_root(self, p: Poly, name: str, size: int) -> bool:
         try:
@@ -163,18 +163,18 @@ class SizeSearch:
 def linear_root(p: Poly, name: str, sizes: Mapping[str, int]) -> tuple[int, ...] | None:
     """Return the size for which ``p`` is 0 (empty if none); None if ``p`` is not linear in ``name``."""
     factor: dict[tuple[object, ...], int] = {}
-    rest = dict(p.terms)
+    constant_terms = dict(p.terms)
     for mono, coef in p.terms.items():
-        places = [a for a in mono if a == name]
+        occurrences = [a for a in mono if a == name]
         inside = any(not isinstance(a, str) and name in Poly.atom(a).names() for a in mono)
-        if inside or len(places) > 1:
+        if inside or len(occurrences) > 1:
             return None
-        if places:
+        if occurrences:
             factor[tuple(a for a in mono if a != name)] = coef
-            del rest[mono]
+            del constant_terms[mono]
     values = PolyValues(sizes, 0)
     try:
-        slope, shift = values.of(Poly(factor)), values.of(Poly(rest))  # type: ignore[arg-type]
+        slope, shift = values.of(Poly(factor)), values.of(Poly(constant_terms))  # type: ignore[arg-type]
     except EvaluationError:
         return ()
     if slope == 0:
@@ -203,12 +203,12 @@ def root_range(p: Poly, name: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
         return ()
 
 
-def _first(holds: Callable[[int], bool]) -> int:
+def _first(condition: Callable[[int], bool]) -> int:
     """Return the smallest size in 1…``MAX_SIZE`` + 1 that satisfies a monotonic condition."""
     low, high = 1, MAX_SIZE + 1
     while low < high:
         middle = (low + high) // 2
-        if holds(middle):
+        if condition(middle):
             high = middle
         else:
             low = middle + 1

@@ -33,14 +33,14 @@ class TiedSizes:
         if len(open_) != 1:
             return None
         factor = factors.pop(open_[0])
-        rest = self.plus + sum(f * sizes[name] for name, f in factors.items())
-        size = -rest // factor
-        return (open_[0], size) if size >= 0 and size * factor == -rest else None
+        total = self.plus + sum(f * sizes[name] for name, f in factors.items())
+        size = -total // factor
+        return (open_[0], size) if size >= 0 and size * factor == -total else None
 
 
 def ties(constraints: Sequence[Constraint], symbols: Iterable[str]) -> list[TiedSizes]:
     """Solve linear equations between symbols; the symbol of a tie does not occur in other ties' sums."""
-    order = {name: place for place, name in enumerate(symbols)}
+    order = {name: index for index, name in enumerate(symbols)}
     solved: dict[str, Poly] = {}
     for constraint in constraints:
         p = constraint.zero[0] if constraint.zero else None
@@ -71,8 +71,8 @@ def _is_linear(p: Poly) -> bool:
 def _inserted(p: Poly, solved: Mapping[str, Poly]) -> Poly:
     total = Poly({})
     for m, c in p.terms.items():
-        part = solved.get(m[0]) if m and isinstance(m[0], str) else None
-        total = total + (Poly.const(c) * part if part is not None else Poly({m: c}))
+        replacement = solved.get(m[0]) if m and isinstance(m[0], str) else None
+        total = total + (Poly.const(c) * replacement if replacement is not None else Poly({m: c}))
     return total
 
 
@@ -91,18 +91,18 @@ def probed(
     alike: Sequence[str], sizes: Mapping[str, int], runs: Callable[[Mapping[str, int]], bool]
 ) -> list[TiedSizes]:
     """Find symbols of equal meaning that only run with the same size, by varying the sizes."""
-    found: list[TiedSizes] = []
-    rest = list(alike)
-    while len(rest) > 1:
-        first = rest.pop(0)
-        other = sizes[first] + 1
-        together = {**sizes, **dict.fromkeys([first, *rest], other)}
-        if runs({**sizes, first: other}) or not runs(together):
+    tied: list[TiedSizes] = []
+    candidates = list(alike)
+    while len(candidates) > 1:
+        first = candidates.pop(0)
+        changed_size = sizes[first] + 1
+        together = {**sizes, **dict.fromkeys([first, *candidates], changed_size)}
+        if runs({**sizes, first: changed_size}) or not runs(together):
             continue
-        moving = [name for name in rest if not runs({**together, name: sizes[name]})]
-        found += [TiedSizes(name, {first: 1}) for name in moving]
-        rest = [name for name in rest if name not in moving]
-    return found
+        moving = [name for name in candidates if not runs({**together, name: sizes[name]})]
+        tied += [TiedSizes(name, {first: 1}) for name in moving]
+        candidates = [name for name in candidates if name not in moving]
+    return tied
 
 
 def _pivot(p: Poly, order: Mapping[str, int]) -> str:

@@ -39,39 +39,41 @@ def mask_tables(loaded: LoadedModel, model: Model, source: str | bytes) -> dict[
     ``source`` is the path or the bytes that ``loaded`` was created from. Empty if the file changed or cannot
     be read.
     """
-    wanted: list[Tensor] = []
-    near: list[Tensor] = []
-    left = MAX_BYTES
+    in_file: list[Tensor] = []
+    in_structure: list[Tensor] = []
+    budget = MAX_BYTES
     for tensor in model.tensors:
         length = _length(model, tensor)
-        if 0 < length <= left:
-            place = tensor.storage
-            (near if place is not None and place.offset is None else wanted).append(tensor)
-            left -= length
-    found = _kept(loaded.proto, model, near) if near else {}
-    if not wanted:
-        return found
+        if 0 < length <= budget:
+            storage = tensor.storage
+            (in_structure if storage is not None and storage.offset is None else in_file).append(tensor)
+            budget -= length
+    tables = _tables_in_structure(loaded.proto, model, in_structure) if in_structure else {}
+    if not in_file:
+        return tables
     if isinstance(source, bytes):
-        return found | _values(wanted, lambda length, offset: source[offset : offset + length])
+        return tables | _values(in_file, lambda length, offset: source[offset : offset + length])
     try:
         with regular_file(source) as (fd, status):
             if status.st_size != loaded.facts.bytes:
                 return {}
-            return found | _values(wanted, lambda length, offset: _at(fd, length, offset))
+            return tables | _values(in_file, lambda length, offset: _read_at(fd, length, offset))
     except PathError:
         return {}
 
 
-def _kept(proto: onnx.ModelProto, model: Model, wanted: list[Tensor]) -> dict[int, np.ndarray[Any, Any]]:
+def _tables_in_structure(
+    proto: onnx.ModelProto, model: Model, tensors: list[Tensor]
+) -> dict[int, np.ndarray[Any, Any]]:
     """Return tables inside the structure: too large for analysis, but too small to be moved out."""
-    names = {tensor.name: tensor.id for tensor in wanted if tensor.graph == 0}
+    names = {tensor.name: tensor.id for tensor in tensors if tensor.graph == 0}
     stored = {entry.name: entry for entry in proto.graph.initializer if entry.name in names}
     for node in proto.graph.node:
         if node.op_type == "Constant" and node.output and node.output[0] in names:
             for attribute in node.attribute:
                 if attribute.name == "value" and attribute.HasField("t"):
                     stored[node.output[0]] = attribute.t
-    found = {}
+    tables = {}
     for name, entry in stored.items():
         tensor = model.tensors[names[name]]
         try:
@@ -79,19 +81,19 @@ def _kept(proto: onnx.ModelProto, model: Model, wanted: list[Tensor]) -> dict[in
         except (ValueError, TypeError, OverflowError):
             continue
         if values.shape == tensor.shape:
-            found[tensor.id] = values
-    return found
+            tables[tensor.id] = values
+    return tables
 
 
-def _at(fd: int, length: int, offset: int) -> bytes:
+def _read_at(fd: int, length: int, offset: int) -> bytes:
     os.lseek(fd, offset, os.SEEK_SET)
     return os.read(fd, length)
 
 
 def _length(model: Model, tensor: Tensor) -> int:
     """Return the stored bytes of a possible mask without values; 0 for other tensors."""
-    place, shape = tensor.storage, tensor.shape
-    if not tensor.is_constant or tensor.dtype not in _TYPES or place is None or place.location:
+    storage, shape = tensor.storage, tensor.shape
+    if not tensor.is_constant or tensor.dtype not in _TYPES or storage is None or storage.location:
         return 0
     if shape is None or len(shape) < 2 or tensor.id in model.constants:
         return 0
@@ -101,9 +103,9 @@ def _length(model: Model, tensor: Tensor) -> int:
     if tensor.dtype != _BOOL and len(shape) != 4 and not _added(model, tensor, sizes):
         return 0
     length = prod(sizes) * np.dtype(_TYPES[tensor.dtype]).itemsize
-    if place.offset is None:
-        return length if place.bytes == length <= MAX_TABLE else 0
-    return length if length <= MAX_TABLE and place.length == length and place.offset >= 0 else 0
+    if storage.offset is None:
+        return length if storage.bytes == length <= MAX_TABLE else 0
+    return length if length <= MAX_TABLE and storage.length == length and storage.offset >= 0 else 0
 
 
 def _added(model: Model, tensor: Tensor, sizes: list[int]) -> bool:
@@ -113,14 +115,14 @@ def _added(model: Model, tensor: Tensor, sizes: list[int]) -> bool:
     return all(model.nodes[n].op_type in _ADDING and not model.nodes[n].domain for n in tensor.consumers)
 
 
-def _values(wanted: list[Tensor], read: Read) -> dict[int, np.ndarray[Any, Any]]:
-    found: dict[int, np.ndarray[Any, Any]] = {}
-    for tensor in wanted:
-        place = tensor.storage
-        if place is None or place.offset is None or place.length is None:
+def _values(tensors: list[Tensor], read: Read) -> dict[int, np.ndarray[Any, Any]]:
+    tables: dict[int, np.ndarray[Any, Any]] = {}
+    for tensor in tensors:
+        storage = tensor.storage
+        if storage is None or storage.offset is None or storage.length is None:
             continue
-        data = read(place.length, place.offset)
-        if len(data) == place.length:
+        data = read(storage.length, storage.offset)
+        if len(data) == storage.length:
             values = np.frombuffer(data, _TYPES[tensor.dtype])
-            found[tensor.id] = values.reshape(tuple(d for d in tensor.shape or () if isinstance(d, int)))
-    return found
+            tables[tensor.id] = values.reshape(tuple(d for d in tensor.shape or () if isinstance(d, int)))
+    return tables

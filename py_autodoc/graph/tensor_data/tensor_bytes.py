@@ -20,7 +20,7 @@ _OVERREAD = 4
 """Maximum reads per byte of a file, however many tensors claim to be in it."""
 DAMAGED = "weights-damaged"
 CHANGED = "file-changed"
-_AGAIN = "Load the model again."
+_RELOAD_HINT = "Load the model again."
 
 
 class UnreadableTensor(Exception):
@@ -63,29 +63,31 @@ class TensorFiles:
             stack.close()
         self._open.clear()
 
-    def pieces(self, place: ByteRange) -> Iterator[bytes]:
+    def pieces(self, byte_range: ByteRange) -> Iterator[bytes]:
         """Yield the bytes of a range, at most ``_PIECE`` at a time. Raises: UnreadableTensor."""
-        if not place.name and self._path is None:
-            return self._of_memory(place)
-        fd, size = self._descriptor(place.name)
-        self._account(place, size)
-        return _positional(fd, place)
+        if not byte_range.name and self._path is None:
+            return self._of_memory(byte_range)
+        fd, size = self._descriptor(byte_range.name)
+        self._account(byte_range, size)
+        return _positional(fd, byte_range)
 
-    def _of_memory(self, place: ByteRange) -> Iterator[bytes]:
+    def _of_memory(self, byte_range: ByteRange) -> Iterator[bytes]:
         if len(self._data) != self._expected:
-            raise UnreadableTensor("the model in memory changed", CHANGED, _AGAIN)
-        self._account(place, len(self._data))
-        view = memoryview(self._data)[place.start : place.start + place.length]
-        return (bytes(view[at : at + _PIECE]) for at in range(0, len(view), _PIECE))
+            raise UnreadableTensor("the model in memory changed", CHANGED, _RELOAD_HINT)
+        self._account(byte_range, len(self._data))
+        view = memoryview(self._data)[byte_range.start : byte_range.start + byte_range.length]
+        return (bytes(view[offset : offset + _PIECE]) for offset in range(0, len(view), _PIECE))
 
-    def _account(self, place: ByteRange, size: int) -> None:
+    def _account(self, byte_range: ByteRange, size: int) -> None:
         """Check a range against the file size and the number of reads so far."""
-        if place.start + place.length > size:
-            raise UnreadableTensor(f"its data reach to byte {place.start + place.length:,} of {size:,}")
-        read = self._read.get(place.name, 0) + place.length
+        if byte_range.start + byte_range.length > size:
+            raise UnreadableTensor(
+                f"its data reach to byte {byte_range.start + byte_range.length:,} of {size:,}"
+            )
+        read = self._read.get(byte_range.name, 0) + byte_range.length
         if read > _OVERREAD * size:
             raise UnreadableTensor("too many tensors claim the same bytes")
-        self._read[place.name] = read
+        self._read[byte_range.name] = read
 
     def _descriptor(self, name: str) -> tuple[int, int]:
         """Return (descriptor, size) of the model (empty name) or an external file.
@@ -95,17 +97,17 @@ class TensorFiles:
         fault = self._faults.get(name)
         if fault is not None:
             raise UnreadableTensor(str(fault), fault.code, fault.hint)
-        held = self._open.get(name)
-        if held is None:
+        opened = self._open.get(name)
+        if opened is None:
             try:
-                held = self._opened(name)
+                opened = self._opened(name)
             except UnreadableTensor as why:
                 self._faults[name] = why
                 raise
             if len(self._open) >= self._MAX_OPEN:
                 self._open.pop(next(iter(self._open)))[2].close()
-            self._open[name] = held
-        return held[:2]
+            self._open[name] = opened
+        return opened[:2]
 
     def _opened(self, name: str) -> tuple[int, int, ExitStack]:
         with ExitStack() as stack:
@@ -116,7 +118,7 @@ class TensorFiles:
             except PathError:
                 raise self._unreadable(name) from None
             if not name and status.st_size != self._expected:
-                raise UnreadableTensor("the model file changed", CHANGED, _AGAIN)
+                raise UnreadableTensor("the model file changed", CHANGED, _RELOAD_HINT)
             return fd, status.st_size, stack.pop_all()
         raise AssertionError("unreachable")
 
@@ -145,18 +147,18 @@ class TensorFiles:
     @staticmethod
     def _unreadable(name: str) -> UnreadableTensor:
         if not name:
-            return UnreadableTensor("the model file cannot be read any more", CHANGED, _AGAIN)
+            return UnreadableTensor("the model file cannot be read any more", CHANGED, _RELOAD_HINT)
         hint = f"Make {shown_location(name)} a regular file that may be read."
         return UnreadableTensor("the file with its data cannot be read", "external-unreadable", hint)
 
     def _same(self, name: str, opened: os.stat_result) -> None:
         """Reject an opened file if the path now leads elsewhere, such as through a new link."""
         try:
-            now = os.stat(self._checked(name), follow_symlinks=False)
+            current = os.stat(self._checked(name), follow_symlinks=False)
         except OSError:
             raise _missing(name) from None
-        if (now.st_dev, now.st_ino) != (opened.st_dev, opened.st_ino):
-            raise UnreadableTensor("the file with its data changed", CHANGED, _AGAIN)
+        if (current.st_dev, current.st_ino) != (opened.st_dev, opened.st_ino):
+            raise UnreadableTensor("the file with its data changed", CHANGED, _RELOAD_HINT)
 
 
 def _missing(name: str) -> UnreadableTensor:
@@ -164,18 +166,18 @@ def _missing(name: str) -> UnreadableTensor:
     return UnreadableTensor("the file with its data is not there", "external-missing", hint)
 
 
-def _positional(fd: int, place: ByteRange) -> Iterator[bytes]:
-    at, end = place.start, place.start + place.length
-    while at < end:
-        data = _pread(fd, min(_PIECE, end - at), at)
+def _positional(fd: int, byte_range: ByteRange) -> Iterator[bytes]:
+    offset, end = byte_range.start, byte_range.start + byte_range.length
+    while offset < end:
+        data = _pread(fd, min(_PIECE, end - offset), offset)
         if not data:
-            raise UnreadableTensor("the file became shorter while it was read", CHANGED, _AGAIN)
-        at += len(data)
+            raise UnreadableTensor("the file became shorter while it was read", CHANGED, _RELOAD_HINT)
+        offset += len(data)
         yield data
 
 
-def _seek_and_read(fd: int, count: int, at: int) -> bytes:
-    os.lseek(fd, at, os.SEEK_SET)
+def _seek_and_read(fd: int, count: int, offset: int) -> bytes:
+    os.lseek(fd, offset, os.SEEK_SET)
     return os.read(fd, count)
 
 

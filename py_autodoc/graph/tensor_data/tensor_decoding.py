@@ -49,10 +49,10 @@ def _ml_type(dtype: int) -> np.dtype[Any] | None:
     if dtype not in BITS:
         return None
     try:
-        found: np.dtype[Any] = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(dtype))
+        ml_type: np.dtype[Any] = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(dtype))
     except (KeyError, ValueError, TypeError):
         return None
-    return found
+    return ml_type
 
 
 def decode(data: bytes, dtype: int, elements: int) -> Array:
@@ -62,8 +62,8 @@ def decode(data: bytes, dtype: int, elements: int) -> Array:
     """
     native = NATIVE.get(dtype)
     if native is not None:
-        plain: Array = np.frombuffer(data, native, elements)
-        return plain
+        numbers: Array = np.frombuffer(data, native, elements)
+        return numbers
     bits = BITS[dtype]
     codes = codes_of(data, dtype, elements)
     if dtype in _UNSIGNED_BITS:
@@ -75,16 +75,18 @@ def decode(data: bytes, dtype: int, elements: int) -> Array:
     kind = _ml_type(dtype)
     if kind is None:
         raise ValueError(f"element type {dtype} cannot be read")
-    own = codes.astype(codes.dtype.newbyteorder("="), copy=False)
-    wide: Array = own.view(kind).astype(np.float32)
+    native_codes = codes.astype(codes.dtype.newbyteorder("="), copy=False)
+    wide: Array = native_codes.view(kind).astype(np.float32)
     return wide
 
 
 def codes_of(data: bytes, dtype: int, elements: int) -> Array:
     """Return the stored bits of numbers with at most 16 bits as unsigned integers."""
     bits = BITS[dtype]
-    held = np.frombuffer(data, np.uint8)
-    return unpack(held, bits, elements) if bits < 8 else held.view("<u2" if bits == 16 else "u1")[:elements]
+    stored = np.frombuffer(data, np.uint8)
+    return (
+        unpack(stored, bits, elements) if bits < 8 else stored.view("<u2" if bits == 16 else "u1")[:elements]
+    )
 
 
 def code_values(dtype: int) -> Array:
@@ -115,14 +117,14 @@ def narrow(values: Array, unit: str) -> bytes:
 
 def varints(chunks: Iterable[bytes]) -> Iterator[Array]:
     """Decode packed varints, yielding one int64 array per chunk. Raises: ValueError if invalid."""
-    rest = b""
+    pending = b""
     for chunk in chunks:
-        data = np.frombuffer(rest + chunk, np.uint8)
+        data = np.frombuffer(pending + chunk, np.uint8)
         ends = np.flatnonzero(data < 128)
         if not ends.size:
             if data.size > 10:
                 raise ValueError("a varint of more than ten bytes")
-            rest = data.tobytes()
+            pending = data.tobytes()
             continue
         starts = np.concatenate(([0], ends[:-1] + 1))
         lengths = ends - starts + 1
@@ -130,10 +132,10 @@ def varints(chunks: Iterable[bytes]) -> Iterator[Array]:
         if longest > 10:
             raise ValueError("a varint of more than ten bytes")
         values = np.zeros(ends.size, np.uint64)
-        for place in range(longest):
-            more = lengths > place
-            values[more] |= (data[starts[more] + place] & 127).astype(np.uint64) << np.uint64(7 * place)
-        rest = data[int(ends[-1]) + 1 :].tobytes()
+        for position in range(longest):
+            more = lengths > position
+            values[more] |= (data[starts[more] + position] & 127).astype(np.uint64) << np.uint64(7 * position)
+        pending = data[int(ends[-1]) + 1 :].tobytes()
         yield values.view(np.int64)
-    if rest:
+    if pending:
         raise ValueError("a varint is cut off")

@@ -20,7 +20,7 @@ from py_autodoc.graph.protobuf.tensor_protos import BITS
 from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
 from py_autodoc.graph.tensor_data.tensor_decoding import NATIVE, Array, decode
 from py_autodoc.graph.tensor_data.weight_reader import TensorContent, chunks, content_of
-from py_autodoc.graph.tensor_data.weight_view import NOTHING, Check, held_constant, never, unread_error
+from py_autodoc.graph.tensor_data.weight_view import NOTHING, Check, no_check, stored_constant, unread_error
 
 _T = onnx.TensorProto
 _NO_ARRAY = "no-array"
@@ -46,8 +46,8 @@ class WeightArray:
 
     def array(self) -> Array:
         """Return the values as a writable array in native byte order."""
-        found: Array = np.frombuffer(self.data, self.dtype, offset=self.start).reshape(self.shape)
-        return found.astype(self.dtype.newbyteorder("="), copy=False)
+        values: Array = np.frombuffer(self.data, self.dtype, offset=self.start).reshape(self.shape)
+        return values.astype(self.dtype.newbyteorder("="), copy=False)
 
 
 def read_array(
@@ -56,13 +56,13 @@ def read_array(
     source: str | bytes,
     number: int,
     *,
-    most: int | None = None,
+    max_bytes: int | None = None,
     hint: str = "",
-    check: Check = never,
+    check: Check = no_check,
 ) -> WeightArray:
     """Read a whole constant tensor; ``source`` is the path or bytes that ``loaded`` was created from.
 
-    ``most`` limits the bytes of the returned values; ``hint`` is the advice for larger tensors.
+    ``max_bytes`` limits the returned values; ``hint`` is the advice for larger tensors.
     ``check`` is called between pieces of the file; an exception it raises aborts the reading.
 
     Raises:
@@ -72,33 +72,33 @@ def read_array(
     tensor = model.tensors[number]
     what = f"{loaded.facts.name}: {tensor.name[:200]!r}"
     try:
-        held = held_constant(loaded, model, tensor)
-        if held is None:
+        constant = stored_constant(loaded, model, tensor)
+        if constant is None:
             raise UnreadableTensor(NOTHING)
-        if held.values.data_type == _T.STRING:
+        if constant.values.data_type == _T.STRING:
             raise InputError(
                 _NO_ARRAY, f"{what} holds text, and only numbers are read as an array.", _WITH_ONNX
             )
-        if held.indices is not None:
+        if constant.indices is not None:
             raise InputError(
                 _NO_ARRAY, f"{what} is sparse, and only dense tensors are read as an array.", _WITH_ONNX
             )
         with TensorFiles(source, loaded.facts.bytes) as files:
-            content = content_of(held.values, files)
+            content = content_of(constant.values, files)
             dtype = numpy_type(content.dtype)
             size = content.elements * dtype.itemsize
-            if most is not None and size > most:
-                message = f"{what} takes {size:,} bytes as a numpy array, and at most {most:,} are sent."
-                raise LimitError("array_bytes", size, most, message, hint)
-            if not _fits(held.dims, dtype):
+            if max_bytes is not None and size > max_bytes:
+                message = f"{what} takes {size:,} bytes as a numpy array, and at most {max_bytes:,} are sent."
+                raise LimitError("array_bytes", size, max_bytes, message, hint)
+            if not _fits(constant.dims, dtype):
                 message = f"{what} has a shape that no numpy array can have."
                 raise InputError(_NO_ARRAY, message, _WITH_ONNX)
-            data = bytearray(_header(held.dims, dtype))
+            data = bytearray(_header(constant.dims, dtype))
             start = len(data)
             _fill(data, content, dtype, check)
     except UnreadableTensor as why:
         raise unread_error(why, loaded, tensor) from None
-    return WeightArray(content.dtype, dtype, held.dims, data, start)
+    return WeightArray(content.dtype, dtype, constant.dims, data, start)
 
 
 def numpy_type(elem_type: int) -> np.dtype[np.generic]:
@@ -108,9 +108,9 @@ def numpy_type(elem_type: int) -> np.dtype[np.generic]:
     native = NATIVE.get(elem_type)
     if native is not None:
         return np.dtype(native)
-    one = decode(bytes(2), elem_type, 1 if BITS[elem_type] >= 8 else 8 // BITS[elem_type])
-    found: np.dtype[np.generic] = one.dtype.newbyteorder("<")
-    return found
+    sample = decode(bytes(2), elem_type, 1 if BITS[elem_type] >= 8 else 8 // BITS[elem_type])
+    numpy_dtype: np.dtype[np.generic] = sample.dtype.newbyteorder("<")
+    return numpy_dtype
 
 
 def _fits(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> bool:

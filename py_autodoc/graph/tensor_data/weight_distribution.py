@@ -28,12 +28,12 @@ PROBABILITIES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 class Histogram:
     """``counts[i]`` finite values are in [``edges[i]``, ``edges[i + 1]``).
 
-    The last bin includes its upper edge, except for ``whole`` numbers, whose bins end before an integer.
+    The last bin includes its upper edge, except for ``integers``, whose bins end before an integer.
     """
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
-    whole: bool
+    integers: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,11 @@ class CodeCounter:
         codes = codes_of(data, self._dtype, elements)
         self._counts += np.bincount(codes, minlength=self._counts.size)
 
-    def done(self) -> Distribution:
+    def result(self) -> Distribution:
         """Return the distribution of all added elements."""
         values = code_values(self._dtype)
-        seen = (self._counts > 0) & (np.isfinite(values) if values.dtype.kind == "f" else True)
-        values, counts = values[seen], self._counts[seen]
+        present = (self._counts > 0) & (np.isfinite(values) if values.dtype.kind == "f" else True)
+        values, counts = values[present], self._counts[present]
         if not values.size:
             return Distribution()
         order = np.argsort(values, kind="stable")
@@ -72,9 +72,11 @@ class CodeCounter:
         bins = _Bins(values[0].item(), values[-1].item(), values.dtype.kind != "f")
         bins.add(values, counts)
         reached = np.cumsum(counts)
-        places = np.searchsorted(reached, [_rank(p, int(reached[-1])) for p in PROBABILITIES], side="right")
-        quantiles = tuple(values[place].item() for place in places)
-        return Distribution(bins.done(), quantiles, int(np.unique(values).size))
+        positions = np.searchsorted(
+            reached, [_rank(p, int(reached[-1])) for p in PROBABILITIES], side="right"
+        )
+        quantiles = tuple(values[position].item() for position in positions)
+        return Distribution(bins.result(), quantiles, int(np.unique(values).size))
 
 
 class ValueCounter:
@@ -83,8 +85,8 @@ class ValueCounter:
     def __init__(self, facts: TensorFacts, kind: str, item_bytes: int) -> None:
         low, high = facts.minimum, facts.maximum
         self._bins = None if low is None or high is None else _Bins(low, high, kind != "f")
-        self._left = facts.elements - facts.nan - facts.inf
-        self._held: list[Array] | None = [] if facts.elements * item_bytes <= HELD_BYTES else None
+        self._unread = facts.elements - facts.nan - facts.inf
+        self._chunks: list[Array] | None = [] if facts.elements * item_bytes <= HELD_BYTES else None
         self._distinct: Array | None = None
         self._many = False
 
@@ -97,29 +99,29 @@ class ValueCounter:
         if values.size and not self._bins.spans(values.min().item(), values.max().item()):
             return False
         self._bins.add(values)
-        self._left -= values.size
-        if self._held is not None:
-            self._held.append(values)
+        self._unread -= values.size
+        if self._chunks is not None:
+            self._chunks.append(values)
         if not self._many:
-            found = np.unique(values)
-            self._distinct = found if self._distinct is None else np.union1d(self._distinct, found)
+            distinct = np.unique(values)
+            self._distinct = distinct if self._distinct is None else np.union1d(self._distinct, distinct)
             self._many = self._distinct.size > MAX_DISTINCT
         return True
 
-    def done(self) -> Distribution | None:
+    def result(self) -> Distribution | None:
         """Return the distribution of all added numbers; None if it differs from the first read."""
         if self._bins is None:
             return Distribution()
-        if self._left:
+        if self._unread:
             return None
         distinct = None if self._many or self._distinct is None else int(self._distinct.size)
-        return Distribution(self._bins.done(), self._quantiles(), distinct)
+        return Distribution(self._bins.result(), self._quantiles(), distinct)
 
     def _quantiles(self) -> tuple[float, ...] | None:
-        if self._held is None:
+        if self._chunks is None:
             return None
-        values = np.concatenate(self._held)
-        self._held = None
+        values = np.concatenate(self._chunks)
+        self._chunks = None
         ranks = [_rank(p, values.size) for p in PROBABILITIES]
         values.partition(sorted(set(ranks)))
         return tuple(values[rank].item() for rank in ranks)
@@ -133,11 +135,11 @@ def _rank(probability: float, count: int) -> int:
 class _Bins:
     """Equal bins from the smallest to the largest value; integers get bins of integer width."""
 
-    def __init__(self, low: float, high: float, whole: bool) -> None:
+    def __init__(self, low: float, high: float, integers: bool) -> None:
         self._low, self._high = low, high
-        self._whole = whole
+        self._integers = integers
         self._scale = 1.0
-        if whole:
+        if integers:
             self._width = (int(high) - int(low)) // BINS + 1
             count = (int(high) - int(low)) // self._width + 1
             self._edges: tuple[float, ...] = tuple(int(low) + i * self._width for i in range(count + 1))
@@ -146,8 +148,8 @@ class _Bins:
             self._scale = 1.0 if math.isfinite(high - low) else 0.5
             edges = np.linspace(low * self._scale, high * self._scale, BINS + 1)
             span = float(edges[-1] - edges[0])
-            apart = span > 0 and math.isfinite(BINS / span) and bool(np.all(np.diff(edges) > 0))
-            self._edges = tuple((edges / self._scale).tolist()) if apart else (low, high)
+            distinct_edges = span > 0 and math.isfinite(BINS / span) and bool(np.all(np.diff(edges) > 0))
+            self._edges = tuple((edges / self._scale).tolist()) if distinct_edges else (low, high)
         self._counts = np.zeros(len(self._edges) - 1, np.int64)
 
     def spans(self, low: float, high: float) -> bool:
@@ -156,17 +158,17 @@ class _Bins:
 
     def add(self, values: Array, counts: Array | None = None) -> None:
         """Add finite values, weighted by ``counts``."""
-        if self._whole:
-            places = self._offsets(values) // np.uint64(self._width)
+        if self._integers:
+            bin_numbers = self._offsets(values) // np.uint64(self._width)
             weights: Any = None if counts is None else counts.astype(np.float64)
-            found = np.bincount(places.astype(np.intp), weights, self._counts.size)
+            added = np.bincount(bin_numbers.astype(np.intp), weights, self._counts.size)
         elif self._counts.size == 1:
-            found = np.array([values.size if counts is None else counts.sum()])
+            added = np.array([values.size if counts is None else counts.sum()])
         else:
             scaled = values.astype(np.float64) * self._scale
             span = (self._low * self._scale, self._high * self._scale)
-            found, _ = np.histogram(scaled, self._counts.size, span, weights=counts)
-        self._counts += found.astype(np.int64)
+            added, _ = np.histogram(scaled, self._counts.size, span, weights=counts)
+        self._counts += added.astype(np.int64)
 
     def _offsets(self, values: Array) -> Array:
         """Return exact distances from the smallest value, as unsigned arithmetic wraps around."""
@@ -174,6 +176,6 @@ class _Bins:
         offsets: Array = wide - np.uint64(int(self._low) % (1 << 64))
         return offsets
 
-    def done(self) -> Histogram:
+    def result(self) -> Histogram:
         """Return the histogram of all added values."""
-        return Histogram(self._edges, tuple(self._counts.tolist()), self._whole)
+        return Histogram(self._edges, tuple(self._counts.tolist()), self._integers)

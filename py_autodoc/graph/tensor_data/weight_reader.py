@@ -58,7 +58,7 @@ def read_weights(
             except UnreadableTensor as why:
                 notes.add("weights-unread", f"Its values were not read: {why}.", proto.name, tensor=number)
             meter.end(size)
-    return tuple(facts), tuple(notes.done())
+    return tuple(facts), tuple(notes.diagnostics())
 
 
 def _stored(proto: onnx.TensorProto) -> int:
@@ -70,18 +70,18 @@ def _stored(proto: onnx.TensorProto) -> int:
 class _ReadProgress:
     """Reports progress in ``_STEPS`` steps, also within a tensor."""
 
-    def __init__(self, whole: int, tell: Progress | None) -> None:
-        self._whole, self._tell = whole, tell
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._total, self._progress = total, progress
         self._past = self._within = self._next = 0
         self.add(0)
 
     def add(self, count: int) -> None:
         """Add bytes of the current tensor."""
         self._within += count
-        done = min(self._past + self._within, self._whole)
-        if self._tell is not None and done >= self._next:
-            self._next = done + self._whole // _STEPS + 1
-            self._tell(done, self._whole)
+        read = min(self._past + self._within, self._total)
+        if self._progress is not None and read >= self._next:
+            self._next = read + self._total // _STEPS + 1
+            self._progress(read, self._total)
 
     def end(self, size: int) -> None:
         """Complete a tensor of ``size`` bytes, whether it could be read or not."""
@@ -92,9 +92,9 @@ class _ReadProgress:
 def _tensors(loaded: LoadedModel, model: Model) -> Iterator[tuple[int, onnx.TensorProto]]:
     """Yield (tensor id, protobuf) of every dense constant except text."""
     for graph, proto in graph_protos(loaded, model):
-        for number, held in zip(graph.initializers, proto.initializer, strict=False):
-            if held.data_type != _T.STRING:
-                yield number, held
+        for number, tensor_proto in zip(graph.initializers, proto.initializer, strict=False):
+            if tensor_proto.data_type != _T.STRING:
+                yield number, tensor_proto
         for number in graph.nodes:
             node = model.nodes[number]
             if node.op_type != "Constant" or node.domain or not node.outputs or node.outputs[0] < 0:
@@ -133,15 +133,15 @@ def content_of(proto: onnx.TensorProto, files: TensorFiles) -> TensorContent:
         raise UnreadableTensor("its element type cannot be decoded")
     if proto.data_location != _T.EXTERNAL:
         return TensorContent(dtype, elements, size, lambda: _inline(proto))
-    field, place = _place(proto, size)
-    if field == "raw_data" and place.length != size:
-        raise UnreadableTensor(f"it needs {size:,} bytes, {place.length:,} are there")
+    field, byte_range = _payload_range(proto, size)
+    if field == "raw_data" and byte_range.length != size:
+        raise UnreadableTensor(f"it needs {size:,} bytes, {byte_range.length:,} are there")
 
     def pieces() -> Iterator[bytes]:
-        stored = files.pieces(place)
+        stored = files.pieces(byte_range)
         return stored if field == "raw_data" else _typed(field, dtype, stored)
 
-    return TensorContent(dtype, elements, size, pieces, (field, place, dtype, elements))
+    return TensorContent(dtype, elements, size, pieces, (field, byte_range, dtype, elements))
 
 
 def chunks(content: TensorContent) -> Iterator[tuple[bytes, int]]:
@@ -149,23 +149,23 @@ def chunks(content: TensorContent) -> Iterator[tuple[bytes, int]]:
 
     Raises: UnreadableTensor, also at the end if the number of bytes does not match the shape.
     """
-    whole = CHUNK_ELEMENTS * BITS[content.dtype] // 8
-    left, size, held = content.elements, content.size, bytearray()
+    chunk_bytes = CHUNK_ELEMENTS * BITS[content.dtype] // 8
+    remaining, size, buffer = content.elements, content.size, bytearray()
     try:
         for piece in content.pieces():
             size -= len(piece)
             if size < 0:
                 raise UnreadableTensor("there are more values than its shape says")
-            held += piece
-            while len(held) >= whole and left > CHUNK_ELEMENTS:
-                yield bytes(held[:whole]), CHUNK_ELEMENTS
-                del held[:whole]
-                left -= CHUNK_ELEMENTS
+            buffer += piece
+            while len(buffer) >= chunk_bytes and remaining > CHUNK_ELEMENTS:
+                yield bytes(buffer[:chunk_bytes]), CHUNK_ELEMENTS
+                del buffer[:chunk_bytes]
+                remaining -= CHUNK_ELEMENTS
     except ValueError as fault:
         raise UnreadableTensor(str(fault)) from None
     if size:
         raise UnreadableTensor("there are fewer values than its shape says")
-    yield bytes(held), left
+    yield bytes(buffer), remaining
 
 
 class _WeightReader:
@@ -174,21 +174,21 @@ class _WeightReader:
     def __init__(self, files: TensorFiles, meter: _ReadProgress) -> None:
         self.files = files
         self.meter = meter
-        self.known: dict[tuple[object, ...], TensorFacts] = {}
+        self.facts: dict[tuple[object, ...], TensorFacts] = {}
 
     def read(self, number: int, proto: onnx.TensorProto) -> TensorFacts:
         """Return the facts of a tensor. Raises: UnreadableTensor."""
         content = content_of(proto, self.files)
-        known = None if content.key is None else self.known.get(content.key)
-        if known is None:
+        facts = None if content.key is None else self.facts.get(content.key)
+        if facts is None:
             stats = StatsAccumulator(content.dtype)
             for data, elements in chunks(content):
                 stats.add(data, elements)
                 self.meter.add(len(data))
-            known = stats.done(number)
+            facts = stats.result(number)
             if content.key is not None:
-                self.known[content.key] = known
-        return replace(known, tensor=number)
+                self.facts[content.key] = facts
+        return replace(facts, tensor=number)
 
 
 def _inline(proto: onnx.TensorProto) -> Iterator[bytes]:
@@ -197,13 +197,13 @@ def _inline(proto: onnx.TensorProto) -> Iterator[bytes]:
         yield proto.raw_data
         return
     for field, units in TYPED.items():
-        held = getattr(proto, field)
-        if len(held):
+        numbers = getattr(proto, field)
+        if len(numbers):
             unit = units.get(proto.data_type)
             if unit is None:
                 raise UnreadableTensor(f"{field} cannot hold its element type")
             kind = {"float_data": np.float32, "double_data": np.float64, "uint64_data": np.uint64}
-            values = np.asarray(held, kind.get(field, np.int64))
+            values = np.asarray(numbers, kind.get(field, np.int64))
             yield narrow(values.view(np.int64) if field == "uint64_data" else values, unit)
 
 
@@ -217,7 +217,7 @@ def _typed(field: str, dtype: int, pieces: Iterator[bytes]) -> Iterator[bytes]:
     return (narrow(values, unit) for values in varints(pieces))
 
 
-def _place(proto: onnx.TensorProto, size: int) -> tuple[str, ByteRange]:
+def _payload_range(proto: onnx.TensorProto, size: int) -> tuple[str, ByteRange]:
     """Return (TensorProto field, range) of a payload outside the structure. Raises: UnreadableTensor."""
     entries = external_entries(proto)
     moved, _ = payload_reference(entries)

@@ -53,7 +53,7 @@ class WeightView:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldConstant:
+class StoredConstant:
     """A constant as stored in the file; ``indices`` for a sparse one."""
 
     values: onnx.TensorProto
@@ -72,19 +72,19 @@ def view_weight(
         InputError: the model changed since it was loaded.
     """
     tensor = model.tensors[number]
-    held = held_constant(loaded, model, tensor)
+    constant = stored_constant(loaded, model, tensor)
     try:
-        if held is None:
+        if constant is None:
             raise UnreadableTensor(NOTHING)
-        if held.values.data_type == _T.STRING:
-            return _text(held)
+        if constant.values.data_type == _T.STRING:
+            return _text(constant)
         with TensorFiles(source, loaded.facts.bytes) as files:
-            return _numbers(held, files, number, check or never)
+            return _numbers(constant, files, number, check or no_check)
     except UnreadableTensor as why:
         raise unread_error(why, loaded, tensor) from None
 
 
-def never() -> None:
+def no_check() -> None:
     """Check that never aborts the reading."""
 
 
@@ -97,13 +97,17 @@ def unread_error(why: UnreadableTensor, loaded: LoadedModel, tensor: Tensor) -> 
     return kind(why.code, f"{what}: {why}.", why.hint)
 
 
-def held_constant(loaded: LoadedModel, model: Model, tensor: Tensor) -> HeldConstant | None:
+def stored_constant(loaded: LoadedModel, model: Model, tensor: Tensor) -> StoredConstant | None:
     """Return the constant from the protobuf; None for a Constant node without a value."""
     if tensor.kind == TensorKind.INITIALIZER:
         proto = graph_proto(loaded, model, tensor.graph)
-        at = model.graphs[tensor.graph].initializers.index(tensor.id)
+        index = model.graphs[tensor.graph].initializers.index(tensor.id)
         dense = len(proto.initializer)
-        return _dense(proto.initializer[at]) if at < dense else _sparse(proto.sparse_initializer[at - dense])
+        return (
+            _dense(proto.initializer[index])
+            if index < dense
+            else _sparse(proto.sparse_initializer[index - dense])
+        )
     node = node_proto(loaded, model, tensor.producer)
     for attribute in node.attribute:
         name = decode_text(attribute.name)
@@ -111,41 +115,48 @@ def held_constant(loaded: LoadedModel, model: Model, tensor: Tensor) -> HeldCons
             return _dense(attribute.t)
         if name == "sparse_value" and attribute.HasField("sparse_tensor"):
             return _sparse(attribute.sparse_tensor)
-        plain = structure_checks.plain_constant(name, model.nodes[tensor.producer].attributes.get(name))
-        if plain is not None:
-            array = plain[1]
-            if plain[0] == _T.STRING:
-                held = [item.encode() if isinstance(item, str) else item for item in array.reshape(-1)]
-                return _dense(onnx.helper.make_tensor("", _T.STRING, array.shape, held))
+        value = structure_checks.attribute_constant(name, model.nodes[tensor.producer].attributes.get(name))
+        if value is not None:
+            array = value[1]
+            if value[0] == _T.STRING:
+                items = [item.encode() if isinstance(item, str) else item for item in array.reshape(-1)]
+                return _dense(onnx.helper.make_tensor("", _T.STRING, array.shape, items))
             return _dense(onnx.numpy_helper.from_array(array))
     return None
 
 
-def _dense(proto: onnx.TensorProto) -> HeldConstant:
-    return HeldConstant(proto, tuple(proto.dims))
+def _dense(proto: onnx.TensorProto) -> StoredConstant:
+    return StoredConstant(proto, tuple(proto.dims))
 
 
-def _sparse(proto: onnx.SparseTensorProto) -> HeldConstant:
-    return HeldConstant(proto.values, tuple(proto.dims), proto.indices)
+def _sparse(proto: onnx.SparseTensorProto) -> StoredConstant:
+    return StoredConstant(proto.values, tuple(proto.dims), proto.indices)
 
 
-def _text(held: HeldConstant) -> WeightView:
+def _text(constant: StoredConstant) -> WeightView:
     """Show text that is in the structure (less than 4 KiB); longer text is not read."""
-    proto = held.values
+    proto = constant.values
     first = [decode_text(item) for item in proto.string_data[:MAX_FIRST_VALUES]]
     stored = element_count(tuple(proto.dims))
     if stored is None:
         raise UnreadableTensor("its shape is impossible")
-    return WeightView(_T.STRING, held.dims, stored, held.indices is not None, first, None, None, None)
+    return WeightView(_T.STRING, constant.dims, stored, constant.indices is not None, first, None, None, None)
 
 
-def _numbers(held: HeldConstant, files: TensorFiles, number: int, check: Check) -> WeightView:
-    content = content_of(held.values, files)
+def _numbers(constant: StoredConstant, files: TensorFiles, number: int, check: Check) -> WeightView:
+    content = content_of(constant.values, files)
     facts, narrow, first = _read(content, number, check)
-    spread = narrow.done() if narrow else _read_again(content, facts, check)
-    places = None if held.indices is None else _places(held, content.elements, files)
+    spread = narrow.result() if narrow else _read_again(content, facts, check)
+    positions = None if constant.indices is None else _first_positions(constant, content.elements, files)
     return WeightView(
-        content.dtype, held.dims, content.elements, held.indices is not None, first, places, facts, spread
+        content.dtype,
+        constant.dims,
+        content.elements,
+        constant.indices is not None,
+        first,
+        positions,
+        facts,
+        spread,
     )
 
 
@@ -162,7 +173,7 @@ def _read(content: TensorContent, number: int, check: Check) -> tuple[TensorFact
         if first is None:
             first = decode(data, content.dtype, elements)[:MAX_FIRST_VALUES].copy()
     assert first is not None, "there is always a last chunk"
-    return stats.done(number), narrow, first
+    return stats.result(number), narrow, first
 
 
 def _read_again(content: TensorContent, facts: TensorFacts, check: Check) -> Distribution:
@@ -175,7 +186,7 @@ def _read_again(content: TensorContent, facts: TensorFacts, check: Check) -> Dis
         check()
         if not wide.add(decode(data, content.dtype, elements)):
             break
-    spread = wide.done()
+    spread = wide.result()
     if spread is None:
         raise UnreadableTensor(
             "its values changed while they were read", CHANGED, "Try again when no program is writing them."
@@ -183,32 +194,32 @@ def _read_again(content: TensorContent, facts: TensorFacts, check: Check) -> Dis
     return spread
 
 
-def _places(held: HeldConstant, stored: int, files: TensorFiles) -> tuple[int, ...]:
+def _first_positions(constant: StoredConstant, stored: int, files: TensorFiles) -> tuple[int, ...]:
     """Return the positions, in C order, of the first stored values of a sparse tensor.
 
     Raises: UnreadableTensor.
     """
-    proto = held.indices
+    proto = constant.indices
     assert proto is not None
-    rank = len(held.dims)
+    rank = len(constant.dims)
     shape = tuple(proto.dims)
     if proto.data_type != _T.INT64 or shape not in ((stored,), (stored, rank)):
         raise UnreadableTensor("its indices do not fit its values")
     content = content_of(proto, files)
     data, elements = next(chunks(content))
-    found = decode(data, proto.data_type, elements)[
+    indices = decode(data, proto.data_type, elements)[
         : MAX_FIRST_VALUES * (rank if len(shape) == 2 else 1)
     ].tolist()
     if len(shape) == 1:
-        return _checked_positions(found, held)
-    steps = [element_count(held.dims[axis + 1 :]) or 0 for axis in range(rank)]
-    rows = [found[at : at + rank] for at in range(0, len(found), rank)]
+        return _checked_positions(indices, constant)
+    steps = [element_count(constant.dims[axis + 1 :]) or 0 for axis in range(rank)]
+    rows = [indices[offset : offset + rank] for offset in range(0, len(indices), rank)]
     return _checked_positions(
-        [sum(i * step for i, step in zip(row, steps, strict=True)) for row in rows], held
+        [sum(i * step for i, step in zip(row, steps, strict=True)) for row in rows], constant
     )
 
 
-def _checked_positions(places: list[int], held: HeldConstant) -> tuple[int, ...]:
-    if any(not 0 <= place < (element_count(held.dims) or 0) for place in places):
+def _checked_positions(positions: list[int], constant: StoredConstant) -> tuple[int, ...]:
+    if any(not 0 <= position < (element_count(constant.dims) or 0) for position in positions):
         raise UnreadableTensor("its indices lie outside its shape")
-    return tuple(places)
+    return tuple(positions)

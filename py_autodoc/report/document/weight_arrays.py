@@ -10,7 +10,7 @@ from py_autodoc.graph.ir.model import Model, Tensor
 from py_autodoc.graph.loading.load import LoadedModel
 from py_autodoc.graph.tensor_data.weight_array import WeightArray
 from py_autodoc.graph.tensor_data.weight_array import read_array as read_values
-from py_autodoc.graph.tensor_data.weight_view import Check, never
+from py_autodoc.graph.tensor_data.weight_view import Check, no_check
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.document.report import Report
 from py_autodoc.report.document.weights import constant_id, constant_of, model_of
@@ -55,7 +55,7 @@ def read_array(
 
 
 def weight_file(
-    loaded: LoadedModel, model: Model, given: str | bytes, tensor: int, check: Check = never
+    loaded: LoadedModel, model: Model, given: str | bytes, tensor: int, check: Check = no_check
 ) -> WeightFile:
     """Return the constant with that id as a ``.npy`` file; ``given`` is the source of ``loaded``.
 
@@ -68,7 +68,7 @@ def weight_file(
     """
     about = constant_of(model, tensor)
     hint = f'In Python: numpy.save("weight.npy", {_call(loaded, model, about)}).'
-    found = read_values(loaded, model, given, tensor, most=MAX_NPY_BYTES, hint=hint, check=check)
+    found = read_values(loaded, model, given, tensor, max_bytes=MAX_NPY_BYTES, hint=hint, check=check)
     return _wire(model, about, found)
 
 

@@ -190,7 +190,7 @@ def _quantiles(spread: Distribution | None, number: Number) -> dict[str, float |
 
 def _histogram(found: Histogram) -> WeightHistogram:
     return WeightHistogram(
-        edges=[json_number(edge) for edge in found.edges], counts=list(found.counts), whole=found.whole
+        edges=[json_number(edge) for edge in found.edges], counts=list(found.counts), whole=found.integers
     )
 
 

@@ -12,9 +12,9 @@ from py_autodoc.graph.symbolic_dims import dim_arithmetic
 from py_autodoc.graph.symbolic_dims.dim_names import (
     DimNames,
     apply_shapes,
+    conflicting_sizes,
     free_symbols,
     symbolic_inputs,
-    two_sizes,
 )
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def resolve_dims(model: Model, options: Choices, fitter: Callable[[], Fitter]) -
         for symbol in _batch_symbols(shapes):
             name = str(names.original(symbol))
             if given.setdefault(name, options.batch_size) != options.batch_size:
-                raise two_sizes(name, given[name], options.batch_size, "the batch size")
+                raise conflicting_sizes(name, given[name], options.batch_size, "the batch size")
     _, values = apply_shapes(shapes, model, names, given, options.input_shapes)
     free = free_symbols(shapes.values())
     if not free:
@@ -161,7 +161,7 @@ def _settled(
         for tie in fitting.ties
     }
     bindings, symbols = dict(given), list[Symbol]()
-    types = found.types if options.assume and found.given == values else None
+    types = found.types if options.assume and found.bindings == values else None
     for symbol in free:
         value = values.get(symbol)
         suggested = proposed.get(symbol, (usual.sizes or {}).get(symbol) if value is not None else None)

@@ -5,4 +5,4 @@ from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 @rule("Wobble", domain="com.microsoft")
 def wobble(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Each element by itself."""
-    return [trace.at(node, 0)]
+    return [trace.layout(node, 0)]

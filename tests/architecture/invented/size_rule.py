@@ -6,4 +6,4 @@ from py_autodoc.graph.resize.walk import SizePass, rule
 def wobble(walk: SizePass, node: Node) -> None:
     """Each element by itself."""
     walk.infer(node)
-    walk.put(node, 0, walk.at(node.inputs[0]))
+    walk.put(node, 0, walk.axes_of(node.inputs[0]))

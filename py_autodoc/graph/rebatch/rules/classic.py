@@ -16,17 +16,17 @@ ML = "ai.onnx.ml"
 def rows(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Rows are independent."""
     trace.beyond(node, 1)
-    at = trace.first(node, 0)
-    if at.axis or len(trace.shape(node.inputs[0])) != 2:
-        raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {at.axis}")
-    return [at] * len(node.outputs)
+    layout = trace.first(node, 0)
+    if layout.axis or len(trace.shape(node.inputs[0])) != 2:
+        raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {layout.axis}")
+    return [layout] * len(node.outputs)
 
 
 @rule("Binarizer", "Imputer", "LabelEncoder", "Scaler", "CategoryMapper", domain=ML)
 def elements(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Elements are independent; stored values lie along the last axis."""
     trace.beyond(node, 1)
-    at = trace.first(node, 0)
+    layout = trace.first(node, 0)
     if node.op_type in ("Imputer", "Scaler"):
-        trace.clear(node, at, [-1])
-    return [at]
+        trace.clear(node, layout, [-1])
+    return [layout]

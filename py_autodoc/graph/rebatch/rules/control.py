@@ -17,16 +17,16 @@ _ROUNDS = 4
 def branches(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Both branches must agree, unless the file determines which is taken."""
     trace.require_equal(node, 0)
-    known = trace.const(node.inputs[0])
+    condition = trace.const(node.inputs[0])
     names = ["then_branch", "else_branch"]
-    if known is not None:
-        names = names[:1] if bool(np.ravel(known)[0]) else names[1:]
-    sides = [trace.body(node.bodies[name], []) for name in names]
-    for others in sides[1:]:
-        for a, b in zip(sides[0], others, strict=True):
+    if condition is not None:
+        names = names[:1] if bool(np.ravel(condition)[0]) else names[1:]
+    branch_layouts = [trace.body(node.bodies[name], []) for name in names]
+    for other_layouts in branch_layouts[1:]:
+        for a, b in zip(branch_layouts[0], other_layouts, strict=True):
             if (a and a.key) != (b and b.key):
                 raise BatchBlocked("its branches hold the batch on different axes")
-    return sides[0]
+    return branch_layouts[0]
 
 
 @rule("Loop")
@@ -35,14 +35,14 @@ def loop(trace: BatchTrace, node: StructureNode) -> Layouts:
     trace.require_equal(node, 0, 1)
     body, count = node.bodies["body"], len(node.inputs) - 2
 
-    def once(layouts: Sequence[Layout | None]) -> Sequence[Layout | None]:
+    def run_body(layouts: Sequence[Layout | None]) -> Sequence[Layout | None]:
         outs = trace.body(body, [None, None, *layouts])
         if outs[0]:
             raise BatchBlocked("its number of iterations differs between items")
         return outs[1:]
 
-    outs = _fixed_point(trace, node, body, once, list(range(2, len(node.inputs))))
-    return [*outs[:count], *[at and at.on(at.axis + 1) for at in outs[count:]]]
+    outs = _fixed_point(trace, node, body, run_body, list(range(2, len(node.inputs))))
+    return [*outs[:count], *[layout and layout.on(layout.axis + 1) for layout in outs[count:]]]
 
 
 @rule("Scan")
@@ -55,23 +55,23 @@ def scan(trace: BatchTrace, node: StructureNode) -> Layouts:
     axes = list(node.attr("scan_input_axes") or [0] * parts)
     slices: list[Layout | None] = []
     for k in range(parts):
-        at = trace.at(node, count + k)
-        if at is not None:
+        layout = trace.layout(node, count + k)
+        if layout is not None:
             axis = axes[k] % len(trace.shape(node.inputs[count + k]))
-            if at.axis == axis:
+            if layout.axis == axis:
                 raise BatchBlocked(f"it scans along axis {axis}, which holds the batch")
-            at = at.on(at.axis - (axis < at.axis))
-        slices.append(at)
+            layout = layout.on(layout.axis - (axis < layout.axis))
+        slices.append(layout)
     outs = _fixed_point(
-        trace, node, body, lambda given: trace.body(body, [*given, *slices]), list(range(count))
+        trace, node, body, lambda carried: trace.body(body, [*carried, *slices]), list(range(count))
     )
     output_axes = list(node.attr("scan_output_axes") or [0] * (len(outs) - count))
     results = list(outs[:count])
-    for k, at in enumerate(outs[count:]):
-        if at is not None:
+    for k, layout in enumerate(outs[count:]):
+        if layout is not None:
             rank = len(trace.shape(node.outputs[count + k]))
-            at = at.on(at.axis + (output_axes[k] % rank <= at.axis))
-        results.append(at)
+            layout = layout.on(layout.axis + (output_axes[k] % rank <= layout.axis))
+        results.append(layout)
     return results
 
 
@@ -79,19 +79,19 @@ def _fixed_point(
     trace: BatchTrace,
     node: StructureNode,
     body: StructureGraph,
-    once: Callable[[Sequence[Layout | None]], Sequence[Layout | None]],
+    run_body: Callable[[Sequence[Layout | None]], Sequence[Layout | None]],
     state_inputs: Sequence[int],
 ) -> Sequence[Layout | None]:
     """Follow a subgraph until the layouts of its carried values are stable. Raises: BatchBlocked."""
-    layouts = [trace.at(node, i) for i in state_inputs]
+    layouts = [trace.layout(node, i) for i in state_inputs]
     for _ in range(_ROUNDS):
         edits, notes = len(trace.edits), len(trace.notes)
-        outs = once(layouts)
+        outs = run_body(layouts)
         later = outs[: len(layouts)]
         if all((a and a.key) == (b and b.key) for a, b in zip(layouts, later, strict=True)):
-            for i, at in zip(state_inputs, layouts, strict=True):
-                if at is not None and trace.at(node, i) is None:
-                    trace.need(node, i, at)
+            for i, layout in zip(state_inputs, layouts, strict=True):
+                if layout is not None and trace.layout(node, i) is None:
+                    trace.need(node, i, layout)
             return outs
         del trace.edits[edits:], trace.notes[notes:]
         for a, b in zip(layouts, later, strict=True):

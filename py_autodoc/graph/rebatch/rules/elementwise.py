@@ -28,16 +28,16 @@ def broadcasting(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs broadcast against each other."""
     if trace.opset < 7 and node.attr("broadcast", 0):
         return _old_broadcast(trace, node)
-    at = trace.broadcast(node)
-    if node.op_type == "BiasSplitGelu" and at and at.axis == len(trace.shape(node.inputs[0])) - 1:
+    layout = trace.broadcast(node)
+    if node.op_type == "BiasSplitGelu" and layout and layout.axis == len(trace.shape(node.inputs[0])) - 1:
         raise BatchBlocked("the batch is on the axis that is split")
-    return [at] * len(node.outputs)
+    return [layout] * len(node.outputs)
 
 
 def _old_broadcast(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Before opset 7 the second input aligns with a range of the first input's axes."""
     trace.require_equal(node, 1)
-    return [trace.at(node, 0)]
+    return [trace.layout(node, 0)]
 
 
 @rule(*_SINGLE)
@@ -46,14 +46,14 @@ def single(trace: BatchTrace, node: StructureNode) -> Layouts:
     """One data input; a second input, if any, is a type or a bias."""
     if node.op_type == "FastGelu":
         return [trace.broadcast(node)]
-    return [trace.at(node, 0)]
+    return [trace.layout(node, 0)]
 
 
 @rule("Clip")
 def clip(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Bounds apply to all items."""
     trace.beyond(node, 1)
-    return [trace.at(node, 0)]
+    return [trace.layout(node, 0)]
 
 
 @rule("Dropout")
@@ -65,4 +65,4 @@ def dropout(trace: BatchTrace, node: StructureNode) -> Layouts:
     trace.beyond(node, 1)
     if node.has(2) and ((mode := trace.const(node.inputs[2])) is None or bool(np.ravel(mode).any())):
         raise BatchBlocked("it is random in training mode")
-    return [trace.at(node, 0)] * len(node.outputs)
+    return [trace.layout(node, 0)] * len(node.outputs)

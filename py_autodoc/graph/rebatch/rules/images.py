@@ -10,11 +10,11 @@ MS = "com.microsoft"
 
 
 def _first_axis(trace: BatchTrace, node: StructureNode, *inputs: int) -> Layout:
-    at = trace.first(node, *inputs)
-    if at.axis:
-        raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {at.axis}")
+    layout = trace.first(node, *inputs)
+    if layout.axis:
+        raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {layout.axis}")
     trace.confirmed = True
-    return at
+    return layout
 
 
 @rule(
@@ -29,17 +29,17 @@ def _first_axis(trace: BatchTrace, node: StructureNode, *inputs: int) -> Layout:
 def images(trace: BatchTrace, node: StructureNode) -> Layouts:
     """One data tensor; the other inputs are weights."""
     trace.beyond(node, 1)
-    at = _first_axis(trace, node, 0)
-    return [at] + [None] * (len(node.outputs) - 1)
+    layout = _first_axis(trace, node, 0)
+    return [layout] + [None] * (len(node.outputs) - 1)
 
 
 @rule("MaxPool")
 def max_pool(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The second output counts through all items."""
-    at = _first_axis(trace, node, 0)
-    if len(node.outputs) > 1 and node.outputs[1] in trace.ready.read:
+    layout = _first_axis(trace, node, 0)
+    if len(node.outputs) > 1 and node.outputs[1] in trace.structure.read:
         raise BatchBlocked("its indices run over all items", node.outputs[1])
-    return [at]
+    return [layout]
 
 
 @rule("BatchNormalization")
@@ -56,37 +56,37 @@ def batch_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
 def fused_conv(trace: BatchTrace, node: StructureNode) -> Layouts:
     """A convolution, and a tensor added to its result."""
     trace.require_equal(node, 1, 2)
-    at = _first_axis(trace, node, 0, 3)
-    trace.need(node, 0, at)
-    trace.need(node, 3, at)
-    return [at]
+    layout = _first_axis(trace, node, 0, 3)
+    trace.need(node, 0, layout)
+    trace.need(node, 3, layout)
+    return [layout]
 
 
 @rule("SkipGroupNorm", domain=MS)
 def skip_group_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Two inputs are added first."""
     trace.require_equal(node, 1, 2, 4)
-    at = _first_axis(trace, node, 0, 3)
-    trace.need(node, 0, at)
-    trace.need(node, 3, at)
-    return [at] * len(node.outputs)
+    layout = _first_axis(trace, node, 0, 3)
+    trace.need(node, 0, layout)
+    trace.need(node, 3, layout)
+    return [layout] * len(node.outputs)
 
 
 @rule("GridSample")
 @rule("GridSample", domain=MS)
 def grid_sample(trace: BatchTrace, node: StructureNode) -> Layouts:
     """One grid per image."""
-    at = _first_axis(trace, node)
-    trace.need(node, 0, at)
-    trace.need(node, 1, at)
-    return [at]
+    layout = _first_axis(trace, node)
+    trace.need(node, 0, layout)
+    trace.need(node, 1, layout)
+    return [layout]
 
 
 @rule("DeformConv")
 def deform_conv(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Offsets and mask per image; weights and bias shared."""
     trace.require_equal(node, 1, 3)
-    at = _first_axis(trace, node, 0, 2, 4)
+    layout = _first_axis(trace, node, 0, 2, 4)
     for i in (0, 2, 4):
-        trace.need(node, i, at)
-    return [at]
+        trace.need(node, i, layout)
+    return [layout]

@@ -18,7 +18,7 @@ MS = "com.microsoft"
 @rule("Gather")
 def gather(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Either the data or the indices hold the batch."""
-    data, index = trace.at(node, 0), trace.at(node, 1)
+    data, index = trace.layout(node, 0), trace.layout(node, 1)
     shape, index_shape = trace.shape(node.inputs[0]), trace.shape(node.inputs[1])
     axis = node.attr("axis", 0) % len(shape)
     if data and index:
@@ -70,17 +70,17 @@ def gather_quantized(trace: BatchTrace, node: StructureNode) -> Layouts:
 @rule("GatherElements", "ScatterElements", "Scatter")
 def by_element(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Indexes along an axis other than the batch."""
-    at = trace.first(node)
-    trace.clear(node, at, [node.attr("axis", 0)])
+    layout = trace.first(node)
+    trace.clear(node, layout, [node.attr("axis", 0)])
     for i in range(len(node.inputs)):
-        trace.need(node, i, at)
-    return [at]
+        trace.need(node, i, layout)
+    return [layout]
 
 
 @rule("GatherND")
 def gather_nd(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Indices apply to axes after the batch; an index of the only item becomes ``batch_dims``."""
-    data, index = trace.at(node, 0), trace.at(node, 1)
+    data, index = trace.layout(node, 0), trace.layout(node, 1)
     shape, index_shape = trace.shape(node.inputs[0]), trace.shape(node.inputs[1])
     ahead = node.attr("batch_dims", 0)
     if data is None and index is not None and not ahead:
@@ -91,18 +91,18 @@ def gather_nd(trace: BatchTrace, node: StructureNode) -> Layouts:
         return (
             [data.on(data.axis - index_shape[-1] + len(index_shape) - 1 - ahead)] if not ahead else _no_rule()
         )
-    at = data or index
-    assert at is not None
+    layout = data or index
+    assert layout is not None
     if (
-        at.axis
+        layout.axis
         or (data and index and data.key != index.key)
-        or not index_shape[0] == shape[0] == at.entries_per_item * trace.batch
+        or not index_shape[0] == shape[0] == layout.entries_per_item * trace.batch
     ):
         raise BatchBlocked("data and indices do not hold the batch on the same first axis")
     if ahead == 0:
         if (
             data is None
-            or not at.is_batch_only
+            or not layout.is_batch_only
             or trace.batch != 1
             or index_shape[-1] < 2
             or trace.opset < 12
@@ -111,11 +111,11 @@ def gather_nd(trace: BatchTrace, node: StructureNode) -> Layouts:
             raise BatchBlocked("it gathers along the axis that holds the batch")
         if index is None:
             trace.edit("repeat", node, 1, 0, len(index_shape))
-        trace.edit("own", node)
-        return [at]
-    trace.need(node, 0, at)
-    trace.need(node, 1, at)
-    return [at]
+        trace.edit("batch_dims", node)
+        return [layout]
+    trace.need(node, 0, layout)
+    trace.need(node, 1, layout)
+    return [layout]
 
 
 def _no_rule() -> Layouts:
@@ -126,26 +126,28 @@ def _no_rule() -> Layouts:
 def scatter_nd(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Indices are the same for all items and apply to axes before the batch."""
     trace.require_equal(node, 1)
-    at, index_shape = trace.at(node, 0), trace.shape(node.inputs[1])
+    layout, index_shape = trace.layout(node, 0), trace.shape(node.inputs[1])
     rank = len(trace.shape(node.inputs[0]))
-    update = trace.at(node, 2)
-    if at is None:
+    update = trace.layout(node, 2)
+    if layout is None:
         assert update is not None
-        at = update.on(update.axis - (len(index_shape) - 1) + index_shape[-1])
-    if at.axis < index_shape[-1] or at.axis >= rank:
-        return _scatter_items(trace, node, at, index_shape)
-    trace.need(node, 0, at)
-    trace.need(node, 2, at.on(at.axis - index_shape[-1] + len(index_shape) - 1))
-    return [at]
+        layout = update.on(update.axis - (len(index_shape) - 1) + index_shape[-1])
+    if layout.axis < index_shape[-1] or layout.axis >= rank:
+        return _scatter_items(trace, node, layout, index_shape)
+    trace.need(node, 0, layout)
+    trace.need(node, 2, layout.on(layout.axis - index_shape[-1] + len(index_shape) - 1))
+    return [layout]
 
 
 def _scatter_items(
-    trace: BatchTrace, node: StructureNode, at: Layout, index_shape: tuple[int, ...]
+    trace: BatchTrace, node: StructureNode, layout: Layout, index_shape: tuple[int, ...]
 ) -> Layouts:
     """Handle indices whose first component is the item, always 0; the others apply to every item."""
     value = trace.const(node.inputs[1])
-    is_single_item = at.axis == 0 and at.is_batch_only and trace.batch == 1 and trace.at(node, 0) is not None
-    update = trace.at(node, 2)
+    is_single_item = (
+        layout.axis == 0 and layout.is_batch_only and trace.batch == 1 and trace.layout(node, 0) is not None
+    )
+    update = trace.layout(node, 2)
     if (
         not is_single_item
         or value is None
@@ -159,26 +161,26 @@ def _scatter_items(
         raise BatchBlocked("it scatters along the axis that holds the batch")
     trace.need(node, 2, Layout(0))
     trace.edit("scatter", node, index_shape)
-    return [at]
+    return [layout]
 
 
 @rule("OneHot")
 def one_hot(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Adds an axis."""
     trace.beyond(node, 1)
-    at, rank = trace.first(node, 0), len(trace.shape(node.outputs[0]))
+    layout, rank = trace.first(node, 0), len(trace.shape(node.outputs[0]))
     axis = node.attr("axis", -1) % rank
-    return [at.on(at.axis + (axis <= at.axis))]
+    return [layout.on(layout.axis + (axis <= layout.axis))]
 
 
 @rule("NonMaxSuppression")
 def suppress(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Boxes and scores per item; the first column of the result is the item."""
     trace.beyond(node, 2)
-    at = trace.first(node, 0, 1)
-    if at.axis or not at.is_batch_only:
-        raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {at.axis}")
-    trace.need(node, 0, at)
-    trace.need(node, 1, at)
+    layout = trace.first(node, 0, 1)
+    if layout.axis or not layout.is_batch_only:
+        raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {layout.axis}")
+    trace.need(node, 0, layout)
+    trace.need(node, 1, layout)
     trace.note(node, "selects boxes of all items; the first column says of which")
     return [Layout(0, ragged=True)]

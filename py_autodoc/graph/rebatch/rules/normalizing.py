@@ -12,12 +12,12 @@ MS = "com.microsoft"
 @rule("Softmax", "LogSoftmax", "Hardmax")
 def softmax(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Along one axis; before opset 13 along that axis and all later ones."""
-    at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     old = trace.opset < 13
     axis = node.attr("axis", 1 if old else -1) % rank
-    if at.axis == axis or (old and at.axis > axis):
-        raise BatchBlocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
-    return [at]
+    if layout.axis == axis or (old and layout.axis > axis):
+        raise BatchBlocked(f"{node.op_type} works along axis {layout.axis}, which holds the batch")
+    return [layout]
 
 
 @rule("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
@@ -25,31 +25,31 @@ def softmax(trace: BatchTrace, node: StructureNode) -> Layouts:
 def layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """From an axis to the last."""
     trace.beyond(node, 1)
-    at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
-    if at.axis >= node.attr("axis", -1) % rank:
-        raise BatchBlocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
-    return [at] * len(node.outputs)
+    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    if layout.axis >= node.attr("axis", -1) % rank:
+        raise BatchBlocked(f"{node.op_type} works along axis {layout.axis}, which holds the batch")
+    return [layout] * len(node.outputs)
 
 
 @rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)
 def skip_layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Two inputs are added first."""
     trace.beyond(node, 2)
-    at, rank = trace.broadcast(node, [0, 1]), len(trace.shape(node.inputs[0]))
-    if at is None or at.axis == rank - 1:
+    layout, rank = trace.broadcast(node, [0, 1]), len(trace.shape(node.inputs[0]))
+    if layout is None or layout.axis == rank - 1:
         raise BatchBlocked(f"{node.op_type} works along the last axis, which holds the batch")
-    return [at] * len(node.outputs)
+    return [layout] * len(node.outputs)
 
 
 @rule("EmbedLayerNormalization", domain=MS)
 def embed_layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: ids, segments, tables, and a mask with one row per item."""
     trace.require_equal(node, 2, 3, 4, 5, 6)
-    at = trace.first(node, 0, 1, 7, 8)
-    if at.axis:
-        raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {at.axis}")
+    layout = trace.first(node, 0, 1, 7, 8)
+    if layout.axis:
+        raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {layout.axis}")
     for i in (0, 1, 7):
-        trace.need(node, i, at)
-    if node.has(8) and trace.at(node, 8):
-        trace.need(node, 8, at)
-    return [at, at, at]
+        trace.need(node, i, layout)
+    if node.has(8) and trace.layout(node, 8):
+        trace.need(node, 8, layout)
+    return [layout, layout, layout]

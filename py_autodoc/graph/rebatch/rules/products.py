@@ -42,8 +42,10 @@ def _product(
     """Return the layout of a product. An order lists the operand's axes as used by the product."""
     shapes = trace.shape(node.inputs[0]), trace.shape(node.inputs[second])
     orders = order_a or tuple(range(len(shapes[0]))), order_b or tuple(range(len(shapes[1])))
-    layouts = trace.at(node, 0), trace.at(node, second)
-    a, b = (at and at.on(order.index(at.axis)) for at, order in zip(layouts, orders, strict=True))
+    layouts = trace.layout(node, 0), trace.layout(node, second)
+    a, b = (
+        layout and layout.on(order.index(layout.axis)) for layout, order in zip(layouts, orders, strict=True)
+    )
     ranks = len(shapes[0]), len(shapes[1])
     if (a and a.axis == ranks[0] - 1) or (b and b.axis == max(ranks[1] - 2, 0)):
         raise BatchBlocked(_SUMMED)
@@ -56,22 +58,26 @@ def _product(
         return b.on(b.axis - (b.axis > ranks[1] - 2)) if ranks[0] == 1 else b
     top = max(ranks)
     operands = ((a, 0, second, b), (b, 1, 0, a))
-    for own, number, other_input, other in operands:
-        if own is None:
+    for operand, number, other_input, other_operand in operands:
+        if operand is None:
             continue
-        right = own.axis - ranks[number]
+        right = operand.axis - ranks[number]
         rank, shape, order = ranks[1 - number], shapes[1 - number], orders[1 - number]
         if right >= -2:
-            if other is not None:
+            if other_operand is not None:
                 raise BatchBlocked(_MEET)
-        elif other is not None:
-            if other.axis - rank >= -2:
+        elif other_operand is not None:
+            if other_operand.axis - rank >= -2:
                 raise BatchBlocked(_MEET)
-            if (other.axis - rank, other.outer, other.inner) != (right, own.outer, own.inner):
+            if (other_operand.axis - rank, other_operand.outer, other_operand.inner) != (
+                right,
+                operand.outer,
+                operand.inner,
+            ):
                 raise BatchBlocked("both operands hold the batch on different axes")
         elif rank >= -right and shape[order[right + rank]] != 1:
-            trace.need(node, other_input, own.on(order[right + rank]))
-        return own.on(right + top)
+            trace.need(node, other_input, operand.on(order[right + rank]))
+        return operand.on(right + top)
     raise BatchBlocked("the batch is in an input that only configures the operator")
 
 
@@ -81,9 +87,9 @@ def stored_matmul(trace: BatchTrace, node: StructureNode) -> Layouts:
     trace.beyond(node, 1)
     if node.op_type == "DynamicQuantizeMatMul":
         trace.note(node, SHARED_RANGE)
-    at = trace.first(node, 0)
-    trace.clear(node, at, [-1])
-    return [at]
+    layout = trace.first(node, 0)
+    trace.clear(node, layout, [-1])
+    return [layout]
 
 
 @rule("Gemm")
@@ -92,38 +98,38 @@ def gemm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The batch is on rows of the first operand or columns of the second."""
     second, bias = (3, 6) if node.op_type == "QGemm" else (1, 2)
     trace.require_equal(node, *(i for i in range(len(node.inputs)) if i not in (0, second, bias)))
-    a, b = trace.at(node, 0), trace.at(node, second)
+    a, b = trace.layout(node, 0), trace.layout(node, second)
     if a and b:
         raise BatchBlocked(_MEET)
     if a:
-        good, at = a.axis == (1 if node.attr("transA", 0) else 0), a.on(0)
+        good, layout = a.axis == (1 if node.attr("transA", 0) else 0), a.on(0)
     elif b:
-        good, at = b.axis == (0 if node.attr("transB", 0) else 1), b.on(1)
+        good, layout = b.axis == (0 if node.attr("transB", 0) else 1), b.on(1)
     else:
         raise BatchBlocked("only the bias differs between items, not the product")
     if not good:
         raise BatchBlocked(_SUMMED)
     if node.has(bias):
-        c, shape = trace.at(node, bias), trace.shape(node.inputs[bias])
-        axis = at.axis - 2 + len(shape)
-        if c is not None and c.key != (axis, at.outer, at.inner):
+        c, shape = trace.layout(node, bias), trace.shape(node.inputs[bias])
+        axis = layout.axis - 2 + len(shape)
+        if c is not None and c.key != (axis, layout.outer, layout.inner):
             raise BatchBlocked("the bias holds the batch on another axis", node.inputs[bias])
         if c is None and axis >= 0 and shape[axis] != 1:
-            trace.need(node, bias, at.on(axis))
-    return [at]
+            trace.need(node, bias, layout.on(axis))
+    return [layout]
 
 
 @rule("Einsum")
 def einsum(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The batch has one letter in all operands, which the result keeps."""
     equation = node.attr("equation", b"").decode().replace(" ", "")
-    left, arrow, out = equation.partition("->")
-    terms = left.split(",")
+    inputs_text, arrow, out = equation.partition("->")
+    terms = inputs_text.split(",")
     if not arrow or "." in equation:
         raise BatchBlocked("its equation has an ellipsis or no output")
-    layouts = [trace.at(node, i) for i in range(len(terms))]
-    batch_letters = {term[at.axis] for term, at in zip(terms, layouts, strict=True) if at}
-    at = trace.first(node)
+    layouts = [trace.layout(node, i) for i in range(len(terms))]
+    batch_letters = {term[layout.axis] for term, layout in zip(terms, layouts, strict=True) if layout}
+    layout = trace.first(node)
     letter = next(iter(batch_letters))
     if len(batch_letters) != 1 or letter not in string.ascii_letters or out.count(letter) != 1:
         raise BatchBlocked("the batch is summed over, or has different letters in the equation")
@@ -131,17 +137,17 @@ def einsum(trace: BatchTrace, node: StructureNode) -> Layouts:
         if term.count(letter) > 1:
             raise BatchBlocked("it takes a diagonal along the batch")
         if letter in term:
-            trace.need(node, i, at.on(term.index(letter)))
-    return [at.on(out.index(letter))]
+            trace.need(node, i, layout.on(term.index(letter)))
+    return [layout.on(out.index(letter))]
 
 
 @rule("MoE", "QMoE", domain=MS)
 def experts(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Tokens are independent; expert weights are stored."""
     trace.beyond(node, 2)
-    at, routes = trace.first(node, 0, 1), trace.at(node, 1)
-    tokens, shape = trace.at(node, 0), trace.shape(node.inputs[0])
-    if tokens is None or at.axis == len(shape) - 1:
+    layout, routes = trace.first(node, 0, 1), trace.layout(node, 1)
+    tokens, shape = trace.layout(node, 0), trace.shape(node.inputs[0])
+    if tokens is None or layout.axis == len(shape) - 1:
         raise BatchBlocked("the batch is on the axis of features")
     factors = (tokens.outer, tokens.inner) if len(shape) == 2 else (tokens.outer, tokens.inner * shape[1])
     if len(shape) == 3 and tokens.axis:

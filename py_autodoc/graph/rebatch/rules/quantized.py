@@ -16,13 +16,13 @@ MS = "com.microsoft"
 def quantize(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Scales are shared by all items; scales per axis must not be along the batch."""
     trace.beyond(node, 1)
-    at = trace.first(node, 0)
+    layout = trace.first(node, 0)
     scale = trace.shape(node.inputs[1])
     if math.prod(scale) > 1:
         if len(scale) > 1:
             raise BatchBlocked("its scales are for blocks of a tensor that holds the batch", node.inputs[1])
-        trace.clear(node, at, [node.attr("axis", 1)])
-    return [at]
+        trace.clear(node, layout, [node.attr("axis", 1)])
+    return [layout]
 
 
 @rule("DynamicQuantizeLinear")
@@ -50,11 +50,11 @@ def single(trace: BatchTrace, node: StructureNode) -> Layouts:
 def softmax(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Like Softmax of the opset named by the attribute."""
     trace.beyond(node, 1)
-    at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     axis = node.attr("axis", -1) % rank
-    if at.axis == axis or (node.attr("opset", 13) < 13 and at.axis > axis):
-        raise BatchBlocked(f"QLinearSoftmax works along axis {at.axis}, which holds the batch")
-    return [at]
+    if layout.axis == axis or (node.attr("opset", 13) < 13 and layout.axis > axis):
+        raise BatchBlocked(f"QLinearSoftmax works along axis {layout.axis}, which holds the batch")
+    return [layout]
 
 
 @rule("QLinearConcat", domain=MS)
@@ -62,11 +62,11 @@ def concat(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: scale and zero point of the result, then three inputs per part."""
     parts = range(2, len(node.inputs), 3)
     trace.require_equal(node, *(i for i in range(len(node.inputs)) if i not in parts))
-    at = trace.first(node, *parts)
-    trace.clear(node, at, [node.attr("axis", 0)], len(trace.shape(node.inputs[2])))
+    layout = trace.first(node, *parts)
+    trace.clear(node, layout, [node.attr("axis", 0)], len(trace.shape(node.inputs[2])))
     for i in parts:
-        trace.need(node, i, at)
-    return [at]
+        trace.need(node, i, layout)
+    return [layout]
 
 
 @rule("QLinearWhere", domain=MS)

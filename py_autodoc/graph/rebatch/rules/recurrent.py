@@ -16,16 +16,16 @@ def recurrent(trace: BatchTrace, node: StructureNode) -> Layouts:
     trace.beyond(node, 7)
     steps_first = node.attr("layout", 0) == 0
     batch_axis = 1 if steps_first else 0
-    at = trace.first(node)
-    if trace.at(node, lengths) is at:
-        at = at.on(batch_axis)
-    if at.axis != batch_axis:
-        raise BatchBlocked(f"the batch is on axis {at.axis}, where the steps or features are")
+    layout = trace.first(node)
+    if trace.layout(node, lengths) is layout:
+        layout = layout.on(batch_axis)
+    if layout.axis != batch_axis:
+        raise BatchBlocked(f"the batch is on axis {layout.axis}, where the steps or features are")
     trace.confirmed = True
     for i in (0, *states):
-        trace.need(node, i, at)
+        trace.need(node, i, layout)
     if node.has(lengths):
-        trace.need(node, lengths, at.on(0))
+        trace.need(node, lengths, layout.on(0))
     if node.op_type == "DynamicQuantizeLSTM":
         trace.note(node, SHARED_RANGE)
-    return [at.on(2 if steps_first else 0), at, at]
+    return [layout.on(2 if steps_first else 0), layout, layout]

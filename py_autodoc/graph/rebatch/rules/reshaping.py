@@ -15,31 +15,31 @@ from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 @rule("Transpose")
 def transpose(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The axis moves according to the permutation."""
-    at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     order = list(node.attr("perm") or range(rank)[::-1])
-    return [at.on(order.index(at.axis))]
+    return [layout.on(order.index(layout.axis))]
 
 
 @rule("Reshape")
 def reshape(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The shape is kept if it is right at every batch size, otherwise rewritten."""
-    at = trace.at(node, 0)
-    if at is None:
+    layout = trace.layout(node, 0)
+    if layout is None:
         raise BatchBlocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
     shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
     requested = trace.requested_sizes(node, 1, "shape")
-    candidates = layouts_after(trace, at, shape, out)
+    candidates = layouts_after(trace, layout, shape, out)
     keep_zero = bool(node.attr("allowzero", 0))
     free = requested[1].index(-1) if requested and requested[1].count(-1) == 1 else -1
 
     def right(c: Layout) -> bool:
         return requested is not None and all(
-            _result(requested[p], shape, at, p, keep_zero) == _item_shape(out, c, p) for p in PROBES
+            _result(requested[p], shape, layout, p, keep_zero) == _item_shape(out, c, p) for p in PROBES
         )
 
     def order(c: Layout) -> tuple[bool, ...]:
-        unmoved = c.axis == at.axis and at.is_batch_only
-        return (not unmoved, not c.is_batch_only, c.axis != at.axis, c.axis != free, c.outer != 1)
+        unmoved = c.axis == layout.axis and layout.is_batch_only
+        return (not unmoved, not c.is_batch_only, c.axis != layout.axis, c.axis != free, c.outer != 1)
 
     if node.has(1) and node.inputs[1] in trace.sizes:
         candidates = [c for c in candidates if right(c)] or candidates
@@ -50,15 +50,17 @@ def reshape(trace: BatchTrace, node: StructureNode) -> Layouts:
         raise BatchBlocked(f"the shape {node.inputs[1] if node.has(1) else ''} is computed from data")
     if not right(pick):
         fixed = trace.const(node.inputs[1]) is not None if node.has(1) else True
-        _rewrite_shape(trace, node, pick, requested[1] if fixed else None, at, out)
+        _rewrite_shape(trace, node, pick, requested[1] if fixed else None, layout, out)
     return [replace(pick, choices=choices)]
 
 
-def layouts_after(trace: BatchTrace, at: Layout, shape: Sequence[int], out: Sequence[int]) -> list[Layout]:
+def layouts_after(
+    trace: BatchTrace, layout: Layout, shape: Sequence[int], out: Sequence[int]
+) -> list[Layout]:
     """Return every axis of ``out`` that can hold the batch by the order of elements. Raises: BatchBlocked."""
     if 0 in shape:
         raise BatchBlocked("its input has no elements")
-    before, candidates, passed = math.prod(shape[: at.axis]) * at.outer, [], 1
+    before, candidates, passed = math.prod(shape[: layout.axis]) * layout.outer, [], 1
     for axis, size in enumerate(out):
         if before % passed:
             break
@@ -69,15 +71,15 @@ def layouts_after(trace: BatchTrace, at: Layout, shape: Sequence[int], out: Sequ
     return candidates
 
 
-def _item_shape(shape: Sequence[int], at: Layout, batch: int) -> list[int]:
-    return [at.size(batch) if axis == at.axis else size for axis, size in enumerate(shape)]
+def _item_shape(shape: Sequence[int], layout: Layout, batch: int) -> list[int]:
+    return [layout.size(batch) if axis == layout.axis else size for axis, size in enumerate(shape)]
 
 
 def _result(
-    requested: Sequence[int], shape: Sequence[int], at: Layout, batch: int, keep_zero: bool
+    requested: Sequence[int], shape: Sequence[int], layout: Layout, batch: int, keep_zero: bool
 ) -> list[int]:
     """Return the result of a Reshape; an empty list if it is invalid."""
-    item_shape = _item_shape(shape, at, batch)
+    item_shape = _item_shape(shape, layout, batch)
     out = [
         item_shape[i] if d == 0 and not keep_zero and i < len(item_shape) else d
         for i, d in enumerate(requested)
@@ -93,7 +95,7 @@ def _rewrite_shape(
     node: StructureNode,
     pick: Layout,
     requested: Sequence[int] | None,
-    at: Layout,
+    layout: Layout,
     out: Sequence[int],
 ) -> None:
     """Rewrite the shape, with -1 for the batch axis.
@@ -111,7 +113,7 @@ def _rewrite_shape(
         for a, d in enumerate(requested):
             if a == pick.axis:
                 continue
-            if d == 0 and a != at.axis:
+            if d == 0 and a != layout.axis:
                 parts[a] = 0  # copies an input dimension, valid for any symbolic value
             elif d == -1 and trace.free:
                 parts[a], counted = -1, True
@@ -121,13 +123,13 @@ def _rewrite_shape(
 @rule("Squeeze", "Unsqueeze", "Flatten")
 def axes_of_one(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Kept, or replaced by a Reshape if it would drop the batch axis or merge it with others."""
-    at = trace.at(node, 0)
-    if at is None:
+    layout = trace.layout(node, 0)
+    if layout is None:
         raise BatchBlocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
     trace.beyond(node, 1)
     shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
-    natural = _batch_axis_after(trace, node, at, shape, out)
-    candidates = layouts_after(trace, at, shape, out)
+    natural = _batch_axis_after(trace, node, layout, shape, out)
+    candidates = layouts_after(trace, layout, shape, out)
 
     def order(c: Layout) -> tuple[bool, ...]:
         return (c.axis != natural, not c.is_batch_only, c.outer != 1)
@@ -136,23 +138,23 @@ def axes_of_one(trace: BatchTrace, node: StructureNode) -> Layouts:
         raise BatchBlocked(f"no axis of {list(out)} corresponds to the batch in the order of elements")
     pick, choices = trace.choose(node.outputs[0], sorted(candidates, key=order))
     if pick.axis != natural:
-        _rewrite_shape(trace, node, pick, None, at, out)
+        _rewrite_shape(trace, node, pick, None, layout, out)
     return [replace(pick, choices=choices)]
 
 
 def _batch_axis_after(
-    trace: BatchTrace, node: StructureNode, at: Layout, shape: Sequence[int], out: Sequence[int]
+    trace: BatchTrace, node: StructureNode, layout: Layout, shape: Sequence[int], out: Sequence[int]
 ) -> int | None:
     """Return the batch axis after the operator itself; None if it drops the axis."""
     rank = len(shape)
     if node.op_type == "Flatten":
         axis = node.attr("axis", 1)
-        return 0 if at.axis < (axis + rank if axis < 0 else axis) else 1
+        return 0 if layout.axis < (axis + rank if axis < 0 else axis) else 1
     axes = trace.ints(node, 1, "axes")
     if node.op_type == "Squeeze":
         removed = {a for a, d in enumerate(shape) if d == 1} if axes is None else {a % rank for a in axes}
-        if axes is None and at.axis in removed and at.is_batch_only and trace.batch == 1:
+        if axes is None and layout.axis in removed and layout.is_batch_only and trace.batch == 1:
             return None
-        return None if at.axis in removed else at.axis - sum(a < at.axis for a in removed)
+        return None if layout.axis in removed else layout.axis - sum(a < layout.axis for a in removed)
     new = {a % len(out) for a in axes or ()}
-    return [a for a in range(len(out)) if a not in new][at.axis]
+    return [a for a in range(len(out)) if a not in new][layout.axis]

@@ -30,14 +30,14 @@ def attention(walk: SizePass, node: Node) -> None:
 
 
 def _lengths(walk: SizePass, node: Node, i: int):  # type: ignore[no-untyped-def]
-    axes = walk.at(node.inputs[i])
+    axes = walk.axes_of(node.inputs[i])
     return axes[-2]
 
 
 def _like(walk: SizePass, node: Node, i: int):  # type: ignore[no-untyped-def]
     """Return the axes of the queries, if the widths agree."""
-    axes = list(walk.at(node.inputs[i]))
-    out = walk.was(node.outputs[0])
+    axes = list(walk.axes_of(node.inputs[i]))
+    out = walk.old_shape(node.outputs[0])
     if len(axes) != len(out) or moves(axes[-1]):
         return None
     from py_autodoc.graph.resize.axes import steady
@@ -83,7 +83,7 @@ def grouped(walk: SizePass, node: Node) -> None:
 @rule("RotaryEmbedding")
 def rotary(walk: SizePass, node: Node) -> None:
     """Inputs: data and tables, which have one row per position if there is no positions input."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     length = axes[-2]
     cuts: dict[int, dict[int, int]] = {}
     for i in (3,) if walk.has(node, 3) else (1, 2):
@@ -96,9 +96,9 @@ def rotary(walk: SizePass, node: Node) -> None:
 @rule("RotaryEmbedding", domain=MS)
 def rotary_contrib(walk: SizePass, node: Node) -> None:
     """Inputs: data, positions (one offset for all or one row per item), tables."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     cuts: dict[int, dict[int, int]] = {}
-    if len(walk.was(node.inputs[1])) == 2 and walk.new_shape(node.inputs[1])[1] != new_size(axes[-2]):
+    if len(walk.old_shape(node.inputs[1])) == 2 and walk.new_shape(node.inputs[1])[1] != new_size(axes[-2]):
         cuts[1] = {1: walk.fit(node, 1, 1, axes[-2])}
     rows = walk.new_shape(node.inputs[2])[0]
     if rows < new_size(axes[-2]):
@@ -112,7 +112,7 @@ def rotary_contrib(walk: SizePass, node: Node) -> None:
 @rule("EmbedLayerNormalization", domain=MS)
 def embed(walk: SizePass, node: Node) -> None:
     """Inputs: ids, segments and tables, one of them for positions."""
-    length = walk.at(node.inputs[0])[1]
+    length = walk.axes_of(node.inputs[0])[1]
     rows = walk.new_shape(node.inputs[3])[0]
     if rows < new_size(length):
         raise SizeBlocked(
@@ -120,6 +120,6 @@ def embed(walk: SizePass, node: Node) -> None:
         )
     walk.infer(node)
     walk.require_rest_steady(node, 0)
-    first = list(walk.at(node.inputs[0]))
+    first = list(walk.axes_of(node.inputs[0]))
     if walk.changed(node.outputs[0]):
-        walk.put(node, 0, [*first, *walk.at(node.outputs[0])[2:]])
+        walk.put(node, 0, [*first, *walk.axes_of(node.outputs[0])[2:]])

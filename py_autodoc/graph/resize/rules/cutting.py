@@ -32,7 +32,7 @@ def new_position(axis: Axis, k: int) -> int:
 def slices(walk: SizePass, node: Node) -> None:
     """Replaces numbers that represent positions on a changing axis."""
     t = node.inputs[0]
-    axes, size = walk.at(t), walk.was(t)
+    axes, size = walk.axes_of(t), walk.old_shape(t)
     inputs = node.opset >= 10
     starts, ends = _attribute_or_input(walk, node, 1, "starts"), _attribute_or_input(walk, node, 2, "ends")
     if starts is None or ends is None:
@@ -77,12 +77,14 @@ def slices(walk: SizePass, node: Node) -> None:
     else:
         changed = {"starts": (numbers[1], starts), "ends": (numbers[2], ends)}
         walk.infer(node, ints={name: new for name, (new, old) in changed.items() if new != old})
-    was, new_dims = walk.was(node.outputs[0]), walk.new_shape(node.outputs[0])
+    old_dims, new_dims = walk.old_shape(node.outputs[0]), walk.new_shape(node.outputs[0])
     result = []
-    for a, (old_d, new_d) in enumerate(zip(was, new_dims, strict=True)):
+    for a, (old_d, new_d) in enumerate(zip(old_dims, new_dims, strict=True)):
         covers_axis = bool(out[a]) and old_size(out[a]) == old_d and new_size(out[a]) == new_d
         front = (
-            all(part.front for part in out[a] if not part.steady) if out[a] else computed and not any(starts)
+            all(factor.front for factor in out[a] if not factor.steady)
+            if out[a]
+            else computed and not any(starts)
         )
         result.append(out[a] if covers_axis else (AxisFactor(old_d, new_d, front and old_d != new_d),))
     walk.put(node, 0, result)
@@ -103,7 +105,7 @@ def _attribute_or_input(walk: SizePass, node: Node, i: int, attr: str) -> list[i
 @rule("Split")
 def split(walk: SizePass, node: Node) -> None:
     """Equal parts stay equal; of unequal parts only one may grow."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     a = node.attributes.get("axis", 0) % len(axes)
     inputs = node.opset >= 13
     has_sizes = walk.has(node, 1) if inputs else bool(node.attributes.get("split"))
@@ -125,10 +127,10 @@ def split(walk: SizePass, node: Node) -> None:
         result = list(axes)
         if moves(axis):
             result[a] = (
-                AxisFactor(walk.was(t)[a], walk.new_shape(t)[a], k == 0 and _counts_from_start(axis)),
+                AxisFactor(walk.old_shape(t)[a], walk.new_shape(t)[a], k == 0 and _counts_from_start(axis)),
             )
         else:
-            result[a] = steady(walk.was(t)[a])
+            result[a] = steady(walk.old_shape(t)[a])
         walk.put(node, k, result)
 
 
@@ -140,16 +142,16 @@ def _parts(axis: Axis, sizes: Sequence[int]) -> list[int]:
     if len(set(sizes)) == 1 and new_size(axis) % len(sizes) == 0:
         return [new_size(axis) // len(sizes)] * len(sizes)
     large = [k for k, size in enumerate(sizes) if size > _LAST]
-    left = new_size(axis) - (old_size(axis) - sizes[large[0]]) if len(large) == 1 else 0
-    if left < 1:
+    remaining = new_size(axis) - (old_size(axis) - sizes[large[0]]) if len(large) == 1 else 0
+    if remaining < 1:
         raise SizeBlocked(f"it splits {old_size(axis)} entries into {list(sizes)}")
-    return [left if k == large[0] else size for k, size in enumerate(sizes)]
+    return [remaining if k == large[0] else size for k, size in enumerate(sizes)]
 
 
 @rule("Concat")
 def concat(walk: SizePass, node: Node) -> None:
     """Other axes must have equal sizes; along its own axis the sizes add up."""
-    rank = len(walk.was(node.inputs[0]))
+    rank = len(walk.old_shape(node.inputs[0]))
     a = node.attributes.get("axis", 1 if node.opset < 4 else 0) % rank
     live = range(len(node.inputs))
     if not any(walk.changed(node.inputs[i]) for i in live):
@@ -159,9 +161,9 @@ def concat(walk: SizePass, node: Node) -> None:
     result: list[Axis] = []
     cuts: dict[int, dict[int, int]] = {}
     for axis in range(rank):
-        joined_axes = [walk.at(node.inputs[i])[axis] for i in live]
+        joined_axes = [walk.axes_of(node.inputs[i])[axis] for i in live]
         if axis == a:
-            result.append(_joined(joined_axes, walk.was(node.outputs[0])[a]))
+            result.append(_joined(joined_axes, walk.old_shape(node.outputs[0])[a]))
             continue
         data = [x for i, x in zip(live, joined_axes, strict=True) if not walk.stored(node.inputs[i])]
         pattern = next(
@@ -186,7 +188,7 @@ def _joined(axes: Sequence[Axis], old: int) -> Axis:
 @rule("Pad")
 def pad(walk: SizePass, node: Node) -> None:
     """Padding is stored; at the end it may round up to a multiple."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     inputs = node.opset >= 11
     if inputs:
         pads = walk.numbers(node.inputs[1])

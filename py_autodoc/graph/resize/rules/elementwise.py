@@ -42,7 +42,7 @@ def single(walk: SizePass, node: Node) -> None:
     walk.infer(node)
     t = node.inputs[0]
     for k in range(len(node.outputs)):
-        walk.put(node, k, walk.at(t))
+        walk.put(node, k, walk.axes_of(t))
     _sums(walk, node, walk.sums.get(t))
 
 
@@ -50,8 +50,8 @@ def single(walk: SizePass, node: Node) -> None:
 @rule("QuantizeLinear", "DequantizeLinear", domain="com.microsoft")
 def quantize(walk: SizePass, node: Node) -> None:
     """Scales along an axis are stored for its size."""
-    axes = walk.at(node.inputs[0])
-    scale = walk.was(node.inputs[1])
+    axes = walk.axes_of(node.inputs[0])
+    scale = walk.old_shape(node.inputs[1])
     if int(np.prod(scale)) > 1 and moves(axes[node.attributes.get("axis", 1) % len(axes)]):
         raise SizeBlocked("its scales are stored for the size in the file", walk.name(node.inputs[1]))
     single(walk, node)
@@ -61,7 +61,7 @@ def quantize(walk: SizePass, node: Node) -> None:
 def dynamic_quantize(walk: SizePass, node: Node) -> None:
     """One range for all elements."""
     walk.infer(node)
-    walk.put(node, 0, walk.at(node.inputs[0]))
+    walk.put(node, 0, walk.axes_of(node.inputs[0]))
 
 
 @rule(*_BROADCAST, scales=True)
@@ -97,14 +97,14 @@ def quantized(walk: SizePass, node: Node) -> None:
 def same(walk: SizePass, node: Node) -> None:
     """Output has the shape of the first input at any size."""
     walk.infer(node)
-    walk.put(node, 0, walk.at(node.inputs[0]))
+    walk.put(node, 0, walk.axes_of(node.inputs[0]))
 
 
 @rule("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
 @rule("SimplifiedLayerNormalization", domain="com.microsoft")
 def layer_norm(walk: SizePass, node: Node) -> None:
     """From an axis to the last; scales are stored for their sizes."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     _require_fixed_weights(walk, node, axes[node.attributes.get("axis", -1) % len(axes) :])
     walk.infer(node)
     walk.put(node, 0, axes)
@@ -126,7 +126,7 @@ def skip_layer_norm(walk: SizePass, node: Node) -> None:
 @rule("GroupNorm", "SkipGroupNorm", domain="com.microsoft")
 def channels(walk: SizePass, node: Node) -> None:
     """Weights per channel."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     last = node.domain and node.attributes.get("channels_last", 1)
     _require_fixed_weights(walk, node, axes[-1:] if last else axes[1:2])
     walk.infer(node)
@@ -144,7 +144,7 @@ def _require_fixed_weights(walk: SizePass, node: Node, axes: Sequence[Axis]) -> 
 def _old_broadcast(walk: SizePass, node: Node) -> None:
     """Before opset 7 the second input aligns with a range of the first input's axes."""
     first, second = node.inputs[:2]
-    axes, shape = walk.at(first), walk.was(second)
+    axes, shape = walk.axes_of(first), walk.old_shape(second)
     begin = node.attributes.get("axis", len(axes) - len(shape))
     aligned = axes[begin : begin + len(shape)]
     if walk.stored(second) and any(moves(a) and d != 1 for a, d in zip(aligned, shape, strict=True)):
@@ -159,7 +159,7 @@ def fitted(walk: SizePass, node: Node, live: Sequence[int]) -> dict[int, dict[in
     cuts: dict[int, dict[int, int]] = {}
     for i in live:
         t = node.inputs[i]
-        before, after = walk.was(t), walk.new_shape(t)
+        before, after = walk.old_shape(t), walk.new_shape(t)
         for axis, size in enumerate(before):
             target = result[axis - len(before)]
             if size == 1 or old_size(target) == 1 or after[axis] == new_size(target):
@@ -170,25 +170,25 @@ def fitted(walk: SizePass, node: Node, live: Sequence[int]) -> dict[int, dict[in
 
 def _result(walk: SizePass, node: Node, live: Sequence[int]) -> tuple[Axis, ...]:
     """Return the axes of the broadcast result. Raises: SizeBlocked if data inputs disagree."""
-    rank = max(len(walk.was(node.inputs[i])) for i in live)
+    rank = max(len(walk.old_shape(node.inputs[i])) for i in live)
     result: list[Axis | None] = [None] * rank
     ranked = sorted(live, key=lambda i: walk.stored(node.inputs[i]))
     for i in ranked:
         t = node.inputs[i]
-        axes = walk.at(t)
+        axes = walk.axes_of(t)
         for axis, own_axis in enumerate(axes):
             out_axis = axis + rank - len(axes)
-            have = result[out_axis]
-            if have is None or old_size(have) == 1:
+            merged = result[out_axis]
+            if merged is None or old_size(merged) == 1:
                 result[out_axis] = own_axis
             elif old_size(own_axis) != 1 and walk.changed(t) and moves(own_axis):
-                if new_size(own_axis) != new_size(have) and not walk.stored(t):
-                    sizes = f"{new_size(have)} and {new_size(own_axis)}"
+                if new_size(own_axis) != new_size(merged) and not walk.stored(t):
+                    sizes = f"{new_size(merged)} and {new_size(own_axis)}"
                     raise SizeBlocked(
                         f"its inputs would have different sizes on one axis ({sizes})", walk.name(t)
                     )
-                if not all(part.front for part in own_axis if not part.steady):
-                    result[out_axis] = blurred(have)
+                if not all(factor.front for factor in own_axis if not factor.steady):
+                    result[out_axis] = blurred(merged)
     return tuple(
         _stored_axis(walk, node, out_axis, axis or steady(1)) for out_axis, axis in enumerate(result)
     )
@@ -198,10 +198,10 @@ def _stored_axis(walk: SizePass, node: Node, out_axis: int, axis: Axis) -> Axis:
     """Offer a changing length for an axis that only stored tables have, such as one row per query."""
     if moves(axis) or old_size(axis) not in walk.lengths or old_size(axis) == 1:
         return axis
-    rank = max(len(walk.was(t)) for t in node.inputs if t >= 0)
+    rank = max(len(walk.old_shape(t)) for t in node.inputs if t >= 0)
     for t in node.inputs:
         if t >= 0 and not walk.stored(t):
-            shape = walk.was(t)
+            shape = walk.old_shape(t)
             if out_axis >= rank - len(shape) and shape[out_axis - rank + len(shape)] != 1:
                 return axis
     return walk.choose(node, [*walk.lengths[old_size(axis)], axis], f".{out_axis}")
@@ -216,20 +216,22 @@ def _size_as_number(walk: SizePass, node: Node, live: Sequence[int]) -> None:
         return
     for i in live:
         number = walk.scalar(node.inputs[i])
-        others = [node.inputs[k] for k in live if k != i]
+        other_inputs = [node.inputs[k] for k in live if k != i]
         if number is None or not number:
             continue
-        is_integer = any(walk.state.dtypes[t] in _INTEGERS for t in others) and node.op_type in _COUNTING
+        is_integer = (
+            any(walk.state.dtypes[t] in _INTEGERS for t in other_inputs) and node.op_type in _COUNTING
+        )
         if is_integer and any(abs(number) in (size, size - 1) and size > _SMALL for size in walk.spans):
             why = f"its constant {number:g} may be a dimension in the file"
             raise SizeBlocked(why, walk.name(node.inputs[i]))
-        if any(walk.changed(t) for t in others) and not is_integer:
+        if any(walk.changed(t) for t in other_inputs) and not is_integer:
             for size in walk.roots:
                 forms = (size, 1 / size, math.log(size), math.log2(size))
                 if size > _FIRST_SIZE and any(abs(abs(number) - form) <= _TOLERANCE * form for form in forms):
                     why = f"its constant {number:g} may be derived from the input dimension {size}"
                     raise SizeBlocked(why, walk.name(node.inputs[i]))
-        for size in frozenset().union(*(walk.sums.get(t, frozenset()) for t in others)):
+        for size in frozenset().union(*(walk.sums.get(t, frozenset()) for t in other_inputs)):
             forms = (size, 1 / size, size**0.5, size**-0.5)
             if any(abs(abs(number) - form) <= _TOLERANCE * form for form in forms):
                 why = f"its constant {number:g} scales a sum over {size} entries and may be their number"

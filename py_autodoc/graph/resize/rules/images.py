@@ -15,7 +15,7 @@ _MIN_GLOBAL_KERNEL = 4
 @rule("QLinearConv", "NhwcConv", "FusedConv", domain=MS)
 def convolution(walk: SizePass, node: Node) -> None:
     """Channels are stored, the other axes are not."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     channel = len(axes) - 1 if node.op_type == "NhwcConv" else 1
     if moves(axes[channel]):
         raise SizeBlocked(
@@ -25,12 +25,12 @@ def convolution(walk: SizePass, node: Node) -> None:
         raise SizeBlocked("its output size is stored")
     _parity(walk, node)
     walk.infer(node)
-    walk.put(node, 0, front=len(axes) == 3 and all(part.front for part in axes[2] if not part.steady))
+    walk.put(node, 0, front=len(axes) == 3 and all(factor.front for factor in axes[2] if not factor.steady))
 
 
 def _parity(walk: SizePass, node: Node) -> None:
     """Raises: SizeBlocked for asymmetric padding, which may depend on the size."""
-    axes, pads = walk.at(node.inputs[0])[2:], node.attributes.get("pads") or []
+    axes, pads = walk.axes_of(node.inputs[0])[2:], node.attributes.get("pads") or []
     strides = node.attributes.get("strides") or [1] * len(axes)
     for k, axis in enumerate(axes):
         if len(pads) != 2 * len(axes) or not moves(axis) or pads[k] == pads[k + len(axes)]:
@@ -47,7 +47,7 @@ def _parity(walk: SizePass, node: Node) -> None:
 @rule("QLinearAveragePool", domain=MS)
 def pool(walk: SizePass, node: Node) -> None:
     """A window over a whole axis still covers it; one that splits it evenly may depend on its size."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     spatial = range(2, len(axes))
     kernel = [int(k) for k in node.attributes.get("kernel_shape") or ()]
     strides = [int(s) for s in node.attributes.get("strides") or [1] * len(kernel)]
@@ -83,7 +83,7 @@ def pool(walk: SizePass, node: Node) -> None:
             walk.require_rest_steady(node, 0)
             return
     walk.infer(node)
-    front = len(axes) == 3 and all(part.front for part in axes[2] if not part.steady)
+    front = len(axes) == 3 and all(factor.front for factor in axes[2] if not factor.steady)
     walk.put(node, 0, front=front)
     walk.require_rest_steady(node)
 

@@ -16,7 +16,7 @@ from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 def gather(walk: SizePass, node: Node) -> None:
     """Indexes a table by data, or stored positions of a changing axis."""
     data, index = node.inputs[:2]
-    axes, index_axes = walk.at(data), walk.at(index)
+    axes, index_axes = walk.axes_of(data), walk.axes_of(index)
     a = node.attributes.get("axis", 0) % len(axes)
     consts: dict[int, list[int] | int] = {}
     old_indices: list[int] | None = None
@@ -27,14 +27,14 @@ def gather(walk: SizePass, node: Node) -> None:
             raise SizeBlocked(
                 f"it uses stored indices into an axis of {old_size(axes[a])} entries", walk.name(index)
             )
-        if len(walk.was(index)) > 1:
+        if len(walk.old_shape(index)) > 1:
             raise SizeBlocked(
                 f"it uses a stored table of indices into an axis of {old_size(axes[a])} entries",
                 walk.name(index),
             )
         new_indices = _new_indices(walk, node, old_indices)
         if new_indices != old_indices:
-            if not walk.was(index):
+            if not walk.old_shape(index):
                 _point(walk, node, new_indices[0])
                 return
             consts[1] = new_indices
@@ -48,7 +48,7 @@ def gather(walk: SizePass, node: Node) -> None:
 
 
 def _new_indices(walk: SizePass, node: Node, old_indices: list[int]) -> list[int]:
-    axis = walk.at(node.inputs[0])[node.attributes.get("axis", 0) % len(walk.at(node.inputs[0]))]
+    axis = walk.axes_of(node.inputs[0])[node.attributes.get("axis", 0) % len(walk.axes_of(node.inputs[0]))]
     size = old_size(axis)
     if len(old_indices) == size > 1 and old_indices == list(range(size)):
         return list(range(new_size(axis)))
@@ -63,7 +63,7 @@ def _new_indices(walk: SizePass, node: Node, old_indices: list[int]) -> list[int
 def _point(walk: SizePass, node: Node, k: int) -> None:
     """A single position, as a tensor without axes."""
     a = node.attributes.get("axis", 0)
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     walk.infer(node, consts={1: k})
     walk.put(node, 0, [axis for i, axis in enumerate(axes) if i != a % len(axes)])
 
@@ -79,7 +79,7 @@ def _require_rows(walk: SizePass, node: Node, a: int) -> None:
     top = longest - 1 if value is None else int(np.max(np.asarray(value), initial=0))
     if top >= rows:
         raise SizeBlocked(
-            f"the stored table {walk.name(data)} {list(walk.was(data))} has only {rows} entries, but"
+            f"the stored table {walk.name(data)} {list(walk.old_shape(data))} has only {rows} entries, but"
             f" {top + 1} are needed",
             walk.name(data),
         )
@@ -89,7 +89,7 @@ def _require_rows(walk: SizePass, node: Node, a: int) -> None:
 def gather_elements(walk: SizePass, node: Node) -> None:
     """Stored positions per element are cut to those of the remaining elements."""
     data, index = node.inputs[:2]
-    axes, index_axes = walk.at(data), list(walk.at(index))
+    axes, index_axes = walk.axes_of(data), list(walk.axes_of(index))
     a = node.attributes.get("axis", 0) % len(axes)
     if moves(axes[a]) and walk.stored(index):
         raise SizeBlocked(
@@ -103,8 +103,8 @@ def gather_elements(walk: SizePass, node: Node) -> None:
                 cuts.setdefault(1, {})[axis] = walk.fit(node, 1, axis, data_axis)
                 index_axes[axis] = data_axis
             elif axis == a and old_size(index_axis) in walk.spans:
-                other = [x for x in axes if moves(x) and old_size(x) == old_size(index_axis)]
-                reading = walk.choose(node, [other[0], index_axis] if other else [index_axis])
+                matching_axes = [x for x in axes if moves(x) and old_size(x) == old_size(index_axis)]
+                reading = walk.choose(node, [matching_axes[0], index_axis] if matching_axes else [index_axis])
                 if moves(reading):
                     cuts.setdefault(1, {})[axis] = walk.fit(node, 1, axis, reading)
                     index_axes[axis] = reading
@@ -122,21 +122,21 @@ def gather_nd(walk: SizePass, node: Node) -> None:
     value = walk.old.values.get(index)
     if value is None or node.attributes.get("batch_dims", 0):
         raise SizeBlocked("its indices are stored", walk.name(index))
-    axes, index_axes = walk.at(data), list(walk.at(index))
+    axes, index_axes = walk.axes_of(data), list(walk.axes_of(index))
     table = np.asarray(value)
-    for part in range(table.shape[-1]):
-        if not moves(axes[part]):
+    for component in range(table.shape[-1]):
+        if not moves(axes[component]):
             continue
-        size, new = old_size(axes[part]), new_size(axes[part])
+        size, new = old_size(axes[component]), new_size(axes[component])
         range_axis = next(
-            (j for j in range(table.ndim - 1) if _is_full_range(table[..., part], j, size)), None
+            (j for j in range(table.ndim - 1) if _is_full_range(table[..., component], j, size)), None
         )
         if range_axis is None:
             raise SizeBlocked(f"it uses stored indices into an axis of {size} entries", walk.name(index))
         table = np.take(table, np.arange(new) % size, axis=range_axis)
         shape = [new if j == range_axis else 1 for j in range(table.ndim - 1)]
-        table[..., part] = np.arange(new).reshape(shape)
-        index_axes[range_axis] = axes[part]
+        table[..., component] = np.arange(new).reshape(shape)
+        index_axes[range_axis] = axes[component]
     walk.infer(node, consts={1: table} if table.shape != np.shape(value) else None)
     walk.put(node, 0, [*index_axes[:-1], *axes[table.shape[-1] :]])
 
@@ -167,20 +167,20 @@ def gather_quantized(walk: SizePass, node: Node) -> None:
 @rule("OneHot")
 def one_hot(walk: SizePass, node: Node) -> None:
     """The number of classes is stored."""
-    axes = list(walk.at(node.inputs[0]))
+    axes = list(walk.axes_of(node.inputs[0]))
     walk.infer(node)
     rank = len(axes) + 1
     a = node.attributes.get("axis", -1) % rank
-    axes.insert(a, steady(walk.was(node.outputs[0])[a]))
+    axes.insert(a, steady(walk.old_shape(node.outputs[0])[a]))
     walk.put(node, 0, axes)
 
 
 @rule("TopK")
 def top(walk: SizePass, node: Node) -> None:
     """The number is stored, unless it was the whole axis."""
-    axes = list(walk.at(node.inputs[0]))
+    axes = list(walk.axes_of(node.inputs[0]))
     a = node.attributes.get("axis", -1) % len(axes)
-    count = walk.was(node.outputs[0])[a]
+    count = walk.old_shape(node.outputs[0])[a]
     if moves(axes[a]) and (count >= new_size(axes[a]) or count == old_size(axes[a])):
         raise SizeBlocked(f"it selects {count} of {old_size(axes[a])} entries")
     walk.infer(node)

@@ -16,22 +16,22 @@ MS = "com.microsoft"
 def matmul(walk: SizePass, node: Node) -> None:
     """Rows of the first operand, columns of the second."""
     second = 3 if node.op_type == "QLinearMatMul" else 1
-    a, b = walk.at(node.inputs[0]), walk.at(node.inputs[second])
+    a, b = walk.axes_of(node.inputs[0]), walk.axes_of(node.inputs[second])
     _product(walk, node, second, a, b)
 
 
 @rule("FusedMatMul", domain=MS)
 def fused_matmul(walk: SizePass, node: Node) -> None:
     """A product with optional transposition of the operands."""
-    sides = []
+    operands = []
     for letter, i in (("A", 0), ("B", 1)):
-        axes = list(walk.at(node.inputs[i]))
+        axes = list(walk.axes_of(node.inputs[i]))
         if len(axes) > 1 and node.attributes.get(f"transBatch{letter}", 0):
             axes = [*axes[1:-1], axes[0], axes[-1]]
         if len(axes) > 1 and node.attributes.get(f"trans{letter}", 0):
             axes[-2], axes[-1] = axes[-1], axes[-2]
-        sides.append(axes)
-    _product(walk, node, 1, *sides)
+        operands.append(axes)
+    _product(walk, node, 1, *operands)
 
 
 def _product(walk: SizePass, node: Node, second: int, a: Sequence[Axis], b: Sequence[Axis]) -> None:
@@ -47,14 +47,12 @@ def _product(walk: SizePass, node: Node, second: int, a: Sequence[Axis], b: Sequ
 
 def _meet(walk: SizePass, node: Node, second: int, a: Axis, b: Axis) -> None:
     """Raises: SizeBlocked if the summed axes differ."""
-    for i, own, other in ((second, b, a), (0, a, b)):
+    for i, axis, other_axis in ((second, b, a), (0, a, b)):
         t = node.inputs[i]
         if walk.stored(t):
-            shape = list(walk.was(t))
-            raise SizeBlocked(
-                f"its weights {walk.name(t)} {shape} are for {old_size(own)} entries, not {new_size(other)}",
-                walk.name(t),
-            )
+            shape = list(walk.old_shape(t))
+            entries = f"{old_size(axis)} entries, not {new_size(other_axis)}"
+            raise SizeBlocked(f"its weights {walk.name(t)} {shape} are for {entries}", walk.name(t))
     raise SizeBlocked(f"its inner dimensions would be {new_size(a)} and {new_size(b)}")
 
 
@@ -68,14 +66,14 @@ def _batch_axes(a: Sequence[Axis], b: Sequence[Axis]) -> list[Axis]:
 def _summed(walk: SizePass, node: Node, axis: Axis) -> None:
     if moves(axis):
         walk.sums[node.outputs[0]] = frozenset(
-            {old_size(axis), *(part.old for part in axis if not part.steady)}
+            {old_size(axis), *(factor.old for factor in axis if not factor.steady)}
         )
 
 
 @rule("MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "DynamicQuantizeMatMul", domain=MS)
 def stored_matmul(walk: SizePass, node: Node) -> None:
     """The second operand is a stored weight."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     if moves(axes[-1]):
         raise SizeBlocked(
             f"its weights are stored for {old_size(axes[-1])} entries", walk.name(node.inputs[1])
@@ -88,7 +86,7 @@ def stored_matmul(walk: SizePass, node: Node) -> None:
 @rule("FusedGemm", domain=MS)
 def gemm(walk: SizePass, node: Node) -> None:
     """Rows of the first operand, columns of the second; the bias is broadcast."""
-    a, b = list(walk.at(node.inputs[0])), list(walk.at(node.inputs[1]))
+    a, b = list(walk.axes_of(node.inputs[0])), list(walk.axes_of(node.inputs[1]))
     a = a[::-1] if node.attributes.get("transA", 0) else a
     b = b[::-1] if node.attributes.get("transB", 0) else b
     if new_size(a[1]) != new_size(b[0]):
@@ -96,7 +94,7 @@ def gemm(walk: SizePass, node: Node) -> None:
     result = [a[0], b[1]]
     cuts: dict[int, dict[int, int]] = {}
     if walk.has(node, 2):
-        shape = walk.was(node.inputs[2])
+        shape = walk.old_shape(node.inputs[2])
         for axis, size in enumerate(shape):
             target = result[axis - len(shape)]
             if size != 1 and walk.new_shape(node.inputs[2])[axis] != new_size(target):
@@ -109,20 +107,20 @@ def gemm(walk: SizePass, node: Node) -> None:
 @rule("Einsum")
 def einsum(walk: SizePass, node: Node) -> None:
     """Each letter has one size."""
-    left, arrow, out = str(node.attributes.get("equation", "")).replace(" ", "").partition("->")
-    if not arrow or "." in left:
+    inputs_text, arrow, out = str(node.attributes.get("equation", "")).replace(" ", "").partition("->")
+    if not arrow or "." in inputs_text:
         raise SizeBlocked("its equation has an ellipsis or no output")
-    known: dict[str, Axis] = {}
-    for i, term in enumerate(left.split(",")):
-        for letter, axis in zip(term, walk.at(node.inputs[i]), strict=True):
-            have = known.setdefault(letter, axis)
-            if new_size(have) != new_size(axis) and old_size(have) == old_size(axis):
+    axis_of: dict[str, Axis] = {}
+    for i, term in enumerate(inputs_text.split(",")):
+        for letter, axis in zip(term, walk.axes_of(node.inputs[i]), strict=True):
+            first = axis_of.setdefault(letter, axis)
+            if new_size(first) != new_size(axis) and old_size(first) == old_size(axis):
                 raise SizeBlocked(
-                    f"the index {letter} would have both {new_size(have)} and {new_size(axis)} entries"
+                    f"the index {letter} would have both {new_size(first)} and {new_size(axis)} entries"
                 )
     walk.infer(node)
-    walk.put(node, 0, [known[letter] for letter in out])
-    contracted = [axis for letter, axis in known.items() if letter not in out and moves(axis)]
+    walk.put(node, 0, [axis_of[letter] for letter in out])
+    contracted = [axis for letter, axis in axis_of.items() if letter not in out and moves(axis)]
     if contracted:
         walk.sums[node.outputs[0]] = frozenset(old_size(axis) for axis in contracted)
 
@@ -131,7 +129,7 @@ def einsum(walk: SizePass, node: Node) -> None:
 @rule("DynamicQuantizeLSTM", domain=MS)
 def recurrent(walk: SizePass, node: Node) -> None:
     """Any number of steps."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     steps = 0 if node.attributes.get("layout", 0) == 0 else 1
     if any(moves(axis) for k, axis in enumerate(axes) if k != steps):
         raise SizeBlocked("an axis other than the time axis changes")
@@ -139,7 +137,7 @@ def recurrent(walk: SizePass, node: Node) -> None:
         raise SizeBlocked("its sequence lengths are stored", walk.name(node.inputs[4]))
     walk.infer(node)
     if node.outputs[0] >= 0:
-        result = [steady(d) for d in walk.was(node.outputs[0])]
+        result = [steady(d) for d in walk.old_shape(node.outputs[0])]
         result[steps] = axes[steps]
         walk.put(node, 0, result)
     walk.require_rest_steady(node)
@@ -149,4 +147,4 @@ def recurrent(walk: SizePass, node: Node) -> None:
 def experts(walk: SizePass, node: Node) -> None:
     """Tokens are independent."""
     walk.infer(node)
-    walk.put(node, 0, walk.at(node.inputs[0]))
+    walk.put(node, 0, walk.axes_of(node.inputs[0]))

@@ -22,7 +22,7 @@ def reduce(walk: SizePass, node: Node) -> None:
         walk.infer(node)  # shape arithmetic
         walk.require_rest_steady(node, 0)
         return
-    axes = walk.at(t)
+    axes = walk.axes_of(t)
     if node.op_type.startswith("Arg"):
         reduced_axes = [int(node.attributes.get("axis", 0))]
     elif walk.has(node, 1):
@@ -36,9 +36,11 @@ def reduce(walk: SizePass, node: Node) -> None:
         reduced_axes = list(range(len(axes)))
     removed = {a % len(axes) for a in reduced_axes}
     walk.infer(node)
-    keep = node.attributes.get("keepdims", 1)
+    keepdims = node.attributes.get("keepdims", 1)
     walk.put(
-        node, 0, [steady(1) if k in removed else a for k, a in enumerate(axes) if keep or k not in removed]
+        node,
+        0,
+        [steady(1) if k in removed else a for k, a in enumerate(axes) if keepdims or k not in removed],
     )
     sizes = {old_size(axes[k]) for k in removed if moves(axes[k])}
     if sizes and (node.op_type in _COUNTED or node.op_type.startswith("Arg")):

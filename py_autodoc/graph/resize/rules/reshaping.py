@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from py_autodoc.graph.ir.model import Node
 from py_autodoc.graph.resize.axes import Axis, moves, new_size, old_size
-from py_autodoc.graph.resize.regroup import sizes_of, ways
+from py_autodoc.graph.resize.regroup import output_axes, sizes_of
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 
 @rule("Transpose", scales=True)
 def transpose(walk: SizePass, node: Node) -> None:
     """Axes move according to the permutation."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     order = list(node.attributes.get("perm") or range(len(axes))[::-1])
     walk.infer(node)
     walk.put(node, 0, [axes[a] for a in order])
@@ -31,12 +31,12 @@ def axes_of_one(walk: SizePass, node: Node) -> None:
 @rule("Reshape", scales=True)
 def reshape(walk: SizePass, node: Node) -> None:
     """The shape is kept if it is right at the requested sizes, otherwise rewritten."""
-    t, out = node.inputs[0], walk.was(node.outputs[0])
-    if 0 in walk.was(t):
+    t, out = node.inputs[0], walk.old_shape(node.outputs[0])
+    if 0 in walk.old_shape(t):
         raise SizeBlocked("its input has no elements")
-    candidates = ways(walk.at(t), out)
+    candidates = output_axes(walk.axes_of(t), out)
     if not candidates:
-        shape = list(walk.was(t))
+        shape = list(walk.old_shape(t))
         raise SizeBlocked(f"reshaping {shape} to {list(out)} does not extend to other sizes")
     old = walk.were(node.inputs[1]) if walk.has(node, 1) else list(node.attributes.get("shape") or ())
     requested = walk.numbers(node.inputs[1]) if walk.has(node, 1) else old
@@ -89,8 +89,8 @@ def _rewritten_shape(
 
 
 def _output_axes(walk: SizePass, node: Node, new: Sequence[int]) -> tuple[Axis, ...]:
-    out = walk.was(node.outputs[0])
-    for axes in ways(walk.at(node.inputs[0]), out):
+    out = walk.old_shape(node.outputs[0])
+    for axes in output_axes(walk.axes_of(node.inputs[0]), out):
         if sizes_of(axes) == list(new):
             return axes
     raise SizeBlocked(f"the output shape {list(out)} does not extend to other sizes")
@@ -104,7 +104,7 @@ def _carry(walk: SizePass, node: Node) -> None:
 @rule("DepthToSpace", "SpaceToDepth")
 def blocks(walk: SizePass, node: Node) -> None:
     """Blocks of a stored size."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     size = node.attributes.get("blocksize", 1)
     if node.op_type == "SpaceToDepth" and any(new_size(a) % size for a in axes[2:]):
         raise SizeBlocked(f"its blocks of {size} do not divide the new size")

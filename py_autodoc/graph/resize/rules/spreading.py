@@ -20,8 +20,8 @@ def constant_of_shape(walk: SizePass, node: Node) -> None:
 @rule("Expand")
 def expand(walk: SizePass, node: Node) -> None:
     """Numbers on changing axes follow them; other numbers may represent such an axis, too."""
-    t, out = node.inputs[0], walk.was(node.outputs[0])
-    axes = walk.at(t)
+    t, out = node.inputs[0], walk.old_shape(node.outputs[0])
+    axes = walk.axes_of(t)
     requested = walk.numbers(node.inputs[1])
     if requested is None:
         raise SizeBlocked("its output shape is computed from data")
@@ -51,8 +51,8 @@ def expand(walk: SizePass, node: Node) -> None:
                 if old_size(x) == number and moves(x)
             ]
             options = [*dict.fromkeys(follow), steady(number)]
-            seen: dict[int, object] = {}
-            options = [x for x in options if seen.setdefault(new_size(x), x) is x]
+            by_size: dict[int, object] = {}
+            options = [x for x in options if by_size.setdefault(new_size(x), x) is x]
             result[k] = walk.choose(node, options, f".{k}")
             new_shape[position] = new_size(result[k])
     walk.infer(node, consts={1: new_shape} if new_shape != requested else None)
@@ -62,7 +62,7 @@ def expand(walk: SizePass, node: Node) -> None:
 @rule("Tile")
 def tile(walk: SizePass, node: Node) -> None:
     """The number of repeats is stored."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     counts = walk.numbers(node.inputs[1])
     if counts is None or node.opset < 6:
         raise SizeBlocked("its number of repeats depends on the data")
@@ -82,7 +82,7 @@ def tile(walk: SizePass, node: Node) -> None:
 @rule("Resize", "Upsample")
 def resize(walk: SizePass, node: Node) -> None:
     """Scales are valid at any size; stored sizes follow the resized tensor, or stay."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     old = node.op_type == "Upsample" or node.opset < 11
     if old or not walk.has(node, 3):
         walk.unchanged(node)
@@ -112,10 +112,14 @@ def _sizes(
     walk: SizePass, node: Node, requested: list[int], moving: list[tuple[int, int]]
 ) -> list[list[int]]:
     """Return readings of stored sizes: those of another changing tensor, else a factor, or unchanged."""
-    axes = walk.at(node.inputs[0])
+    axes = walk.axes_of(node.inputs[0])
     old_input = tuple(old_size(axes[a]) for _, a in moving)
     old_output = tuple(requested[k] for k, _ in moving)
-    candidates = [[other[a] for _, a in moving] for other in walk.axes.values() if len(other) == len(axes)]
+    candidates = [
+        [tensor_axes[a] for _, a in moving]
+        for tensor_axes in walk.axes.values()
+        if len(tensor_axes) == len(axes)
+    ]
     matches = [sizes for sizes in candidates if tuple(map(old_size, sizes)) == old_output]
     followed = list(dict.fromkeys(tuple(map(new_size, sizes)) for sizes in matches))
     if followed and not (old_input == old_output and set(old_output) <= walk.roots):
