@@ -41,7 +41,7 @@ class _RecordedModule:
         """Return nothing, since every node is recorded."""
         return ()
 
-    def owner(self, name: str) -> str | None:
+    def owning_module(self, name: str) -> str | None:
         """Return None, since every node is recorded."""
         return None
 

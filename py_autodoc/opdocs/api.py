@@ -18,7 +18,7 @@ from py_autodoc.hardware.detect import cpu
 from py_autodoc.opdocs import document
 from py_autodoc.opdocs.c_operators import CNode, c_source, data
 from py_autodoc.opdocs.facts import facts
-from py_autodoc.opdocs.integer_operations import QuantizedModel, QuantizedOperation, found
+from py_autodoc.opdocs.integer_operations import QuantizedModel, QuantizedOperation, find_operations
 from py_autodoc.opdocs.pages import html, markdown
 from py_autodoc.opdocs.picture import picture
 from py_autodoc.opdocs.replay import WHAT, ReplayResult, replayed
@@ -34,7 +34,7 @@ from py_autodoc.report.viewer_payload.build_payload import build_payload
 from py_autodoc.samples import analysis_at_sizes, choose_samples, input_specs
 from py_autodoc.version import NAME, version
 
-SAMPLES, MADE = 16, 1
+SAMPLES, GENERATED_SAMPLES = 16, 1
 VECTOR_BYTES = 1 << 25
 """Total array bytes of an operation above which no test vectors are written."""
 Step = Callable[[str, int, int], None]
@@ -77,17 +77,19 @@ def opdocs(
         AnalysisError: ONNX Runtime rejects the model.
         OutputError: the folder cannot be written.
     """
-    tell = progress or (lambda step, done, total: None)
+    report_step = progress or (lambda step, results, total: None)
     runtime = onnxruntime(WHAT)
     empty(Path(out), force)
-    tell("reading", 0, 0)
+    report_step("reading", 0, 0)
     analysis = analysis_at_sizes(model, data, bindings, input_shapes)
-    inputs, said = choose_samples(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
+    inputs, data_text = choose_samples(
+        data, input_specs(analysis), samples, seed, (SAMPLES, GENERATED_SAMPLES)
+    )
     # Stop early if ONNX Runtime rejects the model.
     open_session(model, WHAT)
-    whole = read_model(model, weights=True)
-    made = found(whole)
-    if not made.operations:
+    proto_with_weights = read_model(model, weights=True)
+    quantized = find_operations(proto_with_weights)
+    if not quantized.operations:
         raise OptionError(
             "not-quantized", f"{base_name(model)} has no quantized operation.",
             "Quantize it first: onnx-autodoc quantize MODEL OUT --data FILE.",
@@ -99,21 +101,21 @@ def opdocs(
     with filling(out, [model], force) as folder:
         for name in ("c", "pictures", *(["vectors"] if vectors else [])):
             (folder / name).mkdir()
-        done = replayed(model, proto, made.operations, inputs, _sizes(analysis), kernel)
+        results = replayed(model, proto, quantized.operations, inputs, _sizes(analysis), kernel)
         drawn: dict[int, str] = {}
-        for count, (at, seen) in enumerate(done):
-            tell("operations", count, len(made.operations))
-            one = made.operations[at]
-            record = _linked(facts(at + 1, one, seen, modules.get(one.name, "")), made)
-            records[at], drawn[at + 1] = _written(folder, record, one, seen, vectors)
+        for count, (index, replay) in enumerate(results):
+            report_step("operations", count, len(quantized.operations))
+            operation = quantized.operations[index]
+            record = _linked(facts(index + 1, operation, replay, modules.get(operation.name, "")), quantized)
+            records[index], drawn[index + 1] = _written(folder, record, operation, replay, vectors)
         graph = folder / "pictures/model.svg"
         graph.write_text(svg_picture(build_payload(analysis)), encoding="utf-8")
         result = _result(
-            made,
-            [records[at] for at in sorted(records)],
+            quantized,
+            [records[index] for index in sorted(records)],
             base_name(model),
             len(inputs),
-            said,
+            data_text,
             kernel,
             runtime,
         )
@@ -124,22 +126,22 @@ def opdocs(
 
 
 def _result(
-    made: QuantizedModel,
+    quantized: QuantizedModel,
     records: list[document.Operation],
     name: str,
     samples: int,
-    said: str,
+    data_text: str,
     kernel: str,
     runtime: Any,
 ) -> document.Operations:
     floats = [
         document.FloatOperation(node=node, op_type=op_type, reason=why)
-        for node, (op_type, why) in made.floats.items()
+        for node, (op_type, why) in quantized.floats.items()
     ]
     return document.Operations(
         model=name,
         samples=samples,
-        data=said,
+        data=data_text,
         kernel=kernel,
         picture="pictures/model.svg",
         cpu=cpu()["name"],
@@ -149,41 +151,49 @@ def _result(
     )
 
 
-def _linked(record: document.Operation, made: QuantizedModel) -> document.Operation:
+def _linked(record: document.Operation, quantized: QuantizedModel) -> document.Operation:
     """Return the record with the sources of its operands' codes."""
     operands = []
-    for one in record.operands:
-        at, through = (None, ()) if one.constant or one.role == "y" else made.source(one.tensor)
-        operands.append(one if at is None else replace(one, source=at + 1, through=list(through)))
+    for operand in record.operands:
+        index, through = (
+            (None, ()) if operand.constant or operand.role == "y" else quantized.source(operand.tensor)
+        )
+        operands.append(
+            operand if index is None else replace(operand, source=index + 1, through=list(through))
+        )
     return replace(record, operands=operands)
 
 
 def _sizes(analysis: Analysis) -> dict[str, int]:
     """Return the sizes in bytes of tensors with a known shape, as 32-bit values."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for tensor in analysis.model.tensors:
         shape = analysis.types.shapes[tensor.id] or (None,)
-        sizes = [size for size in shape if isinstance(size, int)]
-        if len(sizes) == len(shape):
-            found[tensor.name] = 4 * prod(sizes)
-    return found
+        dims = [size for size in shape if isinstance(size, int)]
+        if len(dims) == len(shape):
+            sizes[tensor.name] = 4 * prod(dims)
+    return sizes
 
 
 def _written(
-    folder: Path, record: document.Operation, one: QuantizedOperation, seen: ReplayResult, vectors: bool
+    folder: Path,
+    record: document.Operation,
+    operation: QuantizedOperation,
+    replay: ReplayResult,
+    vectors: bool,
 ) -> tuple[document.Operation, str]:
     """Write the files of an operation; return the record with their names, and the image."""
     stem = f"op_{record.number:03d}"
     named: dict[str, str] = {"picture": f"pictures/{stem}.svg"}
     notes = list(record.notes)
-    if not seen.fault and seen.outputs:
-        node = CNode(one.op_type, seen.inputs, seen.outputs, one.attributes)
+    if not replay.fault and replay.outputs:
+        node = CNode(operation.op_type, replay.inputs, replay.outputs, operation.attributes)
         text = c_source(stem, node)
         if text is None:
             notes.append("No C file: these shapes have no plain form in C.")
         else:
             named["c"] = f"c/{stem}.c"
-            (folder / named["c"]).write_text(f"/* {NAME}: {one.op_type} */\n{text}", encoding="utf-8")
+            (folder / named["c"]).write_text(f"/* {NAME}: {operation.op_type} */\n{text}", encoding="utf-8")
         if vectors:
             size = sum(value.nbytes for _, value in data(node)) + sum(value.nbytes for value in node.outputs)
             if size > VECTOR_BYTES:
@@ -200,8 +210,8 @@ def _packed(node: CNode) -> bytes:
     """Return an archive of the arrays by parameter of the C function, marked as written by ONNX Autodoc."""
     names = ["y"] if len(node.outputs) == 1 else ["y", "y_scale", "y_zero_point"]
     arrays = {**dict(data(node)), **dict(zip(names, node.outputs, strict=False))}
-    held = io.BytesIO()
-    np.savez_compressed(held, **arrays)  # type: ignore[arg-type]
-    with zipfile.ZipFile(held, "a") as archive:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    with zipfile.ZipFile(buffer, "a") as archive:
         archive.comment = COMMENT
-    return held.getvalue()
+    return buffer.getvalue()

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from py_autodoc.opdocs import c_text
-from py_autodoc.opdocs.c_text import array, at, index, nested, number, strided
+from py_autodoc.opdocs.c_text import array, entry, index, nested, number, strided
 from py_autodoc.opdocs.roles import roles
 from py_autodoc.quantize.reference import elementwise
 from py_autodoc.quantize.reference.arithmetic import F32, Array, codes, fma, limits, scalar
@@ -25,16 +25,16 @@ class CNode(NamedTuple):
     outputs: Sequence[Array]
     attributes: Mapping[str, Any]
 
-    def given(self, place: int) -> Array:
+    def required(self, i: int) -> Array:
         """Return a required input."""
-        found = self.inputs[place] if place < len(self.inputs) else None
-        if found is None:
-            raise ValueError(f"input {place} is missing")
-        return found
+        value = self.inputs[i] if i < len(self.inputs) else None
+        if value is None:
+            raise ValueError(f"input {i} is missing")
+        return value
 
-    def maybe(self, place: int) -> Array | None:
+    def optional(self, i: int) -> Array | None:
         """Return an optional input."""
-        return self.inputs[place] if place < len(self.inputs) else None
+        return self.inputs[i] if i < len(self.inputs) else None
 
 
 Source = tuple[list[str], list[str]]
@@ -46,19 +46,23 @@ def c_source(name: str, node: CNode) -> str | None:
 
     None if the operation has no C form for its dimensions.
     """
-    made = _OPERATORS[node.op_type](node)
-    if made is None:
+    source = _OPERATORS[node.op_type](node)
+    if source is None:
         return None
-    declared, body = made
+    declared, body = source
     function = c_text.function(name, parameters(node), body)
-    return "\n".join([c_text.HEAD, *(f"{one}\n" for one in declared), function, ""])
+    return "\n".join([c_text.HEAD, *(f"{declaration}\n" for declaration in declared), function, ""])
 
 
 def data(node: CNode) -> list[tuple[str, Array]]:
     """Return the operands that the function reads, in its order."""
-    places = [(role.name, role.at) for role in roles(node.op_type, len(node.inputs)) if role.at is not None]
-    found = [(name, node.maybe(place)) for name, place in places]
-    return [(name, value) for name, value in found if value is not None]
+    positions = [
+        (role.name, role.position)
+        for role in roles(node.op_type, len(node.inputs))
+        if role.position is not None
+    ]
+    operands = [(name, node.optional(position)) for name, position in positions]
+    return [(name, value) for name, value in operands if value is not None]
 
 
 def parameters(node: CNode) -> list[str]:
@@ -70,20 +74,20 @@ def parameters(node: CNode) -> list[str]:
 
 
 def _multiplier(*scales: Array) -> Array:
-    found = scales[0].astype(F32) * scales[1].astype(F32)
-    return np.asarray(found / scales[2].astype(F32)) if len(scales) > 2 else np.asarray(found)
+    product = scales[0].astype(F32) * scales[1].astype(F32)
+    return np.asarray(product / scales[2].astype(F32)) if len(scales) > 2 else np.asarray(product)
 
 
 def _conv_loops(node: CNode, x: Array, x_zero: int, w: Array, w_zero: Array, finish: str) -> list[str]:
     spatial = w.shape[2:]
     rank = len(spatial)
-    strides = [int(one) for one in node.attributes.get("strides") or [1] * rank]
-    dilations = [int(one) for one in node.attributes.get("dilations") or [1] * rank]
+    strides = [int(value) for value in node.attributes.get("strides") or [1] * rank]
+    dilations = [int(value) for value in node.attributes.get("dilations") or [1] * rank]
     pads = padding(x.shape[2:], spatial, strides, dilations, node.attributes)
     group = int(node.attributes.get("group", 1))
     filters = w.shape[0] // group
     axes = SPATIAL[:rank]
-    places = [
+    positions = [
         f"int {axis} = o{axis} * {stride} + k{axis} * {dilation} - {pad[0]};"
         for axis, stride, dilation, pad in zip(axes, strides, dilations, pads, strict=True)
     ]
@@ -93,17 +97,17 @@ def _conv_loops(node: CNode, x: Array, x_zero: int, w: Array, w_zero: Array, fin
     channel = "c" if group == 1 else f"m / {filters} * {w.shape[1]} + c"
     x_at = index(["n", f"({channel})", *axes], [*x.shape])
     w_at = index(["m", "c", *(f"k{axis}" for axis in axes)], [*w.shape])
-    zero = at("w_zero", w_zero, "m")
+    zero = entry("w_zero", w_zero, "m")
     product = f"((int32_t)x[{x_at}] - {x_zero}) * ((int32_t)w[{w_at}] - {zero})"
     # Padding stands for the real 0.
-    body = [*places, f"if ({outside}) continue;", f"sum += (uint32_t)({product});"]
+    body = [*positions, f"if ({outside}) continue;", f"sum += (uint32_t)({product});"]
     inner = nested(
         [("c", w.shape[1]), *((f"k{axis}", size) for axis, size in zip(axes, spatial, strict=True))], body, 0
     )
     out = node.outputs[0].shape
     start = (
         "uint32_t sum = (uint32_t)bias[m];"
-        if node.op_type == "QLinearConv" and node.maybe(8) is not None
+        if node.op_type == "QLinearConv" and node.optional(8) is not None
         else "uint32_t sum = 0;"
     )
     y_at = index(["n", "m", *(f"o{axis}" for axis in axes)], [*out])
@@ -116,19 +120,19 @@ def _conv_loops(node: CNode, x: Array, x_zero: int, w: Array, w_zero: Array, fin
 
 
 def _conv(node: CNode) -> Source:
-    x, w = node.given(0), node.given(3)
-    w_zero = _zeros(node.maybe(5), w)
-    multiplier = _multiplier(node.given(1), node.given(4), node.given(6)).reshape(-1)
+    x, w = node.required(0), node.required(3)
+    w_zero = _zeros(node.optional(5), w)
+    multiplier = _multiplier(node.required(1), node.required(4), node.required(6)).reshape(-1)
     declared = [array("multiplier", multiplier), array("w_zero", w_zero),
-                c_text.requantize(scalar(node.given(7)), node.outputs[0].dtype)]  # fmt: skip
-    finish = f"requantize((int32_t)sum, {at('multiplier', multiplier, 'm')})"
-    return declared, _conv_loops(node, x, scalar(node.maybe(2)), w, w_zero, finish)
+                c_text.requantize(scalar(node.required(7)), node.outputs[0].dtype)]  # fmt: skip
+    finish = f"requantize((int32_t)sum, {entry('multiplier', multiplier, 'm')})"
+    return declared, _conv_loops(node, x, scalar(node.optional(2)), w, w_zero, finish)
 
 
 def _conv_integer(node: CNode) -> Source:
-    x, w = node.given(0), node.given(1)
-    w_zero = _zeros(node.maybe(3), w)
-    lines = _conv_loops(node, x, scalar(node.maybe(2)), w, w_zero, "(int32_t)sum")
+    x, w = node.required(0), node.required(1)
+    w_zero = _zeros(node.optional(3), w)
+    lines = _conv_loops(node, x, scalar(node.optional(2)), w, w_zero, "(int32_t)sum")
     return [array("w_zero", w_zero)], lines
 
 
@@ -164,67 +168,75 @@ def _product(a: Array, b: Array, a_down: bool = False, b_down: bool = False) -> 
     return _Product(batch, rows, depth, columns, a_at, b_at)
 
 
-def _product_loops(found: _Product, a_zero: str, b_zero: str, start: str, finish: str) -> list[str]:
-    one = f"sum += (uint32_t)(((int32_t)a[{found.a}] - {a_zero}) * ((int32_t)b[{found.b}] - {b_zero}));"
-    inner = nested([("k", found.depth)], [one], 0)
-    y_at = index(["s", "i", "j"], [found.batch, found.rows, found.columns])
-    loops = [("s", found.batch), ("i", found.rows), ("j", found.columns)]
+def _product_loops(product: _Product, a_zero: str, b_zero: str, start: str, finish: str) -> list[str]:
+    update = (
+        f"sum += (uint32_t)(((int32_t)a[{product.a}] - {a_zero}) * ((int32_t)b[{product.b}] - {b_zero}));"
+    )
+    inner = nested([("k", product.depth)], [update], 0)
+    y_at = index(["s", "i", "j"], [product.batch, product.rows, product.columns])
+    loops = [("s", product.batch), ("i", product.rows), ("j", product.columns)]
     return nested(loops, [start, *inner, f"y[{y_at}] = {finish};"])
 
 
 def _matmul(node: CNode) -> Source | None:
-    found = _product(node.given(0), node.given(3))
-    b_zero = _zeros(node.maybe(5), node.given(3))
-    multiplier = _multiplier(node.given(1), node.given(4), node.given(6)).reshape(-1)
-    if found is None:
+    product = _product(node.required(0), node.required(3))
+    b_zero = _zeros(node.optional(5), node.required(3))
+    multiplier = _multiplier(node.required(1), node.required(4), node.required(6)).reshape(-1)
+    if product is None:
         return None
     declared = [array("multiplier", multiplier), array("b_zero", b_zero),
-                c_text.requantize(scalar(node.given(7)), node.outputs[0].dtype)]  # fmt: skip
-    finish = f"requantize((int32_t)sum, {at('multiplier', multiplier, 'j')})"
-    a_zero = str(scalar(node.maybe(2)))
-    return declared, _product_loops(found, a_zero, at("b_zero", b_zero, "j"), "uint32_t sum = 0;", finish)
+                c_text.requantize(scalar(node.required(7)), node.outputs[0].dtype)]  # fmt: skip
+    finish = f"requantize((int32_t)sum, {entry('multiplier', multiplier, 'j')})"
+    a_zero = str(scalar(node.optional(2)))
+    return declared, _product_loops(
+        product, a_zero, entry("b_zero", b_zero, "j"), "uint32_t sum = 0;", finish
+    )
 
 
 def _gemm(node: CNode) -> Source | None:
-    a, b = node.given(0), node.given(3)
-    found = _product(a, b, bool(node.attributes.get("transA")), bool(node.attributes.get("transB")))
-    bias = node.maybe(6)
-    if found is None or (bias is not None and bias.size not in (1, found.columns)):
+    a, b = node.required(0), node.required(3)
+    product = _product(a, b, bool(node.attributes.get("transA")), bool(node.attributes.get("transB")))
+    bias = node.optional(6)
+    if product is None or (bias is not None and bias.size not in (1, product.columns)):
         return None
-    b_zero = _zeros(node.maybe(5), b)
+    b_zero = _zeros(node.optional(5), b)
     multiplier = (
-        F32(node.attributes.get("alpha", 1.0)) * node.given(1).astype(F32) * node.given(4).astype(F32)
+        F32(node.attributes.get("alpha", 1.0)) * node.required(1).astype(F32) * node.required(4).astype(F32)
     )
     start = "uint32_t sum = 0;"
     if bias is not None:
         start = f"uint32_t sum = (uint32_t)bias[{'j' if bias.size > 1 else '0'}];"
-    y_scale, y_zero = node.maybe(7), node.maybe(8)
+    y_scale, y_zero = node.optional(7), node.optional(8)
     declared = [array("b_zero", b_zero)]
     if y_scale is None or y_zero is None:
-        finish = f"(float)(int32_t)sum * {at('multiplier', multiplier, 'j')}"
+        finish = f"(float)(int32_t)sum * {entry('multiplier', multiplier, 'j')}"
     else:
         multiplier = multiplier / y_scale.astype(F32)
         declared.append(c_text.requantize(scalar(y_zero), node.outputs[0].dtype))
-        finish = f"requantize((int32_t)sum, {at('multiplier', multiplier, 'j')})"
+        finish = f"requantize((int32_t)sum, {entry('multiplier', multiplier, 'j')})"
     declared.insert(0, array("multiplier", np.asarray(multiplier, F32)))
-    a_zero = str(scalar(node.maybe(2)))
-    return declared, _product_loops(found, a_zero, at("b_zero", b_zero, "j"), start, finish)
+    a_zero = str(scalar(node.optional(2)))
+    return declared, _product_loops(product, a_zero, entry("b_zero", b_zero, "j"), start, finish)
 
 
 def _matmul_integer(node: CNode) -> Source | None:
-    a, b = node.given(0), node.given(1)
-    found = _product(a, b)
-    if found is None:
+    a, b = node.required(0), node.required(1)
+    product = _product(a, b)
+    if product is None:
         return None
-    a_zero, b_zero = _zeros(node.maybe(2), a), _zeros(node.maybe(3), b)
+    a_zero, b_zero = _zeros(node.optional(2), a), _zeros(node.optional(3), b)
     lines = _product_loops(
-        found, at("a_zero", a_zero, "i"), at("b_zero", b_zero, "j"), "uint32_t sum = 0;", "(int32_t)sum"
+        product,
+        entry("a_zero", a_zero, "i"),
+        entry("b_zero", b_zero, "j"),
+        "uint32_t sum = 0;",
+        "(int32_t)sum",
     )
     return [array("a_zero", a_zero), array("b_zero", b_zero)], lines
 
 
 def _binary(node: CNode, finish: str, declared: list[str]) -> Source:
-    a, b, out = node.given(0), node.given(3), node.outputs[0].shape
+    a, b, out = node.required(0), node.required(3), node.outputs[0].shape
     names = [f"i{axis}" for axis in range(len(out))]
     value = finish.replace("$a", f"a[{strided(names, a.shape)}]").replace(
         "$b", f"b[{strided(names, b.shape)}]"
@@ -233,13 +245,13 @@ def _binary(node: CNode, finish: str, declared: list[str]) -> Source:
 
 
 def _add(node: CNode) -> Source:
-    a_scale, b_scale, y_scale = (F32(node.given(place).item()) for place in (1, 4, 6))
+    a_scale, b_scale, y_scale = (F32(node.required(i).item()) for i in (1, 4, 6))
     ratio_a, ratio_b = a_scale / y_scale, b_scale / y_scale
-    a_zero, b_zero, y_zero = (F32(scalar(node.maybe(place))) for place in (2, 5, 7))
+    a_zero, b_zero, y_zero = (F32(scalar(node.optional(i))) for i in (2, 5, 7))
     constant = F32(y_zero - fma(ratio_a, a_zero, ratio_b * b_zero))
     first, last = (
         ("a", "b")
-        if elementwise.constant_side(node.given(0).shape, node.given(3).shape) == "a"
+        if elementwise.constant_side(node.required(0).shape, node.required(3).shape) == "a"
         else ("b", "a")
     )
     ratios = {"a": number(ratio_a), "b": number(ratio_b)}
@@ -249,41 +261,43 @@ def _add(node: CNode) -> Source:
 
 
 def _mul(node: CNode) -> Source:
-    ratio = F32(node.given(1).item()) * F32(node.given(4).item()) / F32(node.given(6).item())
-    product = f"((int32_t)$a - {scalar(node.maybe(2))}) * ((int32_t)$b - {scalar(node.maybe(5))})"
-    finish = f"saturate((float)({product}) * {number(ratio)} + {scalar(node.maybe(7))}.0f)"
+    ratio = F32(node.required(1).item()) * F32(node.required(4).item()) / F32(node.required(6).item())
+    product = f"((int32_t)$a - {scalar(node.optional(2))}) * ((int32_t)$b - {scalar(node.optional(5))})"
+    finish = f"saturate((float)({product}) * {number(ratio)} + {scalar(node.optional(7))}.0f)"
     return _binary(node, finish, [c_text.saturate(node.outputs[0].dtype)])
 
 
 def _global_average(node: CNode) -> Source:
-    x = node.given(0)
+    x = node.required(0)
     last = bool(node.attributes.get("channels_last", 0))
     channels = x.shape[-1] if last else x.shape[1]
-    places = x.size // (x.shape[0] * channels)
-    multiplier = F32(node.given(1).item()) / (F32(node.given(3).item()) * F32(places))
-    where = (
-        index(["n", "p", "c"], [x.shape[0], places, channels])
+    count = x.size // (x.shape[0] * channels)
+    multiplier = F32(node.required(1).item()) / (F32(node.required(3).item()) * F32(count))
+    x_index = (
+        index(["n", "p", "c"], [x.shape[0], count, channels])
         if last
-        else index(["n", "c", "p"], [x.shape[0], channels, places])
+        else index(["n", "c", "p"], [x.shape[0], channels, count])
     )
-    inner = nested([("p", places)], [f"sum += (uint32_t)((int32_t)x[{where}] - {scalar(node.maybe(2))});"], 0)
+    inner = nested(
+        [("p", count)], [f"sum += (uint32_t)((int32_t)x[{x_index}] - {scalar(node.optional(2))});"], 0
+    )
     finish = f"y[n * {channels} + c] = requantize((int32_t)sum, {number(multiplier)});"
-    declared = [c_text.requantize(scalar(node.maybe(4)), node.outputs[0].dtype)]
+    declared = [c_text.requantize(scalar(node.optional(4)), node.outputs[0].dtype)]
     return declared, nested([("n", x.shape[0]), ("c", channels)], ["uint32_t sum = 0;", *inner, finish])
 
 
 def _average(node: CNode) -> Source:
-    x, out = node.given(0), node.outputs[0]
+    x, out = node.required(0), node.outputs[0]
     last = bool(node.attributes.get("channels_last", 0))
-    kernel = [int(one) for one in node.attributes["kernel_shape"]]
+    kernel = [int(value) for value in node.attributes["kernel_shape"]]
     rank = len(kernel)
-    strides = [int(one) for one in node.attributes.get("strides") or [1] * rank]
+    strides = [int(value) for value in node.attributes.get("strides") or [1] * rank]
     sizes = x.shape[1:-1] if last else x.shape[2:]
     out_sizes = out.shape[1:-1] if last else out.shape[2:]
     channels = x.shape[-1] if last else x.shape[1]
     pads = padding(sizes, tuple(kernel), strides, [1] * rank, node.attributes)
     axes = SPATIAL[:rank]
-    places = [
+    positions = [
         f"int {axis} = o{axis} * {stride} + k{axis} - {pad[0]};"
         for axis, stride, pad in zip(axes, strides, pads, strict=True)
     ]
@@ -292,15 +306,20 @@ def _average(node: CNode) -> Source:
     out_order = (
         ["n", *(f"o{axis}" for axis in axes), "c"] if last else ["n", "c", *(f"o{axis}" for axis in axes)]
     )
-    place, scale = index(order, x.shape), number(node.given(1).item())
-    value = f"(float)((int32_t)x[{place}] - {scalar(node.maybe(2))}) * {scale}"
-    whole = bool(node.attributes.get("count_include_pad", 0))
-    body = [*places, f"if ({outside}) continue;", f"sum += {value};", *([] if whole else ["count++;"])]
+    x_index, scale = index(order, x.shape), number(node.required(1).item())
+    term = f"(float)((int32_t)x[{x_index}] - {scalar(node.optional(2))}) * {scale}"
+    includes_padding = bool(node.attributes.get("count_include_pad", 0))
+    body = [
+        *positions,
+        f"if ({outside}) continue;",
+        f"sum += {term};",
+        *([] if includes_padding else ["count++;"]),
+    ]
     inner = nested([(f"k{axis}", size) for axis, size in zip(axes, kernel, strict=True)], body, 0)
-    count = str(int(np.prod(kernel))) if whole else "0"
+    count = str(int(np.prod(kernel))) if includes_padding else "0"
     finish = (
         f"y[{index(out_order, out.shape)}] = "
-        f"saturate(sum / (float)count / {number(node.given(3).item())} + {scalar(node.maybe(4))}.0f);"
+        f"saturate(sum / (float)count / {number(node.required(3).item())} + {scalar(node.optional(4))}.0f);"
     )
     loops = [
         ("n", x.shape[0]),
@@ -313,9 +332,9 @@ def _average(node: CNode) -> Source:
 
 def _table(function: Callable[[Array], Array]) -> Callable[[CNode], Source]:
     def source(node: CNode) -> Source:
-        x = node.given(0)
+        x = node.required(0)
         entries = elementwise.looked_up(
-            function, codes(x.dtype), node.given(1), node.maybe(2), node.given(3), node.maybe(4)
+            function, codes(x.dtype), node.required(1), node.optional(2), node.required(3), node.optional(4)
         )
         return [array("table", entries)], nested([("i", x.size)], ["y[i] = table[(uint8_t)x[i]];"])
 
@@ -327,12 +346,12 @@ def _leaky_relu(node: CNode) -> Source:
 
 
 def _concat(node: CNode) -> Source:
-    y_scale, y_zero, out = node.given(0), node.maybe(1), node.outputs[0]
+    y_scale, y_zero, out = node.required(0), node.optional(1), node.outputs[0]
     axis = int(node.attributes["axis"]) % out.ndim
     outer, inner = int(np.prod(out.shape[:axis])), int(np.prod(out.shape[axis + 1 :]))
     declared, lines, before = [], [], 0
-    for number_, place in enumerate(range(2, len(node.inputs), 3)):
-        x, scale, zero = node.given(place), node.given(place + 1), node.maybe(place + 2)
+    for number_, i in enumerate(range(2, len(node.inputs), 3)):
+        x, scale, zero = node.required(i), node.required(i + 1), node.optional(i + 2)
         width = x.shape[axis] * inner
         entries = elementwise.concat(y_scale, y_zero, [(codes(x.dtype), scale, zero)], 0)
         value = f"x{number_}[o * {width} + i]"
@@ -348,25 +367,25 @@ def _concat(node: CNode) -> Source:
 
 
 def _softmax(node: CNode) -> Source:
-    x, out = node.given(0), node.outputs[0]
+    x, out = node.required(0), node.outputs[0]
     opset = int(node.attributes["opset"])
     axis = int(node.attributes.get("axis", 1 if opset < 13 else -1)) % x.ndim
     count = int(np.prod(x.shape[axis:])) if opset < 13 else x.shape[axis]
     inner = 1 if opset < 13 else int(np.prod(x.shape[axis + 1 :]))
-    entries, steps = elementwise.softmax_table(node.given(1), node.given(3), count)
-    kind, zero = c_text.TYPES[out.dtype.name], scalar(node.maybe(4))
+    entries, steps = elementwise.softmax_table(node.required(1), node.required(3), count)
+    kind, zero = c_text.TYPES[out.dtype.name], scalar(node.optional(4))
     low, top = limits(out.dtype)
     lost = "INT32_MIN" if low < 0 else "0"
-    where = f"(o * {count} + k) * {inner} + i"
-    find = nested([("k", count)], [f"if (x[{where}] > most) most = x[{where}];"], 0)
-    add = nested([("k", count)], [f"sum += exponential[255 + x[{where}] - most];"], 0)
-    give = nested([("k", count)], [
-        f"float value = nearbyintf(exponential[255 + x[{where}] - most] * {number(steps)} / sum);",
+    x_index = f"(o * {count} + k) * {inner} + i"
+    find_max = nested([("k", count)], [f"if (x[{x_index}] > most) most = x[{x_index}];"], 0)
+    add = nested([("k", count)], [f"sum += exponential[255 + x[{x_index}] - most];"], 0)
+    write = nested([("k", count)], [
+        f"float value = nearbyintf(exponential[255 + x[{x_index}] - most] * {number(steps)} / sum);",
         f"int64_t code = (isfinite(value) ? (int64_t)value : {lost}) + {zero};",
         "code = (int32_t)(uint32_t)code;",
-        f"y[{where}] = ({kind})(code < {low} ? {low} : code > {top} ? {top} : code);",
+        f"y[{x_index}] = ({kind})(code < {low} ? {low} : code > {top} ? {top} : code);",
     ], 0)  # fmt: skip
-    body = [f"int most = x[o * {count * inner} + i];", *find, "float sum = 0.0f;", *add, *give]
+    body = [f"int most = x[o * {count * inner} + i];", *find_max, "float sum = 0.0f;", *add, *write]
     return [array("exponential", entries)], nested([("o", x.size // (count * inner)), ("i", inner)], body)
 
 
@@ -374,16 +393,16 @@ def _linear(node: CNode, x: Array) -> tuple[list[str], str, str] | None:
     """Return declarations of scales and zero points, and how element i reads them."""
     if node.attributes.get("block_size"):
         return None
-    scale, zero = np.asarray(node.given(1), F32).reshape(-1), node.maybe(2)
+    scale, zero = np.asarray(node.required(1), F32).reshape(-1), node.optional(2)
     zeros = np.zeros(1, np.int32) if zero is None else np.asarray(zero).reshape(-1)
     axis = int(node.attributes.get("axis", 1)) % max(x.ndim, 1)
     channel = f"i / {int(np.prod(x.shape[axis + 1 :]))} % {x.shape[axis]}" if scale.size > 1 else "0"
     declared = [array("scale", scale), array("zero_point", zeros)]
-    return declared, at("scale", scale, channel), at("zero_point", zeros, channel)
+    return declared, entry("scale", scale, channel), entry("zero_point", zeros, channel)
 
 
 def _quantize(node: CNode) -> Source | None:
-    x, out = node.given(0), node.outputs[0]
+    x, out = node.required(0), node.outputs[0]
     read = _linear(node, x)
     if read is None or x.dtype != np.float32:
         return None
@@ -393,7 +412,7 @@ def _quantize(node: CNode) -> Source | None:
 
 
 def _dequantize(node: CNode) -> Source | None:
-    x = node.given(0)
+    x = node.required(0)
     read = _linear(node, x)
     if read is None or node.outputs[0].dtype != np.float32:
         return None
@@ -403,14 +422,14 @@ def _dequantize(node: CNode) -> Source | None:
 
 
 def _dynamic(node: CNode) -> Source:
-    x = node.given(0)
-    find = nested([("i", x.size)], ["if (x[i] < least) least = x[i];", "if (x[i] > most) most = x[i];"])
-    give = nested([("i", x.size)], ["y[i] = saturate(nearbyintf(x[i] / scale) + zero);"])
-    lines = ["    float least = 0.0f, most = 0.0f;", *find,
+    x = node.required(0)
+    find_range = nested([("i", x.size)], ["if (x[i] < least) least = x[i];", "if (x[i] > most) most = x[i];"])
+    write = nested([("i", x.size)], ["y[i] = saturate(nearbyintf(x[i] / scale) + zero);"])
+    lines = ["    float least = 0.0f, most = 0.0f;", *find_range,
              "    float scale = least == most ? 1.0f : (most - least) / 255.0f;",
              "    float zero = 0.0f - least / scale;",
              "    zero = nearbyintf(zero < 0.0f ? 0.0f : zero > 255.0f ? 255.0f : zero);",
-             *give, "    *y_scale = scale;", "    *y_zero_point = (uint8_t)zero;"]  # fmt: skip
+             *write, "    *y_scale = scale;", "    *y_zero_point = (uint8_t)zero;"]  # fmt: skip
     return [c_text.saturate(np.dtype(np.uint8))], lines
 
 

@@ -29,15 +29,15 @@ def array(name: str, values: Array) -> str:
     """Return a constant array, or a constant if there is only one value."""
     flat = np.asarray(values).reshape(-1)
     kind = TYPES[flat.dtype.name]
-    texts = [number(one) if flat.dtype.kind == "f" else str(int(one)) for one in flat]
+    texts = [number(value) if flat.dtype.kind == "f" else str(int(value)) for value in flat]
     if len(texts) == 1:
         return f"static const {kind} {name} = {texts[0]};"
-    rows = [", ".join(texts[at : at + _PER_LINE]) for at in range(0, len(texts), _PER_LINE)]
+    rows = [", ".join(texts[start : start + _PER_LINE]) for start in range(0, len(texts), _PER_LINE)]
     inside = ",\n    ".join(rows)
     return f"static const {kind} {name}[{len(texts)}] = {{\n    {inside}\n}};"
 
 
-def at(name: str, values: Array, index: str) -> str:
+def entry(name: str, values: Array, index: str) -> str:
     """Return code for an entry declared by ``array``."""
     return name if np.asarray(values).size == 1 else f"{name}[{index}]"
 
@@ -52,9 +52,9 @@ def index(names: Sequence[str], sizes: Sequence[int]) -> str:
 
 def strided(names: Sequence[str], shape: Sequence[int]) -> str:
     """Return the index of an element in a tensor broadcast to more axes; axes of size 1 stay at 0."""
-    own = list(names)[len(names) - len(shape) :]
-    kept = [(name, size) for name, size in zip(own, shape, strict=True) if size != 1]
-    return index([name for name, _ in kept], [size for _, size in kept])
+    own_axes = list(names)[len(names) - len(shape) :]
+    varying = [(name, size) for name, size in zip(own_axes, shape, strict=True) if size != 1]
+    return index([name for name, _ in varying], [size for _, size in varying])
 
 
 def nested(loops: Sequence[tuple[str, int]], body: Sequence[str], depth: int = 1) -> list[str]:

@@ -19,30 +19,32 @@ CHANNELS = 4096
 _QUANTIZED = {"uint8", "int8", "uint16", "int16"}
 
 
-def facts(number: int, one: QuantizedOperation, seen: ReplayResult, module: str) -> document.Operation:
+def facts(
+    number: int, operation: QuantizedOperation, replay: ReplayResult, module: str
+) -> document.Operation:
     """Return the record of an operation, without its files."""
     operands = [
-        made
-        for role in roles(one.op_type, len(one.operands))
-        if (made := _operand(role, one, seen)) is not None
+        operand
+        for role in roles(operation.op_type, len(operation.operands))
+        if (operand := _operand(role, operation, replay)) is not None
     ]
-    weights = _weights(one)
-    notes = [seen.fault] if seen.fault else []
-    if one.clamp:
-        notes.append(f"{one.clamp} costs nothing: the least code of y is the real 0.")
-    meaning = MEANINGS[one.op_type]
+    weights = _weights(operation)
+    notes = [replay.fault] if replay.fault else []
+    if operation.clamp:
+        notes.append(f"{operation.clamp} costs nothing: the least code of y is the real 0.")
+    meaning = MEANINGS[operation.op_type]
     return document.Operation(
         number=number,
-        name=one.name,
-        op_type=one.op_type,
-        form=one.form,
+        name=operation.name,
+        op_type=operation.op_type,
+        form=operation.form,
         module=module,
-        nodes=list(one.nodes),
-        attributes={name: _plain(value) for name, value in one.attributes.items()},
+        nodes=list(operation.nodes),
+        attributes={name: _json_value(value) for name, value in operation.attributes.items()},
         operands=operands,
         products_per_output=None if weights is None else int(weights.shape[1]),
-        accumulator=_accumulator(one, seen, weights),
-        requantization=_requantization(one, seen),
+        accumulator=_accumulator(operation, replay, weights),
+        requantization=_requantization(operation, replay),
         dead_channels=None if weights is None else int((weights == 0).all(1).sum()),
         formulas=list(meaning.formulas),
         pseudo_code=list(meaning.steps),
@@ -50,50 +52,50 @@ def facts(number: int, one: QuantizedOperation, seen: ReplayResult, module: str)
         vectors=None,
         picture=None,
         against_runtime=None
-        if seen.fault or not seen.values
-        else document.Comparison(differing=seen.differing, values=seen.values, largest=seen.largest),
+        if replay.fault or not replay.values
+        else document.Comparison(differing=replay.differing, values=replay.values, largest=replay.largest),
         notes=notes,
     )
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    return [int(one) for one in value] if isinstance(value, (list, tuple)) else value
+    return [int(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _input(one: QuantizedOperation, seen: ReplayResult, at: int | None) -> Array | None:
+def _input(operation: QuantizedOperation, replay: ReplayResult, index: int | None) -> Array | None:
     """Return a constant, or the value in the first sample."""
-    if at is None or at >= len(one.operands):
+    if index is None or index >= len(operation.operands):
         return None
-    operand = one.operands[at]
+    operand = operation.operands[index]
     if operand is None:
         return None
     if operand.value is not None:
         return operand.value
-    return seen.inputs[at] if at < len(seen.inputs) else None
+    return replay.inputs[index] if index < len(replay.inputs) else None
 
 
-def _operand(role: InputRole, one: QuantizedOperation, seen: ReplayResult) -> document.Operand | None:
-    place = len(one.operands) if role.at is None else role.at
-    if role.at is None:
-        tensor, constant, value = one.outputs[0], False, None
+def _operand(role: InputRole, operation: QuantizedOperation, replay: ReplayResult) -> document.Operand | None:
+    index = len(operation.operands) if role.position is None else role.position
+    if role.position is None:
+        tensor, constant, value = operation.outputs[0], False, None
     else:
-        held = one.operands[role.at] if role.at < len(one.operands) else None
-        if held is None:
+        source = operation.operands[role.position] if role.position < len(operation.operands) else None
+        if source is None:
             return None
-        tensor, constant, value = held.tensor, held.value is not None, held.value
-    kind = value.dtype.name if value is not None else _seen(seen.types, place)
-    shape = value.shape if value is not None else _seen(seen.shapes, place)
+        tensor, constant, value = source.tensor, source.value is not None, source.value
+    kind = value.dtype.name if value is not None else _entry(replay.types, index)
+    shape = value.shape if value is not None else _entry(replay.shapes, index)
     ends = (
         (float(value.min()), float(value.max()))
         if value is not None and value.size
-        else _seen(seen.codes, place)
+        else _entry(replay.codes, index)
     )
-    scale, zero = _input(one, seen, role.scale), _input(one, seen, role.zero)
-    if one.op_type == "DynamicQuantizeLinear" and role.at is None:
+    scale, zero = _input(operation, replay, role.scale), _input(operation, replay, role.zero)
+    if operation.op_type == "DynamicQuantizeLinear" and role.position is None:
         scale, zero = None, None
-    whole = kind in _QUANTIZED
+    is_quantized = kind in _QUANTIZED
     return document.Operand(
         role=role.name,
         tensor=tensor,
@@ -103,13 +105,13 @@ def _operand(role: InputRole, one: QuantizedOperation, seen: ReplayResult) -> do
         scale=None if scale is None else [float(scale.min()), float(scale.max())],
         channels=1 if scale is None else int(scale.size),
         zero_point=None if zero is None else [int(zero.min()), int(zero.max())],
-        real=_real(kind, scale, zero) if whole and scale is not None else None,
-        codes=[int(end) for end in ends] if whole and ends is not None else None,
+        real=_real(kind, scale, zero) if is_quantized and scale is not None else None,
+        codes=[int(end) for end in ends] if is_quantized and ends is not None else None,
     )
 
 
-def _seen(values: list[Any], at: int) -> Any:
-    return values[at] if at < len(values) else None
+def _entry(values: list[Any], index: int) -> Any:
+    return values[index] if index < len(values) else None
 
 
 def _real(kind: str | None, scale: Array, zero: Array | None) -> list[float]:
@@ -119,20 +121,31 @@ def _real(kind: str | None, scale: Array, zero: Array | None) -> list[float]:
     return [float(((low - zeros) * scales).min()), float(((high - zeros) * scales).max())]
 
 
-def _weights(one: QuantizedOperation) -> Array | None:
+def _weights(operation: QuantizedOperation) -> Array | None:
     """Return constant weights minus their zero point, [outputs, products]."""
-    name = WEIGHTS.get(one.op_type)
-    role = next((role for role in roles(one.op_type, len(one.operands)) if role.name == name), None)
-    if role is None or role.at is None or (held := one.operands[role.at]) is None or held.value is None:
+    name = WEIGHTS.get(operation.op_type)
+    role = next(
+        (role for role in roles(operation.op_type, len(operation.operands)) if role.name == name), None
+    )
+    if (
+        role is None
+        or role.position is None
+        or (operand := operation.operands[role.position]) is None
+        or operand.value is None
+    ):
         return None
-    value = held.value.astype(np.int64)
-    zero = one.operands[role.zero] if role.zero is not None and role.zero < len(one.operands) else None
+    value = operand.value.astype(np.int64)
+    zero = (
+        operation.operands[role.zero]
+        if role.zero is not None and role.zero < len(operation.operands)
+        else None
+    )
     zeros = np.zeros(1, np.int64) if zero is None or zero.value is None else zero.value.astype(np.int64)
     if role.name == "w":
         return np.asarray(value.reshape(value.shape[0], -1) - zeros.reshape(-1, 1))
     if value.ndim != 2:
         return None
-    columns = value if one.attributes.get("transB") else value.T
+    columns = value if operation.attributes.get("transB") else value.T
     return np.asarray(columns - zeros.reshape(-1, 1))
 
 
@@ -142,19 +155,19 @@ def _bits(least: int, most: int) -> int:
 
 
 def _accumulator(
-    one: QuantizedOperation, seen: ReplayResult, weights: Array | None
+    operation: QuantizedOperation, replay: ReplayResult, weights: Array | None
 ) -> document.Accumulator | None:
-    if one.op_type not in WEIGHTS:
+    if operation.op_type not in WEIGHTS:
         return None
     worst = None
-    kind = _seen(seen.types, 0)
+    kind = _entry(replay.types, 0)
     if weights is not None and kind in _QUANTIZED:
-        low, high = (end - scalar(_input(one, seen, 2)) for end in limits(np.dtype(kind)))
+        low, high = (end - scalar(_input(operation, replay, 2)) for end in limits(np.dtype(kind)))
         above, below = np.where(weights > 0, weights, 0).sum(1), np.where(weights < 0, weights, 0).sum(1)
-        bias = _bias(one, seen)
+        bias = _bias(operation, replay)
         most, least = above * high + below * low + bias, above * low + below * high + bias
         worst = [int(least.min()), int(most.max())]
-    measured = None if seen.accumulator is None else list(seen.accumulator)
+    measured = None if replay.accumulator is None else list(replay.accumulator)
     if worst is None and measured is None:
         return None
     return document.Accumulator(
@@ -165,26 +178,30 @@ def _accumulator(
     )
 
 
-def _bias(one: QuantizedOperation, seen: ReplayResult) -> Array | int:
-    role = next((role for role in roles(one.op_type, len(one.operands)) if role.name == "bias"), None)
-    found = None if role is None else _input(one, seen, role.at)
-    return 0 if found is None else found.astype(np.int64).reshape(-1)
+def _bias(operation: QuantizedOperation, replay: ReplayResult) -> Array | int:
+    role = next(
+        (role for role in roles(operation.op_type, len(operation.operands)) if role.name == "bias"), None
+    )
+    bias = None if role is None else _input(operation, replay, role.position)
+    return 0 if bias is None else bias.astype(np.int64).reshape(-1)
 
 
-def multipliers(one: QuantizedOperation, seen: ReplayResult) -> Array | None:
+def multipliers(operation: QuantizedOperation, replay: ReplayResult) -> Array | None:
     """Return M per channel, or one; None if nothing is requantized or a scale is unknown."""
-    places = {"QLinearConv": (1, 4, 6), "QLinearMatMul": (1, 4, 6), "QGemm": (1, 4, 7)}.get(one.op_type)
-    if places is None:
+    scale_inputs = {"QLinearConv": (1, 4, 6), "QLinearMatMul": (1, 4, 6), "QGemm": (1, 4, 7)}.get(
+        operation.op_type
+    )
+    if scale_inputs is None:
         return None
-    x, w, y = (_input(one, seen, place) for place in places)
+    x, w, y = (_input(operation, replay, i) for i in scale_inputs)
     if x is None or w is None or y is None:
         return None
-    made = x.astype(F32).reshape(()) * w.astype(F32).reshape(-1) / y.astype(F32).reshape(())
-    return np.asarray(F32(one.attributes.get("alpha", 1.0)) * made)
+    real = x.astype(F32).reshape(()) * w.astype(F32).reshape(-1) / y.astype(F32).reshape(())
+    return np.asarray(F32(operation.attributes.get("alpha", 1.0)) * real)
 
 
-def _requantization(one: QuantizedOperation, seen: ReplayResult) -> document.Requantization | None:
-    real = multipliers(one, seen)
+def _requantization(operation: QuantizedOperation, replay: ReplayResult) -> document.Requantization | None:
+    real = multipliers(operation, replay)
     if real is None or not np.isfinite(real).all() or (real < 0).any():
         return None
     pairs = multiplier(real, 31)
@@ -193,19 +210,24 @@ def _requantization(one: QuantizedOperation, seen: ReplayResult) -> document.Req
         real=[float(real.min()), float(real.max())],
         channels=int(real.size),
         q31=[[value, shift] for value, shift in listed],
-        variants=_variants(one, seen, real),
+        variants=_variants(operation, replay, real),
     )
 
 
-def _variants(one: QuantizedOperation, seen: ReplayResult, real: Array) -> list[document.Variant]:
-    sums, zero = seen.sums, _input(one, seen, {"QGemm": 8}.get(one.op_type, 7))
-    if sums is None or zero is None or not seen.outputs:
+def _variants(operation: QuantizedOperation, replay: ReplayResult, real: Array) -> list[document.Variant]:
+    sums, zero = replay.sums, _input(operation, replay, {"QGemm": 8}.get(operation.op_type, 7))
+    if sums is None or zero is None or not replay.outputs:
         return []
-    axis = 1 if one.op_type == "QLinearConv" else sums.ndim - 1
+    axis = 1 if operation.op_type == "QLinearConv" else sums.ndim - 1
     rows = np.moveaxis(sums, axis, -1).reshape(-1, sums.shape[axis])
     rows = rows[: max(1, VARIANT_VALUES // max(rows.shape[1], 1))]
-    found = [mismatch(rows, real, scalar(zero), seen.outputs[0].dtype, name) for name in VARIANTS]
+    mismatches = [mismatch(rows, real, scalar(zero), replay.outputs[0].dtype, name) for name in VARIANTS]
     return [
-        document.Variant(name=one.variant, differing=one.differing, values=one.values, largest=one.largest)
-        for one in found
+        document.Variant(
+            name=operation.variant,
+            differing=operation.differing,
+            values=operation.values,
+            largest=operation.largest,
+        )
+        for operation in mismatches
     ]

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 class FormulaSymbols(NamedTuple):
     """An operator as a sentence, formulas and steps."""
 
-    says: str
+    description: str
     formulas: tuple[str, ...]
     steps: tuple[str, ...]
 
@@ -43,7 +43,7 @@ MEANINGS: Final[dict[str, FormulaSymbols]] = {
             "    acc = bias[m]  # int32, scale s_x * s_w[m]",
             "    for each channel c and kernel place k:",
             "        acc += (x[n, c, p * stride + k * dilation - pad] - z_x) * (w[m, c, k] - z_w[m])",
-            *(f"    {one}" for one in _TAIL),
+            *(f"    {line}" for line in _TAIL),
         ),
     ),
     "QLinearMatMul": FormulaSymbols(
@@ -56,7 +56,7 @@ MEANINGS: Final[dict[str, FormulaSymbols]] = {
         (
             "for each output i, j:",
             "    acc = sum over k of (a[i, k] - z_a) * (b[k, j] - z_b[j])  # int32",
-            *(f"    {one}" for one in _TAIL),
+            *(f"    {line}" for line in _TAIL),
         ),
     ),
     "QGemm": FormulaSymbols(
@@ -69,7 +69,7 @@ MEANINGS: Final[dict[str, FormulaSymbols]] = {
         (
             "for each output i, j:",
             "    acc = bias[j] + sum over k of (a[i, k] - z_a) * (b[k, j] - z_b[j])  # int32",
-            *(f"    {one}" for one in _TAIL),
+            *(f"    {line}" for line in _TAIL),
         ),
     ),
     "ConvInteger": FormulaSymbols(

@@ -53,41 +53,43 @@ class QuantizedModel:
     operations: list[QuantizedOperation] = field(default_factory=list)
     floats: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Node → its operator and the reason why it computes in float."""
-    makers: dict[str, tuple[str, str]] = field(default_factory=dict)
+    producers: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Tensor → the operator that produces it and that operator's first input."""
 
     def source(self, tensor: str) -> tuple[int | None, tuple[str, ...]]:
         """Return the index of the operation whose codes a tensor has, and the operators that pass them on."""
-        given = {name: at for at, one in enumerate(self.operations) for name in one.outputs}
+        by_output = {
+            name: index for index, operation in enumerate(self.operations) for name in operation.outputs
+        }
         through: list[str] = []
         for _ in range(_STEPS):
-            if tensor in given:
-                return given[tensor], tuple(reversed(through))
-            made = self.makers.get(tensor)
-            if made is None:
+            if tensor in by_output:
+                return by_output[tensor], tuple(reversed(through))
+            producer = self.producers.get(tensor)
+            if producer is None:
                 break
-            through.append(made[0])
-            tensor = made[1]
+            through.append(producer[0])
+            tensor = producer[1]
         return None, ()
 
 
-def found(proto: onnx.ModelProto) -> QuantizedModel:
+def find_operations(proto: onnx.ModelProto) -> QuantizedModel:
     """Return all quantized operations of the main graph in its order."""
     graph = _Graph(proto)
-    done = QuantizedModel()
+    model = QuantizedModel()
     # Names that are not UTF-8 are read as bytes and cannot be passed to a session.
-    if any(not isinstance(name, str) for name in (*graph.made, *graph.readers)):
-        return done
+    if any(not isinstance(name, str) for name in (*graph.producers, *graph.readers)):
+        return model
     for node in proto.graph.node:
-        made = graph.operation(node)
-        if isinstance(made, QuantizedOperation):
-            done.operations.append(made)
-        elif made:
-            done.floats[_name(node)] = (node.op_type, made)
-    done.makers = {
+        operation = graph.operation(node)
+        if isinstance(operation, QuantizedOperation):
+            model.operations.append(operation)
+        elif operation:
+            model.floats[_name(node)] = (node.op_type, operation)
+    model.producers = {
         name: (node.op_type, node.input[0]) for node in proto.graph.node if node.input for name in node.output
     }
-    return done
+    return model
 
 
 def _name(node: onnx.NodeProto) -> str:
@@ -100,7 +102,7 @@ class _Graph:
 
     def __init__(self, proto: onnx.ModelProto) -> None:
         graph = proto.graph
-        self.constants = {one.name: one for one in graph.initializer}
+        self.constants = {entry.name: entry for entry in graph.initializer}
         self.constants.update(
             (node.output[0], attribute.t)
             for node in graph.node
@@ -108,36 +110,38 @@ class _Graph:
             for attribute in node.attribute
             if attribute.name == "value"
         )
-        self.made = {name: node for node in graph.node for name in node.output if name}
+        self.producers = {name: node for node in graph.node for name in node.output if name}
         self.readers: dict[str, list[onnx.NodeProto]] = {}
         for node in graph.node:
             for name in node.input:
                 self.readers.setdefault(name, []).append(node)
-        self.outputs = {one.name for one in graph.output}
-        self.opset = next((one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")), 1)
-        self.taken: set[str] = set()
+        self.outputs = {entry.name for entry in graph.output}
+        self.opset = next(
+            (entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), 1
+        )
+        self.output_quantizers: set[str] = set()
         """Outputs of Q that belong to a preceding operation."""
 
     def operation(self, node: onnx.NodeProto) -> QuantizedOperation | str | None:
         """Return the operation of a node, the reason why it is float, or None if it is neither."""
         if node.op_type == _Q:
-            return None if node.output[0] in self.taken else self._plain(node, "operator")
+            return None if node.output[0] in self.output_quantizers else self._from_node(node, "operator")
         if node.op_type == _DQ:
             return self._leaving(node)
         if node.op_type in OPERATORS:
             integer = node.op_type.endswith("Integer") or node.op_type.startswith("Dynamic")
-            return self._plain(node, "integer" if integer else "operator")
+            return self._from_node(node, "integer" if integer else "operator")
         if node.op_type not in _LISTED and node.op_type not in _COMPUTE:
             return None
-        made = self._group(node) if node.op_type in _LISTED else "no integer form is known"
-        if isinstance(made, str):
+        result = self._float_group(node) if node.op_type in _LISTED else "no integer form is known"
+        if isinstance(result, str):
             quantized = any(self._dequantized(name) for name in node.input)
-            return made if quantized or node.op_type in _COMPUTE else None
-        return made
+            return result if quantized or node.op_type in _COMPUTE else None
+        return result
 
-    def _plain(self, node: onnx.NodeProto, form: str) -> QuantizedOperation:
+    def _from_node(self, node: onnx.NodeProto, form: str) -> QuantizedOperation:
         operands = tuple(self._operand(name) for name in node.input)
-        attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+        attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
         name = _name(node)
         return QuantizedOperation(name, node.op_type, form, (name,), operands, attributes, tuple(node.output))
 
@@ -148,20 +152,21 @@ class _Graph:
         readers = self.readers.get(node.output[0], [])
         inside = readers and node.output[0] not in self.outputs
         if inside and all(
-            one.op_type in _LISTED and isinstance(self._group(one, ask=True), QuantizedOperation)
-            for one in readers
+            reader.op_type in _LISTED
+            and isinstance(self._float_group(reader, dry_run=True), QuantizedOperation)
+            for reader in readers
         ):
             return None
-        return self._plain(node, "operator")
+        return self._from_node(node, "operator")
 
     def _operand(self, name: str) -> QuantizedOperand | None:
         if not name:
             return None
-        held = self.constants.get(name)
-        return QuantizedOperand(name, None if held is None else numpy_helper.to_array(held))
+        constant = self.constants.get(name)
+        return QuantizedOperand(name, None if constant is None else numpy_helper.to_array(constant))
 
     def _dequantized(self, name: str) -> onnx.NodeProto | None:
-        node = self.made.get(name)
+        node = self.producers.get(name)
         return node if node is not None and node.op_type == _DQ else None
 
     def _quantized(self, node: onnx.NodeProto) -> tuple[onnx.NodeProto, str, list[str]] | str:
@@ -180,32 +185,32 @@ class _Graph:
             names.append(_name(reader))
         return "its result is read in float"
 
-    def _group(self, node: onnx.NodeProto, ask: bool = False) -> QuantizedOperation | str:
+    def _float_group(self, node: onnx.NodeProto, dry_run: bool = False) -> QuantizedOperation | str:
         """Return the integer operator equivalent to a float one between DQ and Q, or the reason for none."""
-        reads = [self._dequantized(name) for name in node.input if name]
-        if any(one is None for one in reads) or not reads:
+        dequantizers = [self._dequantized(name) for name in node.input if name]
+        if any(item is None for item in dequantizers) or not dequantizers:
             return "it reads a float tensor"
         after = self._quantized(node)
         if isinstance(after, str):
             return after
         reader, clamp, names = after
-        sides = [self._linear(one.input) for one in reads if one is not None]
-        made = self._linear(reader.input)
-        if made is None or any(one is None for one in sides):
+        inputs = [self._linear(item.input) for item in dequantizers if item is not None]
+        output = self._linear(reader.input)
+        if output is None or any(item is None for item in inputs):
             return "a scale or zero point is computed"
-        given = [one for one in sides if one is not None]
-        if clamp and not _clamped(clamp, made):
+        linear_inputs = [item for item in inputs if item is not None]
+        if clamp and not _clamped(clamp, output):
             return f"{clamp} differs from the output's range"
-        attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
-        lowered = _LOWERED[node.op_type](given, made, attributes, self.opset)
+        attributes = {item.name: helper.get_attribute_value(item) for item in node.attribute}
+        lowered = _LOWERED[node.op_type](linear_inputs, output, attributes, self.opset)
         if isinstance(lowered, str):
             return lowered
         op_type, operands, settings = lowered
-        if not ask:
-            self.taken.add(reader.output[0])
-        whole = (*names, _name(reader))
+        if not dry_run:
+            self.output_quantizers.add(reader.output[0])
+        node_names = (*names, _name(reader))
         return QuantizedOperation(
-            names[0], op_type, "qdq", whole, tuple(operands), settings, (reader.output[0],), clamp
+            names[0], op_type, "qdq", node_names, tuple(operands), settings, (reader.output[0],), clamp
         )
 
     def _linear(self, names: Any) -> _Linear | None:
@@ -228,10 +233,10 @@ class _Linear:
     scale: QuantizedOperand
     zero: QuantizedOperand | None
 
-    def three(self) -> list[QuantizedOperand | None]:
-        return [self.tensor, *self.two()]
+    def with_params(self) -> list[QuantizedOperand | None]:
+        return [self.tensor, *self.params()]
 
-    def two(self) -> list[QuantizedOperand | None]:
+    def params(self) -> list[QuantizedOperand | None]:
         return [self.scale, self.zero or QuantizedOperand("", np.zeros((), self.dtype()))]
 
     def dtype(self) -> Any:
@@ -239,14 +244,14 @@ class _Linear:
             return self.zero.value.dtype
         return np.uint8 if self.tensor.value is None else self.tensor.value.dtype
 
-    def single(self) -> bool:
+    def per_tensor(self) -> bool:
         return self.scale.value is not None and self.scale.value.size == 1
 
 
-def _clamped(clamp: str, made: _Linear) -> bool:
+def _clamped(clamp: str, output: _Linear) -> bool:
     """True if the minimum code represents the real 0, so that saturation acts as Relu."""
-    zero = 0 if made.zero is None or made.zero.value is None else int(made.zero.value.reshape(-1)[0])
-    return clamp == "Relu" and zero == int(np.iinfo(made.dtype()).min)
+    zero = 0 if output.zero is None or output.zero.value is None else int(output.zero.value.reshape(-1)[0])
+    return clamp == "Relu" and zero == int(np.iinfo(output.dtype()).min)
 
 
 Lowered = tuple[str, list["QuantizedOperand | None"], dict[str, Any]]
@@ -254,59 +259,67 @@ Lowering = Callable[[list[_Linear], _Linear, dict[str, Any], int], "Lowered | st
 _BY_CHANNEL = "a data tensor has a scale for each channel"
 
 
-def _whole(sides: Iterator[_Linear]) -> bool:
-    return all(one.single() for one in sides)
+def _all_per_tensor(tensors: Iterator[_Linear]) -> bool:
+    return all(item.per_tensor() for item in tensors)
 
 
-def _conv(sides: list[_Linear], made: _Linear, attributes: dict[str, Any], opset: int) -> Lowered | str:
-    if not _whole(iter((sides[0], made))):
+def _conv(inputs: list[_Linear], output: _Linear, attributes: dict[str, Any], opset: int) -> Lowered | str:
+    if not _all_per_tensor(iter((inputs[0], output))):
         return _BY_CHANNEL
-    if sides[1].tensor.value is None:
+    if inputs[1].tensor.value is None:
         return "its weights are computed"
-    bias = [sides[2].tensor] if len(sides) > 2 else []
-    return "QLinearConv", [*sides[0].three(), *sides[1].three(), *made.two(), *bias], attributes
+    bias = [inputs[2].tensor] if len(inputs) > 2 else []
+    return (
+        "QLinearConv",
+        [*inputs[0].with_params(), *inputs[1].with_params(), *output.params(), *bias],
+        attributes,
+    )
 
 
-def _gemm(sides: list[_Linear], made: _Linear, attributes: dict[str, Any], opset: int) -> Lowered | str:
-    if not _whole(iter((sides[0], made))):
+def _gemm(inputs: list[_Linear], output: _Linear, attributes: dict[str, Any], opset: int) -> Lowered | str:
+    if not _all_per_tensor(iter((inputs[0], output))):
         return _BY_CHANNEL
     if attributes.get("beta", 1.0) != 1.0:
         return "beta is not 1"
-    kept = {name: value for name, value in attributes.items() if name in ("alpha", "transA", "transB")}
-    bias = sides[2].tensor if len(sides) > 2 else None
-    return "QGemm", [*sides[0].three(), *sides[1].three(), bias, *made.two()], kept
+    passed_on = {name: value for name, value in attributes.items() if name in ("alpha", "transA", "transB")}
+    bias = inputs[2].tensor if len(inputs) > 2 else None
+    return "QGemm", [*inputs[0].with_params(), *inputs[1].with_params(), bias, *output.params()], passed_on
 
 
-def _matmul(sides: list[_Linear], made: _Linear, attributes: dict[str, Any], opset: int) -> Lowered | str:
-    if not _whole(iter((sides[0], made))):
+def _matmul(inputs: list[_Linear], output: _Linear, attributes: dict[str, Any], opset: int) -> Lowered | str:
+    if not _all_per_tensor(iter((inputs[0], output))):
         return _BY_CHANNEL
-    return "QLinearMatMul", [*sides[0].three(), *sides[1].three(), *made.two()], {}
+    return "QLinearMatMul", [*inputs[0].with_params(), *inputs[1].with_params(), *output.params()], {}
 
 
 def _binary(op_type: str) -> Lowering:
-    def lower(sides: list[_Linear], made: _Linear, attributes: dict[str, Any], opset: int) -> Lowered | str:
-        if len(sides) != 2 or not _whole(iter((*sides, made))):
+    def lower(
+        inputs: list[_Linear], output: _Linear, attributes: dict[str, Any], opset: int
+    ) -> Lowered | str:
+        if len(inputs) != 2 or not _all_per_tensor(iter((*inputs, output))):
             return _BY_CHANNEL
-        return op_type, [*sides[0].three(), *sides[1].three(), *made.two()], {}
+        return op_type, [*inputs[0].with_params(), *inputs[1].with_params(), *output.params()], {}
 
     return lower
 
 
 def _unary(op_type: str) -> Lowering:
-    def lower(sides: list[_Linear], made: _Linear, attributes: dict[str, Any], opset: int) -> Lowered | str:
-        if len(sides) != 1 or not _whole(iter((*sides, made))):
+    def lower(
+        inputs: list[_Linear], output: _Linear, attributes: dict[str, Any], opset: int
+    ) -> Lowered | str:
+        if len(inputs) != 1 or not _all_per_tensor(iter((*inputs, output))):
             return _BY_CHANNEL
         more = {"opset": opset} if op_type == "QLinearSoftmax" else {}
-        return op_type, [*sides[0].three(), *made.two()], {**attributes, **more}
+        return op_type, [*inputs[0].with_params(), *output.params()], {**attributes, **more}
 
     return lower
 
 
-def _concat(sides: list[_Linear], made: _Linear, attributes: dict[str, Any], opset: int) -> Lowered | str:
-    if not _whole(iter((*sides, made))):
+def _concat(inputs: list[_Linear], output: _Linear, attributes: dict[str, Any], opset: int) -> Lowered | str:
+    if not _all_per_tensor(iter((*inputs, output))):
         return _BY_CHANNEL
-    parts = [one for side in sides for one in side.three()]
-    return "QLinearConcat", [*made.two(), *parts], {"axis": attributes["axis"]}
+    parts = [operand for tensor in inputs for operand in tensor.with_params()]
+    return "QLinearConcat", [*output.params(), *parts], {"axis": attributes["axis"]}
 
 
 _LOWERED: dict[str, Lowering] = {

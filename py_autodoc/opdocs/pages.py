@@ -20,57 +20,66 @@ _CODE_COLUMNS = {1}
 """Operand columns that contain names from the model."""
 
 
-def markdown(found: Operations) -> str:
+def markdown(reference: Operations) -> str:
     """Return the reference for code hosts: LaTeX formulas, images as separate files."""
-    lines = [f"# Quantized operations of {escape(found.model)}", ""]
-    for text in summary(found):
+    lines = [f"# Quantized operations of {escape(reference.model)}", ""]
+    for text in summary(reference):
         lines += [escape(text), ""]
-    if found.picture:
-        lines += [f"![The graph of the model]({found.picture})", ""]
+    if reference.picture:
+        lines += [f"![The graph of the model]({reference.picture})", ""]
     lines += [
         "| # | Operation | Name | Form | Bits of the accumulator |",
         "| ---: | --- | --- | --- | ---: |",
     ]
-    for one in found.operations:
-        bits = one.accumulator.worst_bits if one.accumulator is not None else None
-        link = f"[{one.number}](#op-{one.number})"
-        lines.append(f"| {link} | {one.op_type} | {code(one.name)} | {one.form} | {bits or '—'} |")
-    for one in found.operations:
-        lines += ["", *_operation(one)]
-    if found.floats:
+    for operation in reference.operations:
+        bits = operation.accumulator.worst_bits if operation.accumulator is not None else None
+        link = f"[{operation.number}](#op-{operation.number})"
+        lines.append(
+            f"| {link} | {operation.op_type} | {code(operation.name)} | {operation.form} | {bits or '—'} |"
+        )
+    for operation in reference.operations:
+        lines += ["", *_operation(operation)]
+    if reference.floats:
         lines += ["", "## Computed in float", "", "| Node | Operator | Why |", "| --- | --- | --- |"]
         lines += [
-            f"| {code(one.node)} | {escape(one.op_type)} | {escape(one.reason)} |" for one in found.floats
+            f"| {code(operation.node)} | {escape(operation.op_type)} | {escape(operation.reason)} |"
+            for operation in reference.floats
         ]
     return "\n".join(lines) + "\n"
 
 
-def _operation(one: Operation) -> list[str]:
-    lines = [f'<a id="op-{one.number}"></a>', "", f"## {one.number}. {one.op_type} {code(one.name)}", ""]
-    module = f" Module: {code(one.module)}." if one.module else ""
-    lines += [escape(MEANINGS[one.op_type].says) + module, ""]
-    if one.picture:
-        lines += [f"![Operands and steps]({one.picture})", ""]
-    for formula in one.formulas:
+def _operation(operation: Operation) -> list[str]:
+    lines = [
+        f'<a id="op-{operation.number}"></a>',
+        "",
+        f"## {operation.number}. {operation.op_type} {code(operation.name)}",
+        "",
+    ]
+    module = f" Module: {code(operation.module)}." if operation.module else ""
+    lines += [escape(MEANINGS[operation.op_type].description) + module, ""]
+    if operation.picture:
+        lines += [f"![Operands and steps]({operation.picture})", ""]
+    for formula in operation.formulas:
         lines += ["```math", formula, "```", ""]
     lines += [f"| {' | '.join(OPERANDS)} |", f"| {' | '.join('---' for _ in OPERANDS)} |"]
-    for row in operand_rows(one):
+    for row in operand_rows(operation):
         cells = [
-            code(cell) if at in _CODE_COLUMNS and cell != "—" else escape(cell) for at, cell in enumerate(row)
+            code(cell) if column in _CODE_COLUMNS and cell != "—" else escape(cell)
+            for column, cell in enumerate(row)
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    for title, rows in tables(one):
+    for title, rows in tables(operation):
         lines += ["", f"### {title}", "", "| | |", "| --- | --- |"]
         lines += [f"| {escape(name)} | {escape(value)} |" for name, value in rows]
-    lines += ["", "### Steps", "", "```text", *one.pseudo_code, "```"]
-    for note in one.notes:
+    lines += ["", "### Steps", "", "```text", *operation.pseudo_code, "```"]
+    for note in operation.notes:
         lines += ["", escape(note)]
-    files = [f"C: [{one.c}]({one.c})."] if one.c else []
-    files += [f"Test vectors: [{one.vectors}]({one.vectors})."] if one.vectors else []
+    files = [f"C: [{operation.c}]({operation.c})."] if operation.c else []
+    files += [f"Test vectors: [{operation.vectors}]({operation.vectors})."] if operation.vectors else []
     return lines + (["", " ".join(files)] if files else [])
 
 
-def html(found: Operations, pictures: Mapping[int, str]) -> str:
+def html(reference: Operations, pictures: Mapping[int, str]) -> str:
     """Return a self-contained file; ``pictures`` are SVG texts by operation number.
 
     Raises: RequirementError: latex2mathml, which renders the formulas, is not installed.
@@ -78,12 +87,12 @@ def html(found: Operations, pictures: Mapping[int, str]) -> str:
     style = _file("operations.css")
     return str(
         _template().render(
-            found=found,
+            reference=reference,
             style=_safe(style),
             style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
             generator=f"{NAME} {version()}",
-            summary=summary(found),
-            says={name: one.says for name, one in MEANINGS.items()},
+            summary=summary(reference),
+            descriptions={name: meaning.description for name, meaning in MEANINGS.items()},
             pictures={number: _data_uri(text) for number, text in pictures.items()},
             operand_titles=OPERANDS,
             operand_rows=operand_rows,

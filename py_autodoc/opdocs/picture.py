@@ -18,31 +18,31 @@ text{font:12px Helvetica,Arial,'Liberation Sans',sans-serif;fill:#1f2328}.title{
 """
 
 
-def picture(one: Operation) -> str:
+def picture(operation: Operation) -> str:
     """Return an SVG file that follows the light or dark theme of the page."""
-    inputs = [_texts(operand) for operand in one.operands if operand.role != "y"]
-    output = next(_texts(operand) for operand in one.operands if operand.role == "y")
-    steps = _steps(one)
+    inputs = [_texts(operand) for operand in operation.operands if operand.role != "y"]
+    output = next(_texts(operand) for operand in operation.operands if operand.role == "y")
+    steps = _steps(operation)
     heights = [len(lines) * _LINE + 2 * _PAD for lines in inputs]
-    left = sum(heights) + 14 * (len(heights) - 1)
-    tallest = max(left, *(len(lines) * _LINE + 2 * _PAD for lines in [*steps, output]))
+    inputs_height = sum(heights) + 14 * (len(heights) - 1)
+    tallest = max(inputs_height, *(len(lines) * _LINE + 2 * _PAD for lines in [*steps, output]))
     columns = 2 + len(steps)
     width, height = columns * _WIDTH + (columns - 1) * _GAP + 24, tallest + 24
     middle = height / 2
     parts: list[str] = []
-    y = middle - left / 2
+    y = middle - inputs_height / 2
     for lines, tall in zip(inputs, heights, strict=True):
         parts.append(_box(12, y, lines, "box"))
         parts.append(_wire(12 + _WIDTH, y + tall / 2, middle))
         y += tall + 14
     x = 12.0 + _WIDTH + _GAP
-    for at, lines in enumerate([*steps, output]):
+    for column, lines in enumerate([*steps, output]):
         tall = len(lines) * _LINE + 2 * _PAD
-        parts.append(_box(x, middle - tall / 2, lines, "box" if at == len(steps) else "sum"))
-        if at < len(steps):
+        parts.append(_box(x, middle - tall / 2, lines, "box" if column == len(steps) else "sum"))
+        if column < len(steps):
             parts.append(_wire(x + _WIDTH, middle, middle))
         x += _WIDTH + _GAP
-    title = escape(printable(shorten(f"{one.op_type} {one.name}", 120)))
+    title = escape(printable(shorten(f"{operation.op_type} {operation.name}", 120)))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" '
@@ -52,33 +52,33 @@ def picture(one: Operation) -> str:
     )
 
 
-def _texts(one: Operand) -> list[str]:
+def _texts(operand: Operand) -> list[str]:
     """Return the lines of a box: role and type, shape, scale, zero point."""
-    lines = [f"{one.role}  {one.type or 'unknown type'}"]
-    if one.shape is not None:
-        lines.append("×".join(str(size) for size in one.shape) or "scalar")
-    if one.scale is not None:
-        same = one.scale[0] == one.scale[1]
-        scale = f"{one.scale[0]:.4g}" if same else f"{one.scale[0]:.3g} … {one.scale[1]:.3g}"
-        lines.append(f"scale {scale}" + (f" ({one.channels})" if one.channels > 1 else ""))
-    if one.zero_point is not None:
-        first, last = one.zero_point
+    lines = [f"{operand.role}  {operand.type or 'unknown type'}"]
+    if operand.shape is not None:
+        lines.append("×".join(str(size) for size in operand.shape) or "scalar")
+    if operand.scale is not None:
+        same = operand.scale[0] == operand.scale[1]
+        scale = f"{operand.scale[0]:.4g}" if same else f"{operand.scale[0]:.3g} … {operand.scale[1]:.3g}"
+        lines.append(f"scale {scale}" + (f" ({operand.channels})" if operand.channels > 1 else ""))
+    if operand.zero_point is not None:
+        first, last = operand.zero_point
         lines.append(f"zero point {first}" + (f" … {last}" if last != first else ""))
     return lines
 
 
-def _steps(one: Operation) -> list[list[str]]:
-    if one.accumulator is None:
-        return [[one.op_type]]
-    bits = one.accumulator.worst_bits or one.accumulator.measured_bits
-    sums = [one.op_type, "sum of products"]
-    if one.products_per_output:
-        sums.append(f"{one.products_per_output:,} MACs an output")
+def _steps(operation: Operation) -> list[list[str]]:
+    if operation.accumulator is None:
+        return [[operation.op_type]]
+    bits = operation.accumulator.worst_bits or operation.accumulator.measured_bits
+    sums = [operation.op_type, "sum of products"]
+    if operation.products_per_output:
+        sums.append(f"{operation.products_per_output:,} MACs an output")
     if bits:
         sums.append(f"int32, {bits} bits needed")
-    if one.requantization is None:
+    if operation.requantization is None:
         return [sums]
-    first, last = one.requantization.real
+    first, last = operation.requantization.real
     scale = f"{first:.4g}" if first == last else f"{first:.3g} … {last:.3g}"
     return [sums, ["requantize", f"× {scale}", "round, + zero point", "clamp"]]
 
@@ -86,9 +86,9 @@ def _steps(one: Operation) -> list[list[str]]:
 def _box(x: float, y: float, lines: list[str], kind: str) -> str:
     tall = len(lines) * _LINE + 2 * _PAD
     rows = [
-        f'<text x="{x + 10:.1f}" y="{y + _PAD + 12 + at * _LINE:.1f}" class="{"faint" if at else "title"}">'
+        f'<text x="{x + 10:.1f}" y="{y + _PAD + 12 + row * _LINE:.1f}" class="{"faint" if row else "title"}">'
         f"{escape(printable(line))}</text>"
-        for at, line in enumerate(lines)
+        for row, line in enumerate(lines)
     ]
     return (
         f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{_WIDTH}" height="{tall}" rx="6"/>'

@@ -57,103 +57,109 @@ def replayed(
 
     ``sizes`` are bytes of tensors by name. Raises: AnalysisError, InputError: as ``ort.open_session``.
     """
-    fed = {one.name for one in proto.graph.input}
+    graph_inputs = {value.name for value in proto.graph.input}
     for group in _groups(operations, sizes):
-        wanted = dict.fromkeys(name for at in group for name in _tensors(operations[at]) if name not in fed)
-        session = open_session(path, WHAT, proto=_exposed(proto, wanted), fuse=True)
-        seen = {at: ReplayResult() for at in group}
+        names = dict.fromkeys(
+            name for index in group for name in _tensors(operations[index]) if name not in graph_inputs
+        )
+        session = open_session(path, WHAT, proto=_exposed(proto, names), fuse=True)
+        results = {index: ReplayResult() for index in group}
         for number, sample in enumerate(samples):
-            values = dict(
-                zip(wanted, run_session(session, list(wanted), sample, base_name(path)), strict=True)
-            )
+            values = dict(zip(names, run_session(session, list(names), sample, base_name(path)), strict=True))
             values.update(sample)
-            for at in group:
-                _watch(seen[at], operations[at], values, kernel, first=number == 0)
-        yield from seen.items()
+            for index in group:
+                _watch(results[index], operations[index], values, kernel, first=number == 0)
+        yield from results.items()
 
 
 def _groups(operations: Sequence[QuantizedOperation], sizes: Mapping[str, int]) -> Iterator[list[int]]:
     group: list[int] = []
-    held = 0
-    for at, one in enumerate(operations):
-        size = sum(sizes.get(name, UNKNOWN_BYTES) for name in _tensors(one))
-        if group and held + size > GROUP_BYTES:
+    group_bytes = 0
+    for index, operation in enumerate(operations):
+        size = sum(sizes.get(name, UNKNOWN_BYTES) for name in _tensors(operation))
+        if group and group_bytes + size > GROUP_BYTES:
             yield group
-            group, held = [], 0
-        group.append(at)
-        held += size
+            group, group_bytes = [], 0
+        group.append(index)
+        group_bytes += size
     if group:
         yield group
 
 
-def _tensors(one: QuantizedOperation) -> Iterator[str]:
-    yield from (operand.tensor for operand in one.operands if operand is not None and operand.value is None)
-    yield from (name for name in one.outputs if name)
+def _tensors(operation: QuantizedOperation) -> Iterator[str]:
+    yield from (
+        operand.tensor for operand in operation.operands if operand is not None and operand.value is None
+    )
+    yield from (name for name in operation.outputs if name)
 
 
 def _exposed(proto: onnx.ModelProto, names: Iterable[str]) -> onnx.ModelProto:
-    made = onnx.ModelProto()
-    made.CopyFrom(proto)
-    have = {one.name for one in made.graph.output}
-    made.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in have)
-    return made
+    copy = onnx.ModelProto()
+    copy.CopyFrom(proto)
+    outputs = {output.name for output in copy.graph.output}
+    copy.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in outputs)
+    return copy
 
 
 def _watch(
-    seen: ReplayResult, one: QuantizedOperation, values: Mapping[str, Array], kernel: Kernel, first: bool
+    result: ReplayResult,
+    operation: QuantizedOperation,
+    values: Mapping[str, Array],
+    kernel: Kernel,
+    first: bool,
 ) -> None:
     inputs = [
         None if operand is None else operand.value if operand.value is not None else values[operand.tensor]
-        for operand in one.operands
+        for operand in operation.operands
     ]
-    given = [values[name] for name in one.outputs if name]
+    outputs = [values[name] for name in operation.outputs if name]
     try:
-        made = evaluate(one.op_type, inputs, one.attributes, kernel)
-        exact = made if kernel == "exact" else evaluate(one.op_type, inputs, one.attributes)
+        results = evaluate(operation.op_type, inputs, operation.attributes, kernel)
+        exact = results if kernel == "exact" else evaluate(operation.op_type, inputs, operation.attributes)
         sums = (
-            ACCUMULATORS[one.op_type](inputs, one.attributes, "exact")
-            if one.op_type in ACCUMULATORS
+            ACCUMULATORS[operation.op_type](inputs, operation.attributes, "exact")
+            if operation.op_type in ACCUMULATORS
             else None
         )
     except (ValueError, IndexError, KeyError, TypeError) as fault:
-        seen.fault = f"The reference cannot compute it: {str(fault)[:120] or type(fault).__name__}."
+        result.fault = f"The reference cannot compute it: {str(fault)[:120] or type(fault).__name__}."
         return
-    for expected, found in zip(given, made, strict=False):
-        _compare(seen, expected, found)
-    _extend(seen, [*inputs, *given])
+    for expected, computed in zip(outputs, results, strict=False):
+        _compare(result, expected, computed)
+    _extend(result, [*inputs, *outputs])
     if sums is not None and sums.size:
         least, most = int(sums.min()), int(sums.max())
-        before = seen.accumulator or (least, most)
-        seen.accumulator = (min(least, before[0]), max(most, before[1]))
+        before = result.accumulator or (least, most)
+        result.accumulator = (min(least, before[0]), max(most, before[1]))
     if first:
-        seen.inputs, seen.outputs = inputs, list(exact)
-        seen.shapes = [None if value is None else value.shape for value in (*inputs, *given)]
-        seen.types = [None if value is None else value.dtype.name for value in (*inputs, *given)]
-        seen.sums = sums
+        result.inputs, result.outputs = inputs, list(exact)
+        result.shapes = [None if value is None else value.shape for value in (*inputs, *outputs)]
+        result.types = [None if value is None else value.dtype.name for value in (*inputs, *outputs)]
+        result.sums = sums
 
 
-def _compare(seen: ReplayResult, expected: Array, found: Array) -> None:
-    if expected.shape != found.shape:
-        seen.fault = "ONNX Runtime gives another shape."
+def _compare(result: ReplayResult, expected: Array, computed: Array) -> None:
+    if expected.shape != computed.shape:
+        result.fault = "ONNX Runtime gives another shape."
         return
-    same = (expected == found) | ((expected != expected) & (found != found))
-    seen.values += expected.size
+    same = (expected == computed) | ((expected != expected) & (computed != computed))
+    result.values += expected.size
     differing = int(expected.size - np.count_nonzero(same))
     if differing:
-        seen.differing += differing
-        apart = np.abs(expected.astype(np.float64) - found.astype(np.float64))
-        seen.largest = max(seen.largest, float(np.nanmax(apart)))
+        result.differing += differing
+        difference = np.abs(expected.astype(np.float64) - computed.astype(np.float64))
+        result.largest = max(result.largest, float(np.nanmax(difference)))
 
 
-def _extend(seen: ReplayResult, values: Sequence[Array | None]) -> None:
+def _extend(result: ReplayResult, values: Sequence[Array | None]) -> None:
     ends = [
         None if value is None or not value.size else (float(value.min()), float(value.max()))
         for value in values
     ]
-    if not seen.codes:
-        seen.codes = ends
+    if not result.codes:
+        result.codes = ends
         return
-    seen.codes = [
+    result.codes = [
         new if old is None else old if new is None else (min(old[0], new[0]), max(old[1], new[1]))
-        for old, new in zip(seen.codes, ends, strict=True)
+        for old, new in zip(result.codes, ends, strict=True)
     ]

@@ -9,7 +9,7 @@ class InputRole(NamedTuple):
     """One operand: its name in formulas, and the positions of its values, scale and zero point."""
 
     name: str
-    at: int | None
+    position: int | None
     """None for the output."""
     scale: int | None = None
     zero: int | None = None
@@ -56,6 +56,6 @@ WEIGHTS: Final = {
 def roles(op_type: str, inputs: int) -> tuple[InputRole, ...]:
     """Return the operands of an operator with a number of inputs."""
     if op_type == "QLinearConcat":
-        parts = [InputRole(f"x{number}", at, at + 1, at + 2) for number, at in enumerate(range(2, inputs, 3))]
+        parts = [InputRole(f"x{number}", i, i + 1, i + 2) for number, i in enumerate(range(2, inputs, 3))]
         return (*parts, InputRole("y", None, 0, 1))
     return ROLES[op_type]

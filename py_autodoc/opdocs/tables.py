@@ -15,22 +15,22 @@ _VARIANTS = {
 }
 
 
-def operand_rows(one: Operation) -> list[tuple[str, ...]]:
+def operand_rows(operation: Operation) -> list[tuple[str, ...]]:
     """Return one row per operand; — marks a number that is unknown or does not apply."""
-    return [_operand(operand) for operand in one.operands]
+    return [_operand(operand) for operand in operation.operands]
 
 
-def _operand(one: Operand) -> tuple[str, ...]:
+def _operand(operand: Operand) -> tuple[str, ...]:
     return (
-        one.role + (" (constant)" if one.constant else ""),
-        one.tensor or "—",
-        "—" if one.source is None else ", ".join([str(one.source), *one.through]),
-        one.type or "—",
-        "—" if one.shape is None else "×".join(str(size) for size in one.shape) or "scalar",
-        _span(one.scale) + (f" ({one.channels} channels)" if one.channels > 1 else ""),
-        _span(one.zero_point),
-        _between(one.real),
-        _between(one.codes),
+        operand.role + (" (constant)" if operand.constant else ""),
+        operand.tensor or "—",
+        "—" if operand.source is None else ", ".join([str(operand.source), *operand.through]),
+        operand.type or "—",
+        "—" if operand.shape is None else "×".join(str(size) for size in operand.shape) or "scalar",
+        _span(operand.scale) + (f" ({operand.channels} channels)" if operand.channels > 1 else ""),
+        _span(operand.zero_point),
+        _between(operand.real),
+        _between(operand.codes),
     )
 
 
@@ -48,49 +48,60 @@ def _between(ends: list[float] | list[int] | None) -> str:
     return "—" if ends is None else f"{_number(ends[0])} … {_number(ends[1])}"
 
 
-def tables(one: Operation) -> list[tuple[str, list[tuple[str, str]]]]:
+def tables(operation: Operation) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return (title, rows of name and value) of the other facts."""
-    made = [
-        ("Accumulator", _accumulator(one)),
-        ("Requantization", _requantization(one)),
-        ("Attributes", [(name, _plain(value)) for name, value in one.attributes.items()]),
-        ("Beside ONNX Runtime", _compared(one)),
+    sections = [
+        ("Accumulator", _accumulator(operation)),
+        ("Requantization", _requantization(operation)),
+        ("Attributes", [(name, _value_text(value)) for name, value in operation.attributes.items()]),
+        ("Beside ONNX Runtime", _compared(operation)),
     ]
-    return [(title, rows) for title, rows in made if rows]
+    return [(title, rows) for title, rows in sections if rows]
 
 
-def _plain(value: object) -> str:
-    return ", ".join(str(one) for one in value) if isinstance(value, list) else str(value)
+def _value_text(value: object) -> str:
+    return ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
 
 
-def _accumulator(one: Operation) -> list[tuple[str, str]]:
-    found = one.accumulator
-    if found is None:
+def _accumulator(operation: Operation) -> list[tuple[str, str]]:
+    accumulator = operation.accumulator
+    if accumulator is None:
         return []
     rows = []
-    if one.products_per_output is not None:
-        rows.append(("MACs for one output", f"{one.products_per_output:,}"))
-    if found.worst is not None:
-        rows.append(("Worst case, any data", f"{_between(found.worst)} ({found.worst_bits} bits)"))
-    if found.measured is not None:
-        rows.append(("Seen on the samples", f"{_between(found.measured)} ({found.measured_bits} bits)"))
-    if one.dead_channels:
-        rows.append(("Output channels with all weights 0", f"{one.dead_channels:,}"))
+    if operation.products_per_output is not None:
+        rows.append(("MACs for one output", f"{operation.products_per_output:,}"))
+    if accumulator.worst is not None:
+        rows.append(
+            ("Worst case, any data", f"{_between(accumulator.worst)} ({accumulator.worst_bits} bits)")
+        )
+    if accumulator.measured is not None:
+        rows.append(
+            ("Seen on the samples", f"{_between(accumulator.measured)} ({accumulator.measured_bits} bits)")
+        )
+    if operation.dead_channels:
+        rows.append(("Output channels with all weights 0", f"{operation.dead_channels:,}"))
     return rows
 
 
-def _requantization(one: Operation) -> list[tuple[str, str]]:
-    found = one.requantization
-    if found is None:
+def _requantization(operation: Operation) -> list[tuple[str, str]]:
+    requantization = operation.requantization
+    if requantization is None:
         return []
     rows = [
-        ("Multiplier M", _span(found.real) + (f" ({found.channels} channels)" if found.channels > 1 else ""))
+        (
+            "Multiplier M",
+            _span(requantization.real)
+            + (f" ({requantization.channels} channels)" if requantization.channels > 1 else ""),
+        )
     ]
-    first = found.q31[0]
+    first = requantization.q31[0]
     rows.append(
-        ("In 31 bits" + (", first channel" if found.channels > 1 else ""), f"{first[0]:,} · 2^-{first[1]}")
+        (
+            "In 31 bits" + (", first channel" if requantization.channels > 1 else ""),
+            f"{first[0]:,} · 2^-{first[1]}",
+        )
     )
-    for variant in found.variants:
+    for variant in requantization.variants:
         share = variant.differing / variant.values if variant.values else 0.0
         rows.append((_VARIANTS.get(variant.name, variant.name), _mismatch(share, variant.largest)))
     return rows
@@ -103,30 +114,44 @@ def _mismatch(share: float, largest: int) -> str:
     return f"{share:.3%} of outputs differ from float32, by at most {steps}"
 
 
-def _compared(one: Operation) -> list[tuple[str, str]]:
-    found = one.against_runtime
-    if found is None:
+def _compared(operation: Operation) -> list[tuple[str, str]]:
+    comparison = operation.against_runtime
+    if comparison is None:
         return []
-    if not found.differing:
-        return [("Outputs", f"all {found.values:,} equal")]
-    return [("Outputs that differ", f"{found.differing:,} of {found.values:,}, by at most {found.largest:g}")]
+    if not comparison.differing:
+        return [("Outputs", f"all {comparison.values:,} equal")]
+    return [
+        (
+            "Outputs that differ",
+            f"{comparison.differing:,} of {comparison.values:,}, by at most {comparison.largest:g}",
+        )
+    ]
 
 
-def summary(found: Operations) -> list[str]:
+def summary(reference: Operations) -> list[str]:
     """Return a summary of all operations, one sentence per item."""
-    count, floats = len(found.operations), len(found.floats)
-    compared = [one.against_runtime for one in found.operations if one.against_runtime is not None]
-    values, differing = sum(one.values for one in compared), sum(one.differing for one in compared)
-    runtime = f"ONNX Runtime {found.versions.get('onnxruntime', '')}".strip()
+    count, floats = len(reference.operations), len(reference.floats)
+    compared = [
+        operation.against_runtime
+        for operation in reference.operations
+        if operation.against_runtime is not None
+    ]
+    values, differing = (
+        sum(operation.values for operation in compared),
+        sum(operation.differing for operation in compared),
+    )
+    runtime = f"ONNX Runtime {reference.versions.get('onnxruntime', '')}".strip()
     plural = "operation" if count == 1 else "operations"
     lines = [f"{count:,} quantized {plural}; {floats:,} operators are computed in float."]
-    lines.append(f"Samples: {found.samples:,}, {found.data}. Processor: {found.cpu or 'unknown'}.")
+    lines.append(
+        f"Samples: {reference.samples:,}, {reference.data}. Processor: {reference.cpu or 'unknown'}."
+    )
     if compared:
         same = "All" if not differing else f"{values - differing:,} of"
         lines.append(
             f"{same} {values:,} outputs of the reference equal those of {runtime} on the same integers."
         )
-    if found.kernel == "pairs":
+    if reference.kernel == "pairs":
         lines.append(
             "On this processor sums of unsigned data and signed weights saturate at 16 bits; the comparison "
             "includes that, the formulas, the C code and the test vectors do not."

@@ -45,7 +45,7 @@ class Evidence(Protocol):
     def parameters(self, node: ir.Node) -> Sequence[str]:
         """Return full names of the parameters and buffers read by the recorded origin of the node."""
 
-    def owner(self, name: str) -> str | None:
+    def owning_module(self, name: str) -> str | None:
         """Return the path of the module that owns an initializer; None if it is not a parameter."""
 
     def rewritten(self, node: ir.Node) -> bool:
@@ -80,10 +80,10 @@ class _Assignment:
         for node, _ in self.order:
             frames = self.evidence.frames(node)
             if frames:
-                own = tuple(Frame(canonical(path), call) for path, call in frames)
-                self.frames[node] = own
-                self.scope[node], self.via[node] = own[-1].path, via
-                self.called.update(frame.path for frame in own)
+                canonical_frames = tuple(Frame(canonical(path), call) for path, call in frames)
+                self.frames[node] = canonical_frames
+                self.scope[node], self.via[node] = canonical_frames[-1].path, via
+                self.called.update(frame.path for frame in canonical_frames)
 
     def _merged(self) -> None:
         """A merged node keeps the origin of the first node; its weights reveal the others."""
@@ -95,25 +95,25 @@ class _Assignment:
             self._merge(node)
 
     def _merge(self, node: ir.Node) -> None:
-        here = self.scope[node]
+        scope = self.scope[node]
         read = set(self.evidence.parameters(node))
         sizes: dict[str, int] = {}
         for value in node.inputs:
-            owner = self._initializer_owner(value)
-            if value is None or owner is None:
+            module = self._initializer_owner(value)
+            if value is None or module is None:
                 continue
             # Its owner reads it, too: the weight is shared, or an equal initializer was removed.
-            foreign = value.name not in read and owner not in self.readers[value]
-            if owner == here or foreign:
-                sizes[owner] = max(sizes.get(owner, 0), _size(value))
-        if not sizes.keys() - {here}:
+            foreign = value.name not in read and module not in self.readers[value]
+            if module == scope or foreign:
+                sizes[module] = max(sizes.get(module, 0), _size(value))
+        if not sizes.keys() - {scope}:
             return
-        primary = max(sizes, key=lambda owner: (sizes[owner], owner == here))
-        self.scopes[node] = tuple(sorted({here, *sizes}))
+        primary = max(sizes, key=lambda module: (sizes[module], module == scope))
+        self.scopes[node] = tuple(sorted({scope, *sizes}))
         self.via[node] = FUSED
-        if primary != here:
-            found = self.evidence.frames_of(node, primary) or self._above(node, primary)
-            self.frames[node] = tuple(Frame(self.namer.canonical(p), call) for p, call in found)
+        if primary != scope:
+            frames = self.evidence.frames_of(node, primary) or self._above(node, primary)
+            self.frames[node] = tuple(Frame(self.namer.canonical(p), call) for p, call in frames)
             self.scope[node] = primary
             self.called.update(frame.path for frame in self.frames[node])
 
@@ -127,8 +127,8 @@ class _Assignment:
     def _initializer_owner(self, value: ir.Value | None) -> str | None:
         if value is None or value.producer() is not None or not value.name:
             return None
-        owner = self.evidence.owner(value.name)
-        return None if owner is None else self.namer.canonical(owner)
+        module = self.evidence.owning_module(value.name)
+        return None if module is None else self.namer.canonical(module)
 
     def _owned(self) -> None:
         for node, _ in self.order:

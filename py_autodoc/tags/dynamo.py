@@ -38,18 +38,18 @@ _MAX_TEXT = 1 << 16
 def parameters_of(model: ir.Model) -> dict[str, str]:
     """Return FX placeholder → full name of the parameter or buffer, as far as the file states it."""
     text = model.graph.metadata_props.get(SIGNATURE, "")
-    found = {name: target for name, kind, target in _LINE.findall(text) if kind in _OWNED}
-    found.update({name: target for kind, name, target in _SPEC.findall(text) if kind in _OWNED})
+    parameters = {name: target for name, kind, target in _LINE.findall(text) if kind in _OWNED}
+    parameters.update({name: target for kind, name, target in _SPEC.findall(text) if kind in _OWNED})
     for value in model.graph.initializers.values():
         original = value.metadata_props.get(ORIGINAL)
         if original and value.name and value.metadata_props.get(KIND) in _OWNED:
-            found.setdefault(original, value.name)
-    return found
+            parameters.setdefault(original, value.name)
+    return parameters
 
 
 def classes_of(model: ir.Model) -> dict[str, str]:
     """Return path → class of the modules that were called on the path to a node."""
-    found: dict[str, str] = {}
+    classes: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
     for node, _ in walk(model):
         texts = node.metadata_props.get(NAME_SCOPES, ""), node.metadata_props.get(CLASSES, "")
@@ -61,8 +61,8 @@ def classes_of(model: ir.Model) -> dict[str, str]:
         paths, kinds = (string_list(text)[:-1] for text in texts)
         if len(paths) == len(kinds):
             for path, kind in zip(paths, kinds, strict=True):
-                found.setdefault(path, kind)
-    return found
+                classes.setdefault(path, kind)
+    return classes
 
 
 class DynamoEvidence:
@@ -100,10 +100,10 @@ class DynamoEvidence:
         text = node.metadata_props.get(FX_NODE, "")
         if not text or len(text) > _MAX_TEXT:
             return ()
-        known = self._parameters
-        return [known[name] for name in dict.fromkeys(_ARGUMENT.findall(text)) if name in known]
+        parameters = self._parameters
+        return [parameters[name] for name in dict.fromkeys(_ARGUMENT.findall(text)) if name in parameters]
 
-    def owner(self, name: str) -> str | None:
+    def owning_module(self, name: str) -> str | None:
         """Return the module of a parameter, or of a tensor that a rewrite named after one."""
         if name in self._names:
             return parent(name)

@@ -49,28 +49,28 @@ def tag_rows(tags: Tags, pattern: str | None = None) -> list[TagRow]:
 
     ``pattern``: glob for tags.
     """
-    own: dict[str, list[tuple[ir.Node, NodeTag]]] = {}
+    nodes_by_tag: dict[str, list[tuple[ir.Node, NodeTag]]] = {}
     for node, record in tags.records.items():
         for tag in _around(record.tag):
-            own.setdefault(tag, [])
-        own[record.tag].append((node, record))
+            nodes_by_tag.setdefault(tag, [])
+        nodes_by_tag[record.tag].append((node, record))
     paths = {tag: path for path, tag in tags.namer.tags.items()}
-    total = _totals({tag: len(rows) for tag, rows in own.items()})
-    found = []
-    for tag, rows in _tree_order(own).items():
+    total = _totals({tag: len(members) for tag, members in nodes_by_tag.items()})
+    rows = []
+    for tag, members in _tree_order(nodes_by_tag).items():
         if pattern is None or fnmatchcase(tag, pattern):
-            scopes = {record.scope for _, record in rows}
-            found.append(
+            scopes = {record.scope for _, record in members}
+            rows.append(
                 TagRow(
                     tag=tag,
                     scope=paths.get(tag, min(scopes, key=lambda scope: (len(scope), scope), default="")),
-                    nodes=len(rows),
+                    nodes=len(members),
                     nodes_total=total[tag],
-                    operators=dict(Counter(node.op_type for node, _ in rows).most_common()),
-                    via=dict(Counter(record.via for _, record in rows)),
+                    operators=dict(Counter(node.op_type for node, _ in members).most_common()),
+                    via=dict(Counter(record.via for _, record in members)),
                 )
             )
-    return found
+    return rows
 
 
 _T = TypeVar("_T")
@@ -80,25 +80,25 @@ def _tree_order(rows: dict[str, _T]) -> dict[str, _T]:
     """Sort each tag before its descendants and keep these together, otherwise in the given order."""
     first = {tag: number for number, tag in enumerate(rows)}
 
-    def place(tag: str) -> tuple[int, ...]:
+    def position(tag: str) -> tuple[int, ...]:
         return tuple(first[above] for above in _around(tag))
 
-    return {tag: rows[tag] for tag in sorted(rows, key=place)}
+    return {tag: rows[tag] for tag in sorted(rows, key=position)}
 
 
 def _around(tag: str) -> list[str]:
     """Return the tag and its ancestors, outermost first."""
-    ends = [at for at, letter in enumerate(tag) if letter == "/" and at]
-    return [*(tag[:at] for at in ends), tag]
+    ends = [end for end, letter in enumerate(tag) if letter == "/" and end]
+    return [*(tag[:end] for end in ends), tag]
 
 
 def _totals(counts: dict[str, int]) -> Counter[str]:
     total: Counter[str] = Counter()
     for tag, count in counts.items():
-        at = len(tag)
-        while at > 0:
-            total[tag[:at]] += count
-            at = tag.rfind("/", 0, at)
+        end = len(tag)
+        while end > 0:
+            total[tag[:end]] += count
+            end = tag.rfind("/", 0, end)
     return total
 
 

@@ -40,14 +40,16 @@ def rewrite(source: WireSource, out: BinaryIO, edit: Edit, metadata: Mapping[str
     dropped = {WRITTEN, *metadata}
     functions: list[tuple[int, int, int]] = []
     copied = 0
-    found = list(fields(source, 0, source.size))
+    entries = list(fields(source, 0, source.size))
     # The main graph comes first in the node order, wherever functions are in the file.
-    graphs = {key: _nodes(source, a, b, _GRAPH_NODE, edit) for n, w, key, a, b in found if _is(n, w, _GRAPH)}
-    for number, wire, key, start, stop in found:
+    graphs = {
+        key: _nodes(source, a, b, _GRAPH_NODE, edit) for n, w, key, a, b in entries if _is(n, w, _GRAPH)
+    }
+    for number, wire, key, start, stop in entries:
         if _is(number, wire, _FUNCTION):
             functions.append((key, start, stop))
     bodies = {key: _nodes(source, a, b, _FUNCTION_NODE, edit) for key, a, b in functions}
-    for number, wire, key, start, stop in found:
+    for number, wire, key, start, stop in entries:
         if key in graphs or key in bodies:
             parts.span(copied, key)
             parts.message(number, graphs[key] if key in graphs else bodies[key])
@@ -75,8 +77,8 @@ def _nodes(source: WireSource, pos: int, end: int, field: int, edit: Edit) -> Me
                 node = onnx.NodeProto.FromString(source.read(start, stop))
             except DecodeError:
                 raise WireError(start, "a broken node") from None
-            for one in nested_nodes(node):
-                edit(one)
+            for inner in nested_nodes(node):
+                edit(inner)
             parts.span(copied, key)
             parts.literal(encode_bytes(field, node.SerializeToString()))
             copied = stop
@@ -95,7 +97,7 @@ def _write(source: WireSource, parts: MessagePieces, out: BinaryIO) -> None:
     for item in parts.items:
         if isinstance(item, tuple):
             start, stop = item
-            for at in range(start, stop, _CHUNK):
-                out.write(source.read(at, min(at + _CHUNK, stop)))
+            for offset in range(start, stop, _CHUNK):
+                out.write(source.read(offset, min(offset + _CHUNK, stop)))
         else:
             out.write(item.data if isinstance(item, PayloadReference) else item)

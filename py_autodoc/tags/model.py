@@ -41,8 +41,8 @@ class NodeTag:
 
     def inside(self, path: str, call: int | None = None) -> bool:
         """True if the node was created while module ``path`` ran (in call number ``call``, if given)."""
-        held = below(self.scope, path) or path in self.stack
-        return held and (call is None or self.call.get(path, 0) == call)
+        is_inside = below(self.scope, path) or path in self.stack
+        return is_inside and (call is None or self.call.get(path, 0) == call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +102,10 @@ class Tags:
 
     def by_tag(self) -> dict[str, list[ir.Node]]:
         """Return tag → its nodes, both in file order."""
-        found: dict[str, list[ir.Node]] = {}
+        nodes: dict[str, list[ir.Node]] = {}
         for node, record in self.records.items():
-            found.setdefault(record.tag, []).append(node)
-        return found
+            nodes.setdefault(record.tag, []).append(node)
+        return nodes
 
     def below(self, path: str, call: int | None = None) -> list[ir.Node]:
         """Return nodes created while module ``path`` ran, in call number ``call`` if given."""
@@ -121,13 +121,13 @@ class Tags:
 
 def bodies(node: ir.Node) -> list[ir.Graph]:
     """Return the graphs in a node's attributes, in file order."""
-    found: list[ir.Graph] = []
+    graphs: list[ir.Graph] = []
     for attribute in node.attributes.values():
         if attribute.type == ir.AttributeType.GRAPH and attribute.value is not None:
-            found.append(attribute.as_graph())
+            graphs.append(attribute.as_graph())
         elif attribute.type == ir.AttributeType.GRAPHS and attribute.value is not None:
-            found.extend(attribute.as_graphs())
-    return found
+            graphs.extend(attribute.as_graphs())
+    return graphs
 
 
 def walk(model: ir.Model) -> Iterator[tuple[ir.Node, ir.Node | None]]:

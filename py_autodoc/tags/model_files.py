@@ -71,12 +71,12 @@ def targets(
 
     Raises: OutputError: as for ``outputs.check_outputs``.
     """
-    wanted = [OutputRequest(path, "onnx")]
+    requests = [OutputRequest(path, "onnx")]
     if data:
-        wanted.append(OutputRequest(f"{os.path.realpath(path)}{DATA}", "data"))
+        requests.append(OutputRequest(f"{os.path.realpath(path)}{DATA}", "data"))
     if sidecar:
-        wanted.append(OutputRequest(f"{os.fspath(path)}.json", "sidecar"))
-    return check_outputs(wanted, inputs, force)
+        requests.append(OutputRequest(f"{os.fspath(path)}.json", "sidecar"))
+    return check_outputs(requests, inputs, force)
 
 
 def save(
@@ -130,11 +130,11 @@ def finish(folder: Path, checked: Sequence[OutputFile]) -> list[Path]:
 
     Raises: OutputError.
     """
-    made = [one for one in checked if (folder / one.path.name).exists()]
-    seal_model(folder / made[0].path.name)
-    for one in reversed(made):  # the model last, so that nothing refers to missing data
-        one.replace_with(folder / one.path.name)
-    return [one.path for one in made]
+    written = [target for target in checked if (folder / target.path.name).exists()]
+    seal_model(folder / written[0].path.name)
+    for target in reversed(written):  # the model last, so that nothing refers to missing data
+        target.replace_with(folder / target.path.name)
+    return [target.path for target in written]
 
 
 def rewritten(
@@ -159,11 +159,12 @@ def check_external(model: ir.Model, path: PathLike, out: PathLike) -> None:
     """
     if os.path.realpath(os.path.dirname(os.path.abspath(path))) == os.path.dirname(os.path.realpath(out)):
         return
-    own = base_name(path)
+    file_name = base_name(path)
     tensors = (value.const_value for graph in model.graphs() for value in graph.initializers.values())
-    if any(isinstance(tensor, ir.ExternalTensor) and tensor.location != own for tensor in tensors):
+    if any(isinstance(tensor, ir.ExternalTensor) and tensor.location != file_name for tensor in tensors):
         raise InputError(
             "external-data-elsewhere",
-            f"{own}: its weights are in files next to it, which a copy in another folder would not find.",
+            f"{file_name}: its weights are in files next to it, which a copy in another folder"
+            " would not find.",
             "Write the result into the model's own folder.",
         )

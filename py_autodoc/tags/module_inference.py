@@ -20,42 +20,44 @@ from py_autodoc.tags.paths import common
 Order = Sequence[tuple[ir.Node, ir.Node | None]]
 
 
-def infer_modules(model: ir.Model, order: Order, known: Mapping[ir.Node, str]) -> dict[ir.Node, str]:
-    """Infer scopes for nodes of ``order`` that are not in ``known`` and have known neighbours.
+def infer_modules(model: ir.Model, order: Order, known_scopes: Mapping[ir.Node, str]) -> dict[ir.Node, str]:
+    """Infer scopes for nodes of ``order`` that are not in ``known_scopes`` and have known neighbours.
 
     ``order`` is ``walk(model)``. Nodes without known producers and consumers are omitted.
     """
-    unknown = {node: outer for node, outer in order if node not in known}
+    unknown = {node: outer for node, outer in order if node not in known_scopes}
     if not unknown:
         return {}
-    frames = _bodies(order, known)
+    frames = _bodies(order, known_scopes)
     before: dict[ir.Node, str] = {}
     after: dict[ir.Node, str] = {}
     for node in unknown:
-        _put(before, node, [_scope_of(p, known, before) for p in _producers(node)])
+        _put(before, node, [_scope_of(p, known_scopes, before) for p in _producers(node)])
     for node in reversed(unknown):
-        found = [_scope_of(use.node, known, after) for value in node.outputs for use in value.uses()]
+        consumer_scopes = [
+            _scope_of(use.node, known_scopes, after) for value in node.outputs for use in value.uses()
+        ]
         if any(value.is_graph_output() for value in node.outputs):
-            found.append(frames.get(node.graph) if node.graph is not model.graph else None)
-        _put(after, node, found)
+            consumer_scopes.append(frames.get(node.graph) if node.graph is not model.graph else None)
+        _put(after, node, consumer_scopes)
     calls = _calls(model, order)
     filled: dict[ir.Node, str] = {}
     for node, outer in unknown.items():  # a node comes before its subgraphs
-        sides = [side[node] for side in (before, after) if node in side]
-        if not sides:
-            sides = _enclosing(node, outer, frames, calls, known, filled)
-        if sides:
-            filled[node] = common(sides)
+        scopes = [neighbour_scopes[node] for neighbour_scopes in (before, after) if node in neighbour_scopes]
+        if not scopes:
+            scopes = _enclosing(node, outer, frames, calls, known_scopes, filled)
+        if scopes:
+            filled[node] = common(scopes)
     return filled
 
 
-def _bodies(order: Order, known: Mapping[ir.Node, str]) -> dict[object, str]:
+def _bodies(order: Order, known_scopes: Mapping[ir.Node, str]) -> dict[object, str]:
     """Return subgraph or function → the innermost module that contains its known nodes."""
-    held: dict[object, list[str]] = {}
+    scopes_by_graph: dict[object, list[str]] = {}
     for node, _ in order:
-        if node in known:
-            held.setdefault(node.graph, []).append(known[node])
-    return {graph: common(scopes) for graph, scopes in held.items()}
+        if node in known_scopes:
+            scopes_by_graph.setdefault(node.graph, []).append(known_scopes[node])
+    return {graph: common(scopes) for graph, scopes in scopes_by_graph.items()}
 
 
 def _calls(model: ir.Model, order: Order) -> dict[object, list[ir.Node]]:
@@ -63,12 +65,12 @@ def _calls(model: ir.Model, order: Order) -> dict[object, list[ir.Node]]:
     if not model.functions:
         return {}
     graphs = {key: function.graph for key, function in model.functions.items()}
-    found: dict[object, list[ir.Node]] = {}
+    callers: dict[object, list[ir.Node]] = {}
     for node, _ in order:
         graph = graphs.get(node.op_identifier())
         if graph is not None:
-            found.setdefault(graph, []).append(node)
-    return found
+            callers.setdefault(graph, []).append(node)
+    return callers
 
 
 def _enclosing(
@@ -76,7 +78,7 @@ def _enclosing(
     outer: ir.Node | None,
     frames: Mapping[object, str],
     calls: Mapping[object, list[ir.Node]],
-    known: Mapping[ir.Node, str],
+    known_scopes: Mapping[ir.Node, str],
     filled: Mapping[ir.Node, str],
 ) -> list[str]:
     """Return, for a node without neighbours, the module of its subgraph, else of the owner."""
@@ -85,21 +87,23 @@ def _enclosing(
     if node.graph in frames:
         return [frames[node.graph]]
     around = [outer] if outer is not None else calls[node.graph]
-    scopes = [known.get(one, filled.get(one)) for one in around]
+    scopes = [known_scopes.get(caller, filled.get(caller)) for caller in around]
     return [scope for scope in scopes if scope is not None]
 
 
 def _producers(node: ir.Node) -> list[ir.Node]:
     """Return producers of the inputs of a node, as far as they are in the same graph."""
-    made = [value.producer() for value in node.inputs if value is not None]
-    return [one for one in made if one is not None and one.graph is node.graph]
+    producers = [value.producer() for value in node.inputs if value is not None]
+    return [producer for producer in producers if producer is not None and producer.graph is node.graph]
 
 
-def _scope_of(node: ir.Node, known: Mapping[ir.Node, str], seen: Mapping[ir.Node, str]) -> str | None:
-    return known[node] if node in known else seen.get(node)
+def _scope_of(
+    node: ir.Node, known_scopes: Mapping[ir.Node, str], inferred: Mapping[ir.Node, str]
+) -> str | None:
+    return known_scopes[node] if node in known_scopes else inferred.get(node)
 
 
-def _put(side: dict[ir.Node, str], node: ir.Node, found: Sequence[str | None]) -> None:
-    scopes = [scope for scope in found if scope is not None]
-    if scopes:
-        side[node] = common(scopes)
+def _put(inferred: dict[ir.Node, str], node: ir.Node, neighbour_scopes: Sequence[str | None]) -> None:
+    present = [scope for scope in neighbour_scopes if scope is not None]
+    if present:
+        inferred[node] = common(present)

@@ -70,20 +70,20 @@ class Namer:
 
     def tag(self, path: str) -> str:
         """Return the tag of the innermost listed module that contains ``path``."""
-        found = self._tag.get(path)
-        if found is None:
-            at = self.canonical(path)
-            while at and at not in self.tags:
-                at = parent(at)
-            found = self._tag[path] = self.tags[at]
-        return found
+        tag = self._tag.get(path)
+        if tag is None:
+            module = self.canonical(path)
+            while module and module not in self.tags:
+                module = parent(module)
+            tag = self._tag[path] = self.tags[module]
+        return tag
 
     def canonical(self, path: str) -> str:
         """Return the path with every alias replaced by its first name."""
-        found = self._canonical.get(path)
-        if found is None:
-            found = self._canonical[path] = self.resolve(path)
-        return found
+        canonical = self._canonical.get(path)
+        if canonical is None:
+            canonical = self._canonical[path] = self.resolve(path)
+        return canonical
 
     def resolve(self, path: str) -> str:
         """Like ``canonical``, for text that may not be a path: nothing is cached."""
@@ -112,26 +112,28 @@ class Namer:
         for path in listed:  # a parent has fewer dots than its children
             if path:
                 alone = not self.named and len(groups[above[path], segments[path]]) == 1
-                own = segments[path] if alone else self._class(self.classes[path])
+                segment_name = segments[path] if alone else self._class(self.classes[path])
                 if not alone:
-                    own = f"{own}.{_escape(_relative(path, above[path]))}"
-                tags[path] = f"{tags[above[path]]}/{own}"
+                    segment_name = f"{segment_name}.{_escape(_relative(path, above[path]))}"
+                tags[path] = f"{tags[above[path]]}/{segment_name}"
         return tags
 
     def _listed(self) -> dict[str, None]:
-        own = any(kind and not self._ours(kind) for kind in self.classes.values())
-        paths = (path for path, kind in self.classes.items() if not path or self._shown(kind, own))
+        has_own_classes = any(kind and not self._is_infrastructure(kind) for kind in self.classes.values())
+        paths = (
+            path for path, kind in self.classes.items() if not path or self._is_listed(kind, has_own_classes)
+        )
         return dict.fromkeys(sorted(paths, key=lambda path: (path != "", path.count("."))))
 
-    def _ours(self, kind: str) -> bool:
+    def _is_infrastructure(self, kind: str) -> bool:
         return kind.partition(".")[0] in self._infrastructure
 
-    def _shown(self, kind: str, own: bool) -> bool:
+    def _is_listed(self, kind: str, has_own_classes: bool) -> bool:
         if not kind:
             return False
-        return not own or not self._ours(kind) or self._kept(kind)
+        return not has_own_classes or not self._is_infrastructure(kind) or self._is_kept(kind)
 
-    def _kept(self, kind: str) -> bool:
+    def _is_kept(self, kind: str) -> bool:
         name = kind.rpartition(".")[2]
         return any(fnmatchcase(name, glob) for glob in self.keep)
 

@@ -32,11 +32,11 @@ def from_text(node: ir.Node, paths: Mapping[str, str]) -> NodeTag | None:
 
     It only contains the tag. ``paths`` (tag → module) gives the scope; without it, the top-level module.
     """
-    found = exporter_records.read_doc_string(node.doc_string or "")
-    if found is None or not found.hierarchy_path.startswith("/"):
+    record = exporter_records.read_doc_string(node.doc_string or "")
+    if record is None or not record.hierarchy_path.startswith("/"):
         return None
-    via = found.hierarchy_method if found.hierarchy_method in VIAS else CONTEXT
-    return NodeTag(paths.get(found.hierarchy_path, ""), found.hierarchy_path, via)
+    via = record.hierarchy_method if record.hierarchy_method in VIAS else CONTEXT
+    return NodeTag(paths.get(record.hierarchy_path, ""), record.hierarchy_path, via)
 
 
 def from_record(record: ModuleRecord) -> NodeTag:

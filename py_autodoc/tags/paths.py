@@ -31,12 +31,12 @@ def common(paths: Iterable[str]) -> str:
 
 def self_and_ancestors(path: str) -> list[str]:
     """Return the path and its ancestors, outermost first: ``["", "a", "a.b"]``."""
-    found = [""]
-    at = -1
+    paths = [""]
+    end = -1
     while path:
-        at = path.find(".", at + 1)
-        if at < 0:
-            found.append(path)
+        end = path.find(".", end + 1)
+        if end < 0:
+            paths.append(path)
             break
-        found.append(path[:at])
-    return found
+        paths.append(path[:end])
+    return paths

@@ -33,20 +33,20 @@ def read_tags(model: ir.Model) -> Tags:
     """
     order = [node for node, _ in walk(model)]
     table = table_in(model)
-    own = {node: from_metadata(node) for node in order}
-    marked = sum(record is not None for record in own.values())
+    from_nodes = {node: from_metadata(node) for node in order}
+    marked = sum(record is not None for record in from_nodes.values())
     if table is not None:
         tags = restore(model, table)
         # Tags on the nodes take precedence.
-        tags.records = {node: own[node] or tags.records[node] for node in order}
+        tags.records = {node: from_nodes[node] or tags.records[node] for node in order}
         tags.source = NODES if 2 * marked > len(order) else TABLE_SOURCE
         return tags
-    found = {node: own[node] or from_text(node, {}) for node in order}
-    namer = Namer({"": _root_class(record.tag for record in found.values() if record)})
+    records = {node: from_nodes[node] or from_text(node, {}) for node in order}
+    namer = Namer({"": _root_class(record.tag for record in records.values() if record)})
     top = NodeTag("", namer.tags[""], ROOT)
-    told = sum(record is not None for record in found.values())
-    source = NODES if 2 * marked > told else DOC_STRING if told else NONE
-    return Tags({node: found[node] or top for node in order}, namer, source=source)
+    tagged = sum(record is not None for record in records.values())
+    source = NODES if 2 * marked > tagged else DOC_STRING if tagged else NONE
+    return Tags({node: records[node] or top for node in order}, namer, source=source)
 
 
 def load_tags(path: PathLike, limits: Limits = LIBRARY) -> tuple[ir.Model, Tags]:

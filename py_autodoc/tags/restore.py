@@ -55,83 +55,85 @@ class _KnownModules:
         """Look up the outputs of a node."""
         return next((self.values[v.name] for v in node.outputs if v.name in self.values), None)
 
-    def near(self, node: ir.Node) -> ModuleRecord | None:
+    def by_prefix(self, node: ir.Node) -> ModuleRecord | None:
         """Look up the longest known prefix of an output's name, or of the node's own name."""
-        made = [value.name for value in node.outputs if value.name]
-        found = _longest(made, self.values)
-        if found is None and node.name:
-            own = [node.name]
-            found = _longest(own, self.names) or _longest(own, self.values)
-        if found is None and node.doc_string:  # some tools store the name of the replaced node
-            found = _longest([node.doc_string], self.values)
-        return found
+        outputs = [value.name for value in node.outputs if value.name]
+        record = _longest(outputs, self.values)
+        if record is None and node.name:
+            names = [node.name]
+            record = _longest(names, self.names) or _longest(names, self.values)
+        if record is None and node.doc_string:  # some tools store the name of the replaced node
+            record = _longest([node.doc_string], self.values)
+        return record
 
 
-def _longest(names: Iterable[str], known: Mapping[str, ModuleRecord]) -> ModuleRecord | None:
+def _longest(names: Iterable[str], records: Mapping[str, ModuleRecord]) -> ModuleRecord | None:
     best: tuple[int, ModuleRecord] | None = None
     for name in names:
-        cut = _beginning(name, known)
+        cut = _beginning(name, records)
         if cut is not None and (best is None or len(cut) > best[0]):
-            best = len(cut), known[cut]
+            best = len(cut), records[cut]
     return best[1] if best else None
 
 
-def _beginning(name: str, known: Mapping[str, object]) -> str | None:
+def _beginning(name: str, keys: Mapping[str, object]) -> str | None:
     """Return the longest prefix of ``name``, up to a separator, that is a key."""
     name = name[:_MAX_NAME]
-    cuts = [at for at in range(1, len(name)) if name[at] in SEPARATORS][-_MAX_CUTS:]
-    return next((name[:at] for at in reversed(cuts) if name[:at] in known), None)
+    cuts = [end for end in range(1, len(name)) if name[end] in SEPARATORS][-_MAX_CUTS:]
+    return next((name[:end] for end in reversed(cuts) if name[:end] in keys), None)
 
 
 class _Restoration:
     def __init__(self, table: ModuleTable) -> None:
         self.namer = namer_of(table)
-        self.known = _KnownModules(table)
+        self.modules = _KnownModules(table)
         self.paths = {tag: path for path, tag in self.namer.tags.items()}
 
     def of(self, node: ir.Node) -> NodeTag | None:
         """Return the tag of a node from its own names; None if only its neighbours can determine it."""
-        record = self.known.exact(node)
-        named = self.known.names.get(node.name or "")
+        record = self.modules.exact(node)
+        named = self.modules.names.get(node.name or "")
         if record is not None and named is not None and record.scope != named.scope:
             return self._merged(node, record, named)
         if record is not None:
             return from_record(record)
-        own = from_metadata(node)
-        if own is None and named is not None:
-            own = from_record(named)
-        if own is not None:
-            return own
-        near, text = self.known.near(node), from_text(node, self.paths)
-        if near is not None and (text is None or text.tag == near.tag):
-            return NodeTag(near.scope, near.tag, CONTEXT, near.scopes, dict(near.call), near.stack)
+        direct = from_metadata(node)
+        if direct is None and named is not None:
+            direct = from_record(named)
+        if direct is not None:
+            return direct
+        similar, text = self.modules.by_prefix(node), from_text(node, self.paths)
+        if similar is not None and (text is None or text.tag == similar.tag):
+            return NodeTag(
+                similar.scope, similar.tag, CONTEXT, similar.scopes, dict(similar.call), similar.stack
+            )
         if text is not None:
             return text
-        owner = self._parameter(node)
-        return None if owner is None else NodeTag(owner, self.namer.tag(owner), PARAM)
+        module = self._parameter(node)
+        return None if module is None else NodeTag(module, self.namer.tag(module), PARAM)
 
-    def _merged(self, node: ir.Node, made: ModuleRecord, named: ModuleRecord) -> NodeTag:
+    def _merged(self, node: ir.Node, by_output: ModuleRecord, by_name: ModuleRecord) -> NodeTag:
         """Tag a node that has the name of one original and the output of another.
 
         The owner of its weight comes first.
         """
         owners = {self._module(value) for value in node.inputs if value is not None}
-        first = made if made.scope in owners and named.scope not in owners else named
-        origins = {*(made.scopes or (made.scope,)), *(named.scopes or (named.scope,))}
+        first = by_output if by_output.scope in owners and by_name.scope not in owners else by_name
+        origins = {*(by_output.scopes or (by_output.scope,)), *(by_name.scopes or (by_name.scope,))}
         tag = from_record(first)
         return NodeTag(tag.scope, tag.tag, FUSED, tuple(sorted(origins)), tag.call, tag.stack)
 
     def _parameter(self, node: ir.Node) -> str | None:
         """Return the module after which the inputs or outputs of a node are named."""
         tensors = [*node.outputs, *(v for v in node.inputs if v is not None and v.producer() is None)]
-        found = [path for value in tensors if (path := self._module(value)) is not None]
-        return common(found) if found else None
+        modules = [path for value in tensors if (path := self._module(value)) is not None]
+        return common(modules) if modules else None
 
     def _module(self, value: ir.Value) -> str | None:
         """Return the module after which a tensor is named: its path, followed by a dot."""
         name = (value.name or "")[:_MAX_NAME]
-        for at in [at for at in range(len(name)) if name[at] == "."][-_MAX_CUTS:][::-1]:
-            path = self.namer.resolve(name[:at])
+        for end in [end for end in range(len(name)) if name[end] == "."][-_MAX_CUTS:][::-1]:
+            path = self.namer.resolve(name[:end])
             if path and path in self.namer.classes:
                 return path
         return None
@@ -145,12 +147,12 @@ def restore(model: ir.Model, table: ModuleTable) -> Tags:
     """
     rules = _Restoration(table)
     order = list(walk(model))
-    found = {node: tag for node, _ in order if (tag := rules.of(node)) is not None}
-    filled = infer_modules(model, order, {node: record.scope for node, record in found.items()})
+    tags = {node: tag for node, _ in order if (tag := rules.of(node)) is not None}
+    filled = infer_modules(model, order, {node: record.scope for node, record in tags.items()})
     for node, _ in order:
-        if node not in found:
+        if node not in tags:
             scope = filled.get(node)
             via = ROOT if scope is None else CONTEXT
-            found[node] = NodeTag(scope or "", rules.namer.tag(scope or ""), via)
+            tags[node] = NodeTag(scope or "", rules.namer.tag(scope or ""), via)
     called = frozenset(module.path for module in table.modules if module.called)
-    return Tags({node: found[node] for node, _ in order}, rules.namer, table.exporter, "table", called)
+    return Tags({node: tags[node] for node, _ in order}, rules.namer, table.exporter, "table", called)

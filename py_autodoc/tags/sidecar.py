@@ -51,7 +51,7 @@ def sidecar(
     tags: Tags,
     modules: Mapping[str, ModuleInfo] | None = None,
     executed: Collection[str] | None = None,
-    **info: Any,
+    **extra: Any,
 ) -> dict[str, Any]:
     """Return the content of the file.
 
@@ -60,17 +60,17 @@ def sidecar(
         tags: its tags.
         modules: path → details from PyTorch; None lists the modules known from the tags.
         executed: modules that ran while the model was traced; None if unknown.
-        info: further top-level entries, such as ``torch="2.13"``.
+        extra: further top-level entries, such as ``torch="2.13"``.
     """
     names = tags.namer
     if modules is None:
         modules = {path: ModuleInfo(kind) for path, kind in names.classes.items()}
     direct, total = _counts(tags)
-    listed = {path: _module(path, known, tags, direct, total, executed) for path, known in modules.items()}
+    listed = {path: _module(path, info, tags, direct, total, executed) for path, info in modules.items()}
     return {
         "schema": SCHEMA,
         "exporter": tags.exporter,
-        **info,
+        **extra,
         "keep": list(names.keep),
         "coverage": coverage(tags),
         "modules": listed,
@@ -110,7 +110,7 @@ def _counts(tags: Tags) -> tuple[Counter[str], Counter[str]]:
 
 def _module(
     path: str,
-    known: ModuleInfo,
+    info: ModuleInfo,
     tags: Tags,
     direct: Counter[str],
     total: Counter[str],
@@ -119,13 +119,13 @@ def _module(
     return {
         "tag": tags.namer.tag(path),
         "listed": tags.namer.listed(path),
-        "class": known.kind,
+        "class": info.kind,
         "status": _status(path, tags, total, executed),
-        "children": dict(known.children),
-        "forward_args": list(known.forward_args),
-        "parameters": list(known.parameters),
-        "direct_parameters": list(known.direct_parameters),
-        "buffers": list(known.buffers),
+        "children": dict(info.children),
+        "forward_args": list(info.forward_args),
+        "parameters": list(info.parameters),
+        "direct_parameters": list(info.direct_parameters),
+        "buffers": list(info.buffers),
         "nodes": direct[path],
         "nodes_total": total[path],
     }
@@ -141,11 +141,11 @@ def _status(path: str, tags: Tags, total: Counter[str], executed: Collection[str
 
 
 def _nodes(tags: Tags) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    rows: dict[str, dict[str, Any]] = {}
     for number, (node, record) in enumerate(tags.records.items()):
-        name = node.name if node.name and node.name not in found else f"#{number}"
-        found[name] = _row(record)
-    return found
+        name = node.name if node.name and node.name not in rows else f"#{number}"
+        rows[name] = _row(record)
+    return rows
 
 
 def _row(record: NodeTag) -> dict[str, Any]:
@@ -160,26 +160,26 @@ def _row(record: NodeTag) -> dict[str, Any]:
 
 
 def _tensors(model: ir.Model, tags: Tags) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    rows: dict[str, dict[str, Any]] = {}
     for graph in model.graphs():
         for value in (*graph.inputs, *graph.initializers.values()):
             if value.name:
-                found.setdefault(value.name, _tensor(value, tags))
+                rows.setdefault(value.name, _tensor(value, tags))
     for node in tags.records:
         for value in node.outputs:
             if value.name:
-                found[value.name] = _tensor(value, tags)
-    return found
+                rows[value.name] = _tensor(value, tags)
+    return rows
 
 
 def _tensor(value: ir.Value, tags: Tags) -> dict[str, Any]:
     """Return the producer and all consumers of a tensor."""
     producer = value.producer()
-    made = tags.records.get(producer) if producer is not None else None
+    producer_tag = tags.records.get(producer) if producer is not None else None
     readers = [tags.records[use.node] for use in value.uses() if use.node in tags.records]
     return {
-        "producer": made.tag if made else None,
+        "producer": producer_tag.tag if producer_tag else None,
         "consumers": sorted({record.tag for record in readers}),
-        "producer_scope": made.scope if made else None,
+        "producer_scope": producer_tag.scope if producer_tag else None,
         "consumer_scopes": sorted({record.scope for record in readers}),
     }

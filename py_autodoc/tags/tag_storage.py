@@ -29,18 +29,18 @@ from py_autodoc.tags.paths import self_and_ancestors
 
 def node_metadata(record: NodeTag) -> dict[str, str]:
     """Return the metadata of a node."""
-    found = {
+    entries = {
         exporter_records.TAG: record.tag,
         exporter_records.SCOPE: record.scope,
         exporter_records.VIA: record.via,
     }
     if record.scopes:
-        found[exporter_records.SCOPES] = _compact(list(record.scopes))
+        entries[exporter_records.SCOPES] = _compact(list(record.scopes))
     if record.call:
-        found[exporter_records.CALL] = _compact(dict(record.call))
+        entries[exporter_records.CALL] = _compact(dict(record.call))
     if record.stack:
-        found[exporter_records.STACK] = _compact(list(record.stack))
-    return found
+        entries[exporter_records.STACK] = _compact(list(record.stack))
+    return entries
 
 
 def _compact(value: object) -> str:
@@ -77,9 +77,9 @@ def table_of(tags: Tags) -> ModuleTable:
 def doc_string_of(record: NodeTag, tags: Tags, before: str) -> str:
     """Return the ``doc_string`` of a node, including its previous text."""
     old = exporter_records.read_doc_string(before)
-    others = (tags.namer.tag(path) for path in record.scopes)
-    every = tuple(dict.fromkeys((record.tag, *others)))
-    return exporter_records.doc_string(every, record.via, old.doc_string if old else before)
+    merged_tags = (tags.namer.tag(path) for path in record.scopes)
+    all_tags = tuple(dict.fromkeys((record.tag, *merged_tags)))
+    return exporter_records.doc_string(all_tags, record.via, old.doc_string if old else before)
 
 
 def write_tags(model: ir.Model | onnx.ModelProto, tags: Tags) -> None:
@@ -120,7 +120,7 @@ def node_editor(tags: Tags) -> Callable[[onnx.NodeProto], None]:
 
 def strip_tags(model: ir.Model | onnx.ModelProto) -> int:
     """Remove all tags from a model, in place; return the number of tagged nodes."""
-    found = 0
+    count = 0
     if isinstance(model, ir.Model):
         for key in (TABLE, WRITTEN):
             model.metadata_props.pop(key, None)
@@ -131,18 +131,18 @@ def strip_tags(model: ir.Model | onnx.ModelProto) -> int:
             old = exporter_records.read_doc_string(node.doc_string or "")
             if old is not None:
                 node.doc_string = old.doc_string or None
-            found += old is not None or len(node.metadata_props) < before
-        return found
+            count += old is not None or len(node.metadata_props) < before
+        return count
     _set(model.metadata_props, {}, (TABLE, WRITTEN))
     for proto in proto_nodes(model):
-        had = _set(proto.metadata_props, {}, NODE_KEYS)
+        was_tagged = _set(proto.metadata_props, {}, NODE_KEYS)
         old = exporter_records.read_doc_string(proto.doc_string)
         if old is not None:
             proto.doc_string = old.doc_string
             if not old.doc_string:
                 proto.ClearField("doc_string")
-        found += had or old is not None
-    return found
+        count += was_tagged or old is not None
+    return count
 
 
 def _set(entries: object, new: dict[str, str], drop: tuple[str, ...] = ()) -> bool:

@@ -33,7 +33,7 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 _DATA = frozenset({"data-size-mismatch", "external-missing", "external-outside", "external-range"})
 """Diagnostics about tensor data."""
 _FORM = re.compile(r"(/[^/\s]+)+\Z")
-_SHOWN = 5
+_MAX_SHOWN = 5
 _MAX_SIDECAR = 1 << 28
 
 
@@ -68,7 +68,7 @@ def validate(path: PathLike, limits: Limits = LIBRARY) -> list[Check]:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
     """
     model = load_structure(path, limits)
-    given = _Model(Path(os.fspath(path)), model, read_tags(model))
+    tagged = _Model(Path(os.fspath(path)), model, read_tags(model))
     loaded = load(path, limits)
     built = build(loaded)
     checks = [
@@ -76,16 +76,16 @@ def validate(path: PathLike, limits: Limits = LIBRARY) -> list[Check]:
         checked("analysis", _analysis(loaded, built)),
         _weights(built),
     ]
-    if given.tags.source == NONE:
-        told = "the model has no tags"
-        return checks + [Check(name, SKIPPED, told) for name in (*_TAGS, "sidecar")]
-    checks += [checked(name, work(given)) for name, work in _TAGS.items()]
-    return [*checks, _sidecar(given)]
+    if tagged.tags.source == NONE:
+        reason = "the model has no tags"
+        return checks + [Check(name, SKIPPED, reason) for name in (*_TAGS, "sidecar")]
+    checks += [checked(name, work(tagged)) for name, work in _TAGS.items()]
+    return [*checks, _sidecar(tagged)]
 
 
 def checked(name: str, faults: Iterator[str]) -> Check:
     """Return a check that fails if there are problems; the first few are kept, all are counted."""
-    first = tuple(islice(faults, _SHOWN))
+    first = tuple(islice(faults, _MAX_SHOWN))
     more = sum(1 for _ in faults)
     return Check(name, FAILED if first else PASSED, "", first, len(first) + more)
 
@@ -115,12 +115,12 @@ def _onnx(path: PathLike, limits: Limits) -> Iterator[str]:
 
 def _weights(model: Model) -> Check:
     """Check that tensor data match their shapes and are inside their files."""
-    found = [d for d in model.diagnostics if d.code in _DATA]
-    wrong = [d for d in found if d.code != "external-missing"]
+    problems = [d for d in model.diagnostics if d.code in _DATA]
+    wrong = [d for d in problems if d.code != "external-missing"]
     if wrong:
         return checked("weights", (f"{d.code}: {d.where}: {d.message}" for d in wrong))
-    if found:
-        return Check("weights", SKIPPED, f"{found[0].where}: {found[0].message}")
+    if problems:
+        return Check("weights", SKIPPED, f"{problems[0].where}: {problems[0].message}")
     return Check("weights", PASSED)
 
 
@@ -142,39 +142,39 @@ def _analysis(loaded: LoadedModel, model: Model) -> Iterator[str]:
     """Yield structural errors found by the analysis, and contradictions that keep the model from running."""
     from py_autodoc.graph.shapes import infer  # slow to import
 
-    for found in model.diagnostics:
-        if found.severity == "error" and found.code not in _DATA:
-            yield f"{found.code}: {found.where}: {found.message}"
+    for diagnostic in model.diagnostics:
+        if diagnostic.severity == "error" and diagnostic.code not in _DATA:
+            yield f"{diagnostic.code}: {diagnostic.where}: {diagnostic.message}"
     fault = infer(loaded, model, {}, {}).contradiction
     if fault is not None and mendable(fault.code):
         yield f"{fault.code}: {fault.message}"
 
 
-def _complete(given: _Model) -> Iterator[str]:
+def _complete(tagged: _Model) -> Iterator[str]:
     """Every node has its own tag in its metadata, its ``doc_string`` or the table."""
-    for node, record in given.tags.records.items():
+    for node, record in tagged.tags.records.items():
         if not record.tag.strip("/"):
             yield f"{_label(node)}: empty"
         elif (via := node.metadata_props.get(exporter_records.VIA, record.via)) not in VIAS:
             yield f"{_label(node)}: {via!r} does not say how its module is known"
 
 
-def _form(given: _Model) -> Iterator[str]:
+def _form(tagged: _Model) -> Iterator[str]:
     """``/Class/Class.0``: starts with a slash, no empty segment, no space."""
-    for node, record in given.tags.records.items():
+    for node, record in tagged.tags.records.items():
         if not _FORM.match(record.tag):
             yield f"{_label(node)}: {record.tag!r}"
 
 
-def _consistent(given: _Model) -> Iterator[str]:
+def _consistent(tagged: _Model) -> Iterator[str]:
     """A node's metadata, its ``doc_string`` and the model's table agree."""
-    namer, known = given.tags.namer, table_in(given.model) is not None
-    for node, _ in walk(given.model):
+    namer, has_table = tagged.tags.namer, table_in(tagged.model) is not None
+    for node, _ in walk(tagged.model):
         record = from_metadata(node)
         text = exporter_records.read_doc_string(node.doc_string or "")
         if record is None:
             continue
-        if known and namer.knows(record.scope) and namer.tag(record.scope) != record.tag:
+        if has_table and namer.knows(record.scope) and namer.tag(record.scope) != record.tag:
             yield f"{_label(node)}: {record.tag}, but its module is {namer.tag(record.scope)}"
         if text is not None and text.hierarchy_tags[:1] not in ([], [record.tag]):
             yield f"{_label(node)}: {record.tag}, but {text.hierarchy_tags[0]} in its doc_string"
@@ -182,18 +182,18 @@ def _consistent(given: _Model) -> Iterator[str]:
             yield f"{_label(node)}: its module is not among those it was made from"
 
 
-def _distinct(given: _Model) -> Iterator[str]:
+def _distinct(tagged: _Model) -> Iterator[str]:
     """No two modules share a tag."""
-    yield from given.tags.namer.collisions()
+    yield from tagged.tags.namer.collisions()
     owners: dict[str, str] = {}
-    listed = given.tags.namer.tags
-    for record in given.tags.records.values():
+    listed = tagged.tags.namer.tags
+    for record in tagged.tags.records.values():
         scope = next((path for path in _up(record.scope) if path in listed), None)
         if scope is None:
             continue
-        other = owners.setdefault(record.tag, scope)
-        if not below(other, scope) and not below(scope, other):
-            yield f"{record.tag}: {other} and {scope}"
+        first_scope = owners.setdefault(record.tag, scope)
+        if not below(first_scope, scope) and not below(scope, first_scope):
+            yield f"{record.tag}: {first_scope} and {scope}"
 
 
 def _up(path: str) -> Iterator[str]:
@@ -211,8 +211,8 @@ _TAGS: dict[str, Callable[[_Model], Iterator[str]]] = {
 }
 
 
-def _sidecar(given: _Model) -> Check:
-    path = sidecar_path(given.path)
+def _sidecar(tagged: _Model) -> Check:
+    path = sidecar_path(tagged.path)
     try:
         if path.stat().st_size > _MAX_SIDECAR:
             return Check("sidecar", FAILED, "", (f"{path.name}: larger than 256 MiB",), 1)
@@ -221,10 +221,10 @@ def _sidecar(given: _Model) -> Check:
         return Check("sidecar", SKIPPED, f"there is no {path.name}")
     except (OSError, ValueError) as fault:
         return Check("sidecar", FAILED, "", (f"{path.name}: {fault}",), 1)
-    return checked("sidecar", _agreement(given, content, path.name))
+    return checked("sidecar", _agreement(tagged, content, path.name))
 
 
-def _agreement(given: _Model, content: Any, name: str) -> Iterator[str]:
+def _agreement(tagged: _Model, content: Any, name: str) -> Iterator[str]:
     """The sidecar lists the nodes of this model with the same tags, and no unknown tags."""
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         yield f"{name}: is not a file of schema {SCHEMA}"
@@ -235,10 +235,10 @@ def _agreement(given: _Model, content: Any, name: str) -> Iterator[str]:
         return
     tags = {tag for tag in expected if isinstance(tag, str)}
     missing = dict.fromkeys(nodes)
-    seen: set[str] = set()
-    for number, (node, record) in enumerate(given.tags.records.items()):
-        label = node.name if node.name and node.name not in seen else f"#{number}"
-        seen.add(label)
+    labels: set[str] = set()
+    for number, (node, record) in enumerate(tagged.tags.records.items()):
+        label = node.name if node.name and node.name not in labels else f"#{number}"
+        labels.add(label)
         missing.pop(label, None)
         row = nodes.get(label)
         if not isinstance(row, dict):

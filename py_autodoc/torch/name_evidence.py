@@ -57,7 +57,7 @@ class NameEvidence:
         read = [v.name for v in node.inputs if v is not None and v.name in self._tensors]
         return [name for name in made or read if name]
 
-    def owner(self, name: str) -> str | None:
+    def owning_module(self, name: str) -> str | None:
         """Return the module of a parameter."""
         return parent(name) if name in self._tensors else None
 

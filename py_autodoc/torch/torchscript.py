@@ -170,7 +170,7 @@ class TraceEvidence:
             return [name for name in made if name]
         return [value.name for value in node.inputs if value is not None and value.name in self._tensors]
 
-    def owner(self, name: str) -> str | None:
+    def owning_module(self, name: str) -> str | None:
         """Return the module of a parameter."""
         return parent(name) if name in self._tensors else None
 

@@ -18,7 +18,7 @@ from py_autodoc.cli.app import app
 from py_autodoc.errors import AutodocError
 from py_autodoc.opdocs import opdocs
 from py_autodoc.opdocs.contract import operations_schema
-from py_autodoc.opdocs.integer_operations import found
+from py_autodoc.opdocs.integer_operations import find_operations
 from py_autodoc.quantize import Recipe, quantize
 from py_autodoc.quantize.reference import evaluate
 
@@ -214,7 +214,7 @@ def qdq(op_type, names=("a",), after=(), out_zero=0, x_scale=None, **attributes)
     ],
 )
 def test_groups(model, expected):
-    made = found(model)
+    made = find_operations(model)
     if expected[0] == "Q":
         assert [one.op_type for one in made.operations] == [expected]
         assert not made.floats

@@ -44,7 +44,7 @@ class Told:
     def parameters(self, node):
         return self.read.get(node.name, ())
 
-    def owner(self, name):
+    def owning_module(self, name):
         return parent(name) if name in self.owned else None
 
     def rewritten(self, node):
