@@ -355,6 +355,28 @@ def test_self_with_keys_reduced_by_a_convolution():
     check(only(g, out), queries=16, keys=4)
 
 
+@pytest.mark.parametrize(("keys", "kind"), [("x", "self"), ("y", "cross")])
+def test_queries_and_keys_of_a_depthwise_convolution_each(keys, kind):
+    """CvT: Q and the fewer K and V are convolved on the grid, the class token goes past it."""
+    g = G(x=(B, 17, D), y=(B, 17, D))
+
+    def grid(name):
+        token, cells = g.op("Split", g.layer_norm(name, D), g.ints(1, 16), outputs=2, axis=1)
+        return token, g.op("Reshape", g.op("Transpose", cells, perm=[0, 2, 1]), g.ints(B, D, 4, 4))
+
+    def convolved(token, cells, stride, length):
+        y = g.conv(cells, D, D, group=D, strides=[stride, stride])
+        rows = g.op("Transpose", g.op("Reshape", y, g.ints(B, D, length)), perm=[0, 2, 1])
+        return split(g, g.dense(g.op("Concat", token, rows, axis=1), D, D), length=length + 1)
+
+    asked = grid("x")
+    answering = asked if keys == "x" else grid(keys)
+    q, k, v = convolved(*asked, 1, 16), convolved(*answering, 2, 4), convolved(*answering, 2, 4)
+    context = g.op("MatMul", g.op("Softmax", scores(g, q, k), axis=-1), v)
+    out = g.op("Add", "x", g.dense(merge(g, context, length=17), D, D))
+    check(only(g, out), kind=kind, queries=17, keys=5)
+
+
 def test_values_on_the_left():
     """Attention of convolutional detectors: Q, K, V (B, H, d, N) from one convolution, V · Pᵀ."""
     g = G(x=(B, D, 4, 4))

@@ -14,6 +14,7 @@ from py_autodoc.blocks.dataflow.matrix_products import (
     product,
     projection,
 )
+from py_autodoc.blocks.layer_blocks.conv import is_depthwise
 from py_autodoc.blocks.layer_blocks.normalization import normalized_from
 
 _THROUGH = QUANTIZED_COPY_OPS | LAYOUT_OPS | NORMS | {"Pad", "Gather", "Concat"}
@@ -52,6 +53,9 @@ def attention_kind(flow: DataflowGraph, q: AttentionOperand, k: AttentionOperand
     if _reaches(flow, key_source, query_roots, _REDUCING) or _reaches(
         flow, query_source, key_roots, _THROUGH
     ):
+        return "self"
+    filtered = _depthwise_inputs(flow, query_source)
+    if filtered and _reaches(flow, key_source, filtered, _REDUCING):
         return "self"
     return "cross"
 
@@ -131,6 +135,22 @@ def _reaches(flow: DataflowGraph, tensor: int, goals: set[int], through: frozens
                 seen.add(i)
                 queue.append(i)
     return False
+
+
+def _depthwise_inputs(flow: DataflowGraph, tensor: int) -> set[int]:
+    """Return the inputs of the depthwise convolutions that arrange the queries (CvT, Wu et al., 2021)."""
+    queue, seen, at = [tensor], {tensor}, 0
+    inputs: set[int] = set()
+    while at < len(queue) and at < _REDUCED:
+        number = flow.producers[queue[at]]
+        at += 1
+        before = [t for t in flow.data_inputs[number] if t not in seen] if number >= 0 else []
+        if number >= 0 and flow.qualified_op_types[number] in CONVS:
+            inputs.update(before[:1] if is_depthwise(flow, number) else ())
+        elif number >= 0 and flow.qualified_op_types[number] in _THROUGH:
+            seen.update(before)
+            queue += before
+    return inputs
 
 
 def _is_weighted(flow: DataflowGraph, number: int, op: str) -> bool:
