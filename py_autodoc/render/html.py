@@ -18,7 +18,7 @@ import msgspec
 from py_autodoc.errors import RequirementError
 from py_autodoc.render.document import context
 from py_autodoc.render.serving import serving_of
-from py_autodoc.report.builders.batch_section import carried_offer
+from py_autodoc.report.builders.batch_section import embedded_offer
 from py_autodoc.report.document.build_report import brief_report
 from py_autodoc.report.document.html_repr import report_html as summary
 from py_autodoc.report.document.report import Report
@@ -55,7 +55,7 @@ def html_page(
     Raises: RequirementError if this installation does not include the viewer.
     """
     script, style = _inert(static("page.js")), static("viewer.css") + static("page.css")
-    payloads = [build_payload(analysis, carried_offer(analysis)) for analysis in analyses]
+    payloads = [build_payload(analysis, embedded_offer(analysis)) for analysis in analyses]
     pairs = list(zip(analyses, payloads, strict=True))
     reports = [brief_report(analysis, payload, SUMMARY_LAYERS) for analysis, payload in pairs]
     bundles = [_packed(analysis, payload) for analysis, payload in pairs]

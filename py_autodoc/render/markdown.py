@@ -106,7 +106,7 @@ def _license(stated: str) -> list[str]:
 
 
 def updated(text: str, replacement: str, file_name: str) -> str:
-    """Replace the text between the markers by ``part``, keeping line ends; ``shown`` is the file name.
+    """Replace the text between the markers, keeping line ends; ``file_name`` is for messages.
 
     Raises: InputError unless both markers occur exactly once, in order.
     """

@@ -65,7 +65,7 @@ def targets(
     force: bool = False,
     besides: Sequence[OutputRequest] = (),
 ) -> dict[str, Target]:
-    """Return the outputs of a run. ``asked`` maps options to (path or None, kind of file).
+    """Return the outputs of a run. ``outputs`` maps options to (path or None, kind of file).
 
     ``besides`` are outputs that the run writes by other means; they are checked together.
 

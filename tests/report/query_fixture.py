@@ -188,7 +188,7 @@ def answer(matcher: NodeMatcher, text: str) -> dict[str, Any]:
     try:
         return {"ids": matcher.find(text)}
     except QueryError as fault:
-        return {"fault": [fault.kind, len(text[: fault.at].encode("utf-16-le")) // 2, fault.text]}
+        return {"fault": [fault.kind, len(text[: fault.position].encode("utf-16-le")) // 2, fault.text]}
 
 
 def fixture() -> bytes:

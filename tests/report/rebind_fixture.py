@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.report.builders.batch_section import carried_offer
+from py_autodoc.report.builders.batch_section import embedded_offer
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.report.viewer_payload.build_payload import build_payload
 
@@ -79,7 +79,7 @@ def fixed() -> onnx.ModelProto:
 
 def _fixed() -> dict[str, Any]:
     analysis = run_analysis(fixed(), Options())
-    payload = build_payload(analysis, carried_offer(analysis))
+    payload = build_payload(analysis, embedded_offer(analysis))
     cases = []
     for batch in BATCHES:
         other = build_payload(run_analysis(fixed(), Options(batch_size=batch)))

@@ -54,7 +54,7 @@ def test_why_there_is_none_is_said(source, options, says):
 
 
 def test_models_of_very_many_nodes_are_not_followed(monkeypatch):
-    monkeypatch.setattr(batch_section, "MAX_ASKED", 2)
+    monkeypatch.setattr(batch_section, "MAX_REQUESTED", 2)
     assert "more than 2 nodes" in batch_section.batch_answer(run_analysis(fixed(), Options())).reason
 
 

@@ -109,7 +109,7 @@ def test_faults_say_what_where_and_what_was_expected(query, kind, at, told):
     with pytest.raises(QueryError) as caught:
         NodeMatcher(payloads()["odd"]).find(query)
     assert isinstance(caught.value, OptionError)
-    assert (caught.value.kind, caught.value.at) == (kind, at)
+    assert (caught.value.kind, caught.value.position) == (kind, at)
     assert told in str(caught.value)
     assert len(str(caught.value)) < 500
 

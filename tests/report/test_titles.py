@@ -45,12 +45,12 @@ def test_a_small_block_does_not_stand_for_the_whole_part():
             RecognisedBlock("residual", (0, 9), 9, "gated"),
         ]
     )
-    assert titles.part((0, 1, 2, 3, 4)) == ""
-    assert titles.part((1, 2, 3)) == "MLP"
-    assert titles.part((7, 8)) == "Attention layer"
-    assert titles.part((1, 2, 7, 8)) == "Transformer layer"
-    assert titles.part((0, 9)) == "Residual (gated)"
-    assert titles.part((0, 1)) == "", "a block that reaches out of the part is none of it"
+    assert titles.instance_title((0, 1, 2, 3, 4)) == ""
+    assert titles.instance_title((1, 2, 3)) == "MLP"
+    assert titles.instance_title((7, 8)) == "Attention layer"
+    assert titles.instance_title((1, 2, 7, 8)) == "Transformer layer"
+    assert titles.instance_title((0, 9)) == "Residual (gated)"
+    assert titles.instance_title((0, 1)) == "", "a block that reaches out of the part is none of it"
     assert block_title(RecognisedBlock("residual", (0,), 0, "plain")) == "Residual"
 
 

@@ -40,8 +40,8 @@ class BoxNames:
         self.position = position
         self.members: list[list[int]] = [[] for _ in tree.parent]
         """Per scope: the nodes in it and below it, ascending."""
-        for node, home in enumerate(tree.node):
-            scope = home
+        for node, innermost in enumerate(tree.node):
+            scope = innermost
             while scope >= 0:
                 self.members[scope].append(node)
                 scope = tree.parent[scope]
@@ -50,8 +50,8 @@ class BoxNames:
         """Write labels and roles into the tree."""
         self._stages()
         self._roles()
-        self._tell_convolutions_apart()
-        self._tell_apart()
+        self._distinguish_convolutions()
+        self._distinguish_titles()
 
     def _stages(self) -> None:
         """Name stages by spatial size if they contain convolutions or pools, otherwise by their role."""
@@ -62,8 +62,8 @@ class BoxNames:
                 continue
             nodes = self.members[scope]
             if not is_size or not roles.convolves(nodes):
-                told = roles.of(nodes) or roles.operators(nodes) or roles.prepares(nodes)
-                tree.label[scope] = shorten_middle(told) or label
+                role = roles.of(nodes) or roles.operators(nodes) or roles.prepares(nodes)
+                tree.label[scope] = shorten_middle(role) or label
 
     def _roles(self) -> None:
         """Set the role of modules and parts of repeats whose class is unknown or only a container."""
@@ -78,13 +78,13 @@ class BoxNames:
             if tree.origin[scope] != FOLD:
                 role = self.roles.of_container(nodes) if contained else self.roles.of(nodes)
             else:
-                part = first[scope]
-                classed = tree.type[part] and tree.type[part] not in _CONTAINERS
-                role = "" if classed else self.roles.of_part(self.members[part])
+                instance = first[scope]
+                classed = tree.type[instance] and tree.type[instance] not in _CONTAINERS
+                role = "" if classed else self.roles.of_part(self.members[instance])
             if not tree.label[scope].casefold().startswith(role.casefold()):
                 tree.role[scope] = shorten_middle(role)
 
-    def _tell_convolutions_apart(self) -> None:
+    def _distinguish_convolutions(self) -> None:
         """Set the role of numbered siblings of one class with one convolution each, where these differ."""
         tree = self.tree
         first: dict[int, int] = {}
@@ -92,17 +92,17 @@ class BoxNames:
         for scope, parent in enumerate(tree.parent):
             first.setdefault(parent, scope)
         for scope, parent in enumerate(tree.parent):
-            part = first[scope] if tree.origin[scope] == FOLD else scope
-            if not tree.type[part] or tree.role[scope] or tree.origin[parent] == FOLD:
+            instance = first[scope] if tree.origin[scope] == FOLD else scope
+            if not tree.type[instance] or tree.role[scope] or tree.origin[parent] == FOLD:
                 continue
-            name = tree.label[part].rstrip("0123456789")
-            alike.setdefault((parent, tree.type[part], name), []).append(scope)
+            name = tree.label[instance].rstrip("0123456789")
+            alike.setdefault((parent, tree.type[instance], name), []).append(scope)
         for scopes in alike.values():
-            parts = [first[s] if tree.origin[s] == FOLD else s for s in scopes]
-            told = [self._convolution(self.members[part]) for part in parts]
-            if "" in told or len(set(told)) < 2:
+            instances = [first[s] if tree.origin[s] == FOLD else s for s in scopes]
+            texts = [self._convolution(self.members[instance]) for instance in instances]
+            if "" in texts or len(set(texts)) < 2:
                 continue
-            for scope, text in zip(scopes, told, strict=True):
+            for scope, text in zip(scopes, texts, strict=True):
                 tree.role[scope] = text
 
     def _convolution(self, nodes: Sequence[int]) -> str:
@@ -119,7 +119,7 @@ class BoxNames:
         stride = "×".join(dict.fromkeys(map(str, strides)))
         return f"{node.op_type} {kernel}" + (f", stride {stride}" if stride not in ("", "1") else "")
 
-    def _tell_apart(self) -> None:
+    def _distinguish_titles(self) -> None:
         """Distinguish boxes with equal titles by their output shape and their position in execution order."""
         tree = self.tree
         alike: dict[str, list[int]] = {}
@@ -132,18 +132,18 @@ class BoxNames:
             # Ordered by the last node: nodes that a box needs only itself may come first in the file.
             scopes.sort(key=lambda scope: max(self.position[node] for node in self.members[scope]))
             is_size = label.startswith(STAGE_NAME)
-            given = [self._given(self.members[scope], whole=not is_size) for scope in scopes]
-            for number, (scope, shape) in enumerate(zip(scopes, given, strict=True)):
+            shapes = [self._output_shape(self.members[scope], all_sizes=not is_size) for scope in scopes]
+            for number, (scope, shape) in enumerate(zip(scopes, shapes, strict=True)):
                 if not is_size:
                     named = f"{label} {number + 1}{shape}"
-                elif given.count(shape) == 1:
+                elif shapes.count(shape) == 1:
                     named = f"{label}{shape}"
                 else:
-                    named = f"{label}{shape} ({given[: number + 1].count(shape)})"
+                    named = f"{label}{shape} ({shapes[: number + 1].count(shape)})"
                 tree.label[scope] = shorten_middle(named)
 
-    def _given(self, nodes: Sequence[int], *, whole: bool) -> str:
-        """Return the largest output shape without its batch: the channels only, or all of it if ``whole``."""
+    def _output_shape(self, nodes: Sequence[int], *, all_sizes: bool) -> str:
+        """Return the largest output shape without its batch: only the channels unless ``all_sizes``."""
         inside, largest = set(nodes), (0, 0)
         text = ""
         for node in nodes:
@@ -154,7 +154,7 @@ class BoxNames:
                 sizes = _sizes(self.types.shapes[tensor]) if tensor >= 0 else []
                 if len(sizes) > 1 and (len(sizes), prod(sizes)) >= largest:
                     largest = len(sizes), prod(sizes)
-                    text = " · " + ("×".join(map(str, sizes)) if whole else f"{sizes[0]} channels")
+                    text = " · " + ("×".join(map(str, sizes)) if all_sizes else f"{sizes[0]} channels")
         return text
 
 

@@ -35,12 +35,12 @@ _ACTIVATIONS = {
     frozenset({"HardSwish"}): "HardSwish", frozenset({"LeakyRelu"}): "Leaky ReLU",
     frozenset({"Softmax"}): "Softmax", frozenset({"QuickGelu"}): "GELU",
 }  # fmt: skip
-_SHOWN = 3
-_FEW = 4
+_FEW_OPERATORS = 3
+_FEW_LAYERS = 4
 """Minimum number of layers of one kind for the role to state their count."""
-_TELLING = 0.6
+_MIN_BLOCK_SHARE = 0.6
 """Minimum share of a box's drawn nodes that a recognised block must cover to name the whole box."""
-_MOSTLY = 0.8
+_MIN_RESIDUAL_SHARE = 0.8
 """Minimum share of a box's drawn nodes that are in its residual blocks if these name it."""
 
 
@@ -67,7 +67,7 @@ class Roles:
 
     def of_part(self, nodes: Sequence[int]) -> str:
         """Return the role of one part of a repeat."""
-        return self.titles.part(nodes) or self.of(nodes)
+        return self.titles.instance_title(nodes) or self.of(nodes)
 
     def of_container(self, nodes: Sequence[int]) -> str:
         """Return the role of a module whose class only contains others: first convolutions are the stem."""
@@ -92,42 +92,46 @@ class Roles:
         """Return the most characteristic operators, layers first (``MatMul-Softmax``), absent a role."""
         drawn = [node for node in nodes if not self.model.nodes[node].is_constant]
         # A part of a mask can hold nothing but preparation.
-        shown = [node for node in drawn if node not in self.plumbing.kind] or drawn
-        ops = [self.model.nodes[node].op_type for node in shown]
+        computing = [node for node in drawn if node not in self.plumbing.kind] or drawn
+        ops = [self.model.nodes[node].op_type for node in computing]
         kinds = dict.fromkeys(ops)
         heavy = [op for op in kinds if op in _CONVOLVE | _MULTIPLY | _NORMS | _POOLS or op == "Softmax"]
-        told = heavy or list(kinds)
-        return "-".join(told[:_SHOWN]) + ("…" if len(told) > _SHOWN else "")
+        characteristic = heavy or list(kinds)
+        return "-".join(characteristic[:_FEW_OPERATORS]) + (
+            "…" if len(characteristic) > _FEW_OPERATORS else ""
+        )
 
     def _quantizes(self, node: int) -> bool:
         return self.model.nodes[node].op_type in _QUANTIZE
 
     def _recurrent(self, ops: Sequence[str]) -> str:
-        found = [_RECURRENT[op] for op in ops if op in _RECURRENT]
-        if not found or any(op in _CONVOLVE for op in ops) or len(set(found)) > 1:
+        names = [_RECURRENT[op] for op in ops if op in _RECURRENT]
+        if not names or any(op in _CONVOLVE for op in ops) or len(set(names)) > 1:
             return ""
-        return found[0] if len(found) == 1 else f"{found[0]}, {len(found)} layers"
+        return names[0] if len(names) == 1 else f"{names[0]}, {len(names)} layers"
 
     def _recognised(self, nodes: Sequence[int], drawn: Sequence[int]) -> str:
         """Return the role from recognised blocks: several layers, one, or a block that covers most nodes."""
-        held = self.titles.inside(nodes)
+        blocks = self.titles.inside(nodes)
         # Cross-attention belongs to the same layer as the self-attention beside it.
-        own = [block.facts.get("kind") != "cross" for block in held if block.kind == "attention"]
-        layers = sum(own) or min(len(own), 1)
+        is_self_attention = [
+            block.facts.get("kind") != "cross" for block in blocks if block.kind == "attention"
+        ]
+        layers = sum(is_self_attention) or min(len(is_self_attention), 1)
         if layers > 1:
             return f"Transformer, {layers} layers" if layers * 3 <= len(drawn) else ""
         if layers:
-            more = any(block.kind in ("mlp", "gated-mlp", "moe", "residual") for block in held)
-            return self.titles.part(nodes) if more else KINDS["attention"]
-        scans = [block for block in held if block.kind == "state-space"]
+            has_more = any(block.kind in ("mlp", "gated-mlp", "moe", "residual") for block in blocks)
+            return self.titles.instance_title(nodes) if has_more else KINDS["attention"]
+        scans = [block for block in blocks if block.kind == "state-space"]
         if scans:
             return self._state_space(scans, drawn)
-        shown = frozenset(drawn)
-        told = self._classifies(held, drawn) or self._residuals(held, shown)
-        if told:
-            return told
-        largest = max(held, key=lambda block: len(shown & set(block.nodes)), default=None)
-        if largest is None or len(shown & set(largest.nodes)) < _TELLING * len(drawn):
+        drawn_nodes = frozenset(drawn)
+        role = self._classifies(blocks, drawn) or self._residuals(blocks, drawn_nodes)
+        if role:
+            return role
+        largest = max(blocks, key=lambda block: len(drawn_nodes & set(block.nodes)), default=None)
+        if largest is None or len(drawn_nodes & set(largest.nodes)) < _MIN_BLOCK_SHARE * len(drawn):
             return ""
         # A convolution and its quantization do not stand for the convolutions beside them.
         if largest.kind == "conv" and self._convs(drawn) > self._convs(largest.nodes):
@@ -145,21 +149,25 @@ class Roles:
             return "State-space layer"
         return f"{title} + projection" if layers else title
 
-    def _classifies(self, held: Sequence[RecognisedBlock], drawn: Sequence[int]) -> str:
+    def _classifies(self, blocks: Sequence[RecognisedBlock], drawn: Sequence[int]) -> str:
         """Return the title of a head whose output is known, if dense layers are all that is before it."""
-        heads = [block for block in held if block.kind == "head" and block.variant not in ("", "dense")]
+        heads = [block for block in blocks if block.kind == "head" and block.variant not in ("", "dense")]
         if len(heads) != 1 or self._convs(drawn):
             return ""
         return self.titles.of(heads[0])
 
-    def _residuals(self, held: Sequence[RecognisedBlock], shown: frozenset[int]) -> str:
+    def _residuals(self, blocks: Sequence[RecognisedBlock], drawn_nodes: frozenset[int]) -> str:
         """Return ``Residual ×2`` for residual blocks that are most of the box, none in another."""
-        found = [block for block in held if block.kind == "residual"]
-        nodes = [node for block in found for node in block.nodes if node in shown]
-        titles = {self.titles.of(block) for block in found}
-        if len(found) < 2 or len(nodes) != len(set(nodes)) or len(nodes) < _MOSTLY * len(shown):
+        residuals = [block for block in blocks if block.kind == "residual"]
+        nodes = [node for block in residuals for node in block.nodes if node in drawn_nodes]
+        titles = {self.titles.of(block) for block in residuals}
+        if (
+            len(residuals) < 2
+            or len(nodes) != len(set(nodes))
+            or len(nodes) < _MIN_RESIDUAL_SHARE * len(drawn_nodes)
+        ):
             return ""
-        return f"{titles.pop()} ×{len(found)}" if len(titles) == 1 else ""
+        return f"{titles.pop()} ×{len(residuals)}" if len(titles) == 1 else ""
 
     def _convs(self, nodes: Sequence[int]) -> int:
         return sum(self._is(node, _CONVOLVE) for node in nodes)
@@ -169,14 +177,14 @@ class Roles:
         convs = sum(op in _CONVOLVE for op in ops)
         products = sum(self._weighted(node) for node in nodes)
         norms = [op for op in ops if op in _NORMS]
-        if (convs or products) and not (convs and products) and max(convs, products) <= _FEW:
-            if len(ops) > _FEW * _SHOWN:
+        if (convs or products) and not (convs and products) and max(convs, products) <= _FEW_LAYERS:
+            if len(ops) > _FEW_LAYERS * _FEW_OPERATORS:
                 return ""
             name, count = ("Conv", convs) if convs else ("Linear", products)
             return name if count == 1 else f"{name} ×{count}"
         if convs or products or any(op in _MULTIPLY for op in ops):
             return ""
-        if len(norms) == 1 and len(ops) <= _SHOWN:
+        if len(norms) == 1 and len(ops) <= _FEW_OPERATORS:
             return KINDS["normalization"]
         if any(self._looks_up(node) for node in nodes):
             return KINDS["embedding"]
@@ -210,7 +218,7 @@ class Roles:
             return ""
         join = self.model.nodes[joins[0]]
         pools = [n for n in nodes if self._is(n, frozenset({"MaxPool"}))]
-        if len(pools) > 1 and len(convs) <= _SHOWN:
+        if len(pools) > 1 and len(convs) <= _FEW_OPERATORS:
             chained = any(self._maker(n) in pools for n in pools)
             return "SPPF" if chained else "SPP"
         ends = [n for n in convs if self._behind(n, joins[0], inside)]

@@ -42,23 +42,23 @@ def mask_boxes(
     masked: set[int] = set()
     ends: Counter[int] = Counter()
     for layer in layers:
-        found, last = _back(model, tree, layer)
-        reached |= found
+        mask_nodes, last = _back(model, tree, layer)
+        reached |= mask_nodes
         masked.update(layer.nodes)
         ends.update(last)
-    known = reached | masked
+    masks_and_layers = reached | masked
     shared = {
         node
         for node, count in ends.items()
         if count >= min(2, len(layers))
         # Numbers with other readers are not a mask but the source of its size or type.
-        and (_is_truth(model, types, node) or known.issuperset(readers(node)))
+        and (_is_truth(model, types, node) or masks_and_layers.issuperset(readers(node)))
     }
-    places: dict[tuple[int, int], set[int]] = {}
+    by_level: dict[tuple[int, int], set[int]] = {}
     for node in reached:
-        places.setdefault((model.nodes[node].graph, tree.node[node]), set()).add(node)
+        by_level.setdefault((model.nodes[node].graph, tree.node[node]), set()).add(node)
     boxes = []
-    for nodes in places.values():
+    for nodes in by_level.values():
         cone = _cone(nodes, shared & nodes, readers, position)
         drawn = sum(model.nodes[node].op_type != "Constant" for node in cone)
         if drawn >= MIN_NODES:
@@ -68,21 +68,21 @@ def mask_boxes(
 
 def _back(model: Model, tree: ScopeTree, layer: AttentionLayer) -> tuple[set[int], set[int]]:
     """Return the nodes that compute a layer's masks, and those whose result leaves their level for it."""
-    own = frozenset(layer.nodes)
+    layer_nodes = frozenset(layer.nodes)
     stack = [(tensor, -2) for tensor in layer.masks]
-    found: set[int] = set()
+    mask_nodes: set[int] = set()
     ends: set[int] = set()
-    while stack and len(found) < _MAX_NODES:
+    while stack and len(mask_nodes) < _MAX_NODES:
         tensor, level = stack.pop()
         number = model.tensors[tensor].producer
-        if number < 0 or number in own or not _makes_masks(model, model.nodes[number]):
+        if number < 0 or number in layer_nodes or not _makes_masks(model, model.nodes[number]):
             continue
         if tree.node[number] != level:
             ends.add(number)
-        if number not in found:
-            found.add(number)
+        if number not in mask_nodes:
+            mask_nodes.add(number)
             stack += [(t, tree.node[number]) for t in model.nodes[number].inputs if t >= 0]
-    return found, ends
+    return mask_nodes, ends
 
 
 def _is_truth(model: Model, types: TypeTable, node: int) -> bool:

@@ -41,16 +41,16 @@ def stages(model: Model, types: TypeTable, tree: ScopeTree, level: int) -> list[
         if len(entities) <= VERY_LONG:
             return []
         step = -(-len(order) // max(2, min(MAX_STAGES, len(order) // 8)))
-        runs = [(at, min(at + step, len(order))) for at in range(0, len(order), step)]
+        runs = [(start, min(start + step, len(order))) for start in range(0, len(order), step)]
         return [(f"{PART_NAME}{n + 1}", order[a:b]) for n, (a, b) in enumerate(runs)]
-    found: list[tuple[str, list[int]]] = []
+    titled: list[tuple[str, list[int]]] = []
     for number, (a, b) in enumerate(runs):
         title = _title(sizes[a:b], number)
-        if found and found[-1][0] == title:
-            found[-1][1].extend(order[a:b])
+        if titled and titled[-1][0] == title:
+            titled[-1][1].extend(order[a:b])
         else:
-            found.append((title, order[a:b]))
-    return found if len(found) > 1 else []
+            titled.append((title, order[a:b]))
+    return titled if len(titled) > 1 else []
 
 
 def _entities(model: Model, tree: ScopeTree, level: int) -> tuple[list[int], dict[int, list[int]]]:
@@ -74,16 +74,16 @@ def _entities(model: Model, tree: ScopeTree, level: int) -> tuple[list[int], dic
 
 def _ordered(model: Model, entities: Sequence[int], members: dict[int, list[int]]) -> list[int]:
     """Return the boxes in execution order; empty if modules depend on each other."""
-    place = {entity: at for at, entity in enumerate(entities)}
-    owner = {number: place[entity] for entity, numbers in members.items() for number in numbers}
+    index_of = {entity: index for index, entity in enumerate(entities)}
+    entity_index = {number: index_of[entity] for entity, numbers in members.items() for number in numbers}
     needs: list[list[int]] = [[] for _ in entities]
-    for number, at in owner.items():
+    for number, index in entity_index.items():
         for tensor in model.nodes[number].inputs:
-            maker = owner.get(model.tensors[tensor].producer, at) if tensor >= 0 else at
-            if maker != at:
-                needs[at].append(maker)
+            producer = entity_index.get(model.tensors[tensor].producer, index) if tensor >= 0 else index
+            if producer != index:
+                needs[index].append(producer)
     order, stuck = execution_order(needs)
-    return [] if stuck else [entities[at] for at in order]
+    return [] if stuck else [entities[index] for index in order]
 
 
 def _spatial(model: Model, types: TypeTable, numbers: Sequence[int]) -> Shape | None:
@@ -102,12 +102,12 @@ def _runs(sizes: Sequence[Shape | None]) -> list[tuple[int, int]]:
     """Return runs of equal size; boxes without a size and short runs join the preceding run."""
     runs: list[list[int]] = []
     current: Shape | None = None
-    for at, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         if not runs or (size is not None and size != current):
-            runs.append([at, at + 1])
+            runs.append([index, index + 1])
             current = size if size is not None else current
         else:
-            runs[-1][1] = at + 1
+            runs[-1][1] = index + 1
     joined: list[list[int]] = []
     for run in runs:
         if joined and (run[1] - run[0] < MIN_RUN or joined[-1][1] - joined[-1][0] < MIN_RUN):
@@ -118,10 +118,10 @@ def _runs(sizes: Sequence[Shape | None]) -> list[tuple[int, int]]:
 
 
 def _title(sizes: Sequence[Shape | None], number: int) -> str:
-    known = [size for size in sizes if size is not None]
-    common, count = Counter(known).most_common(1)[0] if known else ((), 0)
+    known_sizes = [size for size in sizes if size is not None]
+    common, count = Counter(known_sizes).most_common(1)[0] if known_sizes else ((), 0)
     # Boxes of many sizes, such as the heads of a detector, are no stage.
-    if not count or 2 * count < len(known):
+    if not count or 2 * count < len(known_sizes):
         return f"{PART_NAME}{number + 1}"
     size = "×".join("?" if d is None else str(d) for d in common)
     # A symbolic size is too long for a name.

@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 def architecture(analysis: Analysis) -> ArchitectureInfo:
     """Return the architecture of the whole model."""
-    made = analysis.structure.verdict
+    verdict = analysis.structure.verdict
     return ArchitectureInfo(
-        family=made.family,
-        confidence=made.confidence,
-        evidence=[shorten_middle(line, MAX_TEXT) for line in made.evidence[:_MAX_LINES]],
+        family=verdict.family,
+        confidence=verdict.confidence,
+        evidence=[shorten_middle(line, MAX_TEXT) for line in verdict.evidence[:_MAX_LINES]],
         quantization=quantization(analysis),
     )
 
@@ -48,12 +48,12 @@ def attention(analysis: Analysis) -> AttentionInfo | None:
         cross_layers=sum(layer.kind == "cross" for layer in layers),
         causal_layers=sum(layer.causal is True for layer in layers),
         unknown_causal_layers=sum(layer.causal is None for layer in layers),
-        num_heads=_one(layer.heads for layer in layers),
-        num_kv_heads=_one(layer.kv_heads for layer in layers),
-        head_dim=_one(layer.head_dim for layer in layers),
-        hidden_size=_one(layer.hidden_size for layer in layers),
-        mechanism=_one(mechanism(layer.heads, layer.kv_heads) for layer in layers),
-        max_sequence_length=_one(group.context.positions for group in groups),
+        num_heads=_common_value(layer.heads for layer in layers),
+        num_kv_heads=_common_value(layer.kv_heads for layer in layers),
+        head_dim=_common_value(layer.head_dim for layer in layers),
+        hidden_size=_common_value(layer.hidden_size for layer in layers),
+        mechanism=_common_value(mechanism(layer.heads, layer.kv_heads) for layer in layers),
+        max_sequence_length=_common_value(group.context.positions for group in groups),
         max_sequence_length_reason=_DIFFER if differ else "; ".join(reasons[:4]),
         groups=[group.wire() for group in groups[:_MAX_GROUPS]],
         kv_cache_bytes_per_token=analysis.kv_cache.bytes_per_token if analysis.kv_cache else None,
@@ -69,7 +69,7 @@ def mechanism(heads: int | None, kv_heads: int | None) -> str | None:
     return "MQA" if kv_heads == 1 else "GQA"
 
 
-def _one(values: Iterable[T | None]) -> T | None:
+def _common_value(values: Iterable[T | None]) -> T | None:
     """Return the value they all share; None if they differ."""
     distinct = list(dict.fromkeys(values))
     return distinct[0] if len(distinct) == 1 else None
@@ -80,10 +80,10 @@ def _contexts(analysis: Analysis, layers: Sequence[AttentionLayer]) -> dict[int,
     by_graph: dict[int, list[AttentionLayer]] = {}
     for layer in layers:
         by_graph.setdefault(analysis.model.nodes[layer.anchor].graph, []).append(layer)
-    found: dict[int, ContextLimit] = {}
+    limits: dict[int, ContextLimit] = {}
     for graph, members in by_graph.items():
-        found.update(context_limits(DataflowGraph(analysis.model, analysis.types, graph), members))
-    return found
+        limits.update(context_limits(DataflowGraph(analysis.model, analysis.types, graph), members))
+    return limits
 
 
 @dataclass(slots=True)

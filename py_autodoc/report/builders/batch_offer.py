@@ -16,9 +16,9 @@ from py_autodoc.graph.rebatch import BatchRefusal, BatchRequest, PlannedBatch, p
 from py_autodoc.graph.rebatch.rewrite import AFTER
 from py_autodoc.report.pipeline.analysis import Analysis
 
-MAX_CARRIED = 3_000
+MAX_EMBEDDED = 3_000
 """Larger models (in nodes) get no expressions in a page: most readers never ask for another batch."""
-MAX_ASKED = 10_000
+MAX_REQUESTED = 10_000
 """Larger models (in nodes) get no expressions on request either."""
 MAX_TRIES = 40
 NAME = "batch"
@@ -61,15 +61,15 @@ def batch_offer(analysis: Analysis, most: int) -> Offer | str:
 
 
 def _offer(analysis: Analysis) -> Offer | str:
-    found = plan_batch(analysis.loaded, BatchRequest(advise=False, tries=MAX_TRIES))
-    if isinstance(found, BatchRefusal):
-        return found.message.rstrip(".")
-    made = _costs(analysis.loaded, found)
-    if made is None:
+    planned = plan_batch(analysis.loaded, BatchRequest(advise=False, tries=MAX_TRIES))
+    if isinstance(planned, BatchRefusal):
+        return planned.message.rstrip(".")
+    result = _costs(analysis.loaded, planned)
+    if result is None:
         return UNKNOWN
-    costs, model, added = made
+    costs, model, added = result
     mapped = _mapped(costs, model, analysis.model, added)
-    return UNKNOWN if mapped is None else Offer(mapped, found.plan.inputs, found.plan.batch)
+    return UNKNOWN if mapped is None else Offer(mapped, planned.plan.inputs, planned.plan.batch)
 
 
 def batch_costs(analysis: Analysis) -> Expressions | None:
@@ -79,25 +79,27 @@ def batch_costs(analysis: Analysis) -> Expressions | None:
     """
     if analysis.rebatch is None:
         return None
-    made = _costs(analysis.loaded, analysis.rebatch.planned)
-    return None if made is None else made[0]
+    result = _costs(analysis.loaded, analysis.rebatch.planned)
+    return None if result is None else result[0]
 
 
-def _costs(held: LoadedModel, found: PlannedBatch) -> tuple[Expressions, Model, frozenset[str]] | None:
+def _costs(original: LoadedModel, planned: PlannedBatch) -> tuple[Expressions, Model, frozenset[str]] | None:
     """Return costs over ``NAME`` of the model rewritten for any batch, and the names of the nodes added."""
     from py_autodoc.graph.shapes import infer, infer_symbolic
 
-    written = found.written(NAME, literal=True)
-    loaded = replace(held, proto=written.proto)
+    written = planned.written(NAME, literal=True)
+    loaded = replace(original, proto=written.proto)
     model = build(loaded)
     types = infer_symbolic(loaded, model, {}, written.symbolic)
     if types is None:
         return None
 
     def reference() -> tuple[dict[str, int], list[NodeCost]] | None:
-        numbers = replace(held, proto=found.written(_STAND_IN, literal=True).proto)
-        other = build(numbers)
-        return {NAME: _STAND_IN}, cost_table(other, infer(numbers, other, {}, {})).nodes
+        numbers = replace(original, proto=planned.written(_STAND_IN, literal=True).proto)
+        model_at_stand_in = build(numbers)
+        return {NAME: _STAND_IN}, cost_table(
+            model_at_stand_in, infer(numbers, model_at_stand_in, {}, {})
+        ).nodes
 
     costs = expressions(model, types, reference)
     if any(value is None for value in (*costs.totals.values(), *costs.peak.values())):
@@ -111,28 +113,32 @@ def _mapped(costs: Expressions, model: Model, original: Model, added: frozenset[
     waiting: list[NodeExpressions] = []
     for node, cost in zip(model.nodes, costs.nodes, strict=True):
         if node.name not in added:
-            for one in waiting:
-                _add(cost, one)
+            for added_cost in waiting:
+                _add(cost, added_cost)
             waiting.clear()
             nodes.append(cost)
         elif node.name.startswith(AFTER):
             _add(nodes[-1], cost)
         else:
             waiting.append(cost)
-    places = {tensor.name: tensor.id for tensor in model.tensors}
+    tensor_ids = {tensor.name: tensor.id for tensor in model.tensors}
     names = [tensor.name for tensor in original.tensors]
-    if len(nodes) != len(original.nodes) or len(set(names)) < len(names) or not places.keys() >= set(names):
+    if (
+        len(nodes) != len(original.nodes)
+        or len(set(names)) < len(names)
+        or not tensor_ids.keys() >= set(names)
+    ):
         return None
-    return replace(costs, nodes=nodes, shapes=[costs.shapes[places[name]] for name in names])
+    return replace(costs, nodes=nodes, shapes=[costs.shapes[tensor_ids[name]] for name in names])
 
 
-def _add(to: NodeExpressions, other: NodeExpressions) -> None:
+def _add(to: NodeExpressions, added: NodeExpressions) -> None:
     """Add the costs of one node to another's."""
     for metric in METRICS:
-        mine: Number | None = getattr(to, metric)
-        theirs: Number | None = getattr(other, metric)
+        total: Number | None = getattr(to, metric)
+        value: Number | None = getattr(added, metric)
         try:
-            setattr(to, metric, None if mine is None or theirs is None else mine + theirs)
+            setattr(to, metric, None if total is None or value is None else total + value)
         except UndecidedComparison as fault:
             setattr(to, metric, None)
             to.reason = to.reason or str(fault)

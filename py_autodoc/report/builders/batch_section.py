@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.graph.ir.model import Shape
-from py_autodoc.report.builders.batch_offer import MAX_ASKED, MAX_CARRIED, NAME, Offer, batch_offer
+from py_autodoc.report.builders.batch_offer import MAX_EMBEDDED, MAX_REQUESTED, NAME, Offer, batch_offer
 from py_autodoc.report.builders.expression_pool import expression_pool
 from py_autodoc.report.encode.labels import shorten_middle, wire_shape
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -14,20 +14,20 @@ LOST = "an expression is too long, or a size too large, for the viewer"
 
 def batch_answer(analysis: Analysis) -> BatchAnswer:
     """Return the costs at other batch sizes of a model with a fixed batch, or why there are none."""
-    found = batch_offer(analysis, MAX_ASKED)
-    part = _part(analysis, found) if isinstance(found, Offer) else None
-    if part is not None:
-        return BatchAnswer(offer=part, reason="")
-    return BatchAnswer(offer=None, reason=shorten_middle(found if isinstance(found, str) else LOST, 400))
+    offer = batch_offer(analysis, MAX_REQUESTED)
+    section = _offer_section(analysis, offer) if isinstance(offer, Offer) else None
+    if section is not None:
+        return BatchAnswer(offer=section, reason="")
+    return BatchAnswer(offer=None, reason=shorten_middle(offer if isinstance(offer, str) else LOST, 400))
 
 
-def carried_offer(analysis: Analysis) -> BatchOffer | None:
+def embedded_offer(analysis: Analysis) -> BatchOffer | None:
     """Return the expressions that a one-file page includes; None if there are none or they take too long."""
-    found = batch_offer(analysis, MAX_CARRIED)
-    return _part(analysis, found) if isinstance(found, Offer) else None
+    offer = batch_offer(analysis, MAX_EMBEDDED)
+    return _offer_section(analysis, offer) if isinstance(offer, Offer) else None
 
 
-def _part(analysis: Analysis, offer: Offer) -> BatchOffer | None:
+def _offer_section(analysis: Analysis, offer: Offer) -> BatchOffer | None:
     pool: dict[tuple[Shape | None, Shape | None], int] = {}
     pairs = zip(analysis.types.shapes, offer.costs.shapes, strict=True)
     # A shape may contain the batch in different dimensions; each distinct pair is stored once.

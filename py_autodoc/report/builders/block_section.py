@@ -39,23 +39,25 @@ class _BlockSums:
     impossible: bool = False
     """A node in it cannot run, so the sum of the others is meaningless."""
 
-    def add(self, other: _BlockSums) -> None:
+    def add(self, node_sums: _BlockSums) -> None:
         """Add the numbers of one node."""
-        self.params = None if self.params is None or other.params is None else self.params + other.params
-        self.macs = _plus(self.macs, other.macs)
-        self.flops = _plus(self.flops, other.flops)
-        self.activation_bytes = _plus(self.activation_bytes, other.activation_bytes)
-        self.weight_bytes = _plus(self.weight_bytes, other.weight_bytes)
-        self.read_bytes = _plus(self.read_bytes, other.read_bytes)
-        self.write_bytes = _plus(self.write_bytes, other.write_bytes)
-        self.impossible = self.impossible or other.impossible
+        self.params = (
+            None if self.params is None or node_sums.params is None else self.params + node_sums.params
+        )
+        self.macs = _plus(self.macs, node_sums.macs)
+        self.flops = _plus(self.flops, node_sums.flops)
+        self.activation_bytes = _plus(self.activation_bytes, node_sums.activation_bytes)
+        self.weight_bytes = _plus(self.weight_bytes, node_sums.weight_bytes)
+        self.read_bytes = _plus(self.read_bytes, node_sums.read_bytes)
+        self.write_bytes = _plus(self.write_bytes, node_sums.write_bytes)
+        self.impossible = self.impossible or node_sums.impossible
 
     def numbers(self) -> dict[str, int | None]:
         """Return the totals as fields of a ``Block``."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        if found.pop("impossible"):
-            found |= dict.fromkeys(set(found) - {"params", "weight_bytes"})
-        return found
+        totals = {field.name: getattr(self, field.name) for field in fields(self)}
+        if totals.pop("impossible"):
+            totals |= dict.fromkeys(set(totals) - {"params", "weight_bytes"})
+        return totals
 
 
 def blocks(analysis: Analysis, tree: ScopeTree) -> list[Block]:
@@ -74,17 +76,17 @@ class _Numbers:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self.known: dict[int, _BlockSums] = {}
+        self.by_node: dict[int, _BlockSums] = {}
         fault = analysis.contradiction
         self.stopped = fault.reached if fault is not None else frozenset[int]()
 
     def of(self, number: int) -> _BlockSums:
         """Return the numbers of one node for one inference."""
-        found = self.known.get(number)
-        if found is None:
+        sums = self.by_node.get(number)
+        if sums is None:
             analysis = self.analysis
             cost = per_inference(analysis.costs[number])
-            found = self.known[number] = _BlockSums(
+            sums = self.by_node[number] = _BlockSums(
                 analysis.params.params[number],
                 cost.macs,
                 cost.flops,
@@ -94,7 +96,7 @@ class _Numbers:
                 cost.write_bytes,
                 number in self.stopped,
             )
-        return found
+        return sums
 
 
 def _scopes(
@@ -106,15 +108,15 @@ def _scopes(
     for node in analysis.model.nodes:
         if node.is_constant:
             continue
-        part = numbers.of(node.id)
+        node_sums = numbers.of(node.id)
         scope = tree.node[node.id]
         while scope >= 0:
             if depth[scope] < MAX_LEVELS:
                 members[scope].append(node.id)
-            sums[scope].add(part)
+            sums[scope].add(node_sums)
             scope = tree.parent[scope]
-    kept = [s for s in range(len(sums)) if depth[s] < MAX_LEVELS and members[s]]
-    ids = {scope: place for place, scope in enumerate(kept)}
+    non_empty = [s for s in range(len(sums)) if depth[s] < MAX_LEVELS and members[s]]
+    ids = {scope: index for index, scope in enumerate(non_empty)}
     listed = [
         Block(
             id=ids[scope],
@@ -129,7 +131,7 @@ def _scopes(
             facts={},
             **sums[scope].numbers(),
         )
-        for scope in kept
+        for scope in non_empty
     ]
     return listed, ids
 
@@ -143,10 +145,10 @@ def _structural(
     ids: dict[int, int],
 ) -> list[Block]:
     """Return the recognised structures, in execution order of their first node."""
-    counts, found = dict.fromkeys(KINDS, 0), in_order(analysis)
-    parents = structural_parents([nodes for _, nodes in found])
+    counts, blocks = dict.fromkeys(KINDS, 0), in_order(analysis)
+    parents = structural_parents([nodes for _, nodes in blocks])
     start, listed = len(scopes), []
-    for place, (entry, nodes) in enumerate(found):
+    for index, (entry, nodes) in enumerate(blocks):
         total = _BlockSums()
         for number in nodes:
             total.add(numbers.of(number))
@@ -154,10 +156,10 @@ def _structural(
         scope = common_scope(tree, depth, nodes)
         while scope >= 0 and scope not in ids:
             scope = tree.parent[scope]
-        parent = _smaller(scopes, ids.get(scope), found, parents[place], start)
+        parent = _smaller(scopes, ids.get(scope), blocks, parents[index], start)
         listed.append(
             Block(
-                id=start + place,
+                id=start + index,
                 parent=parent,
                 kind=entry.kind,
                 name=f"{entry.kind} {counts[entry.kind]}",
@@ -176,14 +178,14 @@ def _structural(
 def _smaller(
     scopes: list[Block],
     scope: int | None,
-    found: list[tuple[RecognisedBlock, list[int]]],
+    blocks: list[tuple[RecognisedBlock, list[int]]],
     parent: int,
     start: int,
 ) -> int | None:
     """Return whichever contains fewer nodes: the scope or the structural block around a block."""
     if parent < 0:
         return scope
-    if scope is None or len(found[parent][1]) < len(scopes[scope].nodes):
+    if scope is None or len(blocks[parent][1]) < len(scopes[scope].nodes):
         return start + parent
     return scope
 
@@ -191,8 +193,10 @@ def _smaller(
 def in_order(analysis: Analysis) -> list[tuple[RecognisedBlock, list[int]]]:
     """Return all recognised structures with their nodes, including those in subgraphs, by first node."""
     model = analysis.model
-    found = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis)]
-    return sorted(((e, n) for e, n in found if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind))
+    blocks = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis)]
+    return sorted(
+        ((e, n) for e, n in blocks if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind)
+    )
 
 
 def block_facts(entry: RecognisedBlock) -> dict[str, Fact]:
@@ -209,9 +213,9 @@ def recognised(analysis: Analysis) -> Iterator[RecognisedBlock]:
     A head that computes maps has the form of a segmentation; it is none in a model of another known task.
     """
     task = analysis.identified.task.id
-    known = task != UNKNOWN and not task.endswith(_SEGMENTATION)
+    is_other_task = task != UNKNOWN and not task.endswith(_SEGMENTATION)
     for block in analysis.structure.blocks:
-        yield replace(block, variant="") if known and block.variant == "segmentation" else block
+        yield replace(block, variant="") if is_other_task and block.variant == "segmentation" else block
     for layer in analysis.structure.attention:
         yield RecognisedBlock(
             kind="attention",
@@ -247,5 +251,5 @@ def _depths(tree: ScopeTree) -> list[int]:
     return depth
 
 
-def _plus(total: int | None, part: int | None) -> int | None:
-    return total if part is None else part if total is None else total + part
+def _plus(total: int | None, value: int | None) -> int | None:
+    return total if value is None else value if total is None else total + value

@@ -38,7 +38,7 @@ def dataset(metadata: Mapping[str, str]) -> DatasetInfo | None:
     if not names:
         names, source = _hugging_face(config), f"{CONFIG}: id2label"
     trained = _TRAINED.search(metadata.get("description", ""))
-    found = DatasetInfo(
+    info = DatasetInfo(
         task=shorten_middle(metadata.get("task") or metadata.get(TASK, ""), _NAME),
         num_classes=len(names) or None,
         class_names={str(number): shorten_middle(name, _NAME) for number, name in sorted(names.items())},
@@ -47,7 +47,7 @@ def dataset(metadata: Mapping[str, str]) -> DatasetInfo | None:
         trained_on=trained[1].strip() if trained else "",
         settings=dict(_settings(config)),
     )
-    return found if found != DatasetInfo() else None
+    return info if info != DatasetInfo() else None
 
 
 def _config(metadata: Mapping[str, str]) -> dict[str, Any]:
@@ -55,9 +55,9 @@ def _config(metadata: Mapping[str, str]) -> dict[str, Any]:
     packed = metadata.get(CONFIG)
     if packed:
         with suppress(DamagedValue):
-            found = unpack_json(packed)
-            if isinstance(found, dict):
-                return found
+            content = unpack_json(packed)
+            if isinstance(content, dict):
+                return content
     return {}
 
 
@@ -65,17 +65,17 @@ def _settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, label in _SETTINGS.items():
         value = config.get(key)
         if isinstance(value, list):
-            value = ", ".join(str(one) for one in value[:8])
+            value = ", ".join(str(item) for item in value[:8])
         if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
             yield label, shorten_middle(str(value), _NAME)
 
 
 def _image_size(text: str) -> list[int] | None:
     """Parse ``[640, 480]``, or ``640`` for both."""
-    found = _SIZE.fullmatch(text[:64])
-    if found is None:
+    match = _SIZE.fullmatch(text[:64])
+    if match is None:
         return None
-    return [int(found[1]), int(found[2] or found[1])]
+    return [int(match[1]), int(match[2] or match[1])]
 
 
 def _ultralytics(metadata: Mapping[str, str]) -> dict[int, str]:
@@ -84,24 +84,24 @@ def _ultralytics(metadata: Mapping[str, str]) -> dict[int, str]:
     if not text.startswith("{") or len(text) > LONGEST:
         return {}
     names: dict[int, str] = {}
-    at = 1
-    while (found := _ENTRY.match(text, at)) and len(names) < MAX_CLASSES:
-        names[int(found[1])] = re.sub(r"\\(.)", r"\1", found[2] if found[2] is not None else found[3])
-        at = found.end()
-        if found[4] == "}":
-            return names if not text[at:].strip() else {}
+    position = 1
+    while (match := _ENTRY.match(text, position)) and len(names) < MAX_CLASSES:
+        names[int(match[1])] = re.sub(r"\\(.)", r"\1", match[2] if match[2] is not None else match[3])
+        position = match.end()
+        if match[4] == "}":
+            return names if not text[position:].strip() else {}
     return {}
 
 
 def _hugging_face(config: Mapping[str, Any]) -> dict[int, str]:
     """Return ``id2label``, unless it only holds placeholders such as ``LABEL_0``."""
-    found = config.get("id2label")
-    if not isinstance(found, dict) or len(found) > MAX_CLASSES:
+    labels = config.get("id2label")
+    if not isinstance(labels, dict) or len(labels) > MAX_CLASSES:
         return {}
     names = {
         int(key): value
-        for key, value in found.items()
+        for key, value in labels.items()
         if str(key).isdecimal() and len(str(key)) < 10 and isinstance(value, str)
     }
-    told = any(value != f"LABEL_{number}" for number, value in names.items())
-    return names if told else {}
+    has_real_names = any(value != f"LABEL_{number}" for number, value in names.items())
+    return names if has_real_names else {}

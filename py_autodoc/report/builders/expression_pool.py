@@ -26,46 +26,46 @@ class Texts:
     """Expressions as text; equal ones are rendered once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[tuple[Monomial, int], ...], str | None] = {}
+        self._texts: dict[tuple[tuple[Monomial, int], ...], str | None] = {}
 
     def of(self, value: Number | None) -> str | None:
         """Return the text; None without an expression or if the text is too long."""
         if not isinstance(value, Symbolic):
             return None if value is None else str(value)
         key = tuple(value.poly.terms.items())
-        if key not in self._known:
-            self._known[key] = text(value)
-        return self._known[key]
+        if key not in self._texts:
+            self._texts[key] = text(value)
+        return self._texts[key]
 
-    def layer(self, found: NodeExpressions | None) -> dict[str, Any]:
+    def layer(self, costs: NodeExpressions | None) -> dict[str, Any]:
         """Return the ``…_expr`` fields of a layer."""
-        if found is None:
+        if costs is None:
             return {}
-        fields: dict[str, Any] = {f"{m}_expr": self.of(getattr(found, m)) for m in METRICS}
-        fields["runs_expr"] = self.of(found.times if found.counted else 0)
+        fields: dict[str, Any] = {f"{m}_expr": self.of(getattr(costs, m)) for m in METRICS}
+        fields["runs_expr"] = self.of(costs.times if costs.counted else 0)
         missing = [m for m in (*METRICS, "runs") if fields[f"{m}_expr"] is None]
         if missing:
-            fields["expr_reason"] = shorten_middle(found.reason or TOO_LONG)
+            fields["expr_reason"] = shorten_middle(costs.reason or TOO_LONG)
         return fields
 
 
-def total_fields(model: Model, found: Expressions | None) -> dict[str, Any]:
+def total_fields(model: Model, expressions: Expressions | None) -> dict[str, Any]:
     """Return the ``…_expr`` fields of the totals."""
-    if found is None:
+    if expressions is None:
         return {}
-    values = {f"{_field(m)}_expr": (found.totals[f"total_{m}"], f"total_{m}") for m in SUMMED}
-    values.update((f"{name}_expr", (found.peak.get(k), f"peak_{k}")) for name, k in PEAKS.items())
+    values = {f"{_field(m)}_expr": (expressions.totals[f"total_{m}"], f"total_{m}") for m in SUMMED}
+    values.update((f"{name}_expr", (expressions.peak.get(k), f"peak_{k}")) for name, k in PEAKS.items())
     texts = Texts()
     fields: dict[str, Any] = {name: texts.of(value) for name, (value, _) in values.items()}
     fields["expr_reasons"] = {
-        name: shorten_middle(found.reasons.get(key, TOO_LONG))
+        name: shorten_middle(expressions.reasons.get(key, TOO_LONG))
         for name, (_, key) in values.items()
         if fields[name] is None
     }
-    counted = [found.nodes[node.id].macs is not None for node in model.nodes if not node.is_constant]
+    counted = [expressions.nodes[node.id].macs is not None for node in model.nodes if not node.is_constant]
     fields["expr_coverage"] = sum(counted) / len(counted) if counted else 1.0
-    fields["expr_conditions"] = _condition_texts(found.conditions)
-    fields["inplace_conditions"] = _condition_texts(found.inplace_conditions)
+    fields["expr_conditions"] = _condition_texts(expressions.conditions)
+    fields["inplace_conditions"] = _condition_texts(expressions.inplace_conditions)
     return fields
 
 
@@ -76,22 +76,26 @@ def _field(metric: str) -> str:
 
 def _condition_texts(conditions: tuple[CostCondition, ...]) -> list[str]:
     written = [(text(c.value), c.relation) for c in conditions]
-    return [f"{left or '…'} {_SIGNS[relation]}" for left, relation in written]
+    return [f"{value or '…'} {_SIGNS[relation]}" for value, relation in written]
 
 
-def expression_pool(found: Expressions | None, shapes: Sequence[Shape | None] = ()) -> ExpressionPool | None:
+def expression_pool(
+    expressions: Expressions | None, shapes: Sequence[Shape | None] = ()
+) -> ExpressionPool | None:
     """Return the expressions that a browser evaluates; None without symbolic dimensions.
 
     ``shapes`` may contain symbolic dimensions.
     """
-    if found is None:
+    if expressions is None:
         return None
     pool = _TreePool()
-    symbols = frozenset(found.symbols)
+    symbols = frozenset(expressions.symbols)
     reason: dict[str, str] = {}
-    columns: dict[str, list[int]] = {m: [pool.add(getattr(node, m)) for node in found.nodes] for m in METRICS}
+    columns: dict[str, list[int]] = {
+        m: [pool.add(getattr(node, m)) for node in expressions.nodes] for m in METRICS
+    }
     runs: dict[str, int] = {}
-    for number, node in enumerate(found.nodes):
+    for number, node in enumerate(expressions.nodes):
         times = node.times if node.counted else 0
         if not (isinstance(times, int) and times == 1):
             runs[str(number)] = pool.add(times)
@@ -100,17 +104,17 @@ def expression_pool(found: Expressions | None, shapes: Sequence[Shape | None] = 
             reason[str(number)] = shorten_middle(missing or NOT_COUNTED)
     totals: dict[str, int] = {}
     for name, value, key in (
-        *((m, found.totals[f"total_{m}"], f"total_{m}") for m in SUMMED),
-        *((name, found.peak.get(k), f"peak_{k}") for name, k in PEAKS.items()),
+        *((m, expressions.totals[f"total_{m}"], f"total_{m}") for m in SUMMED),
+        *((name, expressions.peak.get(k), f"peak_{k}") for name, k in PEAKS.items()),
     ):
         totals[name] = pool.add(value)
         if value is None:
-            reason[name] = shorten_middle(found.reasons.get(key, ""))
+            reason[name] = shorten_middle(expressions.reasons.get(key, ""))
     return ExpressionPool(
-        symbols=list(found.symbols),
-        dims=[shorten_middle(found.original[name]) for name in found.symbols],
-        conditions=[pool.condition(c) for c in found.conditions],
-        inplace_conditions=[pool.condition(c) for c in found.inplace_conditions],
+        symbols=list(expressions.symbols),
+        dims=[shorten_middle(expressions.original[name]) for name in expressions.symbols],
+        conditions=[pool.condition(c) for c in expressions.conditions],
+        inplace_conditions=[pool.condition(c) for c in expressions.inplace_conditions],
         shapes=[_shape(shape, pool, symbols) for shape in shapes],
         trees=pool.trees,
         totals=totals,
@@ -143,7 +147,7 @@ class _TreePool:
 
     def __init__(self) -> None:
         self.trees: list[Any] = []
-        self._known: dict[object, int] = {}
+        self._indices: dict[object, int] = {}
 
     def add(self, value: Number | None) -> int:
         """Return the index of an expression's tree; -1 without one."""
@@ -152,19 +156,19 @@ class _TreePool:
         if not isinstance(value, Symbolic):
             return self._entry(value, _integer(value))
         key = tuple(value.poly.terms.items())
-        found = self._known.get(key)
-        return found if found is not None else self._entry(key, self._sum(value.poly))
+        index = self._indices.get(key)
+        return index if index is not None else self._entry(key, self._sum(value.poly))
 
     def condition(self, condition: CostCondition) -> ExpressionCondition:
         """Return a condition that refers to the pool."""
         return ExpressionCondition(relation=condition.relation, tree=self.add(condition.value))
 
     def _entry(self, key: object, tree: Any) -> int:
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = len(self.trees)
+        index = self._indices.get(key)
+        if index is None:
+            index = self._indices[key] = len(self.trees)
             self.trees.append(tree)
-        return found
+        return index
 
     def _sum(self, p: Poly) -> Any:
         terms = [self._term(mono, coef) for mono, coef in ordered(p)]
@@ -180,11 +184,11 @@ class _TreePool:
         """Return a symbol, or a reference to a shared tree."""
         if isinstance(a, str):
             return a
-        found = self._known.get(a)
-        if found is None:
+        index = self._indices.get(a)
+        if index is None:
             op = "//" if isinstance(a, FloorDiv) else "max" if a.largest else "min"
-            found = self._entry(a, [op, *(self._sum(part) for part in a.args)])
-        return ["$", found]
+            index = self._entry(a, [op, *(self._sum(arg) for arg in a.args)])
+        return ["$", index]
 
 
 def _integer(value: int) -> Any:

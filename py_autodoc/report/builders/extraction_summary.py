@@ -14,17 +14,17 @@ MAX_NAMES = 100
 MAX_NAME = 200
 
 
-def summarise_extraction(found: Extraction, size: int, path: str = "") -> Extracted:
+def summarise_extraction(extraction: Extraction, size: int, path: str = "") -> Extracted:
     """Return counts and names for display; ``path`` as the user knows it, ``size`` in bytes."""
-    part = found.subgraph
+    subgraph = extraction.subgraph
     return Extracted(
         path=path,
-        nodes=len(part.operations) + len(part.constants),
-        inputs=[shorten_middle(name, MAX_NAME) for name in part.external_inputs[:MAX_NAMES]],
-        input_count=len(part.external_inputs),
-        outputs=[shorten_middle(name, MAX_NAME) for name in part.outputs[:MAX_NAMES]],
-        output_count=len(part.outputs),
-        widened=len(part.widened),
-        convex=part.convex,
+        nodes=len(subgraph.operations) + len(subgraph.constants),
+        inputs=[shorten_middle(name, MAX_NAME) for name in subgraph.external_inputs[:MAX_NAMES]],
+        input_count=len(subgraph.external_inputs),
+        outputs=[shorten_middle(name, MAX_NAME) for name in subgraph.outputs[:MAX_NAMES]],
+        output_count=len(subgraph.outputs),
+        widened=len(subgraph.widened),
+        convex=subgraph.convex,
         bytes=size,
     )

@@ -33,8 +33,8 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
     model = estimate_inputs(analysis)
     stored = stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
     precision = precision_in(chosen.device, chosen.precision, stored)
-    wished = precision or chosen.precision or stored[0]
-    found, reason = _estimate(analysis, model, chosen, precision, wished)
+    requested = precision or chosen.precision or stored[0]
+    latency, reason = _estimate(analysis, model, chosen, precision, requested)
     required = required_bytes(analysis, model, precision)
     available = available_bytes(chosen.device)
     return HardwareEstimates(
@@ -43,26 +43,26 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
         precision=precision,
         runtime=chosen.runtime.id,
         batch_size=batch_of(analysis),
-        estimated_latency_ms=_ms(found.seconds if found else None),
-        latency_low_ms=_ms(found.low if found else None),
-        latency_high_ms=_ms(found.high if found else None),
-        label=found.label if found else "",
-        theoretical_latency_ms=_ms(found.ideal if found else None),
-        compute_utilization_estimate=found.utilization if found else None,
-        bottleneck=found.bottleneck if found else "",
+        estimated_latency_ms=_ms(latency.seconds if latency else None),
+        latency_low_ms=_ms(latency.low if latency else None),
+        latency_high_ms=_ms(latency.high if latency else None),
+        label=latency.label if latency else "",
+        theoretical_latency_ms=_ms(latency.ideal if latency else None),
+        compute_utilization_estimate=latency.utilization if latency else None,
+        bottleneck=latency.bottleneck if latency else "",
         kernels=len(analysis.kernels.kind) if analysis.kernels else 0,
-        unknown_kernels=found.unknown if found else 0,
+        unknown_kernels=latency.unknown if latency else 0,
         vram_required_bytes=required,
         vram_bytes=available,
         fits_in_vram=None if required is None or available is None else required <= available,
-        layers=_layers(analysis.model, analysis.kernels, found) if analysis.kernels and found else [],
+        layers=_layers(analysis.model, analysis.kernels, latency) if analysis.kernels and latency else [],
         reason=reason,
-        assumption=_assumption(analysis.kernels) if found else "",
+        assumption=_assumption(analysis.kernels) if latency else "",
     )
 
 
 def _estimate(
-    analysis: Analysis, model: EstimateInputs, chosen: DeviceChoice, precision: str, wished: str
+    analysis: Analysis, model: EstimateInputs, chosen: DeviceChoice, precision: str, requested: str
 ) -> tuple[Estimate | None, str]:
     """Return the estimate, and the reason why it is missing or incomplete."""
     device = chosen.device
@@ -72,20 +72,20 @@ def _estimate(
     if kernels is None:
         return None, "the kernels of the model could not be determined"
     if not precision:
-        known = ", ".join(name for name in PRECISIONS if device.peak(name))
-        return None, f"{device.name} has no published {wished} rate; it has {known}"
-    found = estimate(kernels, model, device, precision, chosen.runtime.model)
+        available = ", ".join(name for name in PRECISIONS if device.peak(name))
+        return None, f"{device.name} has no published {requested} rate; it has {available}"
+    latency = estimate(kernels, model, device, precision, chosen.runtime.model)
     if not kernels.kind:
-        return found, "nothing of this model runs: all of it is constant, or only looks at its inputs"
-    return found, _left_out(analysis, kernels, model, found)
+        return latency, "nothing of this model runs: all of it is constant, or only looks at its inputs"
+    return latency, _unknown_reason(analysis, kernels, model, latency)
 
 
-def _left_out(analysis: Analysis, kernels: Kernels, model: EstimateInputs, found: Estimate) -> str:
+def _unknown_reason(analysis: Analysis, kernels: Kernels, model: EstimateInputs, latency: Estimate) -> str:
     """Return why kernels have no time, most frequent reasons first; empty if all have one."""
     free = [symbol.name for symbol in analysis.dims.symbols if symbol.value is None]
     unsized = f"of unknown size (bind {_some(free)})" if free else "of unknown size"
     reasons, operators = Counter[str](), Counter[str]()
-    for kernel, time in enumerate(found.kernels):
+    for kernel, time in enumerate(latency.kernels):
         if time is not None:
             continue
         anchor = kernels.anchor[kernel]
@@ -105,8 +105,12 @@ def _assumption(kernels: Kernels | None) -> str:
     """Return the assumption made about sizes that depend on the data."""
     if kernels is None:
         return ""
-    sent = sum(len(one.kernels) for one in kernels.routed) + kernels.kind.count(EXPERTS)
-    return f"tokens are distributed evenly over the experts ({plural(sent, 'kernel')})" if sent else ""
+    routed_kernels = sum(len(routing.kernels) for routing in kernels.routed) + kernels.kind.count(EXPERTS)
+    return (
+        f"tokens are distributed evenly over the experts ({plural(routed_kernels, 'kernel')})"
+        if routed_kernels
+        else ""
+    )
 
 
 def _some(names: list[str]) -> str:
@@ -119,8 +123,8 @@ def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * 1e3
 
 
-def _layers(model: Model, kernels: Kernels, found: Estimate) -> list[LayerLatency]:
-    def one(kernel: int, time: KernelTime | None) -> LayerLatency:
+def _layers(model: Model, kernels: Kernels, latency: Estimate) -> list[LayerLatency]:
+    def layer_latency(kernel: int, time: KernelTime | None) -> LayerLatency:
         anchor = kernels.anchor[kernel]
         return LayerLatency(
             layer=anchor,
@@ -130,7 +134,7 @@ def _layers(model: Model, kernels: Kernels, found: Estimate) -> list[LayerLatenc
             bottleneck=BOTTLENECKS[time.bound] if time else "",
         )
 
-    return [one(kernel, time) for kernel, time in enumerate(found.kernels)]
+    return [layer_latency(kernel, time) for kernel, time in enumerate(latency.kernels)]
 
 
 def batch_of(analysis: Analysis) -> int | None:
@@ -166,14 +170,14 @@ def required_bytes(analysis: Analysis, model: EstimateInputs, precision: str) ->
 
 
 def required(
-    peak: int | None, own: Sequence[int | None], model: EstimateInputs, precision: str
+    peak: int | None, stored_bytes: Sequence[int | None], model: EstimateInputs, precision: str
 ) -> int | None:
-    """Compute ``required_bytes`` from the peak of live activations and each tensor's stored bytes ``own``."""
+    """Compute ``required_bytes`` from the peak of live activations and each tensor's stored bytes."""
     if not precision or peak is None:
         return None
     width = dict(MODEL.widths)[precision]
     weights = stored = converted = 0
-    for number, (dtype, as_stored) in enumerate(zip(model.dtypes, own, strict=True)):
+    for number, (dtype, as_stored) in enumerate(zip(model.dtypes, stored_bytes, strict=True)):
         size = tensor_bytes(model, number, width)
         if model.weight[number]:
             if size is None and dtype in FLOATS:

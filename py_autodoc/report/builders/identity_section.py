@@ -21,7 +21,7 @@ from py_autodoc.report.schema import (
 MAX_VALUES = 64
 MAX_SHOWN = 2
 """Maximum number of inputs, and of outputs, whose shapes the line shows."""
-_ASIDE = frozenset({
+_SECONDARY_ROLES = frozenset({
     "attention mask", "mask", "token types", "positions", "lengths", "state", "key/value cache",
     "sample rate", "number", "time step", "state or cache",
 })  # fmt: skip
@@ -31,34 +31,34 @@ _FLOATS = ("float", "bfloat")
 
 def identity(analysis: Analysis) -> Identity:
     """Return the description with its parts and evidence."""
-    made = analysis.identified
-    inputs, outputs = _values(analysis, made.inputs), _values(analysis, made.outputs)
+    identified = analysis.identified
+    inputs, outputs = _values(analysis, identified.inputs), _values(analysis, identified.outputs)
     params = None if analysis.params.reason else analysis.params.total
     precision, why = _precision(analysis)
     parts = (
-        sentence(_said(made.task, "task")),
-        _said(made.family, "kind"),
+        sentence(_fact_text(identified.task, "task")),
+        _fact_text(identified.family, "kind"),
         f"{_shapes(inputs)} → {_shapes(outputs)}",
         _parameters(params),
         precision if precision != UNKNOWN else "precision unknown",
     )
     return Identity(
         text=" · ".join(parts),
-        task=made.task.text,
-        task_id=made.task.id,
-        family=made.family.text,
+        task=identified.task.text,
+        task_id=identified.task.id,
+        family=identified.family.text,
         inputs=inputs,
         outputs=outputs,
         parameters=params,
         precision=precision,
         known=IdentityKnown(
-            task=made.task.known,
-            family=made.family.known,
+            task=identified.task.known,
+            family=identified.family.known,
             precision=UNKNOWN if precision == UNKNOWN else STRUCTURE,
         ),
         evidence=[
-            *_evidence("task", made.task.why),
-            *_evidence("family", made.family.why),
+            *_evidence("task", identified.task.why),
+            *_evidence("family", identified.family.why),
             *_evidence("precision", why),
         ],
     )
@@ -75,7 +75,7 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _said(fact: MetadataTask, what: str) -> str:
+def _fact_text(fact: MetadataTask, what: str) -> str:
     if fact.known == UNKNOWN:
         return f"{what} unknown"
     return (
@@ -88,15 +88,15 @@ def _evidence(about: str, lines: Iterable[str]) -> list[IdentityEvidence]:
 
 
 def _values(analysis: Analysis, ports: Sequence[ModelPort]) -> list[IdentityValue]:
-    main = [port for port in ports if port.role not in _ASIDE] or list(ports)
-    shown = {port.tensor for port in main[:MAX_SHOWN]}
+    main = [port for port in ports if port.role not in _SECONDARY_ROLES] or list(ports)
+    main_tensors = {port.tensor for port in main[:MAX_SHOWN]}
     dtypes = analysis.types.dtypes
     return [
         IdentityValue(
             name=shorten_middle(port.name),
             role=port.role,
             likely=bool(port.role) and not port.sure,
-            shown=port.tensor in shown,
+            shown=port.tensor in main_tensors,
             elem_type=dtype_name(dtypes[port.tensor] or port.dtype),
             shape=wire_shape(analysis.types.shapes[port.tensor]),
         )
@@ -106,12 +106,12 @@ def _values(analysis: Analysis, ports: Sequence[ModelPort]) -> list[IdentityValu
 
 def _shapes(values: Sequence[IdentityValue]) -> str:
     """Return ``1×3×256×256``; several are joined, and omitted outputs are counted."""
-    shown = [value for value in values if value.shown]
-    if not shown:
+    listed = [value for value in values if value.shown]
+    if not listed:
         return "nothing"
-    text = ", ".join(_shape(value) for value in shown)
-    rest = sum(value.role not in _ASIDE for value in values) - len(shown)
-    return f"{text} and {rest} more" if rest > 0 else text
+    text = ", ".join(_shape(value) for value in listed)
+    omitted = sum(value.role not in _SECONDARY_ROLES for value in values) - len(listed)
+    return f"{text} and {omitted} more" if omitted > 0 else text
 
 
 def _shape(value: IdentityValue) -> str:
@@ -124,23 +124,23 @@ def _shape(value: IdentityValue) -> str:
 
 def _precision(analysis: Analysis) -> tuple[str, tuple[str, ...]]:
     """Return the stored precision of the weights or the quantization, with the evidence."""
-    made = quantization(analysis)
-    if made.quantized:
-        return _few_bits(made), (
-            f"{made.layers:,} of {made.layers_total:,} layers with weights are quantized",
+    quantized = quantization(analysis)
+    if quantized.quantized:
+        return _few_bits(quantized), (
+            f"{quantized.layers:,} of {quantized.layers_total:,} layers with weights are quantized",
         )
     split = analysis.breakdown
     if split is None:
         return UNKNOWN, ()
     if analysis.params.reason:
         return UNKNOWN, (analysis.params.reason,)
-    held: dict[str, int] = {}
+    params_by_type: dict[str, int] = {}
     for (dtype, _), share in split.by_dtype.items():
         name = dtype_name(dtype)
-        held[name] = held.get(name, 0) + (share.params or 0)
-    floats = {name: count for name, count in held.items() if name.startswith(_FLOATS) and count}
+        params_by_type[name] = params_by_type.get(name, 0) + (share.params or 0)
+    floats = {name: count for name, count in params_by_type.items() if name.startswith(_FLOATS) and count}
     if not floats:
-        return ("no weights" if not sum(held.values()) else UNKNOWN), ()
+        return ("no weights" if not sum(params_by_type.values()) else UNKNOWN), ()
     total = sum(floats.values())
     most = sorted(floats, key=lambda name: -floats[name])
     names = [name for name in most if floats[name] >= 0.05 * total][:2]
@@ -148,10 +148,10 @@ def _precision(analysis: Analysis) -> tuple[str, tuple[str, ...]]:
     return f"{' and '.join(names)}, not quantized", (why,)
 
 
-def _few_bits(made: QuantizationInfo) -> str:
-    weights = f"{'/'.join(made.weights)} weights" if made.weights else "low-bit weights"
-    data = f" and {'/'.join(made.activations)} data" if made.activations else ""
-    scheme = "/".join(made.schemes)
+def _few_bits(info: QuantizationInfo) -> str:
+    weights = f"{'/'.join(info.weights)} weights" if info.weights else "low-bit weights"
+    data = f" and {'/'.join(info.activations)} data" if info.activations else ""
+    scheme = "/".join(info.schemes)
     if not data and scheme == WEIGHT_ONLY:
         return f"{weights}, data not quantized"
     return f"{weights}{data} ({scheme})"

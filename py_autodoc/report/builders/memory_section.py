@@ -70,18 +70,18 @@ def timeline_columns(time: Timeline | None) -> TimelineColumns | None:
 
 
 def _peak(analysis: Analysis, snapshot: PeakSnapshot) -> MemoryPeak:
-    rest = snapshot.alive[MAX_ALIVE:]
+    omitted = snapshot.alive[MAX_ALIVE:]
     return MemoryPeak(
         bytes=snapshot.bytes,
         step=snapshot.step,
         nodes=list(snapshot.nodes),
-        tensors=[_alive(analysis, item) for item in snapshot.alive[:MAX_ALIVE]],
-        others=len(rest),
-        others_bytes=sum(item.bytes for item in rest),
+        tensors=[_live_tensor(analysis, item) for item in snapshot.alive[:MAX_ALIVE]],
+        others=len(omitted),
+        others_bytes=sum(item.bytes for item in omitted),
     )
 
 
-def _alive(analysis: Analysis, item: LiveBlock) -> MemoryTensor:
+def _live_tensor(analysis: Analysis, item: LiveBlock) -> MemoryTensor:
     name, elem_type, shape = _tensor(analysis, item.tensor)
     return MemoryTensor(
         name=name,
@@ -147,7 +147,7 @@ def _weights(analysis: Analysis, split: MemoryBreakdown) -> WeightMemory:
 def _activations(analysis: Analysis, split: MemoryBreakdown) -> ActivationMemory:
     model = analysis.model
     return ActivationMemory(
-        bytes=_known(split.produced_total),
+        bytes=_total_or_zero(split.produced_total),
         unknown=split.produced_total.unknown,
         by_op=[
             ActivationOpBytes(type=op_label(*key), count=row.nodes, bytes=row.bytes, unknown=row.unknown)
@@ -160,7 +160,7 @@ def _activations(analysis: Analysis, split: MemoryBreakdown) -> ActivationMemory
     )
 
 
-def _known(total: ActivationShare) -> int | None:
+def _total_or_zero(total: ActivationShare) -> int | None:
     """Return the total; 0 for a model without nodes, which produces nothing."""
     return total.bytes if total.nodes else 0
 

@@ -79,11 +79,11 @@ def module_origin(node: Node) -> ModuleOrigin | None:
     return ModuleOrigin(
         scope=shorten_middle(record.scope),
         via=shorten_middle(record.via),
-        scopes=[shorten_middle(one) for one in record.scopes[:MAX_MODULE_ORIGINS]],
+        scopes=[shorten_middle(entry) for entry in record.scopes[:MAX_MODULE_ORIGINS]],
         calls={
             shorten_middle(path): number for path, number in list(record.call.items())[:MAX_MODULE_ORIGINS]
         },
-        stack=[shorten_middle(one) for one in record.stack[:MAX_MODULE_ORIGINS]],
+        stack=[shorten_middle(entry) for entry in record.stack[:MAX_MODULE_ORIGINS]],
     )
 
 
@@ -91,15 +91,15 @@ def _attributes(
     model: Model, node: Node, declared: Mapping[str, str], documented: OpDoc | None
 ) -> list[AttributeInfo]:
     """Return the attributes in file order, then the defaults that apply."""
-    known = documented.attributes if documented else {}
-    if not known and not node.attributes:
+    docs = documented.attributes if documented else {}
+    if not docs and not node.attributes:
         return []
-    given = [
+    stated = [
         AttributeInfo(
             name=name,
             type=declared.get(name, ""),
             value=value,
-            description=known[name].description if name in known else "",
+            description=docs[name].description if name in docs else "",
         )
         for name, value in node_attributes(model, node).items()
     ]
@@ -112,20 +112,20 @@ def _attributes(
             default=True,
             description=about.description,
         )
-        for name, about in known.items()
+        for name, about in docs.items()
         if name not in present and about.default is not None
     ]
-    return given + defaults
+    return stated + defaults
 
 
 def _constants(model: Model, types: TypeTable, node: Node) -> list[ConstantInfo]:
     """Return the constant inputs, each once, with their first values if the structure holds them."""
-    found = []
+    constants = []
     for tensor in dict.fromkeys(node.inputs):
         if tensor < 0 or not model.tensors[tensor].is_constant:
             continue
         about, array = model.tensors[tensor], model.constants.get(tensor)
-        found.append(
+        constants.append(
             ConstantInfo(
                 tensor=tensor,
                 name=shorten_middle(about.name),
@@ -136,9 +136,9 @@ def _constants(model: Model, types: TypeTable, node: Node) -> list[ConstantInfo]
                 values=None if array is None else first_values(array),
             )
         )
-        if len(found) == MAX_CONSTANTS:
+        if len(constants) == MAX_CONSTANTS:
             break
-    return found
+    return constants
 
 
 def operator_info(doc: OpDoc) -> OperatorDoc:

@@ -46,15 +46,15 @@ def per_inference(entry: NodeCost) -> NodeNumbers:
     """Return the costs of all executions in one inference; loops of unknown length count one iteration."""
     if not entry.counted:
         return NodeNumbers(None, None, None, None, NOT_COUNTED)
-    one, runs = per_execution(entry), entry.runs
+    numbers, runs = per_execution(entry), entry.runs
     if runs == 1:
-        return one
+        return numbers
     return NodeNumbers(
-        in_inference(one.macs, runs),
-        in_inference(one.flops, runs),
-        in_inference(one.read_bytes, runs),
-        in_inference(one.write_bytes, runs),
-        one.reason,
+        in_inference(numbers.macs, runs),
+        in_inference(numbers.flops, runs),
+        in_inference(numbers.read_bytes, runs),
+        in_inference(numbers.write_bytes, runs),
+        numbers.reason,
     )
 
 
@@ -70,21 +70,21 @@ def layer_in_inference(layer: Layer, cost: str) -> int | None:
 def layer_number(layer: Layer, metric: Metric) -> float | None:
     """Return a metric of a layer for one inference from its wire fields; None if unknown."""
 
-    def own(name: str) -> int | None:
-        found: int | None = layer_in_inference(layer, name) if name in COSTS else getattr(layer, name)
-        return found
+    def value(name: str) -> int | None:
+        number: int | None = layer_in_inference(layer, name) if name in COSTS else getattr(layer, name)
+        return number
 
-    return derived(metric, own) if metric.over else own(metric.id)
+    return derived(metric, value) if metric.over else value(metric.id)
 
 
 def column_in_inference(nodes: NodeColumns, cost: str) -> list[int | None]:
     """Return one of ``COSTS`` of every node for one inference; None if unknown or not counted."""
-    found: list[int | None] = list(getattr(nodes, cost))
+    values: list[int | None] = list(getattr(nodes, cost))
     for node, runs in nodes.runs.items():
-        found[int(node)] = in_inference(found[int(node)], runs)
+        values[int(node)] = in_inference(values[int(node)], runs)
     for number in nodes.uncounted:
-        found[number] = None
-    return found
+        values[number] = None
+    return values
 
 
 def activation_bytes(analysis: Analysis, node: Node) -> int | None:

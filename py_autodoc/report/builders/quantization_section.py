@@ -18,16 +18,16 @@ def quantization(analysis: Analysis) -> QuantizationInfo:
     layers = [q for q in analysis.structure.quantized if analysis.costs[q.node].counted]
     schemes = Counter(q.scheme for q in layers if q.scheme and q.weighted)
     quantized = {q.node for q in layers if q.scheme}
-    plain = [q.node for q in layers if q.weighted and not q.scheme]
+    not_quantized = [q.node for q in layers if q.weighted and not q.scheme]
     return QuantizationInfo(
         quantized=bool(schemes),
         schemes=dict(schemes.most_common()),
         weights=_kinds(q.weights for q in layers if q.scheme and q.weighted),
         activations=_kinds(q.data for q in layers if q.scheme and q.weighted),
         layers=sum(schemes.values()),
-        layers_total=sum(schemes.values()) + len(plain) if schemes else None,
+        layers_total=sum(schemes.values()) + len(not_quantized) if schemes else None,
         macs_share=_share(analysis, quantized) if schemes else None,
-        not_quantized=plain[:MAX_LISTED] if schemes else [],
+        not_quantized=not_quantized[:MAX_LISTED] if schemes else [],
     )
 
 

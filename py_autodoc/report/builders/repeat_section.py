@@ -27,23 +27,23 @@ NEARLY, MOSTLY = 0.9, 0.75
 
 def repeats(analysis: Analysis) -> list[RepeatInfo]:
     """Return the repeats of a model, those that cover most nodes first."""
-    found: list[RepeatInfo] = []
+    infos: list[RepeatInfo] = []
     titles = Titles(recognised(analysis))
-    room = MAX_MEMBER_NODES
+    remaining = MAX_MEMBER_NODES
     for repeat in analysis.structure.repeats:
         size = len(repeat.members[0])
-        room -= size * repeat.count
-        found.append(
+        remaining -= size * repeat.count
+        infos.append(
             RepeatInfo(
                 count=repeat.count,
                 size=size,
                 name=repeat_name(analysis.model, repeat, titles),
                 type=shorten_middle(repeat.type),
                 scopes=[shorten_middle("/".join(path)) for path in repeat.scopes[:MAX_SCOPES]],
-                members=[list(part) for part in repeat.members] if room >= 0 else [],
+                members=[list(member) for member in repeat.members] if remaining >= 0 else [],
             )
         )
-    return found
+    return infos
 
 
 def repeat_name(model: Model, repeat: Repeat, titles: Titles) -> str:
@@ -56,9 +56,9 @@ def repeat_name(model: Model, repeat: Repeat, titles: Titles) -> str:
     lists = {path[-2] if len(path) > 1 else "" for path in repeat.scopes}
     if len(lists) == 1 and lists != {""}:
         return shorten_middle(lists.pop())
-    known = titles.part(repeat.members[0])
-    if known:
-        return known
+    title = titles.instance_title(repeat.members[0])
+    if title:
+        return title
     ops = dict.fromkeys(model.nodes[node].op_type for node in repeat.members[0])
     ops.pop("ConstantOfShape", None)
     return shorten_middle("-".join(list(ops)[:SHOWN_OPS]) + ("…" if len(ops) > SHOWN_OPS else ""))
@@ -66,12 +66,12 @@ def repeat_name(model: Model, repeat: Repeat, titles: Titles) -> str:
 
 def repeat_columns(analysis: Analysis) -> RepeatColumns:
     """Return the repeats in brief, for the viewer."""
-    found = analysis.structure.repeats
+    all_repeats = analysis.structure.repeats
     titles = Titles(recognised(analysis))
     return RepeatColumns(
-        count=[repeat.count for repeat in found],
-        size=[len(repeat.members[0]) for repeat in found],
-        name=[repeat_name(analysis.model, repeat, titles) for repeat in found],
+        count=[repeat.count for repeat in all_repeats],
+        size=[len(repeat.members[0]) for repeat in all_repeats],
+        name=[repeat_name(analysis.model, repeat, titles) for repeat in all_repeats],
     )
 
 
@@ -81,32 +81,32 @@ def scopes_of(model: Model, tree: ScopeTree, repeat: Repeat, moved: Container[in
     A part's first node is in its scope or below it, unless it is in ``moved``.
     """
     if not repeat.scopes:
-        return _mostly(tree, repeat, moved)
-    found = []
-    for path, part in zip(repeat.scopes, repeat.members, strict=False):
-        node = model.nodes[next((node for node in part if node not in moved), part[0])]
+        return _nearly_matching_scopes(tree, repeat, moved)
+    scopes = []
+    for path, member in zip(repeat.scopes, repeat.members, strict=False):
+        node = model.nodes[next((node for node in member if node not in moved), member[0])]
         scope = tree.node[node.id]
         for _ in range(len(node.scope) - len(path)):
             if scope >= 0 and tree.origin[scope] != SUBGRAPH:
                 scope = tree.parent[scope]
-        found.append(scope)
-    return found if all(scope >= 0 for scope in found) and len(set(found)) == repeat.count else []
+        scopes.append(scope)
+    return scopes if all(scope >= 0 for scope in scopes) and len(set(scopes)) == repeat.count else []
 
 
-def _mostly(tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]:
+def _nearly_matching_scopes(tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]:
     """Return siblings of equal size that nearly match the parts: fused operators blur module borders.
 
     Empty if there are none.
     """
     candidates: list[dict[int, int]] = []
-    for part in repeat.members:
+    for member in repeat.members:
         inside: dict[int, int] = {}
-        for node in part:
+        for node in member:
             scope = tree.node[node]
             while scope >= 0 and node not in moved:
                 inside[scope] = inside.get(scope, 0) + 1
                 scope = tree.parent[scope]
-        candidates.append({scope: n for scope, n in inside.items() if n >= NEARLY * len(part)})
+        candidates.append({scope: n for scope, n in inside.items() if n >= NEARLY * len(member)})
     # Models without modules return here, before their nodes are counted.
     if not all(candidates):
         return []
@@ -115,9 +115,9 @@ def _mostly(tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]
         while scope >= 0 and node not in moved:
             size[scope] += 1
             scope = tree.parent[scope]
-    near = [[scope for scope, n in each.items() if n >= MOSTLY * size[scope]] for each in candidates]
-    if not all(near):
+    matching = [[scope for scope, n in each.items() if n >= MOSTLY * size[scope]] for each in candidates]
+    if not all(matching):
         return []
-    found = [min(each, key=lambda scope: (size[scope], scope)) for each in near]
-    alike = {(tree.parent[scope], size[scope]) for scope in found}
-    return found if len(alike) == 1 and len(set(found)) == repeat.count else []
+    closest = [min(each, key=lambda scope: (size[scope], scope)) for each in matching]
+    alike = {(tree.parent[scope], size[scope]) for scope in closest}
+    return closest if len(alike) == 1 and len(set(closest)) == repeat.count else []

@@ -75,7 +75,7 @@ def graph_info(analysis: Analysis) -> GraphInfo:
             label = op_label(node.domain, node.op_type)
             counts[label] = counts.get(label, 0) + 1
     operators = sum(counts.values())
-    fed = [i for i in main.inputs if model.tensors[i].kind == TensorKind.INPUT]
+    model_inputs = [i for i in main.inputs if model.tensors[i].kind == TensorKind.INPUT]
     return GraphInfo(
         name=shorten_middle(main.name),
         num_nodes=operators,
@@ -84,7 +84,7 @@ def graph_info(analysis: Analysis) -> GraphInfo:
         num_initializers=sum(len(graph.initializers) for graph in model.graphs),
         num_subgraphs=len(model.graphs) - 1,
         num_functions=model.functions,
-        inputs=[value_info(analysis, i) for i in fed],
+        inputs=[value_info(analysis, i) for i in model_inputs],
         outputs=[value_info(analysis, i) for i in main.outputs],
         op_counts=dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
     )
@@ -125,8 +125,8 @@ def build_metrics(analysis: Analysis) -> Metrics:
         precision_breakdown=_stored(analysis),
         other_constants=dict(params.other_constants),
         weight_bytes=params.weight_bytes,
-        total_macs=_unless_blind(total.macs, total.mac_nodes_known, total.mac_nodes_total),
-        total_flops=_unless_blind(total.flops, total.nodes_known, total.nodes_total),
+        total_macs=_unless_unknown(total.macs, total.mac_nodes_known, total.mac_nodes_total),
+        total_flops=_unless_unknown(total.flops, total.nodes_known, total.nodes_total),
         read_bytes=total.read_bytes,
         write_bytes=total.write_bytes,
         peak_activation_bytes=peak.inplace if peak else None,
@@ -143,38 +143,38 @@ def _stored(analysis: Analysis) -> dict[str, int] | None:
     split = analysis.breakdown
     if split is None or analysis.params.reason:
         return None
-    found: dict[str, int] = {}
+    params_by_type: dict[str, int] = {}
     for (dtype, bits), share in split.by_dtype.items():
         if share.params is None:
             return None
         name = f"{bits}-bit" if bits else dtype_name(dtype)
-        found[name] = found.get(name, 0) + share.params
-    kept = {name: count for name, count in found.items() if count}
-    return dict(sorted(kept.items(), key=lambda item: (-item[1], item[0])))
+        params_by_type[name] = params_by_type.get(name, 0) + share.params
+    non_zero = {name: count for name, count in params_by_type.items() if count}
+    return dict(sorted(non_zero.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _unless_blind(total: int | None, known: int, nodes: int) -> int | None:
+def _unless_unknown(total: int | None, known_nodes: int, nodes: int) -> int | None:
     """Return the total; None for a total of 0 while the values of some nodes are unknown."""
-    return None if not total and known < nodes else total
+    return None if not total and known_nodes < nodes else total
 
 
 def _by_op(analysis: Analysis) -> list[OpTotals]:
     """Return the totals per operator type, the heaviest first."""
     params: dict[tuple[str, str], int | None] = {}
-    known: set[tuple[str, str]] = set()
+    computed: set[tuple[str, str]] = set()
     for node, entry in zip(analysis.model.nodes, analysis.costs, strict=True):
         key = (node.domain, node.op_type)
-        own, sum_ = analysis.params.params[node.id], params.get(key, 0)
-        params[key] = None if own is None or sum_ is None else sum_ + own
+        node_params, sum_ = analysis.params.params[node.id], params.get(key, 0)
+        params[key] = None if node_params is None or sum_ is None else sum_ + node_params
         if entry.cost is not None and analysis.contradiction is None:
-            known.add(key)
+            computed.add(key)
     rows = [
         OpTotals(
             type=op_label(*key),
             count=op.count,
             params=params[key],
-            macs=op.macs if key in known else None,
-            flops=op.flops if key in known else None,
+            macs=op.macs if key in computed else None,
+            flops=op.flops if key in computed else None,
         )
         for key, op in analysis.totals.by_op.items()
     ]
@@ -215,7 +215,7 @@ def build_dims(analysis: Analysis) -> list[DimInfo]:
             value=symbol.value,
             assumed=symbol.assumed,
             suggested=symbol.suggested,
-            where=[shorten_middle(place) for place in symbol.where[:MAX_PLACES]],
+            where=[shorten_middle(location) for location in symbol.where[:MAX_PLACES]],
             symbol=safe.get(symbol.name, ""),
             follows=_follows(symbol.follows),
         )
@@ -231,7 +231,7 @@ def _follows(follows: Follows | None) -> DimFollows | None:
     )
 
 
-def diagnostics(found: tuple[Diagnostic, ...]) -> list[DiagnosticInfo]:
+def diagnostics(collected: tuple[Diagnostic, ...]) -> list[DiagnosticInfo]:
     """Return the diagnostics, most severe first, otherwise in the order found."""
     order = {"error": 0, "warning": 1, "info": 2}
     return [
@@ -242,7 +242,7 @@ def diagnostics(found: tuple[Diagnostic, ...]) -> list[DiagnosticInfo]:
             where=shorten_middle(item.where),
             node=item.node if item.node >= 0 else None,
         )
-        for item in sorted(found, key=lambda item: order.get(item.severity, 3))
+        for item in sorted(collected, key=lambda item: order.get(item.severity, 3))
     ]
 
 

@@ -15,42 +15,42 @@ _SURE = 0.8
 
 def architecture_line(report: Report) -> str:
     """Return ``transformer encoder · 12 layers · 12 heads × 64 · hidden 768``."""
-    made = report.architecture
+    info = report.architecture
     name = _NAMES.get(
-        made.family, made.family.replace("-", " ", 1) if made.family.startswith("tr") else made.family
+        info.family, info.family.replace("-", " ", 1) if info.family.startswith("tr") else info.family
     )
-    if made.family != "unknown" and made.confidence < _SURE:
+    if info.family != "unknown" and info.confidence < _SURE:
         name = f"probably {name}"
     attention = report.metrics.attention
     parts = [name] if attention is None else [name, *_attention(attention)]
-    if attention is None and made.evidence:
-        parts.append(made.evidence[0])
+    if attention is None and info.evidence:
+        parts.append(info.evidence[0])
     return " · ".join(parts)
 
 
 def quantization_line(report: Report) -> str:
     """Return ``int8 weights and uint8 data (QDQ) · 53 of 54 layers · 99.9 % of the MACs · not: /fc/Gemm``."""
-    made = report.architecture.quantization
-    if made is None:
+    info = report.architecture.quantization
+    if info is None:
         return ""
-    if not made.quantized:
+    if not info.quantized:
         return "none" if report.coverage.macs is not None else ""
-    data = f" and {'/'.join(made.activations)} data" if made.activations else ""
+    data = f" and {'/'.join(info.activations)} data" if info.activations else ""
     how = ", ".join(
-        scheme if len(made.schemes) == 1 else f"{scheme} ×{count:,}" for scheme, count in made.schemes.items()
+        scheme if len(info.schemes) == 1 else f"{scheme} ×{count:,}" for scheme, count in info.schemes.items()
     )
-    total = made.layers_total or made.layers
-    layers = f"{made.layers:,} of {total:,} layers"
-    if made.layers == total:
+    total = info.layers_total or info.layers
+    layers = f"{info.layers:,} of {total:,} layers"
+    if info.layers == total:
         layers = "the one layer" if total == 1 else f"all {total:,} layers"
-    parts = [f"{'/'.join(made.weights) or 'few-bit'} weights{data} ({how})", layers]
-    if made.macs_share is not None:
-        parts.append(f"{units.share(made.macs_share, 1.0)} of the MACs")
-    if made.not_quantized:
+    parts = [f"{'/'.join(info.weights) or 'few-bit'} weights{data} ({how})", layers]
+    if info.macs_share is not None:
+        parts.append(f"{units.share(info.macs_share, 1.0)} of the MACs")
+    if info.not_quantized:
         named = {layer.id: layer.name for layer in report.layers}
-        names = [named.get(node) or f"node {node}" for node in made.not_quantized[:_NAMED]]
-        rest = total - made.layers - len(names)
-        parts.append(f"not: {', '.join(names)}" + (f" and {rest:,} more" if rest > 0 else ""))
+        names = [named.get(node) or f"node {node}" for node in info.not_quantized[:_NAMED]]
+        omitted = total - info.layers - len(names)
+        parts.append(f"not: {', '.join(names)}" + (f" and {omitted:,} more" if omitted > 0 else ""))
     return " · ".join(parts)
 
 
@@ -58,8 +58,8 @@ def _attention(attention: AttentionInfo) -> list[str]:
     """Return layers, heads, width and context, as far as all layers agree."""
     count = attention.num_layers
     causal = "causal " if attention.causal_layers == count else ""
-    beside = f" ({attention.cross_layers} cross)" if attention.cross_layers else ""
-    parts = [f"{count} {causal}attention layer{'' if count == 1 else 's'}{beside}"]
+    cross = f" ({attention.cross_layers} cross)" if attention.cross_layers else ""
+    parts = [f"{count} {causal}attention layer{'' if count == 1 else 's'}{cross}"]
     if attention.num_heads is not None:
         heads = f"{attention.num_heads} head{'' if attention.num_heads == 1 else 's'}"
         size = f" × {attention.head_dim}" if attention.head_dim is not None else ""

@@ -16,6 +16,6 @@ ORDER = (
 def block_counts(blocks: list[Block]) -> str:
     """Return ``12 attention · 12 mlp · 24 residual …``; empty if no structure was recognised."""
     counts = Counter(block.kind for block in blocks if block.kind != "module")
-    known = [kind for kind in ORDER if kind in counts]
-    rest = sorted(kind for kind in counts if kind not in ORDER)
-    return " · ".join(f"{counts[kind]:,} {kind}" for kind in (*known, *rest))
+    ordered = [kind for kind in ORDER if kind in counts]
+    unordered = sorted(kind for kind in counts if kind not in ORDER)
+    return " · ".join(f"{counts[kind]:,} {kind}" for kind in (*ordered, *unordered))

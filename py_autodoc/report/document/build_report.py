@@ -76,9 +76,9 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
 def layers_of(analysis: Analysis, most: int | None) -> tuple[Iterator[Layer], int]:
     """Return the layers to list, built one by one, and the number of others."""
     order = [node for node in graph_order(analysis.model) if not node.is_constant]
-    kept = order if most is None else heaviest(analysis, order, most)
-    maker = _Layers(analysis, scope_tree(analysis.model))
-    return map(maker.layer, kept), len(order) - len(kept)
+    selected = order if most is None else heaviest(analysis, order, most)
+    builder = _LayerBuilder(analysis, scope_tree(analysis.model))
+    return map(builder.layer, selected), len(order) - len(selected)
 
 
 def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Report:
@@ -134,13 +134,13 @@ def heaviest(analysis: Analysis, order: list[Node], count: int) -> list[Node]:
     return [node for node in order if node.id in chosen]
 
 
-class _Layers:
+class _LayerBuilder:
     """Builds the layer of a node."""
 
     def __init__(self, analysis: Analysis, tree: ScopeTree) -> None:
         self.analysis = analysis
         self.tree = tree
-        self.places = [graph_label(analysis.model, graph.id) for graph in analysis.model.graphs]
+        self.graph_labels = [graph_label(analysis.model, graph.id) for graph in analysis.model.graphs]
         self.groups: dict[int, str] = {-1: ""}
         self.texts = Texts()
         self.names = [shorten_middle(tensor.name) for tensor in analysis.model.tensors]
@@ -174,7 +174,7 @@ class _Layers:
             group=self._group(node),
             tag=shorten_middle(node.tag),
             attributes=node_attributes(analysis.model, node),
-            subgraph=self.places[node.graph],
+            subgraph=self.graph_labels[node.graph],
             runs=entry.runs,
             repeat=entry.repeat,
             counted=entry.counted,
@@ -184,9 +184,9 @@ class _Layers:
 
     def _first_input(self, node: Node) -> int | None:
         tensors = self.analysis.model.tensors
-        for place, tensor in enumerate(node.inputs):
+        for index, tensor in enumerate(node.inputs):
             if tensor >= 0 and not tensors[tensor].is_constant:
-                return place
+                return index
         return None
 
     def _dtype(self, node: Node) -> str:
@@ -195,7 +195,7 @@ class _Layers:
 
     def _group(self, node: Node) -> str:
         scope = self.tree.node[node.id]
-        known = self.groups.get(scope)
-        if known is None:
-            known = self.groups[scope] = "/".join(self.tree.path(scope))
-        return known
+        path = self.groups.get(scope)
+        if path is None:
+            path = self.groups[scope] = "/".join(self.tree.path(scope))
+        return path

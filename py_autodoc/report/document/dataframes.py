@@ -40,8 +40,8 @@ def to_dataframe(report: ReportFields, table: str) -> pandas.DataFrame:
         raise RequirementError(
             "needs-pandas", "Tables need pandas, which is not installed.", "pip install pandas"
         ) from None
-    owner, name = _place(report, table)
-    rows, kind = getattr(owner, name), _entry(type(owner), name)
+    struct, name = _table_field(report, table)
+    rows, kind = getattr(struct, name), _entry(type(struct), name)
     columns = {
         field.name: _column(pandas, field.type, [getattr(row, field.name) for row in rows])
         for field in msgspec.structs.fields(kind)
@@ -54,7 +54,7 @@ def to_dataframe(report: ReportFields, table: str) -> pandas.DataFrame:
     return table_of
 
 
-def _place(report: ReportFields, table: str) -> tuple[msgspec.Struct, str]:
+def _table_field(report: ReportFields, table: str) -> tuple[msgspec.Struct, str]:
     """Return the part of the report that has a table, and the name of its field."""
     if table == "by_op":
         return report.metrics, table
@@ -67,9 +67,9 @@ def _place(report: ReportFields, table: str) -> tuple[msgspec.Struct, str]:
     return report.hardware_estimates, "layers"
 
 
-def _entry(owner: type[Any], name: str) -> type[msgspec.Struct]:
-    """Return the struct type of the list field ``name`` of ``owner``."""
-    declared = next(field.type for field in msgspec.structs.fields(owner) if field.name == name)
+def _entry(struct: type[Any], name: str) -> type[msgspec.Struct]:
+    """Return the struct type of the list field ``name`` of ``struct``."""
+    declared = next(field.type for field in msgspec.structs.fields(struct) if field.name == name)
     entry: type[msgspec.Struct] = get_args(declared)[0]
     return entry
 

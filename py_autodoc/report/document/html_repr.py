@@ -62,10 +62,10 @@ def _title(report: ReportFields) -> str:
     return f"{_words(report.identity)}{title}" if report.identity else title
 
 
-def _words(made: Identity) -> str:
+def _words(identity: Identity) -> str:
     """Return the model in words, with the evidence as tooltip."""
-    why = "\n".join(f"{line.about}: {line.text}" for line in made.evidence)
-    return f'<div style="font-weight:600" title="{escape(why)}">{escape(made.text)}</div>'
+    why = "\n".join(f"{line.about}: {line.text}" for line in identity.evidence)
+    return f'<div style="font-weight:600" title="{escape(why)}">{escape(identity.text)}</div>'
 
 
 def _totals(report: ReportFields) -> str:
@@ -80,18 +80,20 @@ def _totals(report: ReportFields) -> str:
     return f'<div style="display:flex;flex-wrap:wrap;gap:8px 28px;margin:8px 0">{cells}</div>'
 
 
-def _latency(found: HardwareEstimates) -> tuple[str, str, str]:
+def _latency(estimates: HardwareEstimates) -> tuple[str, str, str]:
     """Return the estimate on the chosen device with its likely range, or why there is none."""
-    label = ", ".join(part for part in (BY_ID["latency"].label, found.device_name, found.precision) if part)
-    if found.estimated_latency_ms is None:
-        return label, seconds(None), found.reason
+    label = ", ".join(
+        text for text in (BY_ID["latency"].label, estimates.device_name, estimates.precision) if text
+    )
+    if estimates.estimated_latency_ms is None:
+        return label, seconds(None), estimates.reason
     low, time, high = (
         seconds(None if number is None else number / 1e3)
-        for number in (found.latency_low_ms, found.estimated_latency_ms, found.latency_high_ms)
+        for number in (estimates.latency_low_ms, estimates.estimated_latency_ms, estimates.latency_high_ms)
     )
-    band = f"{low} to {high}, {found.label}"
-    if found.unknown_kernels:
-        return label, f"≥ {time}", f"known kernels {band}; {found.reason}"
+    band = f"{low} to {high}, {estimates.label}"
+    if estimates.unknown_kernels:
+        return label, f"≥ {time}", f"known kernels {band}; {estimates.reason}"
     return label, time, band
 
 

@@ -75,13 +75,13 @@ def model_stats(report: ReportFields) -> ModelStats:
 
 def _snapshots(layers: list[Layer]) -> list[LayerShapeSnapshot]:
     """Group layers by depth. They are in execution order, so dependencies come first."""
-    made: dict[str, int] = {}
+    depth_of: dict[str, int] = {}
     levels: dict[int, LayerShapeSnapshot] = {}
     for layer in layers:
-        depth = max((made[name] + 1 for name in layer.inputs if name in made), default=0)
+        depth = max((depth_of[name] + 1 for name in layer.inputs if name in depth_of), default=0)
         for name in layer.outputs:
             if name:
-                made.setdefault(name, depth)
+                depth_of.setdefault(name, depth)
         level = levels.setdefault(depth, LayerShapeSnapshot(depth, [], []))
         level.node_names.append(layer.name)
         level.shapes.append(None if layer.output_shape is None else tuple(layer.output_shape))

@@ -33,18 +33,18 @@ class Report(ReportFields, frozen=True, kw_only=True, dict=True):
         Raises: msgspec.ValidationError; with ``model``, OptionError for rules that this version does not
         have.
         """
-        found = msgspec.json.decode(text, type=cls)
+        report = msgspec.json.decode(text, type=cls)
         if model is not None:
             from py_autodoc.report.document.report_options import options_of
             from py_autodoc.report.document.report_origin import Origin, attach_origin
 
-            attach_origin(found, Origin(options_of(found), path=os.path.abspath(os.fsdecode(model))))
-        return found
+            attach_origin(report, Origin(options_of(report), path=os.path.abspath(os.fsdecode(model))))
+        return report
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as dicts, lists, numbers and text, as in its JSON."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        return found
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        return fields
 
     def to_pandas(self, table: str = "layers") -> pandas.DataFrame:
         """Return a table: layers, blocks, risk_signals, diagnostics, dims, by_op or latency.
@@ -86,8 +86,8 @@ class Report(ReportFields, frozen=True, kw_only=True, dict=True):
             f"coverage {share(cover.nodes_known, cover.nodes_total) if cover.nodes_total else '100 %'}",
         )
         words = " · ".join(self.identity.text.split(" · ")[:2]) if self.identity else ""
-        told = ", ".join((words, *parts) if words else parts)
-        return f"<Report {self.model.name!r}: {told}>"
+        summary = ", ".join((words, *parts) if words else parts)
+        return f"<Report {self.model.name!r}: {summary}>"
 
     def _repr_html_(self) -> str:
         """Return the notebook display of the report: static HTML, all text escaped."""

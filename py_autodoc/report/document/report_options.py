@@ -20,7 +20,7 @@ def options_of(report: ReportFields) -> Options:
     Raises: OptionError if it uses a rule or threshold that this version does not have.
     """
     rules, device = report.rule_settings, report.hardware_estimates
-    known = device is not None and any(one.id == device.device for one in profiles())
+    is_built_in = device is not None and any(profile.id == device.device for profile in profiles())
     return Options(
         bindings={dim.name: dim.value for dim in report.dims if dim.value is not None and not dim.assumed},
         batch_size=None if report.rebatch is None else report.rebatch.batch,
@@ -29,17 +29,17 @@ def options_of(report: ReportFields) -> Options:
         thresholds=None if rules is None else settings(_overrides(rules)),
         read_weights=rules is not None and rules.read_weights,
         hash=report.model.sha256 is not None,
-        hardware=device.device if device is not None and known else "",
-        precision=device.precision if device is not None and known else "",
-        runtime=device.runtime if device is not None and known else "",
+        hardware=device.device if device is not None and is_built_in else "",
+        precision=device.precision if device is not None and is_built_in else "",
+        runtime=device.runtime if device is not None and is_built_in else "",
     )
 
 
 def _overrides(rules: RuleSettings) -> Mapping[str, Any]:
     """Return the equivalent content of a threshold file."""
-    found: dict[str, Any] = {rule: dict(values) for rule, values in rules.thresholds.items()}
+    overrides: dict[str, Any] = {rule: dict(values) for rule, values in rules.thresholds.items()}
     for rule in rules.disabled:
-        found.setdefault(rule, {})["enabled"] = False
+        overrides.setdefault(rule, {})["enabled"] = False
     for rule, severity in rules.severities.items():
-        found.setdefault(rule, {})["severity"] = severity
-    return {**found, FLOOR: rules.floor} if rules.floor else found
+        overrides.setdefault(rule, {})["severity"] = severity
+    return {**overrides, FLOOR: rules.floor} if rules.floor else overrides

@@ -33,8 +33,8 @@ def attach_origin(report: ReportFields, origin: Origin) -> None:
 
 def origin_of(report: ReportFields) -> Origin | None:
     """Return the origin of the report; None if it was read from JSON without a path."""
-    found = report.__dict__.get(_KEY)
-    return found if isinstance(found, Origin) else None
+    origin = report.__dict__.get(_KEY)
+    return origin if isinstance(origin, Origin) else None
 
 
 def analysis_of(report: ReportFields) -> Analysis:
@@ -49,11 +49,11 @@ def analysis_of(report: ReportFields) -> Analysis:
     if origin.analysis is not None:
         return origin.analysis
     try:
-        found = run_analysis(origin.path or "", origin.options)
+        analysis = run_analysis(origin.path or "", origin.options)
     except InputError as fault:
         message = f"The model of the report cannot be read: {fault.message}"
         raise InputError(CODE, message, "Pass the model.") from None
-    if found.model.file.identity != report.model.identity:
+    if analysis.model.file.identity != report.model.identity:
         message = "The model is not the one that the report was made of."
         raise InputError(CODE, message, "Pass the model, or create the report again.")
-    return found
+    return analysis

@@ -56,15 +56,15 @@ def _list(items: Iterable[bytes], pretty: bool) -> Iterator[bytes]:
     """Yield a list on the second level, a few items per piece."""
     between = b"," + _line(2) if pretty else b","
     opening = b"[" + (_line(2) if pretty else b"")
-    held: list[bytes] = []
+    batch: list[bytes] = []
     some = False
     for item in items:
-        held.append(item)
-        if len(held) == _LAYERS:
-            yield opening + between.join(held)
-            opening, held, some = between, [], True
-    if held:
-        yield opening + between.join(held)
+        batch.append(item)
+        if len(batch) == _LAYERS:
+            yield opening + between.join(batch)
+            opening, batch, some = between, [], True
+    if batch:
+        yield opening + between.join(batch)
         some = True
     yield ((_line(1) if pretty else b"") if some else b"[") + b"]"
 

@@ -58,8 +58,8 @@ def read_report(path: PathLike) -> Report:
         check_json(data, _BOUNDS)
         version = msgspec.json.decode(data, type=_Version).schema_version
         if version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
-            told = f"{name}: schema version {version[:20]!r}; this version reads {SCHEMA_VERSION}."
-            raise InputError("report-version", told, "Analyse the model again.")
+            message = f"{name}: schema version {version[:20]!r}; this version reads {SCHEMA_VERSION}."
+            raise InputError("report-version", message, "Analyse the model again.")
         return Report.from_json(data)
     except TooMuch as fault:
         raise InputError("report-too-much", f"{name}: {fault}.", hint) from None
@@ -92,27 +92,32 @@ def totals(report: Report) -> Iterator[str]:
     """Check that totals are sums over layers times runs (unless layers are omitted) and over operators."""
     metrics = report.metrics
     if not report.layers_omitted:
-        for field, part in _SUMS.items():
+        for field, column in _SUMS.items():
             total = getattr(metrics, field)
             if total is not None:
-                found = sum(_of_inference(layer, part) for layer in report.layers)
-                yield from _differ(f"metrics.{field}", total, found, f"layers[].{part} × runs")
-    for field, part in (("total_macs", "macs"), ("total_flops", "flops")):
+                added_up = sum(_of_inference(layer, column) for layer in report.layers)
+                yield from _differ(f"metrics.{field}", total, added_up, f"layers[].{column} × runs")
+    for field, column in (("total_macs", "macs"), ("total_flops", "flops")):
         total = getattr(metrics, field)
         if total is not None:
-            found = sum(getattr(row, part) or 0 for row in metrics.by_op)
-            yield from _differ(f"metrics.{field}", total, found, f"metrics.by_op[].{part}")
+            added_up = sum(getattr(row, column) or 0 for row in metrics.by_op)
+            yield from _differ(f"metrics.{field}", total, added_up, f"metrics.by_op[].{column}")
     stored = metrics.precision_breakdown
     if stored is not None and metrics.total_params is not None:
-        found = sum(stored.values())
-        yield from _differ("metrics.total_params", metrics.total_params, found, "metrics.precision_breakdown")
-    made, told_so = report.architecture.quantization, metrics.is_quantized
-    if made is not None and told_so is not None and made.quantized != told_so:
-        yield f"metrics.is_quantized is {told_so}, and architecture.quantization.quantized is not"
+        added_up = sum(stored.values())
+        yield from _differ(
+            "metrics.total_params", metrics.total_params, added_up, "metrics.precision_breakdown"
+        )
+    quantization, is_quantized = report.architecture.quantization, metrics.is_quantized
+    if quantization is not None and is_quantized is not None and quantization.quantized != is_quantized:
+        yield f"metrics.is_quantized is {is_quantized}, and architecture.quantization.quantized is not"
     attention, cache = metrics.attention, report.memory.kv_cache
-    told = attention.kv_cache_bytes_per_token if attention else None
-    if told is not None and told != (cache.bytes_per_token if cache else None):
-        yield f"metrics.attention.kv_cache_bytes_per_token is {told:,}, not memory.kv_cache.bytes_per_token"
+    per_token = attention.kv_cache_bytes_per_token if attention else None
+    if per_token is not None and per_token != (cache.bytes_per_token if cache else None):
+        yield (
+            f"metrics.attention.kv_cache_bytes_per_token is {per_token:,}, "
+            "not memory.kv_cache.bytes_per_token"
+        )
     params = sum(layer.params or 0 for layer in report.layers)
     if metrics.total_params is not None and params > metrics.total_params:
         yield f"metrics.total_params is {metrics.total_params:,}, but layers[].params add up to {params:,}"
@@ -123,16 +128,16 @@ def references(report: Report) -> Iterator[str]:
     if report.layers_omitted:
         return
     ids = {layer.id for layer in report.layers}
-    for at, block in enumerate(report.blocks):
-        if block.id != at:
-            yield f"blocks[{at}].id is {block.id}"
+    for index, block in enumerate(report.blocks):
+        if block.id != index:
+            yield f"blocks[{index}].id is {block.id}"
         if block.parent is not None and not 0 <= block.parent < len(report.blocks):
-            yield f"blocks[{at}].parent is {block.parent}, but there is no such block"
+            yield f"blocks[{index}].parent is {block.parent}, but there is no such block"
         if missing := set(block.nodes) - ids:
-            yield f"blocks[{at}].nodes has {min(missing)}, but there is no such layer"
-    for at, signal in enumerate(report.risk_signals):
+            yield f"blocks[{index}].nodes has {min(missing)}, but there is no such layer"
+    for index, signal in enumerate(report.risk_signals):
         if missing := set(signal.nodes) - ids:
-            yield f"risk_signals[{at}].nodes has {min(missing)}, but there is no such layer"
+            yield f"risk_signals[{index}].nodes has {min(missing)}, but there is no such layer"
 
 
 def shares(report: Report) -> Iterator[str]:
@@ -162,10 +167,10 @@ def validate_report(path: PathLike) -> list[Check]:
     return [Check("schema", PASSED), *(checked(name, work(report)) for name, work in CHECKS.items())]
 
 
-def _of_inference(layer: Layer, part: str) -> int:
-    return (getattr(layer, part) or 0) * layer.runs if layer.counted else 0
+def _of_inference(layer: Layer, column: str) -> int:
+    return (getattr(layer, column) or 0) * layer.runs if layer.counted else 0
 
 
-def _differ(field: str, stands: int, found: int, parts: str) -> Iterator[str]:
-    if stands != found:
-        yield f"{field} is {stands:,}, but {parts} add up to {found:,}"
+def _differ(field: str, stated: int, added_up: int, parts: str) -> Iterator[str]:
+    if stated != added_up:
+        yield f"{field} is {stated:,}, but {parts} add up to {added_up:,}"

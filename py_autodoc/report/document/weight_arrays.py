@@ -47,17 +47,17 @@ def read_array(
         InputError: the model cannot be read, it has no such constant, its data are missing or damaged, or it
               is text or sparse.
     """
-    given, label = normalise_source(model)
-    loaded = open_model(given, label, limits)
+    source, label = normalise_source(model)
+    loaded = open_model(source, label, limits)
     built = build(loaded)
     number = constant_id(built, name, graph) if isinstance(name, str) else name
-    return read_values(loaded, built, given, constant_of(built, number).id).array()
+    return read_values(loaded, built, source, constant_of(built, number).id).array()
 
 
 def weight_file(
-    loaded: LoadedModel, model: Model, given: str | bytes, tensor: int, check: Check = no_check
+    loaded: LoadedModel, model: Model, source: str | bytes, tensor: int, check: Check = no_check
 ) -> WeightFile:
-    """Return the constant with that id as a ``.npy`` file; ``given`` is the source of ``loaded``.
+    """Return the constant with that id as a ``.npy`` file; ``source`` is the path or bytes of ``loaded``.
 
     ``check`` is called between pieces; an exception it raises aborts the read.
 
@@ -68,8 +68,8 @@ def weight_file(
     """
     about = constant_of(model, tensor)
     hint = f'In Python: numpy.save("weight.npy", {_call(loaded, model, about)}).'
-    found = read_values(loaded, model, given, tensor, max_bytes=MAX_NPY_BYTES, hint=hint, check=check)
-    return _wire(model, about, found)
+    array = read_values(loaded, model, source, tensor, max_bytes=MAX_NPY_BYTES, hint=hint, check=check)
+    return _wire(model, about, array)
 
 
 def report_weight_file(report: Report, tensor: int) -> WeightFile:
@@ -89,15 +89,15 @@ def _call(loaded: LoadedModel, model: Model, about: Tensor) -> str:
     return f"py_autodoc.read_array({file!r}, {about.name!r}{graph})"
 
 
-def _wire(model: Model, about: Tensor, found: WeightArray) -> WeightFile:
+def _wire(model: Model, about: Tensor, array: WeightArray) -> WeightFile:
     return WeightFile(
         tensor=about.id,
         name=shorten_middle(about.name),
         graph=graph_label(model, about.graph),
-        elem_type=dtype_name(found.elem_type),
-        dtype=found.dtype.name,
-        converted=found.converted,
-        shape=list(found.shape),
-        bytes=len(found.data),
-        data=bytes(found.data),
+        elem_type=dtype_name(array.elem_type),
+        dtype=array.dtype.name,
+        converted=array.converted,
+        shape=list(array.shape),
+        bytes=len(array.data),
+        data=bytes(array.data),
     )

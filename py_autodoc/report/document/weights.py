@@ -48,11 +48,11 @@ def read_weights(
     Raises:
         InputError: the model cannot be read, it has no such constant, or its data are missing or damaged.
     """
-    given, label = normalise_source(model)
-    loaded = open_model(given, label, limits)
+    source, label = normalise_source(model)
+    loaded = open_model(source, label, limits)
     built = build(loaded)
     number = constant_id(built, name, graph) if isinstance(name, str) else name
-    return weight_values(loaded, built, given, number)
+    return weight_values(loaded, built, source, number)
 
 
 def report_weights(report: ReportFields, name: str | int, graph: str | None = None) -> WeightValues:
@@ -82,26 +82,26 @@ def constant_id(model: Model, name: str, graph: str | None = None) -> int:
 
     Raises: PathError with the closest names; OptionError if several graphs have one.
     """
-    found = [t for t in model.tensors if t.name == name and t.is_constant]
+    constants = [t for t in model.tensors if t.name == name and t.is_constant]
     if graph is not None:
-        found = [t for t in found if graph_label(model, t.graph) == graph]
+        constants = [t for t in constants if graph_label(model, t.graph) == graph]
     # A duplicate in the same graph cannot be referenced: consumers get the first.
-    places = {t.graph: t for t in reversed(found)}
-    if len(places) > 1:
-        labels = ", ".join(repr(graph_label(model, place)) for place in sorted(places)[:8])
-        message = f"{len(places)} graphs have a constant {shorten_middle(name, 200)!r}."
+    by_graph = {t.graph: t for t in reversed(constants)}
+    if len(by_graph) > 1:
+        labels = ", ".join(repr(graph_label(model, graph_id)) for graph_id in sorted(by_graph)[:8])
+        message = f"{len(by_graph)} graphs have a constant {shorten_middle(name, 200)!r}."
         raise OptionError("ambiguous-weight", message, f"Choose one of the graphs {labels}.")
-    if not places:
+    if not by_graph:
         raise _unknown(model, name)
-    return places.popitem()[1].id
+    return by_graph.popitem()[1].id
 
 
 def _unknown(model: Model, name: str) -> PathError:
     if any(t.name == name for t in model.tensors):
         return _no_constant(name)
     names = {t.name for t in model.tensors if t.is_constant}
-    near = get_close_matches(name[:200], sorted(names)[:_MAX_LOOKED_AT], n=3)
-    hint = f"Did you mean {' or '.join(shorten_middle(n, 200) for n in near)}?" if near else ""
+    similar = get_close_matches(name[:200], sorted(names)[:_MAX_LOOKED_AT], n=3)
+    hint = f"Did you mean {' or '.join(shorten_middle(n, 200) for n in similar)}?" if similar else ""
     if not names:
         hint = "The model has no constants."
     message = f"The model has no initializer or Constant {shorten_middle(name, 200)!r}."
@@ -114,9 +114,9 @@ def _no_constant(name: str) -> PathError:
 
 
 def weight_values(
-    loaded: LoadedModel, model: Model, given: str | bytes, tensor: int, check: Check | None = None
+    loaded: LoadedModel, model: Model, source: str | bytes, tensor: int, check: Check | None = None
 ) -> WeightValues:
-    """Return the values of the constant with that id; ``given`` is the source of ``loaded``.
+    """Return the values of the constant with that id; ``source`` is the path or bytes of ``loaded``.
 
     ``check`` is called between chunks; an exception it raises aborts the read.
 
@@ -125,7 +125,7 @@ def weight_values(
         InputError: see ``view_weight``.
     """
     about = constant_of(model, tensor)
-    return _wire(model, about, view_weight(loaded, model, given, tensor, check))
+    return _wire(model, about, view_weight(loaded, model, source, tensor, check))
 
 
 def constant_of(model: Model, tensor: int) -> Tensor:
@@ -146,7 +146,7 @@ def same_model(loaded: LoadedModel, before: str) -> None:
 
 
 def _wire(model: Model, about: Tensor, view: WeightView) -> WeightValues:
-    place, facts, spread = about.storage, view.facts, view.spread
+    storage, facts, spread = about.storage, view.facts, view.spread
     number = _number(view.dtype)
     elements = view.stored
     if view.sparse:
@@ -163,10 +163,12 @@ def _wire(model: Model, about: Tensor, view: WeightView) -> WeightValues:
         elements=elements,
         stored=view.stored,
         sparse=view.sparse,
-        bytes=place.bytes if place else None,
-        storage="external" if place and place.location else "inline",
-        location=shorten_middle(os.path.basename(place.location)) if place else "",
-        offset=(place.offset or 0) if place and place.location else (place.offset if place else None),
+        bytes=storage.bytes if storage else None,
+        storage="external" if storage and storage.location else "inline",
+        location=shorten_middle(os.path.basename(storage.location)) if storage else "",
+        offset=(storage.offset or 0)
+        if storage and storage.location
+        else (storage.offset if storage else None),
         zeros=facts.zero if facts else None,
         nan=facts.nan if facts else None,
         inf=facts.inf if facts else None,
@@ -188,9 +190,11 @@ def _quantiles(spread: Distribution | None, number: Number) -> dict[str, float |
     return {f"{p:g}": number(q) for p, q in zip(PROBABILITIES, spread.quantiles, strict=True)}
 
 
-def _histogram(found: Histogram) -> WeightHistogram:
+def _histogram(histogram: Histogram) -> WeightHistogram:
     return WeightHistogram(
-        edges=[json_number(edge) for edge in found.edges], counts=list(found.counts), whole=found.integers
+        edges=[json_number(edge) for edge in histogram.edges],
+        counts=list(histogram.counts),
+        whole=histogram.integers,
     )
 
 

@@ -24,7 +24,7 @@ KINDS = {
 _FEED_FORWARD = frozenset({"mlp", "gated-mlp", "moe"})
 _OTHER_LAYERS = frozenset({"conv", "depthwise-separable", "squeeze-excite", "recurrent", "state-space"})
 """Layers beside which a feed-forward network is not all that a residual block does."""
-_PLAIN = frozenset({"plain", "unfused", "fused", "selective-scan"})
+_DEFAULT_VARIANTS = frozenset({"plain", "unfused", "fused", "selective-scan"})
 """Variants that titles omit."""
 _MOST = 0.6
 """Share of a part's nodes from which a block inside gives the whole part its title."""
@@ -33,25 +33,30 @@ _MOST = 0.6
 class Titles:
     """Titles of blocks, and of parts based on the blocks in them."""
 
-    def __init__(self, found: Iterable[RecognisedBlock]) -> None:
-        self._at: dict[int, list[RecognisedBlock]] = {}
-        for block in found:
-            self._at.setdefault(block.anchor, []).append(block)
+    def __init__(self, blocks: Iterable[RecognisedBlock]) -> None:
+        self._by_anchor: dict[int, list[RecognisedBlock]] = {}
+        for block in blocks:
+            self._by_anchor.setdefault(block.anchor, []).append(block)
 
     def inside(self, nodes: Sequence[int]) -> list[RecognisedBlock]:
         """Return the blocks entirely within these nodes."""
-        held = frozenset(nodes)
-        return [block for node in nodes for block in self._at.get(node, ()) if held.issuperset(block.nodes)]
+        node_set = frozenset(nodes)
+        return [
+            block
+            for node in nodes
+            for block in self._by_anchor.get(node, ())
+            if node_set.issuperset(block.nodes)
+        ]
 
-    def part(self, nodes: Sequence[int]) -> str:
+    def instance_title(self, nodes: Sequence[int]) -> str:
         """Return the title of a repeat's parts from the blocks inside one; empty if these say little."""
-        held = self.inside(nodes)
-        kinds = {block.kind for block in held}
+        blocks = self.inside(nodes)
+        kinds = {block.kind for block in blocks}
         if "attention" in kinds:
             return "Transformer layer" if kinds & _FEED_FORWARD else "Attention layer"
         if "state-space" in kinds:
             return "State-space layer"
-        largest = max(held, key=lambda block: len(block.nodes), default=None)
+        largest = max(blocks, key=lambda block: len(block.nodes), default=None)
         if largest is None or len(largest.nodes) < _MOST * len(nodes):
             return ""
         return self.of(largest)
@@ -64,7 +69,7 @@ class Titles:
         if "attention" in kinds and kinds & _FEED_FORWARD:
             return "Transformer layer"
         # Keys and values of a cross-attention come from outside the residual.
-        attention = [b for n in block.nodes for b in self._at.get(n, ()) if b.kind == "attention"]
+        attention = [b for n in block.nodes for b in self._by_anchor.get(n, ()) if b.kind == "attention"]
         if attention and all(b.facts.get("kind") == "cross" for b in attention):
             return "Cross-attention block"
         if "attention" in kinds:
@@ -79,5 +84,5 @@ class Titles:
 def block_title(block: RecognisedBlock) -> str:
     """Return ``Residual (pre-activation)``: the kind, plus the variant if informative."""
     name = KINDS.get(block.kind, block.kind)
-    plain = not block.variant or block.variant in _PLAIN
-    return name if plain else f"{name} ({block.variant})"
+    is_default = not block.variant or block.variant in _DEFAULT_VARIANTS
+    return name if is_default else f"{name} ({block.variant})"

@@ -133,14 +133,14 @@ _DOMAINS = {
 
 def category_of(domain: str, op: str) -> str:
     """Return the category of an operator; ``domain`` is ``""`` for ai.onnx."""
-    whole = _DOMAINS.get(domain)
-    if whole is not None:
-        return whole
+    of_domain = _DOMAINS.get(domain)
+    if of_domain is not None:
+        return of_domain
     return _TABLES.get(domain, {}).get(op, "custom")
 
 
 @answers("category")
 def _links() -> Mapping[Key, Link]:
     tables = {(domain, op): category for domain, table in _TABLES.items() for op, category in table.items()}
-    whole = {key: _DOMAINS[key[0]] for key in defined(deprecated=True) if key[0] in _DOMAINS}
-    return {key: row_of(__name__, "_TABLES", category) for key, category in (tables | whole).items()}
+    of_domains = {key: _DOMAINS[key[0]] for key in defined(deprecated=True) if key[0] in _DOMAINS}
+    return {key: row_of(__name__, "_TABLES", category) for key, category in (tables | of_domains).items()}

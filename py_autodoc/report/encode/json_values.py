@@ -94,10 +94,10 @@ def tensor_value(tensor: ConstTensor) -> dict[str, Any]:
 
 def first_values(array: Any) -> list[Any]:
     """Return the first elements of a NumPy array as JSON data, in row-major order."""
-    return [json_value(_plain(item)) for item in array.reshape(-1)[:MAX_ITEMS].tolist()]
+    return [json_value(_json_scalar(item)) for item in array.reshape(-1)[:MAX_ITEMS].tolist()]
 
 
-def _plain(item: Any) -> Any:
+def _json_scalar(item: Any) -> Any:
     """Convert elements of special types (float8, complex) to JSON data."""
     if item is None or isinstance(item, (bool, int, float, str, bytes)):
         return item

@@ -27,7 +27,7 @@ class TotalText(NamedTuple):
 def strip(report: ReportFields) -> list[TotalText]:
     """Return the totals at the top of terminal and notebook output, coverage last."""
     impossible = report.runnable.verdict == "no"
-    found = []
+    texts = []
     for metric in shown("strip"):
         total = total_of(metric.id)
         value = getattr(report.metrics, total.field)
@@ -36,20 +36,24 @@ def strip(report: ReportFields) -> list[TotalText]:
         elif metric.unit == "bytes":
             text, detail = size(value), f"{exact(value)} bytes"
         else:
-            known = getattr(report.coverage, total.covered) if total.covered else 1
-            text, detail = at_least(value, known), exact(value)
-        found.append(TotalText(total_label(metric.id), text, detail))
-    return [*found, TotalText("Coverage", coverage_text(report), "nodes whose cost is known")]
+            coverage = getattr(report.coverage, total.covered) if total.covered else 1
+            text, detail = at_least(value, coverage), exact(value)
+        texts.append(TotalText(total_label(metric.id), text, detail))
+    return [*texts, TotalText("Coverage", coverage_text(report), "nodes whose cost is known")]
 
 
 def expressions() -> list[tuple[str, str, str]]:
     """Return (metric, label, field of ``metrics``) of the totals with expressions."""
     from py_autodoc.report.schema import Metrics
 
-    fields = {one.id: f"{one.total.field}_expr" for one in METRICS if one.total}
-    known = set(Metrics.__struct_fields__)
-    wanted = [one for one in METRICS if one.stored or "strip" in one.shown]
-    return [(one.id, one.label, fields[one.id]) for one in wanted if fields.get(one.id) in known]
+    fields = {metric.id: f"{metric.total.field}_expr" for metric in METRICS if metric.total}
+    struct_fields = set(Metrics.__struct_fields__)
+    listed = [metric for metric in METRICS if metric.stored or "strip" in metric.shown]
+    return [
+        (metric.id, metric.label, fields[metric.id])
+        for metric in listed
+        if fields.get(metric.id) in struct_fields
+    ]
 
 
 def coverage_text(report: ReportFields) -> str:

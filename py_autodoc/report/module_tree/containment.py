@@ -15,17 +15,17 @@ def with_bodies(model: Model, nodes: Sequence[int]) -> list[int]:
     """Return the nodes and all nodes in their subgraphs, ascending, without Constant nodes."""
     if not any(model.nodes[n].subgraphs for n in nodes):
         return sorted(nodes)
-    found: set[int] = set()
+    collected: set[int] = set()
     stack = list(nodes)
     while stack:
         number = stack.pop()
         node = model.nodes[number]
-        if number in found or node.is_constant:
+        if number in collected or node.is_constant:
             continue
-        found.add(number)
+        collected.add(number)
         for _, graph in node.subgraphs:
             stack.extend(model.graphs[graph].nodes)
-    return sorted(found)
+    return sorted(collected)
 
 
 def structural_parents(members: Sequence[Sequence[int]]) -> list[int]:
@@ -34,19 +34,19 @@ def structural_parents(members: Sequence[Sequence[int]]) -> list[int]:
     around: dict[int, list[int]] = {}
     parents = [-1] * len(sets)
     # Largest first: candidates that can contain a set are known when it is reached.
-    for place in sorted(range(len(sets)), key=lambda i: -len(sets[i])):
-        mine = sets[place]
-        if not mine:
+    for index in sorted(range(len(sets)), key=lambda i: -len(sets[i])):
+        nodes_of_set = sets[index]
+        if not nodes_of_set:
             continue
-        holders = around.get(min(mine), ())
-        for other in reversed(holders):
-            if len(sets[other]) > len(mine) and mine <= sets[other]:
-                parents[place] = other
+        holders = around.get(min(nodes_of_set), ())
+        for candidate in reversed(holders):
+            if len(sets[candidate]) > len(nodes_of_set) and nodes_of_set <= sets[candidate]:
+                parents[index] = candidate
                 break
-        for number in mine:
-            known = around.setdefault(number, [])
-            if len(known) < _MOST:
-                known.append(place)
+        for number in nodes_of_set:
+            containing = around.setdefault(number, [])
+            if len(containing) < _MOST:
+                containing.append(index)
     return parents
 
 

@@ -75,11 +75,11 @@ class _Paths(dict[int, tuple[int, ...]]):
 
     def __missing__(self, scope: int) -> tuple[int, ...]:
         chain = []
-        at = scope
-        while at not in self:
-            chain.append(at)
-            at = self.parent[at]
-        path = self[at]
+        ancestor = scope
+        while ancestor not in self:
+            chain.append(ancestor)
+            ancestor = self.parent[ancestor]
+        path = self[ancestor]
         for below in reversed(chain):
             path = self[below] = (*path, below)
         return path
@@ -123,16 +123,16 @@ def _peeled(items: set[int], before: dict[int, set[int]], after: dict[int, set[i
     """Return the items that remain after repeatedly removing those that depend on none of the others."""
     waiting = {item: len(before[item] & items) for item in items}
     ready = [item for item, count in waiting.items() if not count]
-    left = set(items)
+    remaining = set(items)
     while ready:
         item = ready.pop()
-        left.discard(item)
+        remaining.discard(item)
         for other in after[item]:
-            if other in waiting and other in left:
+            if other in waiting and other in remaining:
                 waiting[other] -= 1
                 if not waiting[other]:
                     ready.append(other)
-    return left
+    return remaining
 
 
 def execution_orders(model: Graphs, readers: Readers) -> Orders:
@@ -140,21 +140,21 @@ def execution_orders(model: Graphs, readers: Readers) -> Orders:
     orders = []
     for graph in model.graphs:
         drawn = [n for n in graph.nodes if model.nodes[n].op_type != "Constant" or model.nodes[n].domain]
-        place = {node: at for at, node in enumerate(drawn)}
+        position = {node: index for index, node in enumerate(drawn)}
         needs: list[list[int]] = [[] for _ in drawn]
         for node in drawn:
             for reader in readers(node):
-                if reader in place:
-                    needs[place[reader]].append(place[node])
+                if reader in position:
+                    needs[position[reader]].append(position[node])
         order, stuck = execution_order(needs)
-        orders.append([drawn[at] for at in order[: len(order) - len(stuck)]])
+        orders.append([drawn[index] for index in order[: len(order) - len(stuck)]])
     return orders
 
 
 def _reopened(tree: ScopeTree, orders: Orders, fine: set[int]) -> list[_Level]:
     """Return the levels with a box whose nodes are not contiguous: only these can have cycles."""
     paths = _Paths(tree)
-    wanted: dict[int, _Level] = {}
+    levels: dict[int, _Level] = {}
     for order in orders:
         closed: set[int] = set()
         last: tuple[int, ...] = ()
@@ -166,30 +166,30 @@ def _reopened(tree: ScopeTree, orders: Orders, fine: set[int]) -> list[_Level]:
             closed.update(last[shared:])
             for depth in range(shared, len(path)):
                 parent = path[depth - 1] if depth else -1
-                if path[depth] in closed and parent not in fine and parent not in wanted:
-                    wanted[parent] = _Level(parent, depth)
+                if path[depth] in closed and parent not in fine and parent not in levels:
+                    levels[parent] = _Level(parent, depth)
             last = path
     for order in orders:
         for node in order:
             path = paths[tree.node[node]]
             for scope in (-1, *path):
-                level = wanted.get(scope)
+                level = levels.get(scope)
                 if level is not None:
                     level.add(node, path)
-    return list(wanted.values())
+    return list(levels.values())
 
 
 def _outermost(tree: ScopeTree, levels: Sequence[_Level]) -> list[_Level]:
     """Return the levels that are in no other one."""
     scopes = {level.scope for level in levels}
-    found = []
+    outermost = []
     for level in levels:
         above = tree.parent[level.scope] if level.scope >= 0 else None
         while above is not None and above not in scopes:
             above = tree.parent[above] if above >= 0 else None
         if above is None:
-            found.append(level)
-    return found
+            outermost.append(level)
+    return outermost
 
 
 def _cut_level(model: Graphs, tree: ScopeTree, level: _Level, readers: Readers) -> None:
@@ -208,12 +208,12 @@ def _calls(model: Graphs, tree: ScopeTree, level: _Level) -> list[list[int]]:
         return []
     words: list[object] = []
     starts: list[int] = []
-    for at, node in enumerate(level.nodes):
+    for index, node in enumerate(level.nodes):
         item = level.item[node]
         word = item if item >= 0 else model.nodes[node].op_type
         if item < 0 or not words or words[-1] != word:
             words.append(word)
-            starts.append(at)
+            starts.append(index)
     period = _period(words)
     parts = {word for word in words if isinstance(word, int)}
     if period == len(words) or len(parts) < 2:
@@ -226,11 +226,11 @@ def _period(words: Sequence[object]) -> int:
     """Return the length of the shortest sequence of which ``words`` is a whole number of repetitions."""
     border = [0] * (len(words) + 1)
     length = 0
-    for at in range(1, len(words)):
-        while length and words[at] != words[length]:
+    for index in range(1, len(words)):
+        while length and words[index] != words[length]:
             length = border[length]
-        length += words[at] == words[length]
-        border[at + 1] = length
+        length += words[index] == words[length]
+        border[index + 1] = length
     period = len(words) - border[-1]
     return period if len(words) % period == 0 else len(words)
 
@@ -242,23 +242,23 @@ def _runs(level: _Level, stuck: set[int], readers: Readers) -> dict[int, list[li
         for reader in readers(node):
             if reader in waiting:
                 waiting[reader] += 1
-    place = {node: at for at, node in enumerate(waiting)}
+    position = {node: index for index, node in enumerate(waiting)}
     ready: dict[int, list[tuple[int, int]]] = {}
     first: list[tuple[int, int]] = []
 
     def free(node: int) -> None:
         item = level.item[node]
-        heappush(ready.setdefault(item, []), (place[node], node))
-        heappush(first, (place[node], node))
+        heappush(ready.setdefault(item, []), (position[node], node))
+        heappush(first, (position[node], node))
 
     for node, count in waiting.items():
         if not count:
             free(node)
     runs: list[tuple[int, list[int]]] = []
-    done: set[int] = set()
+    emitted: set[int] = set()
     while first:
         node = heappop(first)[1]
-        if node in done:
+        if node in emitted:
             continue
         item = level.item[node]
         run: list[int] = []
@@ -266,7 +266,7 @@ def _runs(level: _Level, stuck: set[int], readers: Readers) -> dict[int, list[li
         while ready[item]:
             node = heappop(ready[item])[1]
             run.append(node)
-            done.add(node)
+            emitted.add(node)
             for reader in readers(node):
                 if reader in waiting:
                     waiting[reader] -= 1
@@ -278,46 +278,50 @@ def _runs(level: _Level, stuck: set[int], readers: Readers) -> dict[int, list[li
 
 def _joined(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int, list[list[int]]]:
     """Join runs of one item that need not be separate; return them in execution order, by item."""
-    owner = {node: at for at, (_, nodes) in enumerate(runs) for node in nodes}
+    run_of = {node: index for index, (_, nodes) in enumerate(runs) for node in nodes}
     after: list[set[int]] = [set() for _ in runs]
     before: list[set[int]] = [set() for _ in runs]
-    for node, at in owner.items():
+    for node, index in run_of.items():
         for reader in readers(node):
-            other = owner.get(reader, at)
-            if other != at:
-                after[at].add(other)
-                before[other].add(at)
-    found: dict[int, list[int]] = {}
+            other = run_of.get(reader, index)
+            if other != index:
+                after[index].add(other)
+                before[other].add(index)
+    runs_of_item: dict[int, list[int]] = {}
     parts: dict[int, list[int]] = {}
-    for at, (item, nodes) in enumerate(runs):
-        kept = found.setdefault(item, [])
-        last = kept[-1] if kept and len(runs) <= _MANY else -1
-        if last >= 0 and not _apart(after, last, at) and not _apart(after, at, last):
+    for index, (item, nodes) in enumerate(runs):
+        run_indices = runs_of_item.setdefault(item, [])
+        last = run_indices[-1] if run_indices and len(runs) <= _MANY else -1
+        if (
+            last >= 0
+            and not _has_indirect_path(after, last, index)
+            and not _has_indirect_path(after, index, last)
+        ):
             parts[last] += nodes
             for links, back in ((after, before), (before, after)):
-                for other in links[at]:
-                    back[other].discard(at)
+                for other in links[index]:
+                    back[other].discard(index)
                     if other != last:
                         back[other].add(last)
                         links[last].add(other)
-                links[at] = set()
+                links[index] = set()
         else:
-            kept.append(at)
-            parts[at] = list(nodes)
-    return {item: [parts[at] for at in kept] for item, kept in found.items()}
+            run_indices.append(index)
+            parts[index] = list(nodes)
+    return {item: [parts[index] for index in run_indices] for item, run_indices in runs_of_item.items()}
 
 
-def _apart(after: Sequence[set[int]], one: int, other: int) -> bool:
+def _has_indirect_path(after: Sequence[set[int]], start: int, target: int) -> bool:
     """Return whether a path leads from one to the other through others."""
-    stack = [at for at in after[one] if at != other]
-    seen = set(stack)
+    stack = [run for run in after[start] if run != target]
+    visited = set(stack)
     while stack:
-        for at in after[stack.pop()]:
-            if at == other:
+        for run in after[stack.pop()]:
+            if run == target:
                 return True
-            if at not in seen:
-                seen.add(at)
-                stack.append(at)
+            if run not in visited:
+                visited.add(run)
+                stack.append(run)
     return False
 
 
@@ -330,23 +334,23 @@ def _split(model: Graphs, tree: ScopeTree, scope: int, parts: Sequence[Sequence[
         if not number:
             continue
         for node in nodes:
-            home = _home(tree, tree.node[node], copies)
-            tree.node[node] = home
+            target = _copy_of_scope(tree, tree.node[node], copies)
+            tree.node[node] = target
             for _, graph in model.nodes[node].subgraphs:
                 body = tree.graph[graph]
-                tree.parent[body] = home
+                tree.parent[body] = target
 
 
-def _home(tree: ScopeTree, scope: int, copies: dict[int, int]) -> int:
+def _copy_of_scope(tree: ScopeTree, scope: int, copies: dict[int, int]) -> int:
     """Return the copy of a scope below the split one, creating it and its parents where missing."""
     chain = []
     while scope not in copies:
         chain.append(scope)
         scope = tree.parent[scope]
-    home = copies[scope]
+    target = copies[scope]
     for below in reversed(chain):
-        home = copies[below] = _copy(tree, below, home)
-    return home
+        target = copies[below] = _copy(tree, below, target)
+    return target
 
 
 def _copy(tree: ScopeTree, scope: int, parent: int) -> int:

@@ -47,7 +47,7 @@ class _TreeBuilder:
         self.model = model
         self.tree = ScopeTree(node=[-1] * len(model.nodes), graph=[-1] * len(model.graphs))
         self.children: dict[tuple[int, str], int] = {}
-        self.known: dict[tuple[int, tuple[str, ...]], int] = {}
+        self.scope_ids: dict[tuple[int, tuple[str, ...]], int] = {}
 
     def run(self) -> ScopeTree:
         for graph in self.model.graphs:
@@ -55,7 +55,7 @@ class _TreeBuilder:
                 self._box(graph.id)
             for number in graph.nodes:
                 node = self.model.nodes[number]
-                self.tree.node[number] = self._place(graph.id, node)
+                self.tree.node[number] = self._scope_of(graph.id, node)
         return self.tree
 
     def _box(self, graph: int) -> None:
@@ -65,12 +65,12 @@ class _TreeBuilder:
         label = graph_label(self.model, graph).rpartition("/")[2]
         self.tree.graph[graph] = self._add(above, label, "", SUBGRAPH)
 
-    def _place(self, graph: int, node: Node) -> int:
+    def _scope_of(self, graph: int, node: Node) -> int:
         key = (graph, node.scope)
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = self._descend(graph, node)
-        return found
+        scope = self.scope_ids.get(key)
+        if scope is None:
+            scope = self.scope_ids[key] = self._descend(graph, node)
+        return scope
 
     def _descend(self, graph: int, node: Node) -> int:
         scope, skip = self.tree.graph[graph], 0

@@ -21,28 +21,30 @@ def node_seconds(payload: GraphPayload) -> list[float | None]:
 
     None where unknown, and everywhere if no device was chosen or it lacks the precision.
     """
-    part, count = payload.hardware, len(payload.nodes.op)
-    if part is None or part.chosen not in part.devices.id:
+    hardware, count = payload.hardware, len(payload.nodes.op)
+    if hardware is None or hardware.chosen not in hardware.devices.id:
         return [None] * count
-    device = _device(part.devices, part.devices.id.index(part.chosen))
-    precision = precision_in(device, part.precision, part.stored)
+    device = _device(hardware.devices, hardware.devices.id.index(hardware.chosen))
+    precision = precision_in(device, hardware.precision, hardware.stored)
     if not precision:
         return [None] * count
-    kernels, model = _kernels(part.kernels), runtime(part.runtime).model
+    kernels, model = _kernels(hardware.kernels), runtime(hardware.runtime).model
     seconds: list[float | None] = [0.0] * count
     for kernel, time in enumerate(estimate(kernels, _sized(payload), device, precision, model).kernels):
         seconds[kernels.anchor[kernel]] = None if time is None else time.seconds
     return seconds
 
 
-def _device(columns: DeviceColumns, at: int) -> Device:
-    apart = ("peaks", "measured", "watts", "prices")
-    plain = {
-        name: getattr(columns, name)[at] for name in DeviceColumns.__struct_fields__ if name not in apart
+def _device(columns: DeviceColumns, index: int) -> Device:
+    converted = ("peaks", "measured", "watts", "prices")
+    copied = {
+        name: getattr(columns, name)[index]
+        for name in DeviceColumns.__struct_fields__
+        if name not in converted
     }
-    found = columns.measured.get(str(at))
-    measured = None if found is None else MeasuredRate(*found)
-    return Device(**plain, peaks=tuple(columns.peaks[name][at] for name in PRECISIONS), measured=measured)
+    rate = columns.measured.get(str(index))
+    measured = None if rate is None else MeasuredRate(*rate)
+    return Device(**copied, peaks=tuple(columns.peaks[name][index] for name in PRECISIONS), measured=measured)
 
 
 def _kernels(columns: KernelColumns) -> Kernels:
@@ -62,9 +64,14 @@ def _kernels(columns: KernelColumns) -> Kernels:
         writes=from_csr(columns.write_offsets, columns.writes),
         routed=[
             RoutedExperts(
-                one.router, one.chosen, tuple(one.dims), tuple(one.kernels), tuple(one.macs), tuple(one.depth)
+                routing.router,
+                routing.chosen,
+                tuple(routing.dims),
+                tuple(routing.kernels),
+                tuple(routing.macs),
+                tuple(routing.depth),
             )
-            for one in columns.routed
+            for routing in columns.routed
         ],
     )
 

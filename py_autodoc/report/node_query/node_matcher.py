@@ -76,27 +76,27 @@ class NodeMatcher:
         if isinstance(query, FieldCondition):
             return _condition(self.nodes, query, self._absent_is_unknown)
         if isinstance(query, Not):
-            part = self._compile(query.part)
-            return lambda node: None if (value := part(node)) is None else not value
-        return _joined(query, [self._compile(part) for part in query.parts])
+            operand = self._compile(query.operand)
+            return lambda node: None if (value := operand(node)) is None else not value
+        return _joined(query, [self._compile(operand) for operand in query.parts])
 
     # ---- words: names, types, domain, shapes, element type, scope path
 
     def _word(self, word: Word) -> _Test:
-        wanted, whole = word.text, f"\n{word.text}\n"
+        text, full_line = word.text, f"\n{word.text}\n"
 
         def test(node: int) -> bool:
-            name, kind, text = self._text(node)
-            if wanted in (name, kind):
+            name, kind, searchable = self._text(node)
+            if text in (name, kind):
                 return True
-            return (whole if word.exact else wanted) in text
+            return (full_line if word.exact else text) in searchable
 
         return test
 
     def _text(self, node: int) -> tuple[str, str, str]:
         """Return label, operator, and all searchable text, with parts separated by a line feed."""
-        found = self._texts.get(node)
-        if found is None:
+        texts = self._texts.get(node)
+        if texts is None:
             nodes = self.nodes
             full, kind = nodes.payload.nodes.name[node].lower(), nodes.op(node).lower()
             fields = [full, kind, nodes.domain(node).lower()]
@@ -108,29 +108,29 @@ class NodeMatcher:
             fields += [text.lower() for text in nodes.attribute_texts.get(node, ())]
             path = self._path(nodes.payload.nodes.scope[node])
             text = f"{path}{_parts(full, '/')}" + "\n".join(fields) + "\n"
-            found = self._texts[node] = (full.rpartition("/")[2], kind, text)
-        return found
+            texts = self._texts[node] = (full.rpartition("/")[2], kind, text)
+        return texts
 
     def _path(self, scope: int) -> str:
-        found = self._paths.get(scope)
-        if found is None:
+        path_lines = self._paths.get(scope)
+        if path_lines is None:
             labels = self.nodes.scope_labels(scope)
-            found = self._paths[scope] = "\n" + "".join(_parts(label.lower(), " / ") for label in labels)
-        return found
+            path_lines = self._paths[scope] = "\n" + "".join(_parts(label.lower(), " / ") for label in labels)
+        return path_lines
 
 
 def _parts(path: str, separator: str) -> str:
     """Return the parts of a path, each followed by a line feed."""
-    return "".join(f"{part}\n" for part in path.split(separator) if part)
+    return "".join(f"{step}\n" for step in path.split(separator) if step)
 
 
-def _joined(query: Combination, parts: Sequence[_Test]) -> _Test:
-    deciding = not query.every
+def _joined(query: Combination, tests: Sequence[_Test]) -> _Test:
+    deciding = not query.conjunction
 
     def test(node: int) -> bool | None:
         unknown = False
-        for part in parts:
-            value = part(node)
+        for operand in tests:
+            value = operand(node)
             if value is deciding:
                 return deciding
             unknown = unknown or value is None
@@ -167,23 +167,23 @@ def _never(value: float, number: float) -> bool:
 
 
 def _text_test(condition: FieldCondition) -> Callable[[str], bool]:
-    wanted = condition.text
+    pattern = condition.text
     if condition.relation == "~":
-        return lambda text: wanted in text
-    if "*" not in wanted:
-        return lambda text: text == wanted
-    first, *middle, last = wanted.split("*")
+        return lambda text: pattern in text
+    if "*" not in pattern:
+        return lambda text: text == pattern
+    first, *middle, last = pattern.split("*")
 
     # Search piece by piece: a regular expression could take exponential time.
     def test(text: str) -> bool:
         if not text.startswith(first) or not text.endswith(last):
             return False
-        at = len(first)
+        position = len(first)
         for piece in middle:
-            found = text.find(piece, at)
-            if found < 0:
+            start = text.find(piece, position)
+            if start < 0:
                 return False
-            at = found + len(piece)
-        return at + len(last) <= len(text)
+            position = start + len(piece)
+        return position + len(last) <= len(text)
 
     return test

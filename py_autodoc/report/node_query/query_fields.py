@@ -28,12 +28,12 @@ class Nodes:
 
     def column(self, name: str) -> list[int | None]:
         """Return a metric for every node; costs are per inference."""
-        found = self._columns.get(name)
-        if found is None:
+        values = self._columns.get(name)
+        if values is None:
             nodes = self.payload.nodes
-            found = column_in_inference(nodes, name) if name in COSTS else getattr(nodes, name)
-            self._columns[name] = found
-        return found
+            values = column_in_inference(nodes, name) if name in COSTS else getattr(nodes, name)
+            self._columns[name] = values
+        return values
 
     @cached_property
     def shape_texts(self) -> list[str]:
@@ -79,21 +79,21 @@ class Nodes:
         """Return the values of the attribute with this name (lower case), by node."""
         if self._attributes is None:
             self._attributes = {}
-            for node, held, item in self._held():
-                self._attributes.setdefault(held.lower(), {}).setdefault(node, item)
+            for node, attribute_name, item in self._attribute_items():
+                self._attributes.setdefault(attribute_name.lower(), {}).setdefault(node, item)
         return self._attributes.get(name, {})
 
     @cached_property
     def attribute_texts(self) -> dict[int, list[str]]:
         """Return the searchable texts of the attributes per node: names, and values that are text."""
-        found: dict[int, list[str]] = {}
-        for node, name, value in self._held():
+        texts_of_node: dict[int, list[str]] = {}
+        for node, name, value in self._attribute_items():
             items = value if isinstance(value, list) else [value]
             texts = [item for item in items if isinstance(item, str) and item]
-            found.setdefault(node, []).extend([name, *texts])
-        return found
+            texts_of_node.setdefault(node, []).extend([name, *texts])
+        return texts_of_node
 
-    def _held(self) -> Iterator[tuple[int, str, AttributeItem | list[AttributeItem]]]:
+    def _attribute_items(self) -> Iterator[tuple[int, str, AttributeItem | list[AttributeItem]]]:
         """Yield node, name and value of every attribute."""
         columns = self.payload.attributes
         if columns is not None:
@@ -107,19 +107,19 @@ class Nodes:
     def scope_texts(self, node: int) -> list[str]:
         """Return labels, classes and paths of the modules that enclose a node."""
         scope = self.payload.nodes.scope[node]
-        found = self._scopes.get(scope)
-        if found is None:
+        texts = self._scopes.get(scope)
+        if texts is None:
             labels, classes = self.scope_labels(scope), self._up(scope, self.payload.scopes.type)
-            paths = ["/".join(part for part in parts if part) for parts in (labels, classes)]
-            found = self._scopes[scope] = [*labels, *classes, *paths]
-        return found
+            paths = ["/".join(name for name in names if name) for names in (labels, classes)]
+            texts = self._scopes[scope] = [*labels, *classes, *paths]
+        return texts
 
     def _up(self, scope: int, column: list[str]) -> list[str]:
-        found = []
+        values = []
         while scope >= 0:
-            found.append(column[scope])
+            values.append(column[scope])
             scope = self.payload.scopes.parent[scope]
-        return found[::-1]
+        return values[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ def shape_text(shape: list[DimValue] | None) -> str:
 
 def _float(nodes: Nodes, name: str, node: int) -> float | None:
     """Return a number as JavaScript represents it."""
-    found = nodes.column(name)[node]
-    return None if found is None else float(found)
+    number = nodes.column(name)[node]
+    return None if number is None else float(number)
 
 
 def _column(name: str) -> Field:
@@ -148,7 +148,7 @@ def _column(name: str) -> Field:
 
 
 def _derived(metric: Metric) -> Field:
-    return Field("number", lambda nodes, node: derived(metric, lambda part: _float(nodes, part, node)))
+    return Field("number", lambda nodes, node: derived(metric, lambda cost: _float(nodes, cost, node)))
 
 
 def _number(metric: Metric) -> Field:
@@ -164,16 +164,16 @@ def _dtype(nodes: Nodes, node: int) -> list[str] | None:
 
 def _tag(nodes: Nodes, node: int) -> list[str]:
     """Return labels and classes of the enclosing modules, and the tag recorded by an exporter."""
-    found, modules = nodes.scope_texts(node), nodes.payload.modules
-    place = modules.node[node] if modules else -1
-    return [*found, modules.tag[place]] if modules and place >= 0 else found
+    texts, modules = nodes.scope_texts(node), nodes.payload.modules
+    module = modules.node[node] if modules else -1
+    return [*texts, modules.tag[module]] if modules and module >= 0 else texts
 
 
 def _scope(nodes: Nodes, node: int) -> list[str] | None:
     """Return the full paths of the recorded modules."""
     modules = nodes.payload.modules
-    place = modules.node[node] if modules else -1
-    return modules.scopes[place] if modules and place >= 0 else None
+    module = modules.node[node] if modules else -1
+    return modules.scopes[module] if modules and module >= 0 else None
 
 
 _FIELDS = {
@@ -194,7 +194,9 @@ FIELD_NAMES = (
     "attr.name",
 )
 """Field names, for messages."""
-_PART = re.compile(r"(in|out)\[([0-9]{1,4})\]\.(?:(shape)(?:\[(-?[0-9]{1,3})\])?|(dtype|name|rank))")
+_TENSOR_PATTERN = re.compile(
+    r"(in|out)\[([0-9]{1,4})\]\.(?:(shape)(?:\[(-?[0-9]{1,3})\])?|(dtype|name|rank))"
+)
 
 _ATTRIBUTE = re.compile(r"attr\.([^\[\]]+)(?:\[(-?[0-9]{1,4})\])?")
 
@@ -202,7 +204,7 @@ _ATTRIBUTE = re.compile(r"attr\.([^\[\]]+)(?:\[(-?[0-9]{1,4})\])?")
 def field_of(text: str) -> Field | None:
     """Return the field with this name; indices in ``in[0].shape[1]`` start at 0, axes may be negative."""
     lower = text.lower()
-    match = _PART.fullmatch(lower)
+    match = _TENSOR_PATTERN.fullmatch(lower)
     if match:
         return _tensor_field(match)
     attribute = _ATTRIBUTE.fullmatch(lower)
@@ -218,29 +220,29 @@ def _attribute_field(match: re.Match[str]) -> Field:
     name, index = match.groups()
 
     def value(nodes: Nodes, node: int) -> Value:
-        found = nodes.attribute(name).get(node)
-        if isinstance(found, list) and index is not None:
-            place = int(index)
-            found = found[place] if -len(found) <= place < len(found) else None
+        attribute = nodes.attribute(name).get(node)
+        if isinstance(attribute, list) and index is not None:
+            position = int(index)
+            attribute = attribute[position] if -len(attribute) <= position < len(attribute) else None
         elif index is not None:
             return None
-        if isinstance(found, list):
-            if any(isinstance(item, float) for item in found):
+        if isinstance(attribute, list):
+            if any(isinstance(item, float) for item in attribute):
                 return None
-            items = [str(item) for item in found]
+            items = [str(item) for item in attribute]
             return [mark.join(items) for mark in (",", "x", "×")] + [f"[{','.join(items)}]"]
-        return None if found is None else [found] if isinstance(found, str) else float(found)
+        return None if attribute is None else [attribute] if isinstance(attribute, str) else float(attribute)
 
     return Field("size", value, lambda nodes, node: node in nodes.attribute(name))
 
 
 def _tensor_field(match: re.Match[str]) -> Field:
-    side, index, shape, axis, other = match.groups()
-    place = int(index)
+    direction, index, shape, axis, other = match.groups()
+    position = int(index)
 
     def tensor_of(nodes: Nodes, node: int) -> int:
-        tensors = nodes.inputs(node) if side == "in" else nodes.outputs(node)
-        return tensors[place] if place < len(tensors) else -1
+        tensors = nodes.inputs(node) if direction == "in" else nodes.outputs(node)
+        return tensors[position] if position < len(tensors) else -1
 
     def of(kind: str, read: Callable[[Nodes, int], Value]) -> Field:
         def value(nodes: Nodes, node: int) -> Value:
@@ -276,6 +278,6 @@ def _rank(nodes: Nodes, tensor: int) -> Value:
 def _dim(shape: list[DimValue] | None, axis: int) -> Value:
     if shape is None:
         return None
-    place = len(shape) + axis if axis < 0 else axis
-    dim = shape[place] if 0 <= place < len(shape) else None
+    position = len(shape) + axis if axis < 0 else axis
+    dim = shape[position] if 0 <= position < len(shape) else None
     return None if dim is None else [dim] if isinstance(dim, str) else float(dim)

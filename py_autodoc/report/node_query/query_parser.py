@@ -60,14 +60,14 @@ class FieldCondition:
 class Not:
     """Negation of a query."""
 
-    part: Query
+    operand: Query
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
     """Conjunction or disjunction of its parts."""
 
-    every: bool
+    conjunction: bool
     parts: tuple[Query, ...]
 
 
@@ -75,19 +75,19 @@ Query = Word | FieldCondition | Not | Combination
 
 
 class QueryError(OptionError):
-    """A malformed query. ``kind`` names the error, ``at`` is its position, counted from 0."""
+    """A malformed query. ``kind`` names the error, ``position`` is counted from 0."""
 
-    def __init__(self, kind: str, query: str, at: int, text: str) -> None:
-        told, hint = _told(kind, text if len(text) <= 40 else f"{text[:39]}…")
-        where = "at its end" if at >= len(query) else f"at character {at + 1}"
-        shown = query if len(query) <= 80 else f"{query[:79]}…"
-        super().__init__(f"query-{kind}", f"Invalid query {shown!r}, {where}: {told}", hint)
+    def __init__(self, kind: str, query: str, position: int, text: str) -> None:
+        message, hint = _message_and_hint(kind, text if len(text) <= 40 else f"{text[:39]}…")
+        where = "at its end" if position >= len(query) else f"at character {position + 1}"
+        shortened = query if len(query) <= 80 else f"{query[:79]}…"
+        super().__init__(f"query-{kind}", f"Invalid query {shortened!r}, {where}: {message}", hint)
         self.kind = kind
-        self.at = at
+        self.position = position
         self.text = text
 
 
-def _told(kind: str, text: str) -> tuple[str, str]:
+def _message_and_hint(kind: str, text: str) -> tuple[str, str]:
     """Return what is wrong, and what was expected."""
     missing = f"a term is missing before “{text}”." if text else "a term is missing."
     return {
@@ -126,119 +126,119 @@ def word_text(text: str) -> str:
 
 def parse(text: str) -> Query | None:
     """Parse a query; return None for an empty one. Raises: QueryError with the position and the problem."""
-    return _QueryParser(text).whole()
+    return _QueryParser(text).parse()
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
     kind: str
     text: str
-    at: int
+    position: int
 
 
 def _tokens(text: str) -> list[_Token]:
-    found = []
-    at = 0
-    while match := _TOKEN.match(text, at):
-        at = match.end()
+    tokens = []
+    position = 0
+    while match := _TOKEN.match(text, position):
+        position = match.end()
         kind = str(match.lastgroup)
-        shown = match[kind]
+        token = match[kind]
         first = match.start(kind) - (kind == "quote")
-        found.append(_Token(shown[0] if kind == "mark" else "!" if kind == "not" else kind, shown, first))
-    return found
+        tokens.append(_Token(token[0] if kind == "mark" else "!" if kind == "not" else kind, token, first))
+    return tokens
 
 
 class _QueryParser:
     def __init__(self, text: str) -> None:
         self.text = text
         self.list = _tokens(text)
-        self.at = 0
+        self.position = 0
 
-    def whole(self) -> Query | None:
+    def parse(self) -> Query | None:
         if not self.list:
             return None
-        query = self._either(0)
-        rest = self._next()
-        if rest is not None:
-            raise self._wrong("unopened", rest)
+        query = self._parse_or(0)
+        trailing = self._next()
+        if trailing is not None:
+            raise self._error("unopened", trailing)
         return query
 
     def _next(self) -> _Token | None:
-        return self.list[self.at] if self.at < len(self.list) else None
+        return self.list[self.position] if self.position < len(self.list) else None
 
-    def _sees(self, kind: str) -> bool:
+    def _next_is(self, kind: str) -> bool:
         token = self._next()
         return token is not None and token.kind == kind
 
-    def _either(self, depth: int) -> Query:
-        parts = [self._every(depth)]
-        while self._sees("|"):
-            self.at += 1
-            parts.append(self._every(depth))
+    def _parse_or(self, depth: int) -> Query:
+        parts = [self._parse_and(depth)]
+        while self._next_is("|"):
+            self.position += 1
+            parts.append(self._parse_and(depth))
         return parts[0] if len(parts) == 1 else Combination(False, tuple(parts))
 
-    def _every(self, depth: int) -> Query:
-        parts = [self._single(depth)]
+    def _parse_and(self, depth: int) -> Query:
+        parts = [self._parse_not(depth)]
         while True:
             token = self._next()
             if token is None or token.kind in ("|", ")"):
                 return parts[0] if len(parts) == 1 else Combination(True, tuple(parts))
-            self.at += token.kind == "&"
-            parts.append(self._single(depth))
+            self.position += token.kind == "&"
+            parts.append(self._parse_not(depth))
 
-    def _single(self, depth: int) -> Query:
+    def _parse_not(self, depth: int) -> Query:
         negated = False
-        while self._sees("!"):
-            self.at += 1
+        while self._next_is("!"):
+            self.position += 1
             negated = not negated
-        part = self._term(depth)
-        return Not(part) if negated else part
+        operand = self._parse_term(depth)
+        return Not(operand) if negated else operand
 
-    def _term(self, depth: int) -> Query:
+    def _parse_term(self, depth: int) -> Query:
         token = self._next()
         if token is None:
-            raise self._wrong("no-term", _Token("", "", len(self.text)))
+            raise self._error("no-term", _Token("", "", len(self.text)))
         if token.kind == "(":
             if depth >= MAX_DEPTH:
-                raise self._wrong("too-deep", token)
-            self.at += 1
-            inner = self._either(depth + 1)
-            if not self._sees(")"):
-                raise self._wrong("unclosed", token)
-            self.at += 1
+                raise self._error("too-deep", token)
+            self.position += 1
+            inner = self._parse_or(depth + 1)
+            if not self._next_is(")"):
+                raise self._error("unclosed", token)
+            self.position += 1
             return inner
         if token.kind == "relation":
-            raise self._wrong("no-field", token)
+            raise self._error("no-field", token)
         if token.kind not in ("word", "quote"):
-            raise self._wrong("no-term", token)
-        self.at += 1
+            raise self._error("no-term", token)
+        self.position += 1
         relation = self._next()
         if relation is not None and relation.kind == "relation":
-            self.at += 1
-            return self._condition(token, relation)
+            self.position += 1
+            return self._parse_condition(token, relation)
         return Word(word_text(token.text), token.kind == "quote")
 
-    def _condition(self, name: _Token, sign: _Token) -> FieldCondition:
+    def _parse_condition(self, name: _Token, sign: _Token) -> FieldCondition:
         field = field_of(name.text) if name.kind == "word" else None
         if field is None:
-            raise self._wrong("unknown-field", name)
+            raise self._error("unknown-field", name)
         value = self._next()
         if value is None or value.kind not in ("word", "quote"):
-            raise self._wrong("no-value", sign)
-        self.at += 1
+            raise self._error("no-value", sign)
+        self.position += 1
         relation = _SAME.get(sign.text, sign.text)
-        plain = value.kind == "word"
-        number = query_number(value.text) if plain else nan
-        unknown = plain and value.text == "?" and relation == "="
+        is_word = value.kind == "word"
+        number = query_number(value.text) if is_word else nan
+        unknown = is_word and value.text == "?" and relation == "="
         ordered = relation not in ("=", "!=", "~")
         if field.kind == "text" and ordered:
-            raise self._wrong("text-order", sign)
+            raise self._error("text-order", sign)
         if field.kind == "number" and relation == "~":
-            raise self._wrong("number-part", sign)
+            raise self._error("number-part", sign)
         must = field.kind == "number" or (field.kind == "size" and ordered)
         if must and isnan(number) and not unknown:
-            raise self._wrong("not-a-number", value)
+            raise self._error("not-a-number", value)
         return FieldCondition(field, relation, word_text(value.text), number, unknown)
 
-    def _wrong(self, kind: str, token: _Token) -> QueryError:
-        return QueryError(kind, self.text, token.at, token.text)
+    def _error(self, kind: str, token: _Token) -> QueryError:
+        return QueryError(kind, self.text, token.position, token.text)

@@ -76,9 +76,9 @@ def field_docs() -> Mapping[str, Mapping[str, str]]:
         if not isinstance(node, ast.ClassDef):
             continue
         fields = docs.setdefault(node.name, {})
-        for before, here in zip(node.body, node.body[1:], strict=False):
+        for before, following in zip(node.body, node.body[1:], strict=False):
             if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
-                text = _docstring(here)
+                text = _docstring(following)
                 if text:
                     fields[before.target.id] = text
     docs[Report.__name__] = docs[ReportFields.__name__]
@@ -87,8 +87,8 @@ def field_docs() -> Mapping[str, Mapping[str, str]]:
 
 def components(types: Iterable[type[Any]], ref_template: str) -> dict[str, Any]:
     """Return the schemas of ``types`` and all types they refer to, by struct name, with descriptions."""
-    _, found = msgspec.json.schema_components(types, ref_template=ref_template)
-    for name, body in found.items():
+    _, schemas = msgspec.json.schema_components(types, ref_template=ref_template)
+    for name, body in schemas.items():
         body["description"] = body.get("description", "").replace("``", "`")
         properties = body.get("properties", {})
         if name not in REQUESTS:
@@ -98,19 +98,19 @@ def components(types: Iterable[type[Any]], ref_template: str) -> dict[str, Any]:
         for prop, text in field_docs().get(name, {}).items():
             # JSON Schema allows a description next to a reference since 2019-09.
             properties[prop] = {**properties[prop], "description": text}
-    _open(found)
-    return dict(sorted(found.items()))
+    _open(schemas)
+    return dict(sorted(schemas.items()))
 
 
 def report_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of the report."""
-    found = components([Report], "#/$defs/{name}")
+    definitions = components([Report], "#/$defs/{name}")
     return {
         "$schema": JSON_SCHEMA,
         "$id": f"urn:onnx-autodoc:report:{schema.SCHEMA_VERSION}",
         "title": "ONNX Autodoc report",
         "$ref": "#/$defs/Report",
-        "$defs": found,
+        "$defs": definitions,
     }
 
 
@@ -160,8 +160,8 @@ def _operation(operation: Operation) -> dict[str, Any]:
         for name in _placeholders(operation.path)
     ] + [
         {"name": name, "in": "query", "required": needed, "description": text, "schema": {"type": "string"}}
-        for needed, given in ((True, operation.query), (False, operation.optional))
-        for name, text in given.items()
+        for needed, parameters_of_kind in ((True, operation.query), (False, operation.optional))
+        for name, text in parameters_of_kind.items()
     ]
     if parameters:
         out["parameters"] = parameters
@@ -191,17 +191,19 @@ def _ref(kind: type[msgspec.Struct]) -> dict[str, str]:
 
 
 def _placeholders(path: str) -> list[str]:
-    return [part[1:-1] for part in path.split("/") if part.startswith("{")]
+    return [segment[1:-1] for segment in path.split("/") if segment.startswith("{")]
 
 
-def _open(part: Any) -> None:
+def _open(schema_part: Any) -> None:
     """Mark free-form objects as accepting any key, so that generated types allow reading them."""
-    if isinstance(part, dict):
-        if part.get("type") == "object" and not {"properties", "additionalProperties"} & set(part):
-            part["additionalProperties"] = True
-        part = list(part.values())
-    if isinstance(part, list):
-        for item in part:
+    if isinstance(schema_part, dict):
+        if schema_part.get("type") == "object" and not {"properties", "additionalProperties"} & set(
+            schema_part
+        ):
+            schema_part["additionalProperties"] = True
+        schema_part = list(schema_part.values())
+    if isinstance(schema_part, list):
+        for item in schema_part:
             _open(item)
 
 

@@ -181,10 +181,10 @@ class _Pipeline:
     def run(self, source: Any) -> Analysis:
         self._enter("load")
         hardware = choose_device(self.options.hardware, self.options.precision, self.options.runtime)
-        given, name = normalise_source(source)
-        loaded = open_model(given, name, self.options.limits)
+        model_source, name = normalise_source(source)
+        loaded = open_model(model_source, name, self.options.limits)
         if self.options.hash:
-            loaded = self._hashed(loaded, source, given)
+            loaded = self._hashed(loaded, source, model_source)
         self._enter("build")
         sized = at_sizes(loaded, self.options.resize, self.options.bindings)
         if sized is not None:
@@ -208,7 +208,9 @@ class _Pipeline:
         params = count_params(model, types, sizes)
         if self.options.brief:
             flows = self._guard(
-                "masks", lambda: _flows(loaded, model, types, given), lambda: DataflowGraphs(model, types)
+                "masks",
+                lambda: _flows(loaded, model, types, model_source),
+                lambda: DataflowGraphs(model, types),
             )
             layers = self._guard("structure", lambda: quantized_only(model, flows.types, flows), Structure)
             return Analysis(
@@ -228,22 +230,24 @@ class _Pipeline:
         )
         self._enter("structure")
         flows = self._guard(
-            "masks", lambda: _flows(loaded, model, types, given), lambda: DataflowGraphs(model, types)
+            "masks", lambda: _flows(loaded, model, types, model_source), lambda: DataflowGraphs(model, types)
         )
-        found = self._guard("structure", lambda: recognise_structure(model, flows.types, flows), Structure)
-        words = self._guard("identity", lambda: identify(flows.of(0), found, flows.all()), ModelIdentity)
-        cache = self._guard("KV cache", lambda: _kv_cache(flows, types, found), lambda: None)
+        recognised = self._guard(
+            "structure", lambda: recognise_structure(model, flows.types, flows), Structure
+        )
+        words = self._guard("identity", lambda: identify(flows.of(0), recognised, flows.all()), ModelIdentity)
+        cache = self._guard("KV cache", lambda: _kv_cache(flows, types, recognised), lambda: None)
         runs = () if hardware is None else (hardware.runtime,)
         kernels = self._guard(
             "kernels",
-            lambda: kernels_of(model, types, sizes, table.nodes, found, *runs),
+            lambda: kernels_of(model, types, sizes, table.nodes, recognised, *runs),
             lambda: None,
         )
         self._enter("findings")
-        weights, unread = self._weights(loaded, model, given)
+        weights, unread = self._weights(loaded, model, model_source)
         chosen = settings() if self.options.thresholds is None else self.options.thresholds
         context = RuleContext(
-            model, types, sizes, table.nodes, sums, params, peak, found, chosen.thresholds,
+            model, types, sizes, table.nodes, sums, params, peak, recognised, chosen.thresholds,
             diagnostics=(*model.diagnostics, *types.diagnostics, *table.diagnostics),
             weights=weights, flows=flows,
         )  # fmt: skip
@@ -262,7 +266,7 @@ class _Pipeline:
             kv_cache=cache,
             dims=dims,
             symbolic=symbolic,
-            structure=found,
+            structure=recognised,
             findings=tuple(risks),
             diagnostics=(
                 *model.diagnostics,
@@ -272,7 +276,7 @@ class _Pipeline:
                 *self._guard(
                     "coverage", lambda: uncovered(model, types, table.nodes, sizes), _no_diagnostics
                 ),
-                *recogniser_notes(found),
+                *recogniser_notes(recognised),
                 *unread,
                 *notes,
                 *(changed.diagnostics() if changed else ()),
@@ -287,33 +291,35 @@ class _Pipeline:
             resize=sized,
         )
 
-    def _hashed(self, loaded: LoadedModel, source: Any, given: str | bytes) -> LoadedModel:
+    def _hashed(self, loaded: LoadedModel, source: Any, model_source: str | bytes) -> LoadedModel:
         """Return the model with the hashes of its files; a model built in memory has none."""
         from py_autodoc.graph.loading.file_hashes import hashes, of_bytes
 
-        def done(count: int, total: int) -> None:
+        def report_progress(count: int, total: int) -> None:
             self.progress("hash", count, total)
 
         facts = loaded.facts
         if isinstance(source, (bytes, bytearray, memoryview)):
             facts = msgspec.structs.replace(facts, sha256=of_bytes(bytes(source)))
-        elif isinstance(given, str):
-            found = hashes(given, facts.external_files, done)
-            facts = msgspec.structs.replace(facts, sha256=found.model, external_sha256=found.external)
+        elif isinstance(model_source, str):
+            digests = hashes(model_source, facts.external_files, report_progress)
+            facts = msgspec.structs.replace(facts, sha256=digests.model, external_sha256=digests.external)
         return replace(loaded, facts=facts)
 
     def _weights(
-        self, loaded: LoadedModel, model: Model, given: str | bytes
+        self, loaded: LoadedModel, model: Model, model_source: str | bytes
     ) -> tuple[tuple[TensorFacts, ...] | None, tuple[Diagnostic, ...]]:
         """Return the facts on weights and what could not be read; (None, ()) if not requested."""
         if not self.options.read_weights:
             return None, ()
         from py_autodoc.graph.tensor_data.weight_reader import read_weights
 
-        def done(count: int, total: int) -> None:
+        def report_progress(count: int, total: int) -> None:
             self.progress("weights", count, total)
 
-        return self._guard("weights", lambda: read_weights(loaded, model, given, done), lambda: (None, ()))
+        return self._guard(
+            "weights", lambda: read_weights(loaded, model, model_source, report_progress), lambda: (None, ())
+        )
 
     def _open_types(self, loaded: LoadedModel, model: Model) -> SymbolicTypes | None:
         """Return types with symbolic dimensions kept; None if there are none."""
@@ -386,17 +392,17 @@ def _no_diagnostics() -> list[Diagnostic]:
     return []
 
 
-def _flows(loaded: LoadedModel, model: Model, types: TypeTable, given: str | bytes) -> DataflowGraphs:
+def _flows(loaded: LoadedModel, model: Model, types: TypeTable, model_source: str | bytes) -> DataflowGraphs:
     """Return the graphs for the recognisers, with stored masks read: they tell encoders from decoders."""
-    masks = mask_tables(loaded, model, given)
+    masks = mask_tables(loaded, model, model_source)
     return DataflowGraphs(model, replace(types, values={**types.values, **masks}) if masks else types)
 
 
-def _kv_cache(flows: DataflowGraphs, types: TypeTable, found: Structure) -> KVCache:
+def _kv_cache(flows: DataflowGraphs, types: TypeTable, recognised: Structure) -> KVCache:
     model = flows.model
-    sizes = attention_sizes(model, types, found.attention)
-    context = longest_context(flows.of(0), found.attention)
-    return kv_cache(model, types, sizes, context, decoder_confidence(found))
+    sizes = attention_sizes(model, types, recognised.attention)
+    context = longest_context(flows.of(0), recognised.attention)
+    return kv_cache(model, types, sizes, context, decoder_confidence(recognised))
 
 
 def has_misfit_sizes(types: TypeTable) -> bool:
@@ -404,10 +410,11 @@ def has_misfit_sizes(types: TypeTable) -> bool:
     return types.contradiction is not None or any(map(against_sizes, types.diagnostics))
 
 
-def recogniser_notes(found: Structure) -> list[Diagnostic]:
+def recogniser_notes(recognised: Structure) -> list[Diagnostic]:
     """Return a diagnostic per failed recogniser: only its own results are missing."""
     return [
-        Diagnostic(GAVE_UP, "info", f"A recogniser of structure gave up: {line}.") for line in found.gave_up
+        Diagnostic(GAVE_UP, "info", f"A recogniser of structure gave up: {line}.")
+        for line in recognised.gave_up
     ]
 
 

@@ -16,26 +16,26 @@ _BEFORE = 3
 
 
 def written_out(
-    model: Model, types: TypeTable, found: Structure, wanted: Collection[str]
+    model: Model, types: TypeTable, recognised: Structure, kinds: Collection[str]
 ) -> list[tuple[int, ...]]:
-    """Return the nodes of each; ``wanted`` lists normalization operators, and ``activation``."""
+    """Return the nodes of each; ``kinds`` lists normalization operators, and ``activation``."""
     groups = [
-        one.nodes
-        for one in found.blocks
-        if one.kind == "normalization" and len(one.nodes) > 1 and one.variant in wanted
+        block.nodes
+        for block in recognised.blocks
+        if block.kind == "normalization" and len(block.nodes) > 1 and block.variant in kinds
     ]
-    taken = {node for nodes in groups for node in nodes}
-    if ACTIVATION in wanted and any(node.op_type in _HEARTS for node in model.nodes):
+    covered = {node for nodes in groups for node in nodes}
+    if ACTIVATION in kinds and any(node.op_type in _HEARTS for node in model.nodes):
         for nodes in _activations(model, types):
-            if not taken.intersection(nodes):
+            if not covered.intersection(nodes):
                 groups.append(nodes)
-                taken.update(nodes)
+                covered.update(nodes)
     return groups
 
 
 def _activations(model: Model, types: TypeTable) -> list[tuple[int, ...]]:
     """Return decomposed activations (Gelu, SiLU and the like) of the main graph."""
-    flow, found = DataflowGraphs(model, types).of(0), []
+    flow, activations = DataflowGraphs(model, types).of(0), []
     for number in model.graphs[0].nodes:
         node = model.nodes[number]
         if node.op_type not in _HEARTS or not node.inputs:
@@ -43,12 +43,12 @@ def _activations(model: Model, types: TypeTable) -> list[tuple[int, ...]]:
         tensor = node.inputs[0]
         # The activation's input is a few operators (x · 0.7, x³ …) before its core operator.
         for _ in range(_BEFORE + 1):
-            made = activation_of(flow, tensor) if tensor >= 0 else None
-            if made is not None and len(made.nodes) > 1 and number in made.nodes:
-                found.append(made.nodes)
+            activation = activation_of(flow, tensor) if tensor >= 0 else None
+            if activation is not None and len(activation.nodes) > 1 and number in activation.nodes:
+                activations.append(activation.nodes)
                 break
             before = model.tensors[tensor].producer if tensor >= 0 else -1
             if before < 0 or not model.nodes[before].inputs:
                 break
             tensor = model.nodes[before].inputs[0]
-    return found
+    return activations

@@ -20,9 +20,9 @@ def kernels_in(analysis: Analysis, runtime: Runtime) -> Kernels:
 
 def on_device(analysis: Analysis, chosen: DeviceChoice) -> Analysis:
     """Return the analysis as if it had been requested for this device."""
-    known = TENSORRT if analysis.hardware is None else analysis.hardware.runtime
+    current = TENSORRT if analysis.hardware is None else analysis.hardware.runtime
     kernels = analysis.kernels
-    if kernels is not None and chosen.runtime.id != known.id:
+    if kernels is not None and chosen.runtime.id != current.id:
         kernels = kernels_in(analysis, chosen.runtime)
     return replace(analysis, hardware=chosen, kernels=kernels)
 

@@ -46,45 +46,45 @@ def choose_device(
 
     Raises: OptionError for unknown names, an invalid file, or a device with too few published figures.
     """
-    wish, runs = checked_precision(precision), runtime_of(runtime)
+    requested, runs = checked_precision(precision), runtime_of(runtime)
     if not hardware:
-        if wish:
+        if requested:
             raise OptionError("hardware-missing", "A precision needs a device.", "Add --hardware ID.")
         if runtime:
             raise OptionError("hardware-missing", "A runtime needs a device.", "Add --hardware ID.")
         return None
     profile = find_profile(os.fspath(hardware))
-    found = device(profile)
-    if found is None:
+    chosen = device(profile)
+    if chosen is None:
         lacking = "memory bandwidth" if profile.memory_bandwidth_bytes_per_s is None else "peaks"
         raise OptionError(
             "device-not-estimable", f"No latency can be estimated for {profile.name}: its {lacking} "
             f"{'is' if lacking == 'memory bandwidth' else 'are'} not published.", "Choose another device.",
         )  # fmt: skip
-    return DeviceChoice(found, wish, runs if runtime else usual_runtime([found]))
+    return DeviceChoice(chosen, requested, runs if runtime else usual_runtime([chosen]))
 
 
 def usual_runtime(devices: Sequence[Device]) -> Runtime:
     """Return the default runtime: TensorRT, or ONNX Runtime for CPUs on which it was measured."""
-    measured = bool(devices) and all(one.measured is not None for one in devices)
+    measured = bool(devices) and all(candidate.measured is not None for candidate in devices)
     return ORT if measured else TENSORRT
 
 
 def checked_precision(precision: str | None) -> str:
     """Return the normalized precision; empty for none. Raises: OptionError if it is unknown."""
-    wish = (precision or "").strip().lower()
-    if wish and wish not in PRECISIONS:
+    requested = (precision or "").strip().lower()
+    if requested and requested not in PRECISIONS:
         raise OptionError(
             "unknown-precision",
-            f"Unknown precision {wish[:40]!r}.",
+            f"Unknown precision {requested[:40]!r}.",
             f"Choose one of {', '.join(PRECISIONS)}.",
         )
-    return wish
+    return requested
 
 
-def precision_in(device: Device, wish: str, stored: Sequence[str]) -> str:
+def precision_in(device: Device, requested: str, stored: Sequence[str]) -> str:
     """Return the requested precision, else the first stored one that the device has; empty if it has none."""
-    return next((name for name in ([wish] if wish else stored) if device.peak(name)), "")
+    return next((name for name in ([requested] if requested else stored) if device.peak(name)), "")
 
 
 def kernels_of(
@@ -92,22 +92,26 @@ def kernels_of(
     types: TypeTable,
     sizes: TensorSizes,
     costs: list[NodeCost],
-    found: Structure,
+    recognised: Structure,
     runtime: Runtime = TENSORRT,
 ) -> Kernels:
     """Return the kernels of a model in a runtime, with attention as its recogniser found it."""
-    cores = [AttentionRegion(one.nodes, one.anchor) for one in found.attention]
-    mixtures = [made for made in (_mixture(model, one) for one in found.blocks if one.kind == "moe") if made]
-    whole = written_out(model, types, found, runtime.written_out) if runtime.written_out else ()
-    return find_kernels(model, types, sizes, costs, cores, mixtures, runtime, whole)
+    cores = [AttentionRegion(block.nodes, block.anchor) for block in recognised.attention]
+    mixtures = [
+        mixture
+        for mixture in (_mixture(model, block) for block in recognised.blocks if block.kind == "moe")
+        if mixture
+    ]
+    decomposed = written_out(model, types, recognised, runtime.written_out) if runtime.written_out else ()
+    return find_kernels(model, types, sizes, costs, cores, mixtures, runtime, decomposed)
 
 
 def _mixture(model: Model, block: RecognisedBlock) -> Mixture | None:
     """Return the mixture if each expert receives only the tokens routed to it."""
-    chosen, made = block.facts.get("top_k"), model.nodes[block.anchor].outputs
-    if not isinstance(chosen, int) or not made or made[0] < 0 or len(block.nodes) < 2:
+    chosen, outputs = block.facts.get("top_k"), model.nodes[block.anchor].outputs
+    if not isinstance(chosen, int) or not outputs or outputs[0] < 0 or len(block.nodes) < 2:
         return None
-    return Mixture(block.nodes, made[0], chosen)
+    return Mixture(block.nodes, outputs[0], chosen)
 
 
 def stored_precisions(model: Model, types: TypeTable, sizes: TensorSizes, costs: list[NodeCost]) -> list[str]:
@@ -116,12 +120,12 @@ def stored_precisions(model: Model, types: TypeTable, sizes: TensorSizes, costs:
     The float type is that of most weights (by elements), else of most other tensors; fp32 if there are none.
     """
     weights: dict[int, int] = {}
-    others: dict[int, int] = {}
+    activations: dict[int, int] = {}
     for tensor, dtype, count in zip(model.tensors, types.dtypes, sizes.numel, strict=True):
-        kinds = weights if tensor.is_constant else others
+        kinds = weights if tensor.is_constant else activations
         kinds[dtype] = kinds.get(dtype, 0) + (count or 1)
     table = {dtype: n for dtype, n in weights.items() if dtype in _STORED}
-    table = table or {dtype: n for dtype, n in others.items() if dtype in _STORED}
+    table = table or {dtype: n for dtype, n in activations.items() if dtype in _STORED}
     floats = _STORED[max(table, key=lambda dtype: table[dtype])] if table else "fp32"
     return ["int8", floats] if _integers(model, costs) else [floats]
 

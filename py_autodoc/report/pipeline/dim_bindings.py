@@ -108,34 +108,34 @@ def resolve_dims(model: Model, options: Choices, fitter: Callable[[], Fitter]) -
         OptionError: a name is not in the model, or values contradict each other.
     """
     shapes, names = symbolic_inputs(model)
-    given = dict(options.bindings)
+    bindings = dict(options.bindings)
     if options.batch_size is not None:
         for symbol in _batch_symbols(shapes):
             name = str(names.original(symbol))
-            if given.setdefault(name, options.batch_size) != options.batch_size:
-                raise conflicting_sizes(name, given[name], options.batch_size, "the batch size")
-    _, values = apply_shapes(shapes, model, names, given, options.input_shapes)
+            if bindings.setdefault(name, options.batch_size) != options.batch_size:
+                raise conflicting_sizes(name, bindings[name], options.batch_size, "the batch size")
+    _, values = apply_shapes(shapes, model, names, bindings, options.input_shapes)
     free = free_symbols(shapes.values())
     if not free:
-        return Dims(given)
+        return Dims(bindings)
     fitting = fitter()
     _, fixed = apply_shapes(shapes, model, names, {}, options.input_shapes)
     usual = fitting.fit(fixed)
-    if given or options.input_shapes:
+    if bindings or options.input_shapes:
         values.update(fitting.tied(values))
-    found = usual
+    fit = usual
     if values.keys() - fixed.keys():
-        found = fitting.fit(values, preferred=usual.sizes) if values.keys() < set(free) else usual
-    return _settled(model, options, given, names, values, shapes, (usual, found), fitting)
+        fit = fitting.fit(values, preferred=usual.sizes) if values.keys() < set(free) else usual
+    return _settled(model, options, bindings, names, values, shapes, (usual, fit), fitting)
 
 
 def unsuggested(model: Model, options: Choices) -> Dims:
     """Return the symbols with their given values, if none can be suggested. Raises: OptionError."""
     shapes, names = symbolic_inputs(model)
     _, values = apply_shapes(shapes, model, names, options.bindings, options.input_shapes)
-    where = _places(model, shapes)
+    locations = _locations(model, shapes)
     symbols = [
-        Symbol(str(names.original(s)), values.get(s), False, None, tuple(where.get(s, ())))
+        Symbol(str(names.original(s)), values.get(s), False, None, tuple(locations.get(s, ())))
         for s in free_symbols(shapes.values())
     ]
     return Dims(dict(options.bindings), tuple(symbols))
@@ -144,24 +144,24 @@ def unsuggested(model: Model, options: Choices) -> Dims:
 def _settled(
     model: Model,
     options: Choices,
-    given: Mapping[str, int],
+    given_bindings: Mapping[str, int],
     names: DimNames,
     values: Mapping[str, int],
     shapes: Mapping[int, Shape | None],
     fits: tuple[Fit, Fit],
     fitting: Fitter,
 ) -> Dims:
-    usual, found = fits
-    where = _places(model, shapes)
+    usual, fit = fits
+    locations = _locations(model, shapes)
     free = free_symbols(shapes.values())
-    proposed = {**(usual.sizes or {}), **(found.sizes or {})} if found.sizes is not None else {}
-    shown = {symbol: str(names.original(symbol)) for symbol in free}
+    proposed = {**(usual.sizes or {}), **(fit.sizes or {})} if fit.sizes is not None else {}
+    display_names = {symbol: str(names.original(symbol)) for symbol in free}
     follows = {
-        tie.symbol: Follows({shown[name]: factor for name, factor in tie.factors.items()}, tie.plus)
+        tie.symbol: Follows({display_names[name]: factor for name, factor in tie.factors.items()}, tie.plus)
         for tie in fitting.ties
     }
-    bindings, symbols = dict(given), list[Symbol]()
-    types = found.types if options.assume and found.bindings == values else None
+    bindings, symbols = dict(given_bindings), list[Symbol]()
+    types = fit.types if options.assume and fit.bindings == values else None
     for symbol in free:
         value = values.get(symbol)
         suggested = proposed.get(symbol, (usual.sizes or {}).get(symbol) if value is not None else None)
@@ -169,36 +169,41 @@ def _settled(
         if assumed:
             value = suggested
         if value is not None:
-            bindings.setdefault(shown[symbol], value)
+            bindings.setdefault(display_names[symbol], value)
         symbols.append(
             Symbol(
-                shown[symbol], value, assumed, suggested, tuple(where.get(symbol, ())), follows.get(symbol)
+                display_names[symbol],
+                value,
+                assumed,
+                suggested,
+                tuple(locations.get(symbol, ())),
+                follows.get(symbol),
             )
         )
-    return Dims(bindings, tuple(symbols), types, _none_fit(model, found, values, free))
+    return Dims(bindings, tuple(symbols), types, _none_fit(model, fit, values, free))
 
 
 def _none_fit(
-    model: Model, found: Fit, values: Mapping[str, int], free: Sequence[str]
+    model: Model, fit: Fit, values: Mapping[str, int], free: Sequence[str]
 ) -> tuple[Diagnostic, ...]:
     """Return why symbolic dimensions get no values."""
-    if found.sizes is not None or values.keys() >= set(free):
+    if fit.sizes is not None or values.keys() >= set(free):
         return ()
-    node = model.nodes[found.node] if found.node >= 0 else None
+    node = model.nodes[fit.node] if fit.node >= 0 else None
     label = "" if node is None else node.name or f"{node.op_type} #{node.id}"
-    beside = " with the given ones" if values else ""
-    text = f"No typical values{beside} fit this model ({found.tries:,} tried): {found.reason}."
-    return (Diagnostic(NO_SIZES, "warning", text, label, node=found.node),)
+    qualifier = " with the given ones" if values else ""
+    text = f"No typical values{qualifier} fit this model ({fit.tries:,} tried): {fit.reason}."
+    return (Diagnostic(NO_SIZES, "warning", text, label, node=fit.node),)
 
 
-def _places(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, list[str]]:
+def _locations(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, list[str]]:
     """Return where each symbol occurs, such as ``input_ids[0]``."""
-    where: dict[str, list[str]] = {}
+    locations: dict[str, list[str]] = {}
     for tensor, shape in shapes.items():
         for axis, dim in enumerate(shape or ()):
             for symbol in dim_arithmetic.symbols_of(dim) if isinstance(dim, str) else ():
-                where.setdefault(symbol, []).append(f"{model.tensors[tensor].name}[{axis}]")
-    return where
+                locations.setdefault(symbol, []).append(f"{model.tensors[tensor].name}[{axis}]")
+    return locations
 
 
 def batch_names(model: Model) -> frozenset[str]:
@@ -213,13 +218,15 @@ def batch_names(model: Model) -> frozenset[str]:
 def _batch_symbols(shapes: Mapping[int, Shape | None]) -> list[str]:
     """Return plain symbols on the first axis of an input. Raises: OptionError if there are none."""
     first = [shape[0] for shape in shapes.values() if shape]
-    found = [dim for dim in first if isinstance(dim, str) and dim_arithmetic.symbols_of(dim) == (dim,)]
-    named = [dim for dim in found if "batch" in dim.lower() or dim.lower() in ("b", "n", "bs")]
-    if not found:
+    plain_symbols = [
+        dim for dim in first if isinstance(dim, str) and dim_arithmetic.symbols_of(dim) == (dim,)
+    ]
+    named = [dim for dim in plain_symbols if "batch" in dim.lower() or dim.lower() in ("b", "n", "bs")]
+    if not plain_symbols:
         fixed = f" (it is {first[0]})" if first and isinstance(first[0], int) else ""
         raise OptionError(
             "no-batch-dimension",
             f"The batch size of this model is fixed{fixed}.",
             "Pass full shapes with --input-shape NAME=4x3x224x224.",
         )
-    return list(dict.fromkeys(named or found))
+    return list(dict.fromkeys(named or plain_symbols))

@@ -51,8 +51,8 @@ class Rebatch:
         """Return the section of the report."""
         plan = self.planned.plan
         outputs = [
-            RebatchOutput(name=name, axis=None if at is None else at.axis, items=_entries(at))
-            for name, at in plan.outputs.items()
+            RebatchOutput(name=name, axis=None if layout is None else layout.axis, items=_entries(layout))
+            for name, layout in plan.outputs.items()
         ]
         return RebatchInfo(
             batch=self.batch,
@@ -61,17 +61,17 @@ class Rebatch:
             outputs=outputs,
             edits=list(self.edits[:MAX_EDITS]),
             edits_omitted=max(0, len(self.edits) - MAX_EDITS),
-            notes=[RebatchNote(where=where, message=note) for where, note in plan.notes[:MAX_EDITS]],
+            notes=[RebatchNote(where=location, message=note) for location, note in plan.notes[:MAX_EDITS]],
         )
 
 
 MAX_EDITS = 1000
 
 
-def _entries(at: object) -> int | None:
+def _entries(layout: object) -> int | None:
     from py_autodoc.graph.rebatch import Layout
 
-    return at.entries_per_item if isinstance(at, Layout) and not at.ragged else None
+    return layout.entries_per_item if isinstance(layout, Layout) and not layout.ragged else None
 
 
 def followed(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | None:

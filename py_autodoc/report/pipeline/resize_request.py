@@ -40,7 +40,9 @@ class Resize:
             fixed={name: list(shape) for name, shape in resized.fixed.items()},
             edits=list(resized.edits[:MAX_LISTED]),
             edits_omitted=max(0, len(resized.edits) - MAX_LISTED),
-            notes=[RebatchNote(where=where, message=note) for where, note in resized.notes[:MAX_LISTED]],
+            notes=[
+                RebatchNote(where=location, message=note) for location, note in resized.notes[:MAX_LISTED]
+            ],
         )
 
 

@@ -11,13 +11,13 @@ from py_autodoc.report.schema import RuleSettings
 
 def rule_settings(settings: RuleOptions, read_weights: bool) -> RuleSettings | None:
     """Return the differences from the defaults; None if there are none and no file was given."""
-    known = rules()
+    all_rules = rules()
     changed = {
-        id: {name: value for name, value in values.items() if value != known[id].thresholds[name]}
+        id: {name: value for name, value in values.items() if value != all_rules[id].thresholds[name]}
         for id, values in settings.thresholds.items()
     }
     default = RuleOptions({}).floor
-    found = RuleSettings(
+    changes = RuleSettings(
         source=settings.source,
         floor="" if settings.floor == default else settings.floor,
         disabled=sorted(settings.disabled),
@@ -25,7 +25,7 @@ def rule_settings(settings: RuleOptions, read_weights: bool) -> RuleSettings | N
         thresholds={id: values for id, values in sorted(changed.items()) if values},
         read_weights=read_weights,
     )
-    return found if any(msgspec.structs.astuple(found)) else None
+    return changes if any(msgspec.structs.astuple(changes)) else None
 
 
 def describe_rule_settings(settings: RuleSettings | None) -> str:
@@ -43,5 +43,5 @@ def describe_rule_settings(settings: RuleSettings | None) -> str:
         ),
         *(["every weight was read"] if settings.read_weights else []),
     ]
-    where = f" ({settings.source})" if settings.source else ""
-    return f"Rules changed{where}: {'; '.join(changes) or 'nothing'}."
+    source_text = f" ({settings.source})" if settings.source else ""
+    return f"Rules changed{source_text}: {'; '.join(changes) or 'nothing'}."

@@ -19,5 +19,5 @@ ORDER = (
 
 def sections(context: SectionContext) -> list[Section]:
     """Return the sections of a report, without empty ones."""
-    made = (import_module(f"{__name__}.{name}").section(context) for name in ORDER)
-    return [section for section in made if section is not None]
+    all_sections = (import_module(f"{__name__}.{name}").section(context) for name in ORDER)
+    return [section for section in all_sections if section is not None]

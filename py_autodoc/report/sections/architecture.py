@@ -17,17 +17,17 @@ from py_autodoc.report.sections.stages import diagram
 
 def section(context: SectionContext) -> Section:
     """Return family with evidence, stages, and the graph."""
-    made = context.report.architecture
+    info = context.report.architecture
     blocks: list[Block] = [
         Paragraph(
             (
                 architecture_line(context.report), " (confidence ",
-                Value(made.confidence, "confidence", "/architecture/confidence"), ").",
+                Value(info.confidence, "confidence", "/architecture/confidence"), ").",
             )
         )
     ]  # fmt: skip
-    if made.evidence:
-        blocks.append(Items(tuple((line,) for line in made.evidence), "Evidence"))
+    if info.evidence:
+        blocks.append(Items(tuple((line,) for line in info.evidence), "Evidence"))
     picture = diagram(context.report)
     if picture is not None:
         blocks.append(picture)

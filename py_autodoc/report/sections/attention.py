@@ -26,19 +26,19 @@ def section(context: SectionContext) -> Section | None:
         if info.max_sequence_length_reason:
             blocks.append(Paragraph((info.max_sequence_length_reason, "."), "Longest sequence"))
     if cache is not None and cache.source != "none":
-        at = "/memory/kv_cache"
+        pointer = "/memory/kv_cache"
         facts = (
-            ("Bytes per token", Value(cache.bytes_per_token, "size", f"{at}/bytes_per_token")),
-            ("Layers", Value(cache.num_layers, "exact", f"{at}/num_layers")),
-            ("Key heads", Value(cache.kv_heads, "exact", f"{at}/kv_heads")),
-            ("Head size", Value(cache.head_dim, "exact", f"{at}/head_dim")),
-            ("Tokens of the full cache", Value(cache.context_length, "exact", f"{at}/context_length")),
-            ("Bytes of the full cache", Value(cache.context_bytes, "size", f"{at}/context_bytes")),
+            ("Bytes per token", Value(cache.bytes_per_token, "size", f"{pointer}/bytes_per_token")),
+            ("Layers", Value(cache.num_layers, "exact", f"{pointer}/num_layers")),
+            ("Key heads", Value(cache.kv_heads, "exact", f"{pointer}/kv_heads")),
+            ("Head size", Value(cache.head_dim, "exact", f"{pointer}/head_dim")),
+            ("Tokens of the full cache", Value(cache.context_length, "exact", f"{pointer}/context_length")),
+            ("Bytes of the full cache", Value(cache.context_bytes, "size", f"{pointer}/context_bytes")),
         )
         rows = tuple(((label,), (value,)) for label, value in facts)
         blocks.append(Table(("KV cache of one sequence", "Value"), rows))
         if cache.source == "estimated":
-            sure = Value(cache.confidence, "confidence", f"{at}/confidence")
+            sure = Value(cache.confidence, "confidence", f"{pointer}/confidence")
             blocks.append(
                 Paragraph(
                     (
@@ -53,24 +53,24 @@ def section(context: SectionContext) -> Section | None:
 
 
 def _groups(info: AttentionInfo) -> Table:
-    rows = tuple(_row(one, f"/metrics/attention/groups/{at}") for at, one in enumerate(info.groups))
+    rows = tuple(_row(group, f"/metrics/attention/groups/{index}") for index, group in enumerate(info.groups))
     return Table(_HEAD, rows)
 
 
-def _row(one: AttentionGroup, at: str) -> tuple[Line, ...]:
+def _row(group: AttentionGroup, pointer: str) -> tuple[Line, ...]:
     marks = [
         word
-        for word, held in (
-            ("fused", one.fused), ("masked", one.mask), ("rotary", one.rotary), ("cached", one.cached),
-            ("relative bias", one.relative_bias),
+        for word, is_set in (
+            ("fused", group.fused), ("masked", group.mask), ("rotary", group.rotary),
+            ("cached", group.cached), ("relative bias", group.relative_bias),
         )
-        if held
+        if is_set
     ]  # fmt: skip
     numbers = ("num_heads", "num_kv_heads", "head_dim", "hidden_size", "max_sequence_length")
     return (
-        (Value(one.count, "exact", f"{at}/count"),),
-        (f"{one.kind} {one.mechanism or ''}".strip(),),
-        (_CAUSAL[one.causal],),
-        *((Value(getattr(one, name), "exact", f"{at}/{name}"),) for name in numbers),
+        (Value(group.count, "exact", f"{pointer}/count"),),
+        (f"{group.kind} {group.mechanism or ''}".strip(),),
+        (_CAUSAL[group.causal],),
+        *((Value(getattr(group, name), "exact", f"{pointer}/{name}"),) for name in numbers),
         (", ".join(marks),),
     )

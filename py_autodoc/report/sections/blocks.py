@@ -18,7 +18,7 @@ def section(context: SectionContext) -> Section | None:
     for block in report.blocks:
         if block.kind != "module":
             kinds.setdefault(block.kind, []).append(block)
-    known = [kind for kind in ORDER if kind in kinds]
+    ordered = [kind for kind in ORDER if kind in kinds]
     rows = tuple(
         (
             (kind,),
@@ -26,17 +26,17 @@ def section(context: SectionContext) -> Section | None:
             (Value(_sum(block.params for block in kinds[kind]), "count"),),
             (Value(_sum(block.macs for block in kinds[kind]), "count"),),
         )
-        for kind in (*known, *sorted(kinds.keys() - set(known)))
+        for kind in (*ordered, *sorted(kinds.keys() - set(ordered)))
     )
     if rows:
         tables.append(Table(("Block", "Number", "Parameters", "MACs"), rows, title="Recognised structures"))
     repeats = tuple(
         (
-            (Name(one.name),),
-            (Value(one.count, "exact", f"/repeats/{at}/count"),),
-            (Value(one.size, "exact", f"/repeats/{at}/size"),),
+            (Name(repeat.name),),
+            (Value(repeat.count, "exact", f"/repeats/{index}/count"),),
+            (Value(repeat.size, "exact", f"/repeats/{index}/size"),),
         )
-        for at, one in enumerate(report.repeats[:MOST_REPEATS])
+        for index, repeat in enumerate(report.repeats[:MOST_REPEATS])
     )
     if repeats:
         more = max(0, len(report.repeats) - MOST_REPEATS)
@@ -44,7 +44,7 @@ def section(context: SectionContext) -> Section | None:
     return Section("blocks", "Blocks", tuple(tables)) if tables else None
 
 
-def _sum(parts: Iterable[int | None]) -> int | None:
+def _sum(numbers: Iterable[int | None]) -> int | None:
     """Return the sum; None if a value is unknown."""
-    found = list(parts)
-    return None if None in found else sum(part or 0 for part in found)
+    values = list(numbers)
+    return None if None in values else sum(value or 0 for value in values)

@@ -16,11 +16,11 @@ def section(context: SectionContext) -> Section:
         (("Share of nodes with MACs",), (Value(cover.macs, "share", "/coverage/macs"),)),
     )
     blocks: list[Block] = [Table(("Coverage", "Value"), rows)]
-    for title, found in (
+    for title, counts in (
         ("Operators without a cost rule", cover.unknown_ops),
         ("Why costs are unknown", cover.reasons),
     ):
-        if found:
-            listed = tuple(((text,), (Value(count),)) for text, count in found.items())
+        if counts:
+            listed = tuple(((text,), (Value(count),)) for text, count in counts.items())
             blocks.append(Table((title, "Nodes"), listed))
     return Section("coverage", "Coverage", tuple(blocks))

@@ -21,47 +21,61 @@ _BOUNDS = {
     "memory_bandwidth": "memory bandwidth",
     "kernel_overhead": "time between kernels",
 }
-_AT = "/hardware_estimates"
+_POINTER = "/hardware_estimates"
 
 
 def section(context: SectionContext) -> Section | None:
     """Return latency with its likely range, memory, and the slowest kernels; None without a device."""
-    found = context.report.hardware_estimates
-    if found is None:
+    estimates = context.report.hardware_estimates
+    if estimates is None:
         return None
 
     def time(milliseconds: float | None, least: bool = False) -> Line:
         return (Value(None if milliseconds is None else milliseconds / 1e3, "seconds", least=least),)
 
-    band: Line = (*time(found.latency_low_ms), " to ", *time(found.latency_high_ms), f" ({found.label})")
-    fits = {True: "yes", False: "no", None: "—"}[found.fits_in_vram]
+    band: Line = (
+        *time(estimates.latency_low_ms),
+        " to ",
+        *time(estimates.latency_high_ms),
+        f" ({estimates.label})",
+    )
+    fits = {True: "yes", False: "no", None: "—"}[estimates.fits_in_vram]
     rows: list[tuple[Line, ...]] = [
-        (("Device",), (Name(found.device_name),)),
-        (("Precision",), (found.precision or "—",)),
-        (("Runtime",), (runtime(found.runtime).label,)),
-        (("Batch",), (Value(found.batch_size, "exact", f"{_AT}/batch_size"),)),
-        (("Latency",), time(found.estimated_latency_ms, bool(found.unknown_kernels))),
+        (("Device",), (Name(estimates.device_name),)),
+        (("Precision",), (estimates.precision or "—",)),
+        (("Runtime",), (runtime(estimates.runtime).label,)),
+        (("Batch",), (Value(estimates.batch_size, "exact", f"{_POINTER}/batch_size"),)),
+        (("Latency",), time(estimates.estimated_latency_ms, bool(estimates.unknown_kernels))),
         (("Band",), band),
-        (("Bound at full peak and bandwidth",), time(found.theoretical_latency_ms)),
-        (("Most of the time goes to",), (_BOUNDS.get(found.bottleneck, "—"),)),
-        (("Kernels",), (Value(found.kernels, "exact", f"{_AT}/kernels"),)),
-        (("Kernels without a time",), (Value(found.unknown_kernels, "exact", f"{_AT}/unknown_kernels"),)),
-        (("Memory needed",), (Value(found.vram_required_bytes, "size", f"{_AT}/vram_required_bytes"),)),
-        (("Memory of the device",), (Value(found.vram_bytes, "size", f"{_AT}/vram_bytes"),)),
+        (("Bound at full peak and bandwidth",), time(estimates.theoretical_latency_ms)),
+        (("Most of the time goes to",), (_BOUNDS.get(estimates.bottleneck, "—"),)),
+        (("Kernels",), (Value(estimates.kernels, "exact", f"{_POINTER}/kernels"),)),
+        (
+            ("Kernels without a time",),
+            (Value(estimates.unknown_kernels, "exact", f"{_POINTER}/unknown_kernels"),),
+        ),
+        (
+            ("Memory needed",),
+            (Value(estimates.vram_required_bytes, "size", f"{_POINTER}/vram_required_bytes"),),
+        ),
+        (("Memory of the device",), (Value(estimates.vram_bytes, "size", f"{_POINTER}/vram_bytes"),)),
         (("Fits",), (fits,)),
     ]
     blocks: list[Block] = [Table(("Estimate", "Value"), tuple(rows))]
-    blocks += [Paragraph((text, ".")) for text in (found.reason, found.assumption) if text]
-    slow = sorted((one for one in found.layers if one.latency_ms), key=lambda one: -(one.latency_ms or 0))
+    blocks += [Paragraph((text, ".")) for text in (estimates.reason, estimates.assumption) if text]
+    slow = sorted(
+        (kernel for kernel in estimates.layers if kernel.latency_ms),
+        key=lambda kernel: -(kernel.latency_ms or 0),
+    )
     if slow:
         kernels = tuple(
             (
-                (Name(one.name),),
-                (Value(len(one.layers)),),
-                time(one.latency_ms),
-                (_BOUNDS.get(one.bottleneck, "—"),),
+                (Name(kernel.name),),
+                (Value(len(kernel.layers)),),
+                time(kernel.latency_ms),
+                (_BOUNDS.get(kernel.bottleneck, "—"),),
             )
-            for one in slow[:MOST]
+            for kernel in slow[:MOST]
         )
         head = ("Kernel", "Layers", "Time", "Bound by")
         blocks.append(Table(head, kernels, max(0, len(slow) - MOST), "Slowest kernels"))

@@ -9,11 +9,11 @@ MOST = 50
 
 def section(context: SectionContext) -> Section | None:
     """Return one row per diagnostic, most severe first."""
-    found = context.report.diagnostics
-    if not found:
+    items = context.report.diagnostics
+    if not items:
         return None
     rows = tuple(
-        ((item.severity,), (item.code,), (item.message,), (Name(item.where),)) for item in found[:MOST]
+        ((item.severity,), (item.code,), (item.message,), (Name(item.where),)) for item in items[:MOST]
     )
-    table = Table(("Severity", "Code", "Message", "Where"), rows, max(0, len(found) - MOST))
+    table = Table(("Severity", "Code", "Message", "Where"), rows, max(0, len(items) - MOST))
     return Section("diagnostics", "Diagnostics", (table,))

@@ -24,25 +24,25 @@ def section(context: SectionContext) -> Section | None:
     if not report.dims:
         return None
     rows = []
-    for at, dim in enumerate(report.dims[:MOST]):
+    for index, dim in enumerate(report.dims[:MOST]):
         used: Line = ("free",)
         if dim.value is not None:
-            used = (Value(dim.value, "exact", f"/dims/{at}/value"), " (assumed)" if dim.assumed else "")
-        usual = Value(dim.suggested, "exact", f"/dims/{at}/suggested")
+            used = (Value(dim.value, "exact", f"/dims/{index}/value"), " (assumed)" if dim.assumed else "")
+        usual = Value(dim.suggested, "exact", f"/dims/{index}/suggested")
         rows.append(((Name(dim.name),), used, (usual,), (Name(", ".join(dim.where[:4])),)))
     more = max(0, len(report.dims) - MOST)
     blocks: list[Block] = [Table(("Size", "Used", "Usual", "Where"), tuple(rows), more)]
     numbers = report.metrics
-    known = [
+    formulas = [
         (f"{label} in bytes" if metric == "peak" else label, getattr(numbers, name))
         for metric, label, name in expressions()
         if getattr(numbers, name)
     ]
-    if known:
-        lines = tuple((f"{label} = ", Name(text)) for label, text in known)
+    if formulas:
+        lines = tuple((f"{label} = ", Name(text)) for label, text in formulas)
         blocks.append(Items(lines, "As formulas"))
-    if known and numbers.expr_conditions:
-        conditions = tuple((Name(one),) for one in numbers.expr_conditions[:MOST])
+    if formulas and numbers.expr_conditions:
+        conditions = tuple((Name(condition),) for condition in numbers.expr_conditions[:MOST])
         blocks.append(Items(conditions, "Valid if"))
     if numbers.expr_coverage is not None and numbers.expr_coverage < 1:
         share = Value(numbers.expr_coverage, "share", "/metrics/expr_coverage")

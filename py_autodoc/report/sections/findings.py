@@ -34,8 +34,10 @@ def _row(context: SectionContext, signal: RiskSignal) -> tuple[Line, ...]:
     names: list[Cell] = []
     for node in signal.nodes[:NODES]:
         names += [", " if names else "", context.layer_name(node)]
-    found = signal.evidence.get("nodes_total")
-    more = max(found if isinstance(found, int) else 0, len(signal.nodes)) - min(NODES, len(signal.nodes))
+    nodes_total = signal.evidence.get("nodes_total")
+    more = max(nodes_total if isinstance(nodes_total, int) else 0, len(signal.nodes)) - min(
+        NODES, len(signal.nodes)
+    )
     if more > 0 and names:
         names.append(f" and {more:,} more")
     line = tuple(names) or ("",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.report.sections.section_model import Items, Section, SectionContext, Table
 
-_KNOWN = {
+_SOURCES = {
     "file": "stated in the file",
     "structure": "inferred from the structure",
     "likely": "likely, not certain",
@@ -22,7 +22,7 @@ def section(context: SectionContext) -> Section | None:
         ("Family", words.family, words.known.family),
         ("Precision", words.precision, words.known.precision),
     ]
-    rows = tuple(((label,), (text,), (_KNOWN.get(known, known),)) for label, text, known in facts)
-    reasons = tuple((f"{one.about.capitalize()}: ", one.text) for one in words.evidence)
+    rows = tuple(((label,), (text,), (_SOURCES.get(source, source),)) for label, text, source in facts)
+    reasons = tuple((f"{evidence.about.capitalize()}: ", evidence.text) for evidence in words.evidence)
     blocks = (Table(("Fact", "Value", "Source"), rows), Items(reasons, "Reasons"))
     return Section("identity", "What it is", blocks if reasons else blocks[:1])

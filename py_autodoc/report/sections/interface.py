@@ -15,8 +15,8 @@ def section(context: SectionContext) -> Section:
     """Return inputs and outputs with their types, shapes and roles."""
     graph, words = context.report.graph, context.report.identity
     roles = {}
-    for one in (*words.inputs, *words.outputs) if words else ():
-        roles[one.name] = f"{'probably ' if one.likely else ''}{one.role}" if one.role else ""
+    for entry in (*words.inputs, *words.outputs) if words else ():
+        roles[entry.name] = f"{'probably ' if entry.likely else ''}{entry.role}" if entry.role else ""
     tables = []
     for title, values in (("Inputs", graph.inputs), ("Outputs", graph.outputs)):
         rows = tuple(_row(value, roles) for value in values[:MOST])

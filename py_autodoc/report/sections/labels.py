@@ -27,20 +27,22 @@ SETTINGS = {
 def section(context: SectionContext) -> Section | None:
     """Return what the file states about its data; None if nothing."""
     metadata, blocks = context.report.model.metadata, list[Block]()
-    found = context.report.dataset or DatasetInfo()
+    info = context.report.dataset or DatasetInfo()
     rows: list[tuple[Line, ...]] = []
-    if found.task and "task" not in metadata:
-        rows.append(((SETTINGS["task"],), (Name(found.task),)))
+    if info.task and "task" not in metadata:
+        rows.append(((SETTINGS["task"],), (Name(info.task),)))
     rows += [((label,), (Name(metadata[key]),)) for key, label in SETTINGS.items() if metadata.get(key)]
-    if found.trained_on:
-        rows.append((("Trained on",), (Name(found.trained_on),)))
-    rows += [((key,), (Name(value),)) for key, value in found.settings.items()]
+    if info.trained_on:
+        rows.append((("Trained on",), (Name(info.trained_on),)))
+    rows += [((key,), (Name(value),)) for key, value in info.settings.items()]
     if rows:
         blocks.append(Table(("Metadata", "Value"), tuple(rows)))
-    if found.class_names:
-        names = found.class_names
-        shown = tuple(((Value(int(number)),), (Name(name),)) for number, name in list(names.items())[:MOST])
+    if info.class_names:
+        names = info.class_names
+        class_rows = tuple(
+            ((Value(int(number)),), (Name(name),)) for number, name in list(names.items())[:MOST]
+        )
         more, title = max(0, len(names) - MOST), plural(len(names), "class", "classes")
-        blocks.append(Table(("Class", "Label"), shown, more, title))
-        blocks.append(Paragraph(("Labels come from the metadata ", Name(found.source), ".")))
+        blocks.append(Table(("Class", "Label"), class_rows, more, title))
+        blocks.append(Paragraph(("Labels come from the metadata ", Name(info.source), ".")))
     return Section("labels", "Data and labels", tuple(blocks)) if blocks else None

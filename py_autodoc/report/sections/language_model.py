@@ -8,17 +8,17 @@ from py_autodoc.units import plural
 
 def section(context: SectionContext) -> Section | None:
     """Return its paragraphs and their source."""
-    found = context.report.llm_summary
-    if found is None:
+    summary = context.report.llm_summary
+    if summary is None:
         return None
-    texts = [found.short, *(part for part in found.detailed.split("\n\n") if part)]
+    texts = [summary.short, *(paragraph for paragraph in summary.detailed.split("\n\n") if paragraph)]
     blocks: list[Block] = [Paragraph((" ".join(text.split()),)) for text in texts]
-    missing = len(found.unsupported_numbers)
+    missing = len(summary.unsupported_numbers)
     verb = "is" if missing == 1 else "are"
     checked = (
         f"{plural(missing, 'number')} in it {verb} not in this report, and marked."
         if missing
         else "Its numbers come from this report."
     )
-    blocks.append(Paragraph((f"Written by {found.model} at {found.service}, not measured. {checked}",)))
+    blocks.append(Paragraph((f"Written by {summary.model} at {summary.service}, not measured. {checked}",)))
     return Section("llm", "Summary by a language model", tuple(blocks))

@@ -37,13 +37,13 @@ def section(context: SectionContext) -> Section | None:
             (Name(layer.name),),
             (Name(layer.type),),
             (Name(shape(layer.output_shape)),),
-            *((Value(layer_number(layer, one), one.written),) for one in shown("layers")),
+            *((Value(layer_number(layer, metric), metric.written),) for metric in shown("layers")),
             (Value(weight(layer) / total, "share"),),
         )
         for layer in heavy[:MOST]
     )
     by = words("macs" if by_macs else "params")
-    head = ("Layer", "Type", "Output", *(one.label for one in shown("layers")), f"Share of {by}")
+    head = ("Layer", "Type", "Output", *(metric.label for metric in shown("layers")), f"Share of {by}")
     blocks: list[Block] = [Table(head, rows, max(0, len(heavy) - MOST))]
     blocks += [
         Figure("depth", "Cumulative parameters and MACs over depth"),

@@ -26,23 +26,23 @@ def section(context: SectionContext) -> Section:
         reason = memory.reason or "unknown"
         blocks.append(Paragraph(("— (", reason, ")"), "Peak"))
     else:
-        where: Line = (" before the first layer.",)
+        location: Line = (" before the first layer.",)
         if peak.nodes:
-            where = (
+            location = (
                 " in ", context.layer_name(peak.nodes[-1]), ", step ", Value(peak.step + 1), " of ",
                 Value(memory.steps, "exact", "/memory/steps"), ".",
             )  # fmt: skip
         blocks.append(
-            Paragraph((Value(peak.bytes, "size", "/memory/peak/bytes"), *where), "Peak of activations")
+            Paragraph((Value(peak.bytes, "size", "/memory/peak/bytes"), *location), "Peak of activations")
         )
         rows = tuple(
             (
-                (Name(one.name),),
-                (one.elem_type,),
-                (Name(shape(one.shape)),),
-                (Value(one.bytes, "size", f"/memory/peak/tensors/{at}/bytes"),),
+                (Name(entry.name),),
+                (entry.elem_type,),
+                (Name(shape(entry.shape)),),
+                (Value(entry.bytes, "size", f"/memory/peak/tensors/{index}/bytes"),),
             )
-            for at, one in enumerate(peak.tensors[:MOST])
+            for index, entry in enumerate(peak.tensors[:MOST])
         )
         if rows:
             more = max(0, len(peak.tensors) - MOST) + peak.others
@@ -53,14 +53,14 @@ def section(context: SectionContext) -> Section:
         types = tuple(
             (
                 (
-                    one.elem_type
-                    + (f", {one.bits_per_weight} bits per weight" if one.bits_per_weight else ""),
+                    entry.elem_type
+                    + (f", {entry.bits_per_weight} bits per weight" if entry.bits_per_weight else ""),
                 ),
-                (Value(one.tensors, "exact", f"/memory/weights/by_dtype/{at}/tensors"),),
-                (Value(one.params, "count", f"/memory/weights/by_dtype/{at}/params"),),
-                (Value(one.bytes, "size", f"/memory/weights/by_dtype/{at}/bytes"),),
+                (Value(entry.tensors, "exact", f"/memory/weights/by_dtype/{index}/tensors"),),
+                (Value(entry.params, "count", f"/memory/weights/by_dtype/{index}/params"),),
+                (Value(entry.bytes, "size", f"/memory/weights/by_dtype/{index}/bytes"),),
             )
-            for at, one in enumerate(weights.by_dtype)
+            for index, entry in enumerate(weights.by_dtype)
         )
         blocks.append(Table(("Type", "Tensors", "Parameters", "Bytes"), types, title="Weights by type"))
     blocks.append(

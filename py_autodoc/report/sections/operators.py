@@ -13,16 +13,16 @@ def section(context: SectionContext) -> Section | None:
     rows = context.report.metrics.by_op
     if not rows:
         return None
-    shown = tuple(
+    op_rows = tuple(
         (
             (Name(row.type),),
-            (Value(row.count, "exact", f"/metrics/by_op/{at}/count"),),
-            (Value(row.params, "count", f"/metrics/by_op/{at}/params"),),
-            (Value(row.macs, "count", f"/metrics/by_op/{at}/macs"),),
-            (Value(row.flops, "count", f"/metrics/by_op/{at}/flops"),),
+            (Value(row.count, "exact", f"/metrics/by_op/{index}/count"),),
+            (Value(row.params, "count", f"/metrics/by_op/{index}/params"),),
+            (Value(row.macs, "count", f"/metrics/by_op/{index}/macs"),),
+            (Value(row.flops, "count", f"/metrics/by_op/{index}/flops"),),
         )
-        for at, row in enumerate(rows[:MOST])
+        for index, row in enumerate(rows[:MOST])
     )
-    head = ("Operator", "Nodes", *(label(one) for one in ("params", "macs", "flops")))
-    table = Table(head, shown, max(0, len(rows) - MOST))
+    head = ("Operator", "Nodes", *(label(metric) for metric in ("params", "macs", "flops")))
+    table = Table(head, op_rows, max(0, len(rows) - MOST))
     return Section("operators", "Operators", (table, Figure("operators", "Nodes by operator")))

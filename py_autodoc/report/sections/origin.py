@@ -21,14 +21,14 @@ def section(context: SectionContext) -> Section:
     """Return file, producer, operator sets, digests and metadata."""
     report = context.report
     model, graph = report.model, report.graph
-    opsets = ", ".join(f"{one.domain} {one.version}" for one in model.opset_imports)
-    maker = " ".join(part for part in (model.producer_name, model.producer_version) if part)
+    opsets = ", ".join(f"{opset.domain} {opset.version}" for opset in model.opset_imports)
+    producer = " ".join(text for text in (model.producer_name, model.producer_version) if text)
     rows: list[tuple[Line, ...]] = [
         (("File",), (Name(model.name),)),
         (("Bytes",), (Value(model.file_bytes, "exact", "/model/file_bytes"),)),
         (("Bytes of external data",), (Value(model.external_bytes, "exact", "/model/external_bytes"),)),
         (("Identity of the structure",), (Name(model.identity),)),
-        (("Written by",), (Name(maker),)),
+        (("Written by",), (Name(producer),)),
         (("ONNX IR version",), (model.onnx_ir_version,)),
         (("Operator sets",), (Name(opsets),)),
         (("Nodes",), (Value(graph.num_nodes, "exact", "/graph/num_nodes"),)),
@@ -43,18 +43,20 @@ def section(context: SectionContext) -> Section:
         (("SHA-256 of ", Name(file)), (Name(digest or ""),)) for file, digest in model.external_sha256.items()
     ]
     blocks: list[Block] = [Table(("File", "Value"), tuple(rows))]
-    others = [(key, value) for key, value in model.metadata.items() if key not in SETTINGS]
-    if others:
-        listed = tuple(((Name(key),), (Name(value),)) for key, value in others[:MOST])
-        blocks.append(Table(("Metadata", "Value"), listed, max(0, len(others) - MOST), "Other metadata"))
+    other_metadata = [(key, value) for key, value in model.metadata.items() if key not in SETTINGS]
+    if other_metadata:
+        listed = tuple(((Name(key),), (Name(value),)) for key, value in other_metadata[:MOST])
+        blocks.append(
+            Table(("Metadata", "Value"), listed, max(0, len(other_metadata) - MOST), "Other metadata")
+        )
     if model.doc_string:
         blocks.append(Paragraph((Name(model.doc_string),), "Documentation"))
-    made = report.generator
+    generator = report.generator
     blocks.append(
         Paragraph(
             (
-                f"Made by {made.name} {made.version} from the structure of the file. Nothing was run, "
-                "and weights were read only if requested.",
+                f"Made by {generator.name} {generator.version} from the structure of the file. Nothing was "
+                "run, and weights were read only if requested.",
             ),
             "This report",
         )

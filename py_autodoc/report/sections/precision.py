@@ -18,20 +18,20 @@ MOST = 20
 
 def section(context: SectionContext) -> Section | None:
     """Return the quantization, and the layers without it."""
-    made = context.report.architecture.quantization
-    if made is None:
+    info = context.report.architecture.quantization
+    if info is None:
         return None
     line = quantization_line(context.report)
     blocks: list[Block] = [Paragraph((line or "none", "."), "Quantization")]
-    if made.quantized:
-        at = "/architecture/quantization"
+    if info.quantized:
+        pointer = "/architecture/quantization"
         rows = (
-            (("Layers with quantized weights",), (Value(made.layers, "exact", f"{at}/layers"),)),
-            (("Layers with weights",), (Value(made.layers_total, "exact", f"{at}/layers_total"),)),
-            (("Share of the MACs",), (Value(made.macs_share, "share", f"{at}/macs_share"),)),
+            (("Layers with quantized weights",), (Value(info.layers, "exact", f"{pointer}/layers"),)),
+            (("Layers with weights",), (Value(info.layers_total, "exact", f"{pointer}/layers_total"),)),
+            (("Share of the MACs",), (Value(info.macs_share, "share", f"{pointer}/macs_share"),)),
         )
         blocks.append(Table(("Quantization", "Value"), rows))
-        names = tuple((context.layer_name(node),) for node in made.not_quantized[:MOST])
+        names = tuple((context.layer_name(node),) for node in info.not_quantized[:MOST])
         if names:
             blocks.append(Items(names, "Layers with weights that are not quantized"))
     return Section("precision", "Precision", tuple(blocks))

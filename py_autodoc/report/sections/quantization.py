@@ -15,64 +15,67 @@ from py_autodoc.report.sections.section_model import (
     Value,
 )
 
-AT = "/quantization"
+POINTER = "/quantization"
 
 
 def section(context: SectionContext) -> Section | None:
     """Return recommendations, sensitive layers and the recommended mixture; None without measurements."""
-    made = context.report.quantization
-    if made is None:
+    advice = context.report.quantization
+    if advice is None:
         return None
     blocks: list[Block] = [
-        Items(tuple((text,) for text in made.recommendations)),
+        Items(tuple((text,) for text in advice.recommendations)),
         Paragraph(
             (
-                "Measured with ", Value(made.samples, "exact", f"{AT}/samples"), " samples (",
-                Name(made.data), ") at the output ", Name(made.output), ": ",
-                Value(made.layers_measured, "exact", f"{AT}/layers_measured"), " of ",
-                Value(made.layers_total, "exact", f"{AT}/layers_total"),
-                " layers, each quantized alone (", f"{made.activations} data, {made.weights} weights", ").",
+                "Measured with ", Value(advice.samples, "exact", f"{POINTER}/samples"), " samples (",
+                Name(advice.data), ") at the output ", Name(advice.output), ": ",
+                Value(advice.layers_measured, "exact", f"{POINTER}/layers_measured"), " of ",
+                Value(advice.layers_total, "exact", f"{POINTER}/layers_total"),
+                " layers, each quantized alone (",
+                f"{advice.activations} data, {advice.weights} weights", ").",
             )
         ),
     ]  # fmt: skip
-    if made.sensitive_layers:
-        blocks.append(_layers(made))
-    if made.engine is not None:
-        blocks.append(_engine(made.engine))
+    if advice.sensitive_layers:
+        blocks.append(_layers(advice))
+    if advice.engine is not None:
+        blocks.append(_engine(advice.engine))
     return Section("quantization", "Quantization recommendations", tuple(blocks))
 
 
-def _layers(made: QuantizationAdvice) -> Table:
+def _layers(advice: QuantizationAdvice) -> Table:
     rows = []
-    for at, one in enumerate(made.sensitive_layers):
-        here = f"{AT}/sensitive_layers/{at}"
+    for index, layer in enumerate(advice.sensitive_layers):
+        pointer = f"{POINTER}/sensitive_layers/{index}"
         rows.append(
             (
-                (Name(one.layer),), (one.quantization,), _number(one.sqnr_db, 1, " dB"),
-                (Value(one.accuracy_drop, "share", f"{here}/accuracy_drop"),), (one.recommendation,),
+                (Name(layer.layer),), (layer.quantization,), _number(layer.sqnr_db, 1, " dB"),
+                (Value(layer.accuracy_drop, "share", f"{pointer}/accuracy_drop"),), (layer.recommendation,),
             )
         )  # fmt: skip
     head = ("Sensitive layer", "Quantized to", "SQNR", "Largest score moved", "Recommendation")
     return Table(head, tuple(rows))
 
 
-def _engine(one: EngineSummary) -> Table:
-    here = f"{AT}/engine"
+def _engine(engine: EngineSummary) -> Table:
+    pointer = f"{POINTER}/engine"
     rows: list[tuple[Line, Line]] = [
-        (("Layers with weights",), (Value(one.layers, "exact", f"{here}/layers"),)),
-        (("In float",), (Value(one.float_layers, "exact", f"{here}/float_layers"),)),
-        (("Quantized",), (Value(one.quantized_layers, "exact", f"{here}/quantized_layers"),)),
-        (("Weights",), (Value(one.weight_bytes, "size", f"{here}/weight_bytes"),)),
-        (("Weights in float",), (Value(one.float_weight_bytes, "size", f"{here}/float_weight_bytes"),)),
+        (("Layers with weights",), (Value(engine.layers, "exact", f"{pointer}/layers"),)),
+        (("In float",), (Value(engine.float_layers, "exact", f"{pointer}/float_layers"),)),
+        (("Quantized",), (Value(engine.quantized_layers, "exact", f"{pointer}/quantized_layers"),)),
+        (("Weights",), (Value(engine.weight_bytes, "size", f"{pointer}/weight_bytes"),)),
+        (("Weights in float",), (Value(engine.float_weight_bytes, "size", f"{pointer}/float_weight_bytes"),)),
     ]
-    if one.latency_ms is not None:
-        said = f" ({one.latency_source}, {one.device})"
-        rows.append(((f"Latency{said}",), _number(one.latency_ms, 3, " ms")))
-        rows.append((("Latency in float",), _number(one.float_latency_ms, 3, " ms")))
-        rows.append((("Speed-up",), _number(one.speedup, 2, "×")))
-    rows.append((("SQNR",), _number(one.sqnr_db, 1, " dB")))
-    if one.agreement is not None:
-        rows.append((("Largest score as in float",), (Value(one.agreement, "share", f"{here}/agreement"),)))
+    if engine.latency_ms is not None:
+        source = f" ({engine.latency_source}, {engine.device})"
+        rows.append(((f"Latency{source}",), _number(engine.latency_ms, 3, " ms")))
+        rows.append((("Latency in float",), _number(engine.float_latency_ms, 3, " ms")))
+        rows.append((("Speed-up",), _number(engine.speedup, 2, "×")))
+    rows.append((("SQNR",), _number(engine.sqnr_db, 1, " dB")))
+    if engine.agreement is not None:
+        rows.append(
+            (("Largest score as in float",), (Value(engine.agreement, "share", f"{pointer}/agreement"),))
+        )
     return Table(("Engine summary", "Value"), tuple(rows))
 
 

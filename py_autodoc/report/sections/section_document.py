@@ -27,11 +27,11 @@ LONGEST = 2_000
 def document(context: SectionContext) -> ReportDocument:
     """Return the report as texts, without figures: the viewer shows the graph itself."""
     report = context.report
-    made = sections(context)
+    all_sections = sections(context)
     return ReportDocument(
         title=_cut(report.model.name) or "Model",
         subtitle=_cut(report.identity.text) if report.identity else "",
-        tiles=[[label, text] for label, text in tiles(made)],
+        tiles=[[label, text] for label, text in tiles(all_sections)],
         sizes={dim.name: dim.value for dim in report.dims if dim.value is not None},
         sections=[
             SectionInfo(
@@ -39,18 +39,18 @@ def document(context: SectionContext) -> ReportDocument:
                 title=section.title,
                 blocks=[_block(block) for block in section.blocks if not isinstance(block, Figure)],
             )
-            for section in made
+            for section in all_sections
         ],
     )
 
 
-def tiles(made: list[Section]) -> list[tuple[str, str]]:
+def tiles(all_sections: list[Section]) -> list[tuple[str, str]]:
     """Return label and text of the main totals, as in the section of totals."""
-    totals = next(section for section in made if section.id == "totals").blocks[0]
+    totals = next(section for section in all_sections if section.id == "totals").blocks[0]
     assert isinstance(totals, Table)
-    found = {line_text(row[0]): line_text(row[1]) for row in totals.rows}
-    labels = [total_label(one.id) for one in shown("totals") if "strip" in one.shown]
-    return [(label, found[label]) for label in labels]
+    texts = {line_text(row[0]): line_text(row[1]) for row in totals.rows}
+    labels = [total_label(metric.id) for metric in shown("totals") if "strip" in metric.shown]
+    return [(label, texts[label]) for label in labels]
 
 
 def _block(block: Block) -> SectionBlock:
@@ -72,21 +72,21 @@ def _block(block: Block) -> SectionBlock:
     assert isinstance(block, Diagram)
     return SectionBlock(
         kind="diagram",
-        stages=[SectionStage(title=_cut(one.title), detail=_cut(one.detail)) for one in block.around],
+        stages=[SectionStage(title=_cut(stage.title), detail=_cut(stage.detail)) for stage in block.around],
         caption=block.caption,
     )
 
 
 def _cells(line: Line) -> list[SectionCell]:
-    found = []
+    cells = []
     for cell in line:
         if isinstance(cell, Value):
-            found.append(SectionCell(kind="value", text=cell.text))
+            cells.append(SectionCell(kind="value", text=cell.text))
         elif isinstance(cell, Name):
-            found.append(SectionCell(kind="name", text=_cut(cell.text) or "—"))
+            cells.append(SectionCell(kind="name", text=_cut(cell.text) or "—"))
         else:
-            found.append(SectionCell(kind="text", text=_cut(cell)))
-    return found
+            cells.append(SectionCell(kind="text", text=_cut(cell)))
+    return cells
 
 
 def _cut(text: str) -> str:

@@ -97,8 +97,9 @@ class Table:
     def numeric(self) -> tuple[bool, ...]:
         """Return, by column, whether it contains only numbers."""
         return tuple(
-            bool(self.rows) and all(len(row[at]) == 1 and isinstance(row[at][0], Value) for row in self.rows)
-            for at in range(len(self.head))
+            bool(self.rows)
+            and all(len(row[column]) == 1 and isinstance(row[column][0], Value) for row in self.rows)
+            for column in range(len(self.head))
         )
 
 

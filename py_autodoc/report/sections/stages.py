@@ -19,12 +19,12 @@ FEW = 6
 def diagram(report: Report) -> Diagram | None:
     """Return the boxes in execution order; None for a model with only one."""
     layers = [layer for layer in report.layers if not layer.subgraph]
-    place = {layer.id: at for at, layer in enumerate(layers)}
-    boxes = _merged(_boxes(report, layers, place), report)
+    position = {layer.id: index for index, layer in enumerate(layers)}
+    boxes = _merged(_boxes(report, layers, position), report)
     if len(boxes) < 2:
         return None
-    owner = {layer: at for at, (_, members) in enumerate(boxes) for layer in members}
-    stages = [Stage(title, _detail([layers[place[node]] for node in members])) for title, members in boxes]
+    box_of = {layer: index for index, (_, members) in enumerate(boxes) for layer in members}
+    stages = [Stage(title, _detail([layers[position[node]] for node in members])) for title, members in boxes]
     inputs = {value.name for value in report.graph.inputs}
     outputs = {value.name for value in report.graph.outputs}
     first, last = len(stages), len(stages) + 1
@@ -32,15 +32,15 @@ def diagram(report: Report) -> Diagram | None:
         Stage("Inputs", plural(len(inputs), "input")),
         Stage("Outputs", plural(len(outputs), "output")),
     ]
-    maker: dict[str, int] = dict.fromkeys(inputs, first)
+    producer: dict[str, int] = dict.fromkeys(inputs, first)
     edges: dict[tuple[int, int], None] = {}
     for layer in layers:
-        at = owner[layer.id]
+        index = box_of[layer.id]
         for name in layer.inputs:
-            if name in maker and maker[name] != at:
-                edges[maker[name], at] = None
-        maker.update((name, at) for name in layer.outputs if name)
-    edges.update(((maker[name], last), None) for name in outputs if name in maker)
+            if name in producer and producer[name] != index:
+                edges[producer[name], index] = None
+        producer.update((name, index) for name in layer.outputs if name)
+    edges.update(((producer[name], last), None) for name in outputs if name in producer)
     order = [first, *range(first), last]
     chain = set(edges) <= set(itertools.pairwise(order))
     caption = "Stages in execution order"
@@ -52,52 +52,52 @@ def diagram(report: Report) -> Diagram | None:
 Box = tuple[str, list[int]]
 
 
-def _boxes(report: Report, layers: Sequence[Layer], place: dict[int, int]) -> list[Box]:
+def _boxes(report: Report, layers: Sequence[Layer], position: dict[int, int]) -> list[Box]:
     """Return modules if the model names some, else structures, plus loose nodes, in execution order."""
     modules = [block for block in report.blocks if block.kind == "module"]
-    found = modules or [block for block in report.blocks if block.parent is None]
+    blocks = modules or [block for block in report.blocks if block.parent is None]
     below: dict[int | None, list[Block]] = {}
-    for block in found:
+    for block in blocks:
         below.setdefault(block.parent if modules else None, []).append(block)
-    shown = below.get(None, [])
+    visible = below.get(None, [])
     while True:
         opened = max(
-            (block for block in shown if below.get(block.id)), key=lambda b: len(b.nodes), default=None
+            (block for block in visible if below.get(block.id)), key=lambda b: len(b.nodes), default=None
         )
-        if opened is None or (len(shown) >= FEW and len(opened.nodes) * 2 < len(layers)):
+        if opened is None or (len(visible) >= FEW and len(opened.nodes) * 2 < len(layers)):
             break
-        rest = [block for block in shown if block is not opened] + below[opened.id]
-        if len(rest) > 8 * MOST:
+        replaced = [block for block in visible if block is not opened] + below[opened.id]
+        if len(replaced) > 8 * MOST:
             break
-        shown = rest
-    owner: dict[int, Block] = {}
-    for block in sorted(shown, key=lambda block: len(block.nodes)):
+        visible = replaced
+    block_of: dict[int, Block] = {}
+    for block in sorted(visible, key=lambda block: len(block.nodes)):
         for node in block.nodes:
-            owner.setdefault(node, block)
+            block_of.setdefault(node, block)
     boxes: dict[int, Box] = {}
     for layer in layers:
-        held = owner.get(layer.id)
-        if held is not None:
-            key = held.id
-            boxes.setdefault(key, (_title(held), []))[1].append(layer.id)
-    ordered = sorted(boxes.values(), key=lambda box: place[box[1][0]])
-    loose = [layer.id for layer in layers if layer.id not in owner]
-    return _with_loose(ordered, loose, place)
+        owner = block_of.get(layer.id)
+        if owner is not None:
+            key = owner.id
+            boxes.setdefault(key, (_title(owner), []))[1].append(layer.id)
+    ordered = sorted(boxes.values(), key=lambda box: position[box[1][0]])
+    loose = [layer.id for layer in layers if layer.id not in block_of]
+    return _with_loose(ordered, loose, position)
 
 
 def _title(block: Block) -> str:
     return block.type or (block.name.rsplit("/", 1)[-1] if block.kind == "module" else block.kind)
 
 
-def _with_loose(boxes: list[Box], loose: list[int], place: dict[int, int]) -> list[Box]:
+def _with_loose(boxes: list[Box], loose: list[int], position: dict[int, int]) -> list[Box]:
     """Put loose nodes into boxes of their own, split where a box begins."""
     if not loose:
         return boxes
-    starts = [place[box[1][0]] for box in boxes]
+    starts = [position[box[1][0]] for box in boxes]
     groups: dict[int, list[int]] = {}
     for node in loose:
-        groups.setdefault(sum(start < place[node] for start in starts), []).append(node)
-    return sorted([*boxes, *(("", nodes) for nodes in groups.values())], key=lambda box: place[box[1][0]])
+        groups.setdefault(sum(start < position[node] for start in starts), []).append(node)
+    return sorted([*boxes, *(("", nodes) for nodes in groups.values())], key=lambda box: position[box[1][0]])
 
 
 def _merged(boxes: list[Box], report: Report) -> list[Box]:
@@ -111,10 +111,10 @@ def _merged(boxes: list[Box], report: Report) -> list[Box]:
             runs.append((title, 1, nodes))
     named = [(_named(title, times, nodes, kinds), nodes) for title, times, nodes in runs]
     while len(named) > MOST:
-        at = min(range(len(named) - 1), key=lambda i: len(named[i][1]) + len(named[i + 1][1]))
-        (one, first), (two, second) = named[at : at + 2]
-        begin, end = one.split(" … ")[0], two.split(" … ")[-1]
-        named[at : at + 2] = [(begin if begin == end else f"{begin} … {end}", first + second)]
+        index = min(range(len(named) - 1), key=lambda i: len(named[i][1]) + len(named[i + 1][1]))
+        (title_before, first), (title_after, second) = named[index : index + 2]
+        begin, end = title_before.split(" … ")[0], title_after.split(" … ")[-1]
+        named[index : index + 2] = [(begin if begin == end else f"{begin} … {end}", first + second)]
     return named
 
 

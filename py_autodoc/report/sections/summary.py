@@ -42,11 +42,11 @@ def _what(report: Report) -> Line:
         return ("The file does not state its task: ", architecture_line(report), ".")
     sure = "" if words.known.task in ("file", "structure") else "Probably "
     task = words.task if sure else words.task[:1].upper() + words.task[1:]
-    told = {"file": "as the file says", "structure": "by its structure"}.get(
+    source = {"file": "as the file says", "structure": "by its structure"}.get(
         words.known.task, "by its structure"
     )
     family = "" if words.family == "unknown" else f"; {words.family}"
-    return (sure, task, family, f" – {told}.")
+    return (sure, task, family, f" – {source}.")
 
 
 def _size(report: Report) -> Line:
@@ -78,23 +78,23 @@ def _work(report: Report) -> Iterator[Line]:
 
 
 def _sizes(report: Report) -> str:
-    known = [f"{dim.name} = {dim.value:,}" for dim in report.dims if dim.value is not None]
-    return f" at {', '.join(known[:4])}" if known else ""
+    sizes = [f"{dim.name} = {dim.value:,}" for dim in report.dims if dim.value is not None]
+    return f" at {', '.join(sizes[:4])}" if sizes else ""
 
 
 def _device(report: Report) -> Iterator[Line]:
-    found = report.hardware_estimates
-    if found is None or found.estimated_latency_ms is None:
+    estimates = report.hardware_estimates
+    if estimates is None or estimates.estimated_latency_ms is None:
         return
     fits = {True: "it fits into the memory", False: "it does not fit into the memory", None: ""}[
-        found.fits_in_vram
+        estimates.fits_in_vram
     ]
-    low, high = found.latency_low_ms, found.latency_high_ms
+    low, high = estimates.latency_low_ms, estimates.latency_high_ms
     yield (
-        "On ", Name(found.device_name), f" ({found.precision}) about ",
-        Value(found.estimated_latency_ms / 1e3, "seconds", least=bool(found.unknown_kernels)),
+        "On ", Name(estimates.device_name), f" ({estimates.precision}) about ",
+        Value(estimates.estimated_latency_ms / 1e3, "seconds", least=bool(estimates.unknown_kernels)),
         " (", Value(None if low is None else low / 1e3, "seconds"), " to ",
-        Value(None if high is None else high / 1e3, "seconds"), f", {found.label})",
+        Value(None if high is None else high / 1e3, "seconds"), f", {estimates.label})",
         f"; {fits}." if fits else ".",
     )  # fmt: skip
 
@@ -103,11 +103,11 @@ def _risks(report: Report) -> Line:
     counts = dict.fromkeys(_SEVERITIES, 0)
     for signal in report.risk_signals:
         counts[signal.severity] = counts.get(signal.severity, 0) + 1
-    told = ", ".join(f"{number:,} {severity}" for severity, number in counts.items() if number)
-    if not told:
+    by_severity = ", ".join(f"{number:,} {severity}" for severity, number in counts.items() if number)
+    if not by_severity:
         return ("No findings.",)
     first = report.risk_signals[0]
-    parts: Line = (f"{plural(len(report.risk_signals), 'finding')}: {told}.",)
+    parts: Line = (f"{plural(len(report.risk_signals), 'finding')}: {by_severity}.",)
     if first.severity in ("high", "medium"):
         parts += (" First: ", first.description, " ", first.recommendation)
     return parts
@@ -149,11 +149,11 @@ def _capital(text: str) -> str:
 
 def _repeats(report: Report) -> Iterator[Line]:
     """Return the part that covers most layers, all its runs together."""
-    same = [one for one in report.repeats if one.name == report.repeats[0].name]
+    same = [repeat for repeat in report.repeats if repeat.name == report.repeats[0].name]
     if same:
-        nodes = sum(one.count * one.size for one in same)
+        nodes = sum(repeat.count * repeat.size for repeat in same)
         yield (
-            Name(same[0].name), " is repeated ", Value(sum(one.count for one in same)), " times, ",
+            Name(same[0].name), " is repeated ", Value(sum(repeat.count for repeat in same)), " times, ",
             Value(nodes), " nodes in all.",
         )  # fmt: skip
 

@@ -13,11 +13,15 @@ def section(context: SectionContext) -> Section:
     rows, reasons = [], {}
     for metric in shown("totals"):
         total, label = total_of(metric.id), total_label(metric.id)
-        value, place = getattr(numbers, total.field), f"/metrics/{total.field}"
-        known = getattr(cover, total.covered) if total.covered else None
-        least = known is not None and known < 1
+        value, pointer = getattr(numbers, total.field), f"/metrics/{total.field}"
+        coverage = getattr(cover, total.covered) if total.covered else None
+        least = coverage is not None and coverage < 1
         rows.append(
-            ((label,), (Value(value, metric.written, place, least),), (Value(value, "exact", place, least),))
+            (
+                (label,),
+                (Value(value, metric.written, pointer, least),),
+                (Value(value, "exact", pointer, least),),
+            )
         )
         if total.reason:
             reasons[label] = getattr(numbers, total.reason)

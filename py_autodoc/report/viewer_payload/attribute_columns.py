@@ -25,8 +25,8 @@ def attribute_columns(attributes: Iterable[tuple[int, Mapping[str, Any]]]) -> At
     values: list[_Item] = []
     nodes: list[int] = []
     entries: list[int] = []
-    for node, held in attributes:
-        for name, value in held.items():
+    for node, attributes_of_node in attributes:
+        for name, value in attributes_of_node.items():
             item = _item(value)
             key = (name, repr(item))
             entry = pool.get(key)

@@ -127,10 +127,12 @@ def _hardware(analysis: Analysis) -> HardwarePart | None:
     if analysis.kernels is None:
         return None
     stored = stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
-    shown = TENSORRT if analysis.hardware is None else analysis.hardware.runtime
+    current = TENSORRT if analysis.hardware is None else analysis.hardware.runtime
     few = len(analysis.model.nodes) <= MOST_NODES
-    others = [(one, kernels_in(analysis, one)) for one in RUNTIMES if few and one.id != shown.id]
-    return hardware_part(analysis.kernels, stored, analysis.hardware, others)
+    alternatives = [
+        (runtime, kernels_in(analysis, runtime)) for runtime in RUNTIMES if few and runtime.id != current.id
+    ]
+    return hardware_part(analysis.kernels, stored, analysis.hardware, alternatives)
 
 
 def _modules(model: Model) -> ModuleColumns | None:
@@ -140,13 +142,13 @@ def _modules(model: Model) -> ModuleColumns | None:
     for node in model.nodes:
         if node.record is not None:
             scope = node.record.scope
-            others = tuple(one for one in node.record.scopes if one != scope)[:MAX_MODULE_ORIGINS]
-            nodes[node.id] = pool[node.record.tag or node.tag, (scope, *others)]
+            other_scopes = tuple(path for path in node.record.scopes if path != scope)[:MAX_MODULE_ORIGINS]
+            nodes[node.id] = pool[node.record.tag or node.tag, (scope, *other_scopes)]
     if not pool:
         return None
     return ModuleColumns(
         tag=[shorten_middle(tag) for tag, _ in pool],
-        scopes=[[shorten_middle(one) for one in many] for _, many in pool],
+        scopes=[[shorten_middle(path) for path in many] for _, many in pool],
         node=nodes,
     )
 
@@ -191,10 +193,10 @@ def _nodes(analysis: Analysis, tree: ScopeTree, ops: _StringPool[tuple[str, str,
 def _reasons(analysis: Analysis, numbers: list[NodeNumbers]) -> dict[str, str]:
     """Return why nodes have no number for one inference."""
     costs = enumerate(zip(analysis.costs, numbers, strict=True))
-    found = [
+    reasons = [
         why_null(analysis, node, n.reason) if entry.counted else NOT_COUNTED for node, (entry, n) in costs
     ]
-    return {str(node): why for node, why in enumerate(found) if why}
+    return {str(node): why for node, why in enumerate(reasons) if why}
 
 
 def _runs(analysis: Analysis) -> dict[str, Any]:

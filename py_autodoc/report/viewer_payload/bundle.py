@@ -56,22 +56,22 @@ def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
     descriptions: list[dict[str, str]] = []
     nodes: dict[str, BundleNode] = {}
     for number in _detailed(analysis):
-        found = node_facts(analysis.loaded, model, analysis.types, number)
-        place = None
-        if found.documented is not None:
-            key = (found.documented.domain, found.documented.type, found.documented.since_version)
-            place = operators.setdefault(key, len(pool))
-            if place == len(pool):
-                pool.append(operator_info(found.documented))
+        facts = node_facts(analysis.loaded, model, analysis.types, number)
+        index = None
+        if facts.documented is not None:
+            key = (facts.documented.domain, facts.documented.type, facts.documented.since_version)
+            index = operators.setdefault(key, len(pool))
+            if index == len(pool):
+                pool.append(operator_info(facts.documented))
                 descriptions.append({})
-            descriptions[place].update({a.name: a.description for a in found.attributes if a.description})
+            descriptions[index].update({a.name: a.description for a in facts.attributes if a.description})
         nodes[str(number)] = BundleNode(
-            operator=place,
-            attributes=[_undescribed(a) for a in found.attributes],
-            constants=found.constants,
+            operator=index,
+            attributes=[_undescribed(a) for a in facts.attributes],
+            constants=facts.constants,
             tag=shorten_middle(model.nodes[number].tag),
-            doc_string=found.doc_string,
-            metadata=found.metadata,
+            doc_string=facts.doc_string,
+            metadata=facts.metadata,
             module=module_origin(model.nodes[number]),
         )
     return Bundle(

@@ -28,11 +28,11 @@ def hardware_part(
     kernels: Kernels,
     stored: list[str],
     chosen: DeviceChoice | None,
-    others: Sequence[tuple[Runtime, Kernels]] = (),
+    alternatives: Sequence[tuple[Runtime, Kernels]] = (),
 ) -> HardwarePart:
     """Return the data for latency estimates in the viewer; a custom device is listed last.
 
-    ``others`` are the kernels in other runtimes.
+    ``alternatives`` are the kernels in other runtimes.
     """
     devices = device_columns()
     if chosen is not None and chosen.device.id not in devices.id:
@@ -49,22 +49,22 @@ def hardware_part(
         runtime_label=runs.label,
         runtimes=[
             RuntimeKernels(
-                id=one.id,
-                label=one.label,
-                overhead_s=one.overhead_s,
-                overhead_cycles=one.overhead_cycles,
-                issue_s=one.issue_s,
-                compared=list(one.compared),
-                kernels=_kernels(found),
+                id=runtime.id,
+                label=runtime.label,
+                overhead_s=runtime.overhead_s,
+                overhead_cycles=runtime.overhead_cycles,
+                issue_s=runtime.issue_s,
+                compared=list(runtime.compared),
+                kernels=_kernels(runtime_kernels),
             )
-            for one, found in others
+            for runtime, runtime_kernels in alternatives
         ],
     )
 
 
 @lru_cache(maxsize=1)
 def _devices() -> tuple[Device, ...]:
-    return tuple(found for found in map(device, profiles()) if found is not None)
+    return tuple(known_device for known_device in map(device, profiles()) if known_device is not None)
 
 
 @lru_cache(maxsize=1)
@@ -75,28 +75,34 @@ def device_columns() -> DeviceColumns:
 
 def _columns(devices: tuple[Device, ...]) -> DeviceColumns:
     return DeviceColumns(
-        id=[one.id for one in devices],
-        name=[one.name for one in devices],
-        vendor=[one.vendor for one in devices],
-        category=[one.category for one in devices],
-        memory_bytes=[one.memory_bytes for one in devices],
-        usable_memory_fraction=[one.usable_memory_fraction for one in devices],
-        bandwidth_bytes_per_s=[one.bandwidth_bytes_per_s for one in devices],
-        peaks={name: [one.peak(name) for one in devices] for name in PRECISIONS},
-        sustained=[one.sustained for one in devices],
-        units=[one.units for one in devices],
-        l2_bytes=[one.l2_bytes for one in devices],
-        clock_hz=[one.clock_hz for one in devices],
-        band=[one.band for one in devices],
-        confidence=[one.confidence for one in devices],
-        measured={str(at): list(one.measured) for at, one in enumerate(devices) if one.measured is not None},
-        watts=[one.watts for one in devices],
-        prices={str(at): price for at, one in enumerate(devices) if (price := _price(one)) is not None},
+        id=[device.id for device in devices],
+        name=[device.name for device in devices],
+        vendor=[device.vendor for device in devices],
+        category=[device.category for device in devices],
+        memory_bytes=[device.memory_bytes for device in devices],
+        usable_memory_fraction=[device.usable_memory_fraction for device in devices],
+        bandwidth_bytes_per_s=[device.bandwidth_bytes_per_s for device in devices],
+        peaks={name: [device.peak(name) for device in devices] for name in PRECISIONS},
+        sustained=[device.sustained for device in devices],
+        units=[device.units for device in devices],
+        l2_bytes=[device.l2_bytes for device in devices],
+        clock_hz=[device.clock_hz for device in devices],
+        band=[device.band for device in devices],
+        confidence=[device.confidence for device in devices],
+        measured={
+            str(index): list(device.measured)
+            for index, device in enumerate(devices)
+            if device.measured is not None
+        },
+        watts=[device.watts for device in devices],
+        prices={
+            str(index): price for index, device in enumerate(devices) if (price := _price(device)) is not None
+        },
     )
 
 
-def _price(one: Device) -> DevicePrice | None:
-    rented = of_device(one.id)
+def _price(device: Device) -> DevicePrice | None:
+    rented = of_device(device.id)
     price = None if rented is None else rented.approx_on_demand_usd_per_hour
     if rented is None or price is None:
         return None
@@ -120,29 +126,29 @@ def latency_model(runtime: Runtime = TENSORRT) -> LatencyModel:
     )
 
 
-def _kernels(found: Kernels) -> KernelColumns:
-    read_offsets, reads = to_csr(found.reads)
-    write_offsets, writes = to_csr(found.writes)
+def _kernels(kernels: Kernels) -> KernelColumns:
+    read_offsets, reads = to_csr(kernels.reads)
+    write_offsets, writes = to_csr(kernels.writes)
     return KernelColumns(
-        node=found.node,
-        kind=found.kind,
-        anchor=found.anchor,
+        node=kernels.node,
+        kind=kernels.kind,
+        anchor=kernels.anchor,
         read_offsets=read_offsets,
         reads=reads,
         write_offsets=write_offsets,
         writes=writes,
-        product=found.product,
-        n_axis=found.n_axis,
-        groups=found.groups,
+        product=kernels.product,
+        n_axis=kernels.n_axis,
+        groups=kernels.groups,
         routed=[
             RoutedKernels(
-                router=one.router,
-                chosen=one.chosen,
-                dims=list(one.dims),
-                kernels=list(one.kernels),
-                macs=list(one.macs),
-                depth=list(one.depth),
+                router=routing.router,
+                chosen=routing.chosen,
+                dims=list(routing.dims),
+                kernels=list(routing.kernels),
+                macs=list(routing.macs),
+                depth=list(routing.depth),
             )
-            for one in found.routed
+            for routing in kernels.routed
         ],
     )

@@ -26,49 +26,49 @@ _SIGNS = {
 
 def node_settings(model: Model) -> dict[str, str]:
     """Return node id (as text) → its setting, for nodes with a short one."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     # Thousands of nodes share the same few settings.
     shared: dict[str, str] = {}
     for node in model.nodes:
         rule = _RULES.get((node.domain, node.op_type))
         text = rule(node, _Constants(model, node)) if rule is not None else ""
         if text and len(text) <= MAX_TEXT:
-            found[str(node.id)] = shared.setdefault(text, text)
-    return found
+            settings[str(node.id)] = shared.setdefault(text, text)
+    return settings
 
 
 class _Constants:
     """The constant inputs of one node."""
 
     def __init__(self, model: Model, node: Node) -> None:
-        self._known: Mapping[int, Any] = model.constants
+        self._values: Mapping[int, Any] = model.constants
         self._tensors = model.tensors
         self._inputs = node.inputs
 
-    def has(self, place: int) -> bool:
+    def has(self, index: int) -> bool:
         """Return True if the optional input is given."""
-        return place < len(self._inputs) and self._inputs[place] >= 0
+        return index < len(self._inputs) and self._inputs[index] >= 0
 
-    def items(self, place: int) -> list[Any] | None:
+    def items(self, index: int) -> list[Any] | None:
         """Return the values of an input; None if they are unknown or many."""
-        held = self._known.get(self._inputs[place]) if self.has(place) else None
-        if held is None or held.size > _MAX_ITEMS or held.dtype.kind not in "fiub":
+        array = self._values.get(self._inputs[index]) if self.has(index) else None
+        if array is None or array.size > _MAX_ITEMS or array.dtype.kind not in "fiub":
             return None
-        values: list[Any] = held.reshape(-1).tolist()
+        values: list[Any] = array.reshape(-1).tolist()
         return values
 
-    def integers(self, place: int) -> list[int]:
+    def integers(self, index: int) -> list[int]:
         """Return the values of an input with few integers, else an empty list."""
-        values = self.items(place)
+        values = self.items(index)
         return _sizes(values) if values is not None else []
 
-    def shape(self, place: int) -> tuple[Any, ...]:
+    def shape(self, index: int) -> tuple[Any, ...]:
         """Return the declared shape of an input; empty if it has none."""
-        return (self._tensors[self._inputs[place]].shape or ()) if self.has(place) else ()
+        return (self._tensors[self._inputs[index]].shape or ()) if self.has(index) else ()
 
-    def scalar(self, place: int, digits: int = 4) -> str:
+    def scalar(self, index: int, digits: int = 4) -> str:
         """Return the only value of an input, else an empty text."""
-        values = self.items(place)
+        values = self.items(index)
         return _number(values[0], digits) if values is not None and len(values) == 1 else ""
 
 
@@ -85,23 +85,23 @@ def _number(value: Any, digits: int = 4) -> str:
     return f"{value:.{digits}g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-").replace("-", "−")
 
 
-def _binary(node: Node, held: _Constants) -> str:
+def _binary(node: Node, constants: _Constants) -> str:
     sign = _SIGNS[node.op_type]
     if len(node.inputs) != 2:
         return ""
-    second = held.scalar(1)
+    second = constants.scalar(1)
     if second:
         return f"{sign} {second}"
-    first = held.scalar(0)
+    first = constants.scalar(0)
     return f"{first} {sign}" if first else ""
 
 
-def _clip(node: Node, held: _Constants) -> str:
+def _clip(node: Node, constants: _Constants) -> str:
     bounds = []
-    for place, name in ((1, "min"), (2, "max")):
-        given = node.attributes.get(name)
-        text = _number(given) if isinstance(given, (int, float)) else held.scalar(place)
-        if held.has(place) and not text:
+    for index, name in ((1, "min"), (2, "max")):
+        attribute = node.attributes.get(name)
+        text = _number(attribute) if isinstance(attribute, (int, float)) else constants.scalar(index)
+        if constants.has(index) and not text:
             return ""
         bounds.append(text)
     low, high = bounds
@@ -110,8 +110,8 @@ def _clip(node: Node, held: _Constants) -> str:
     return f"≥ {low}" if low else f"≤ {high}" if high else ""
 
 
-def _where(node: Node, held: _Constants) -> str:
-    texts = [held.scalar(place) for place in (1, 2)]
+def _where(node: Node, constants: _Constants) -> str:
+    texts = [constants.scalar(index) for index in (1, 2)]
     words = (f"then {texts[0]}" if texts[0] else "", f"else {texts[1]}" if texts[1] else "")
     return " ".join(filter(None, words))
 
@@ -121,15 +121,15 @@ def _cast(node: Node, _: _Constants) -> str:
     return f"to {dtype_name(to)}" if isinstance(to, int) else ""
 
 
-def _index(node: Node, held: _Constants) -> str:
-    text = held.scalar(1)
+def _index(node: Node, constants: _Constants) -> str:
+    text = constants.scalar(1)
     axis = node.attributes.get("axis")
-    where = f", axis {_number(axis)}" if isinstance(axis, int) and axis != 0 else ""
-    return f"[{text}]{where}" if text else ""
+    axis_text = f", axis {_number(axis)}" if isinstance(axis, int) and axis != 0 else ""
+    return f"[{text}]{axis_text}" if text else ""
 
 
-def _gather_axis(node: Node, held: _Constants) -> str:
-    return _attribute("axis", "axis")(node, held) or "axis 0"
+def _gather_axis(node: Node, constants: _Constants) -> str:
+    return _attribute("axis", "axis")(node, constants) or "axis 0"
 
 
 def _window(node: Node) -> list[str]:
@@ -137,7 +137,7 @@ def _window(node: Node) -> list[str]:
     parts = []
     for name, word in (("kernel_shape", ""), ("strides", "stride "), ("dilations", "dilation ")):
         values = _sizes(node.attributes.get(name))
-        if not values or (word and all(one == 1 for one in values)):
+        if not values or (word and all(value == 1 for value in values)):
             continue
         if word and len(set(values)) == 1:
             values = values[:1]
@@ -149,9 +149,9 @@ def _pool(node: Node, _: _Constants) -> str:
     return ", ".join(_window(node))
 
 
-def _convolution(node: Node, held: _Constants) -> str:
+def _convolution(node: Node, constants: _Constants) -> str:
     parts = _window(node)
-    weight = held.shape(3 if node.op_type == "QLinearConv" else 1)
+    weight = constants.shape(3 if node.op_type == "QLinearConv" else 1)
     if "kernel_shape" not in node.attributes and len(weight) > 2 and _sizes(weight):
         parts.insert(0, _dims(_sizes(weight)[2:]))
     groups = node.attributes.get("group", 1)
@@ -165,7 +165,11 @@ def _sizes(values: Any) -> list[int]:
     """Return a short list of integers; empty for anything else."""
     if not isinstance(values, (list, tuple)) or len(values) > _MAX_ITEMS:
         return []
-    return list(values) if all(isinstance(one, int) and not isinstance(one, bool) for one in values) else []
+    return (
+        list(values)
+        if all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+        else []
+    )
 
 
 def _dims(values: Sequence[int]) -> str:
@@ -180,22 +184,22 @@ def _text(node: Node, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _reshape(node: Node, held: _Constants) -> str:
-    sizes = held.integers(1) or _sizes(node.attributes.get("shape"))
+def _reshape(node: Node, constants: _Constants) -> str:
+    sizes = constants.integers(1) or _sizes(node.attributes.get("shape"))
     return f"→ {_dims(sizes)}" if sizes else ""
 
 
-def _axes(node: Node, held: _Constants) -> str:
+def _axes(node: Node, constants: _Constants) -> str:
     """Return the axes, given as an attribute or, in later opsets, as the second input."""
-    given = node.attributes.get("axes", node.attributes.get("axis"))
-    axes = [given] if isinstance(given, int) else _sizes(given) or held.integers(1)
+    attribute = node.attributes.get("axes", node.attributes.get("axis"))
+    axes = [attribute] if isinstance(attribute, int) else _sizes(attribute) or constants.integers(1)
     return f"{'axis' if len(axes) == 1 else 'axes'} {' '.join(map(_number, axes))}" if axes else ""
 
 
-def _softmax(node: Node, held: _Constants) -> str:
+def _softmax(node: Node, constants: _Constants) -> str:
     """Return the axis unless it is the last one, which is usual."""
     axis = node.attributes.get("axis")
-    return _axes(node, held) if isinstance(axis, int) and axis != -1 else ""
+    return _axes(node, constants) if isinstance(axis, int) and axis != -1 else ""
 
 
 def _split(node: Node, _: _Constants) -> str:
@@ -203,14 +207,14 @@ def _split(node: Node, _: _Constants) -> str:
     return f"axis {_number(axis)}, into {len(node.outputs)}" if isinstance(axis, int) else ""
 
 
-def _slice(node: Node, held: _Constants) -> str:
+def _slice(node: Node, constants: _Constants) -> str:
     """Return ``axis 1, 0:64``; for several axes all of them."""
     lists = [
-        _sizes(node.attributes.get(name)) or held.integers(place)
-        for place, name in ((1, "starts"), (2, "ends"), (3, "axes"), (4, "steps"))
+        _sizes(node.attributes.get(name)) or constants.integers(index)
+        for index, name in ((1, "starts"), (2, "ends"), (3, "axes"), (4, "steps"))
     ]
     starts, ends, axes, steps = lists
-    unknown = (held.has(3) and not axes) or (held.has(4) and not steps)
+    unknown = (constants.has(3) and not axes) or (constants.has(4) and not steps)
     if unknown or not starts or len(starts) != len(ends):
         return ""
     axes = axes or list(range(len(starts)))
@@ -226,26 +230,26 @@ def _slice(node: Node, held: _Constants) -> str:
     return f"{word} {' '.join(map(_number, axes))}, {' '.join(parts)}"
 
 
-def _pad(node: Node, held: _Constants) -> str:
+def _pad(node: Node, constants: _Constants) -> str:
     """Return the padding if it is equal on all padded sides, and the mode unless it is constant."""
-    pads = held.integers(1) or _sizes(node.attributes.get("pads"))
-    sides = set(pads) - {0}
-    words = [f"by {_number(sides.pop())}"] if len(sides) == 1 else []
+    pads = constants.integers(1) or _sizes(node.attributes.get("pads"))
+    paddings = set(pads) - {0}
+    words = [f"by {_number(paddings.pop())}"] if len(paddings) == 1 else []
     mode = _text(node, "mode")
     if mode not in ("", "constant"):
         words.insert(0, mode)
     return " ".join(words)
 
 
-def _resize(node: Node, held: _Constants) -> str:
-    place = 1 if node.op_type == "Upsample" or node.opset < 11 else 2
-    scales = held.items(place) or node.attributes.get("scales")
+def _resize(node: Node, constants: _Constants) -> str:
+    index = 1 if node.op_type == "Upsample" or node.opset < 11 else 2
+    scales = constants.items(index) or node.attributes.get("scales")
     # With other policies the sizes are only upper bounds.
     exact = _text(node, "keep_aspect_ratio_policy") in ("", "stretch")
-    sizes = held.integers(3) if exact else []
+    sizes = constants.integers(3) if exact else []
     text = ""
-    if isinstance(scales, (list, tuple)) and all(isinstance(one, (int, float)) for one in scales):
-        factors = [one for one in scales if one != 1]
+    if isinstance(scales, (list, tuple)) and all(isinstance(scale, (int, float)) for scale in scales):
+        factors = [scale for scale in scales if scale != 1]
         if factors:
             text = "×" + ("×".join(map(_number, factors[:1] if len(set(factors)) == 1 else factors)))
     if not text and sizes:
@@ -261,10 +265,10 @@ def _recurrent(node: Node, _: _Constants) -> str:
     return ", ".join([*words, *([direction] if direction not in ("", "forward") else [])])
 
 
-def _quantize(node: Node, held: _Constants) -> str:
+def _quantize(node: Node, constants: _Constants) -> str:
     """Return the formula for a single scale for the whole tensor."""
-    scale, zero = held.scalar(1, 3), held.scalar(2)
-    if not scale or (held.has(2) and not zero):
+    scale, zero = constants.scalar(1, 3), constants.scalar(2)
+    if not scale or (constants.has(2) and not zero):
         return ""
     if node.op_type == "QuantizeLinear":
         shift = "" if zero in ("", "0") else f" − {zero[1:]}" if zero.startswith("−") else f" + {zero}"
@@ -280,14 +284,14 @@ def _filled(node: Node, _: _Constants) -> str:
     value = node.attributes.get("value")
     if not isinstance(value, ConstTensor):
         return "0" if value is None else ""
-    known = value.values
-    if known is None or known.size != 1 or known.dtype.kind not in "fiub":
+    constant = value.values
+    if constant is None or constant.size != 1 or constant.dtype.kind not in "fiub":
         return ""
-    return _number(known.reshape(-1).tolist()[0])
+    return _number(constant.reshape(-1).tolist()[0])
 
 
-def _range(_: Node, held: _Constants) -> str:
-    start, end, step = (held.scalar(place) for place in range(3))
+def _range(_: Node, constants: _Constants) -> str:
+    start, end, step = (constants.scalar(index) for index in range(3))
     if not (start and end and step):
         return f"from {start}" if start else ""
     return f"{start}:{end}" + (f":{step}" if step != "1" else "")
@@ -311,29 +315,29 @@ def _heads(node: Node, _: _Constants) -> str:
     return f"{q} heads" + (f", {kv} KV heads" if isinstance(kv, int) and kv != q else "")
 
 
-def _word(name: str, shown: str = "{}", usual: tuple[str, ...] = ()) -> Rule:
+def _word(name: str, template: str = "{}", usual: tuple[str, ...] = ()) -> Rule:
     """Return a text attribute unless it has one of the usual values."""
 
     def rule(node: Node, _: _Constants) -> str:
         text = _text(node, name)
-        return shown.format(text) if text and text not in usual else ""
+        return template.format(text) if text and text not in usual else ""
 
     return rule
 
 
-def _attribute(name: str, shown: str) -> Rule:
+def _attribute(name: str, template: str) -> Rule:
     def rule(node: Node, _: _Constants) -> str:
         value = node.attributes.get(name)
-        held = [value] if isinstance(value, (int, float)) else _sizes(value)
-        return f"{shown} {' '.join(map(_number, held))}".strip() if held else ""
+        numbers = [value] if isinstance(value, (int, float)) else _sizes(value)
+        return f"{template} {' '.join(map(_number, numbers))}".strip() if numbers else ""
 
     return rule
 
 
-def _input(place: int, shown: str) -> Rule:
-    def rule(_: Node, held: _Constants) -> str:
-        text = held.scalar(place)
-        return f"{shown} {text}" if text else ""
+def _input(index: int, template: str) -> Rule:
+    def rule(_: Node, constants: _Constants) -> str:
+        text = constants.scalar(index)
+        return f"{template} {text}" if text else ""
 
     return rule
 
@@ -373,7 +377,7 @@ _ONNX: dict[str, Rule] = {
     "ScatterND": _word("reduction", usual=("none",)),
     "Slice": _slice,
     "Split": _split,
-    "Tile": lambda _, held: "×".join(map(_number, held.integers(1))),
+    "Tile": lambda _, constants: "×".join(map(_number, constants.integers(1))),
     "TopK": _input(1, "k ="),
     "Transpose": _attribute("perm", "perm"),
     "Where": _where,
