@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
 from py_autodoc.blocks.results import Structure
 from py_autodoc.identity.case import DATA, IdentityCase
 from py_autodoc.identity.kind import kind_of
-from py_autodoc.identity.metadata_task import task_in_metadata
+from py_autodoc.identity.metadata_task import is_class_name, task_in_metadata
 from py_autodoc.identity.model import (
     FILE,
     LIKELY,
@@ -25,6 +26,8 @@ from py_autodoc.identity.model import (
 from py_autodoc.identity.registry import TaskRule, tasks
 
 _MAX_WHY = 8
+_TEXT_TASKS = frozenset({"text-classification", "token-classification", "question-answering"})
+_AUDIO = "audio-classification"
 log = logging.getLogger(__name__)
 
 
@@ -32,12 +35,25 @@ def identify(flow: DataflowGraph, structure: Structure, flows: Sequence[Dataflow
     """Return the identity of a model. ``flow`` is its main graph, ``flows`` all its graphs."""
     case = IdentityCase(flow, structure, flows)
     readings = _readings(case)
-    from_metadata = task_in_metadata(case.model)
+    from_metadata = _for_inputs(case, task_in_metadata(case.model))
     task = _task(from_metadata, readings)
     roles = {port.tensor: port.role for port in case.ports if port.role}
     output = next((reading.output for one, reading in readings if one.id == task.id), "")
     outputs = _outputs(case, output, roles)
     return ModelIdentity(task, kind_of(case), tuple(sorted(case.ports, key=_weight)), tuple(outputs), roles)
+
+
+def _for_inputs(case: IdentityCase, stated: MetadataTask | None) -> MetadataTask | None:
+    """Correct a text task of a class that transformers uses for other inputs too.
+
+    ``Wav2Vec2ForSequenceClassification`` reads audio, ``ViltForQuestionAnswering`` an image and text.
+    """
+    if stated is None or stated.id not in _TEXT_TASKS or not is_class_name(stated):
+        return stated
+    if case.tokens is None and case.port("waveform", "signal", "spectrogram") is not None:
+        classification = stated.id == "text-classification"
+        return replace(stated, id=_AUDIO, text=tasks()[_AUDIO].words) if classification else None
+    return None if case.image is not None and not case.page else stated
 
 
 def _readings(case: IdentityCase) -> list[tuple[TaskRule, RuleReading]]:

@@ -25,6 +25,7 @@ _CLASS = re.compile(r"[A-Z][A-Za-z0-9]{2,30}")
 _YOLO = re.compile(r"Ultralytics (YOLO[\w.-]{1,20})")
 _SHELL = re.compile(r"onnx|wrap|export|trace|script", re.IGNORECASE)
 """Wrapper classes that only prepare a model for an exporter."""
+_BY_CLASS = "class recorded by the exporter: "
 _LOOKED_AT = 4000
 _DEEP = 3
 _MAJORITY = 0.8
@@ -71,8 +72,13 @@ def task_in_metadata(model: Model) -> MetadataTask | None:
     for kind in _outer_classes(model):
         for ending, task in _endings().items():
             if kind.endswith(ending) and len(kind) > len(ending):
-                return MetadataTask(*task, FILE, (f"class recorded by the exporter: {kind}",))
+                return MetadataTask(*task, FILE, (f"{_BY_CLASS}{kind}",))
     return None
+
+
+def is_class_name(task: MetadataTask) -> bool:
+    """True if the task follows from the name of a class, not from an entry in the metadata."""
+    return any(line.startswith(_BY_CLASS) for line in task.why)
 
 
 def named_make(model: Model) -> tuple[str, str] | None:

@@ -356,6 +356,19 @@ def test_self_with_keys_reduced_by_a_convolution():
 
 
 @pytest.mark.parametrize(("keys", "kind"), [("x", "self"), ("y", "cross")])
+def test_pooled_queries(keys, kind):
+    """Funnel: Q reads the mean of two positions each, K and V read all."""
+    g = G(x=(B, 16, D), y=(B, 16, D))
+    pooled = g.op("AveragePool", g.op("Unsqueeze", "x", g.ints(1)), kernel_shape=[2, 1], strides=[2, 1])
+    pooled = g.op("Squeeze", pooled, g.ints(1))
+    q = split(g, g.dense(pooled, D, D), length=8)
+    k, v = (split(g, g.dense(keys, D, D), length=16) for _ in range(2))
+    context = g.op("MatMul", g.op("Softmax", scores(g, q, k), axis=-1), v)
+    out = g.op("Add", pooled, g.dense(merge(g, context, length=8), D, D))
+    check(only(g, out), kind=kind, queries=8, keys=16)
+
+
+@pytest.mark.parametrize(("keys", "kind"), [("x", "self"), ("y", "cross")])
 def test_queries_and_keys_of_a_depthwise_convolution_each(keys, kind):
     """CvT: Q and the fewer K and V are convolved on the grid, the class token goes past it."""
     g = G(x=(B, 17, D), y=(B, 17, D))

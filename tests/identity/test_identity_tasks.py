@@ -336,3 +336,40 @@ def test_numbers_that_are_called_a_box(name):
     found, known = net.task()
     assert found == ("image-classification" if name == "y" else "object-detection")
     assert known == "likely"
+
+
+CLASSES_KEY, SCOPES_KEY = "pkg.torch.onnx.class_hierarchy", "pkg.torch.onnx.name_scopes"
+
+
+def of_class(net, name):
+    """Records that the whole network is one module of a class."""
+    for node in net.nodes:
+        helper.set_model_props(node, {CLASSES_KEY: f"['models.{name}', 'op']", SCOPES_KEY: "['', 'op']"})
+    return net.task()
+
+
+@pytest.mark.parametrize(
+    ("length", "task"), [(16000, ("audio-classification", "file")), (None, ("text-classification", "file"))]
+)
+def test_a_class_for_sequences_classifies_what_comes_in(length, task):
+    net = Net()
+    if length:
+        x = net.op("Unsqueeze", net.feed("input_values", [1, length]), net.const(np.array([1])))
+        x = net.op("Relu", net.op("Conv", x, net.weight(8, 1, 400), strides=[320]))
+    else:
+        x = net.op("Transpose", net.looked_up("input_ids", [1, 12], 500, 8), perm=[0, 2, 1])
+    net.give(net.dense(net.op("ReduceMean", x, axes=[2], keepdims=0), 8, 5), "y", [1, 5])
+    assert of_class(net, "AnyForSequenceClassification") == task
+
+
+@pytest.mark.parametrize("image", [False, True])
+def test_answers_about_an_image_are_no_answers_from_a_text(image):
+    net = Net()
+    x = net.looked_up("input_ids", [1, 12], 500, 8)
+    if image:
+        pixels = net.stem(net.feed("pixel_values", [1, 3, 32, 32]))
+        pixels = net.op("ReduceMean", pixels, axes=[2, 3], keepdims=0)
+        x = net.op("Add", x, net.op("Unsqueeze", pixels, net.const(np.array([1]))))
+    net.give(net.dense(net.op("ReduceMean", x, axes=[1], keepdims=0), 8, 40), "y", [1, 40])
+    named = of_class(net, "AnyForQuestionAnswering") == ("question-answering", "file")
+    assert named is not image

@@ -19,6 +19,8 @@ from py_autodoc.blocks.layer_blocks.normalization import normalized_from
 
 _THROUGH = QUANTIZED_COPY_OPS | LAYOUT_OPS | NORMS | {"Pad", "Gather", "Concat"}
 """Operators allowed between a stream and the projections: data movement and normalization."""
+_POOLING = _THROUGH | {"AveragePool", "MaxPool"}
+"""Operators that may shorten the queries (Funnel-Transformer, Dai et al., 2020)."""
 _REDUCING = _THROUGH | CONVS | {
     "AveragePool", "MaxPool", "GlobalAveragePool", "Resize", "Relu", "Gelu", "Sigmoid", "Mul", "HardSwish",
     "ReduceMean",
@@ -51,7 +53,7 @@ def attention_kind(flow: DataflowGraph, q: AttentionOperand, k: AttentionOperand
     if query_roots & key_roots:
         return "self"
     if _reaches(flow, key_source, query_roots, _REDUCING) or _reaches(
-        flow, query_source, key_roots, _THROUGH
+        flow, query_source, key_roots, _POOLING
     ):
         return "self"
     filtered = _depthwise_inputs(flow, query_source)
