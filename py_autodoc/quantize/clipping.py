@@ -1,4 +1,4 @@
-"""Pairs of weights whose products with unsigned data can exceed 16 bits and saturate without VNNI."""
+"""Pairs of weights whose products with unsigned activations can exceed 16 bits and saturate without VNNI."""
 
 from __future__ import annotations
 

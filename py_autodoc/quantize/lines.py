@@ -19,7 +19,7 @@ def quantization_lines(found: Quantization) -> Iterator[str]:
     parts = [one.method]
     if one.method in ("static", "dynamic"):
         parts += [one.format] if one.method == "static" else []
-        parts.append(f"{one.activations} data, {one.weights} weights")
+        parts.append(f"{one.activations} activations, {one.weights} weights")
         parts.append("one scale per channel" if one.per_channel else "one scale per weight")
     if one.method == "static":
         of = plural(found.samples, "synthetic sample" if found.data.startswith(SYNTHETIC) else "sample")

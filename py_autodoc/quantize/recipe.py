@@ -110,17 +110,17 @@ def _refused(one: Recipe) -> None:
         (
             one.target == "cpu-avx2" and one.method in ("static", "dynamic") and one.weights == "s8"
             and one.activations == "u8" and not one.allow_saturation,
-            "Kernels for u8 data and s8 weights saturate their sums on processors without VNNI.",
+            "Kernels for u8 activations and s8 weights saturate their sums on processors without VNNI.",
             "Use --weights u8 or s7, or accept it with --allow-saturation.",
         ),
         (
             one.method == "static" and one.activations == "s8" and one.weights == "u8",
-            "No kernels exist for s8 data and u8 weights.",
+            "No kernels exist for s8 activations and u8 weights.",
             "Use --weights s8, or --activations u8.",
         ),
         (
             one.activations == "u16" and one.format == "qoperator",
-            "No operators exist for 16-bit data.",
+            "No operators exist for 16-bit activations.",
             "Use --format qdq.",
         ),
         (

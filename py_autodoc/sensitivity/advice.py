@@ -121,7 +121,7 @@ def _engine(found: Sensitivity, point: CurvePoint) -> EngineSummary:
 
 
 def _strategy(found: Sensitivity) -> list[str]:
-    kinds = f"{found.activations} data and {found.weights} weights"
+    kinds = f"{found.activations} activations and {found.weights} weights"
     count, names = len(found.layers), [one.layer for one in found.sensitive_layers]
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     if found.measured < count:

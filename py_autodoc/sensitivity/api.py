@@ -284,7 +284,7 @@ def _advice(layers: Sequence[SensitiveLayer], choice: Choice | None, scheme: Sch
     return [
         Advice(
             layer=one.name,
-            quantization=f"{scheme.activations} data, {scheme.weights} weights",
+            quantization=f"{scheme.activations} activations, {scheme.weights} weights",
             sqnr_db=one.quality.sqnr_db,
             kl=one.quality.kl,
             accuracy_drop=None if one.quality.agreement is None else 1 - one.quality.agreement,

@@ -21,7 +21,7 @@ def sensitivity_lines(found: Sensitivity, every_layer: bool = False) -> Iterator
     channels = "one scale per channel" if found.per_channel else "one scale"
     yield (
         f"{found.model}: {found.measured} of {plural(len(found.layers), 'layer')} measured, "
-        f"{found.activations} data, {found.weights} weights ({channels})."
+        f"{found.activations} activations, {found.weights} weights ({channels})."
     )
     yield f"Data: {plural(found.samples, 'sample')}, {found.data}. Compared output: {found.output}."
     if found.all_quantized is not None:

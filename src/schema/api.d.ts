@@ -1225,7 +1225,7 @@ export interface components {
       outputs: components['schemas']['IdentityValue'][];
       /** @description Parameters, as `metrics.total_params`. */
       parameters: number | null;
-      /** @description `float32, not quantized`, `int8 weights and uint8 data (QDQ)` …, `unknown`. */
+      /** @description `float32, not quantized`, `int8 weights and uint8 activations (QDQ)` …, `unknown`. */
       precision: string;
       /** @description How the facts are known. */
       known: components['schemas']['IdentityKnown'];
@@ -2573,7 +2573,7 @@ export interface components {
       layer: string;
       /** @description `layers[].id`; null if the report has no such layer. */
       node: number | null;
-      /** @description The number formats that were measured, such as `u8 data, s8 weights`. */
+      /** @description The number formats that were measured, such as `u8 activations, s8 weights`. */
       quantization: string;
       /** @description Signal-to-noise ratio of the result with only this layer quantized; null if nothing differs. */
       sqnr_db: number | null;

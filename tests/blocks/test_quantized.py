@@ -108,7 +108,7 @@ def test_the_report_names_the_layers_that_are_not():
     assert made.macs_share == pytest.approx(4 * 8 / (4 * 8 + 8 * 3))
     assert [report.layers[node].type for node in made.not_quantized] == ["MatMul"]
     assert quantization_line(report) == (
-        "int8 weights and uint8 data (QDQ) · 1 of 2 layers · 57.1 % of the MACs · not: /MatMul_4"
+        "int8 weights and uint8 activations (QDQ) · 1 of 2 layers · 57.1 % of the MACs · not: /MatMul_4"
     )
 
 

@@ -134,10 +134,10 @@ def test_make_is_what_the_exporter_recorded():
 @pytest.mark.parametrize(
     ("name", "precision"),
     [
-        ("bert.nbits", "int4 weights, data not quantized"),
-        ("bert.q8dyn", "int8 weights and uint8 data (dynamic)"),
-        ("bert.qdq", "int8 weights and int8 data (QDQ)"),
-        ("resnet.qop", "int8 weights and int8 data (QOperator)"),
+        ("bert.nbits", "int4 weights, activations not quantized"),
+        ("bert.q8dyn", "int8 weights and uint8 activations (dynamic)"),
+        ("bert.qdq", "int8 weights and int8 activations (QDQ)"),
+        ("resnet.qop", "int8 weights and int8 activations (QOperator)"),
     ],
 )
 def test_precision(name, precision):

@@ -28,11 +28,11 @@ def test_number_formats_by_target(target, activations, weights):
         ({"target": "cpu-avx2", "weights": "s8"}, "saturate their sums"),
         (
             {"target": "cpu-vnni", "activations": "s8", "weights": "u8"},
-            "No kernels exist for s8 data and u8 weights",
+            "No kernels exist for s8 activations and u8 weights",
         ),
         (
             {"target": "cpu-vnni", "activations": "u16", "format": "qoperator"},
-            "No operators exist for 16-bit data",
+            "No operators exist for 16-bit activations",
         ),
         ({"target": "cpu-vnni", "method": "dynamic", "format": "qoperator"}, "uses its own operators"),
         ({"method": "magic"}, "'magic' is unknown"),

@@ -1,4 +1,4 @@
-"""Weights that are not numbers, infinite, or all zero.
+"""Weights that are NaN, infinite or all zero.
 
 What it finds:
 Only with `--read-weights`: a weight of a layer (Conv, Gemm, MatMul, LSTM, normalization … also behind
@@ -42,7 +42,7 @@ _MAX_USES = 64
 MAX_NAMES = 20
 
 
-@rule("bad-weights", "Weights that are NaN, infinite or all zero", ("high", "medium"), min_elements=64)
+@rule("bad-weights", "NaN, infinite or all-zero weights", ("high", "medium"), min_elements=64)
 def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report NaN and infinite values in one finding, and all-zero weights in another."""
     floor = ctx.thresholds["bad-weights"]["min_elements"]

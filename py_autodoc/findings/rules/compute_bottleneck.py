@@ -1,4 +1,4 @@
-"""One layer that does an outsized share of the work.
+"""One layer that takes a large share of the MACs.
 
 What it finds:
 A node with at least `min_share` of the MACs of a model that has at least `min_total_macs` MACs and
@@ -35,7 +35,7 @@ _KNOWN = 0.9
 
 @rule(
     "compute-bottleneck",
-    "One layer does most of the work",
+    "Compute bottleneck in one layer",
     ("medium", "low"),
     min_share=0.4,
     major_share=0.7,

@@ -1,4 +1,4 @@
-"""Operators that the runtime at hand may not know.
+"""Operators that a runtime may not support.
 
 What it finds:
 Nodes outside ai.onnx and ai.onnx.ml, and operators of ai.onnx that the standard does not define. One
@@ -52,7 +52,7 @@ _PORTABLE = "Register the operators where the model has to run, or export standa
 MAX_NAMES = 20
 
 
-@rule("custom-ops", "Operators outside the standard", ("medium", "low", "info"))
+@rule("custom-ops", "Non-standard operators", ("medium", "low", "info"))
 def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report one finding per domain."""
     nodes_by_domain: dict[str, list[int]] = {}

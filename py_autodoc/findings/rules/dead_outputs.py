@@ -1,4 +1,4 @@
-"""Work whose result nobody uses, and outputs that never change.
+"""Nodes whose results are not used, and outputs that never change.
 
 What it finds:
 Nodes that no output of the model needs, directly or through others, if at least `min_nodes` of them produce

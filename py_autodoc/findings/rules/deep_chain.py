@@ -1,4 +1,4 @@
-"""Many layers one after the other, and no way around any of them.
+"""Many layers in sequence without a skip connection around any of them.
 
 What it finds:
 The path with the fewest layers that leads from the inputs to an output; layers are convolutions, matrix
@@ -33,7 +33,7 @@ from py_autodoc.findings.registry import Finding, RuleContext, rule
 
 @rule(
     "deep-chain",
-    "A deep chain without skip connections",
+    "Deep chain without skip connections",
     ("high", "medium", "low"),
     min_layers=24,
     medium_layers=40,

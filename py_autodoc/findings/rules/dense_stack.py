@@ -1,4 +1,4 @@
-"""Large dense layers one after the other.
+"""Several large dense layers in sequence.
 
 What it finds:
 At least two dense layers in a row (only biases, activations, normalization and shape changes in between),
@@ -44,7 +44,7 @@ _MAX_BETWEEN = 12
 
 @rule(
     "dense-stack",
-    "A stack of large dense layers",
+    "Stack of large dense layers",
     ("medium", "low"),
     min_layer_params=1_000_000,
     min_share=0.4,

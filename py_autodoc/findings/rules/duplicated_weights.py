@@ -1,4 +1,4 @@
-"""The same weights stored more than once.
+"""Equal weights that are stored more than once.
 
 What it finds:
 Constants of equal type, shape and bytes. Without `--read-weights` only small constants whose values are in
@@ -37,7 +37,7 @@ MAX_NAMES = 20
 
 @rule(
     "duplicated-weights",
-    "Weights stored more than once",
+    "Duplicated weights",
     ("medium", "low"),
     min_bytes=65_536,
     major_bytes=16_000_000,

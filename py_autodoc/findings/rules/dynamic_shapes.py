@@ -1,4 +1,4 @@
-"""Sizes that are not known before the model runs, beyond batch and sequence.
+"""Dimensions other than batch and sequence that are unknown before the model runs.
 
 What it finds:
 Symbolic dimensions that cause problems in deployment tools. Batch and sequence dimensions alone are not
@@ -55,7 +55,7 @@ _UNNAMED = frozenset({"", "?", "-1", "none", "unk", "unknown", "*"})
 MAX_NAMES = 20
 
 
-@rule("dynamic-shapes", "Sizes that are not known in advance", ("medium", "low", "info"), major_share=0.1)
+@rule("dynamic-shapes", "Dynamic shapes", ("medium", "low", "info"), major_share=0.1)
 def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report at most one finding of each kind."""
     inputs = [ctx.model.tensors[t] for t in ctx.model.graphs[0].inputs]

@@ -1,4 +1,4 @@
-"""Weights that the model looks for outside its own folder.
+"""Weights that the model reads from outside its own folder.
 
 What it finds:
 External data whose location is absolute or outside the folder of the model, also through links: `high`.
@@ -31,7 +31,7 @@ CODE = "external-outside"
 """Code of the diagnostic from loading: one per file (at most 20, and one that counts the others)."""
 
 
-@rule("external-outside", "Weights outside the model's folder", ("high",))
+@rule("external-outside", "External data outside the model's folder", ("high",))
 def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report at most one finding."""
     notes = [note for note in ctx.diagnostics if note.code == CODE]

@@ -1,4 +1,4 @@
-"""Layers left in floating point between quantized ones.
+"""Layers left in floating point between quantized layers.
 
 What it finds:
 In a model with quantized activations (QDQ or QLinear/Integer operators), layers that carry
@@ -49,7 +49,7 @@ _INT, _PARTLY, _FLOAT = "int", "partly", "float"
 
 @rule(
     "float-islands",
-    "Float layers between quantized ones",
+    "Float layers between quantized layers",
     ("medium", "low"),
     min_share=0.02,
     major_share=0.2,

@@ -1,4 +1,4 @@
-"""Computations on constants that could have been done before the model was saved.
+"""Computations on constants that could be folded before the model is saved.
 
 What it finds:
 Nodes with only constant inputs, if there are at least `min_nodes` or their results take `min_bytes` or
@@ -51,7 +51,7 @@ _SMALL = 64
 
 @rule(
     "foldable-constants",
-    "Computations on constants",
+    "Foldable constant computations",
     ("low", "info"),
     min_nodes=8,
     min_bytes=1_000_000,

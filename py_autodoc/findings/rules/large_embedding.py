@@ -1,4 +1,4 @@
-"""An embedding table that holds much of the model.
+"""An embedding table with a large share of the parameters.
 
 What it finds:
 A Gather from a trained table of two dimensions (also quantized: GatherBlockQuantized) that takes at least
@@ -34,7 +34,7 @@ _LOOKUPS = frozenset({("", "Gather"), ("com.microsoft", "GatherBlockQuantized")}
 
 @rule(
     "large-embedding",
-    "A large embedding table",
+    "Large embedding table",
     ("medium", "low"),
     min_bytes=50_000_000,
     major_bytes=250_000_000,

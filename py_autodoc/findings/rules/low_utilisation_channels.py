@@ -38,7 +38,7 @@ _IMAGE = 4
 
 @rule(
     "low-utilisation-channels",
-    "Channel counts that do not fill vector units",
+    "Unaligned channel counts",
     ("medium", "low"),
     multiple=8,
     min_share=0.1,

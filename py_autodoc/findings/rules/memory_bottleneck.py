@@ -1,4 +1,4 @@
-"""Much of the traffic feeds little arithmetic.
+"""A large share of the memory traffic for little arithmetic.
 
 What it finds:
 Two things, in models that move at least `min_bytes` per inference. Layers with weights whose arithmetic
@@ -38,7 +38,7 @@ _KNOWN = 0.9
 
 @rule(
     "memory-bottleneck",
-    "Traffic without arithmetic",
+    "Memory traffic without arithmetic",
     ("medium", "low"),
     min_bytes=50_000_000,
     min_intensity=4.0,

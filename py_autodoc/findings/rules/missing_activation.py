@@ -1,4 +1,4 @@
-"""Two layers with nothing nonlinear between them.
+"""Two linear layers with no nonlinearity between them.
 
 What it finds:
 A layer with weights whose result only one other layer uses, with at most biases, scales, batch
@@ -39,7 +39,7 @@ _MAX_BETWEEN = 6
 
 @rule(
     "missing-activation",
-    "Linear layers with nothing between them",
+    "Missing activation between linear layers",
     ("medium", "low"),
     min_params=100_000,
     major_share=0.2,

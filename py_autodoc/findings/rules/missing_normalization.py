@@ -1,4 +1,4 @@
-"""A deep network without any normalization.
+"""A deep network without normalization layers.
 
 What it finds:
 No normalization operator, no equivalent block and no trace of a folded one in a model with at least
@@ -43,7 +43,7 @@ _SHIFTS = frozenset({"Add", "Sub", "Mul", "Div"})
 
 @rule(
     "missing-normalization",
-    "A deep network without normalization",
+    "Deep network without normalization",
     ("low",),
     min_layers=12,
     min_params=1_000_000,

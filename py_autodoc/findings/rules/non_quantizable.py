@@ -1,4 +1,4 @@
-"""Work that static quantization would leave in floating point.
+"""Layers that static quantization would leave in floating point.
 
 What it finds:
 In a float model, operators that carry multiply-accumulates and that ONNX Runtime's static quantization does
@@ -40,7 +40,7 @@ _QUANTIZED = frozenset(PARAM_INPUTS)
 
 @rule(
     "non-quantizable",
-    "Work that static quantization leaves in float",
+    "Layers that static quantization leaves in float",
     ("low", "info"),
     min_share=0.05,
     major_share=0.5,

@@ -1,4 +1,4 @@
-"""Skip connections that join by something else than an addition.
+"""Skip connections that are merged by an operation other than addition.
 
 What it finds:
 Residual blocks whose branches are joined by concatenation, by a learned gate or by a subtraction. One
@@ -39,7 +39,7 @@ _ADVICE = {
 
 @rule(
     "nonstandard-residual",
-    "Residual blocks that do not add",
+    "Skip connections without addition",
     ("low", "info"),
     min_blocks=2,
     min_params=100_000,

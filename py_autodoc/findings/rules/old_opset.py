@@ -1,4 +1,4 @@
-"""An operator set or file format version that current tools handle badly or not at all.
+"""An operator set or file format version that current tools support poorly or not at all.
 
 What it finds:
 The imported version of ai.onnx. It is `info` below `quantization_opset` (13), `low` below `converter_opset`
@@ -35,7 +35,7 @@ from py_autodoc.findings.registry import Finding, RuleContext, rule
 
 @rule(
     "old-opset",
-    "An old operator set",
+    "Outdated opset or IR version",
     ("medium", "low", "info"),
     quantization_opset=13,
     converter_opset=9,

@@ -1,4 +1,4 @@
-"""A dense layer that holds much of the model.
+"""A dense layer with a large share of the parameters.
 
 What it finds:
 A matrix product with weights (or a convolution that covers its whole input) with at least `min_params`
@@ -32,7 +32,7 @@ from py_autodoc.units import count, share
 
 @rule(
     "oversized-dense",
-    "An oversized dense layer",
+    "Oversized dense layer",
     ("medium", "low"),
     min_params=10_000_000,
     min_share=0.25,

@@ -1,4 +1,4 @@
-"""Neighbouring operators that undo or repeat each other.
+"""Adjacent operators that undo or repeat each other.
 
 What it finds:
 A Transpose after a Transpose that restores the order, a Reshape right after another view of the same data,
@@ -61,7 +61,7 @@ _TEXT = {
 
 @rule(
     "redundant-pairs",
-    "Operators that undo each other",
+    "Redundant operator pairs",
     ("low", "info"),
     min_pairs=4,
     min_bytes=1_000_000,

@@ -1,4 +1,4 @@
-"""Feature maps whose sizes do not meet.
+"""Feature maps whose sizes do not match.
 
 What it finds:
 Three things in maps with spatial axes. An upsampled map that has to be cropped or padded before it is
@@ -48,7 +48,7 @@ _MAX_CHAIN = 12
 
 @rule(
     "resolution-mismatch",
-    "Feature maps whose sizes do not meet",
+    "Mismatched feature map sizes",
     ("medium", "low", "info"),
     min_params=50_000,
     major_share=0.05,

@@ -1,4 +1,4 @@
-"""Stored weights that nothing uses.
+"""Stored weights that are not used.
 
 What it finds:
 Initializers that no node uses and no graph returns, if they take at least `min_bytes` and `min_share` of
@@ -32,7 +32,7 @@ MAX_NAMES = 20
 
 @rule(
     "unused-initializers",
-    "Weights that nothing uses",
+    "Unused weights",
     ("medium", "low"),
     min_bytes=65_536,
     min_share=0.001,

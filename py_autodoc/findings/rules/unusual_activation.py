@@ -1,4 +1,4 @@
-"""Activations that many runtimes run slowly or not at all.
+"""Activation functions that many runtimes run slowly or not at all.
 
 What it finds:
 Elu, Selu, Celu, Mish (also as Softplus → Tanh → Mul), Softsign, Shrink, ThresholdedRelu, Hardmax, and Sin
@@ -38,7 +38,7 @@ _LOOKED_AT = _UNUSUAL | _PERIODIC | _COMMON
 
 @rule(
     "unusual-activation",
-    "Activations that runtimes seldom support well",
+    "Uncommon activation functions",
     ("low", "info"),
     min_params=100_000,
     min_share=0.5,

@@ -1,4 +1,4 @@
-"""Arithmetic in 64 bits where the work is.
+"""64-bit arithmetic in layers with a large share of the cost.
 
 What it finds:
 float64 (or complex128) in operators that carry multiply-accumulates, or in elementwise arithmetic on at
@@ -42,7 +42,7 @@ _ADVICE = "Cast constants and inputs to 32 bits before the export."
 
 @rule(
     "wide-arithmetic",
-    "64-bit arithmetic on the hot path",
+    "64-bit arithmetic",
     ("medium", "low"),
     min_elements=65_536,
     min_macs=1_000_000,

@@ -150,8 +150,8 @@ def _precision(analysis: Analysis) -> tuple[str, tuple[str, ...]]:
 
 def _few_bits(info: QuantizationInfo) -> str:
     weights = f"{'/'.join(info.weights)} weights" if info.weights else "low-bit weights"
-    data = f" and {'/'.join(info.activations)} data" if info.activations else ""
+    activations = f" and {'/'.join(info.activations)} activations" if info.activations else ""
     scheme = "/".join(info.schemes)
-    if not data and scheme == WEIGHT_ONLY:
-        return f"{weights}, data not quantized"
-    return f"{weights}{data} ({scheme})"
+    if not activations and scheme == WEIGHT_ONLY:
+        return f"{weights}, activations not quantized"
+    return f"{weights}{activations} ({scheme})"

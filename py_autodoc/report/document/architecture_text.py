@@ -29,21 +29,21 @@ def architecture_line(report: Report) -> str:
 
 
 def quantization_line(report: Report) -> str:
-    """Return ``int8 weights and uint8 data (QDQ) · 53 of 54 layers · 99.9 % of the MACs · not: /fc/Gemm``."""
+    """Return ``int8 weights and uint8 activations (QDQ) · 53 of 54 layers · not: /fc/Gemm`` and the like."""
     info = report.architecture.quantization
     if info is None:
         return ""
     if not info.quantized:
         return "none" if report.coverage.macs is not None else ""
-    data = f" and {'/'.join(info.activations)} data" if info.activations else ""
-    how = ", ".join(
+    activations = f" and {'/'.join(info.activations)} activations" if info.activations else ""
+    schemes = ", ".join(
         scheme if len(info.schemes) == 1 else f"{scheme} ×{count:,}" for scheme, count in info.schemes.items()
     )
     total = info.layers_total or info.layers
     layers = f"{info.layers:,} of {total:,} layers"
     if info.layers == total:
         layers = "the one layer" if total == 1 else f"all {total:,} layers"
-    parts = [f"{'/'.join(info.weights) or 'few-bit'} weights{data} ({how})", layers]
+    parts = [f"{'/'.join(info.weights) or 'few-bit'} weights{activations} ({schemes})", layers]
     if info.macs_share is not None:
         parts.append(f"{units.share(info.macs_share, 1.0)} of the MACs")
     if info.not_quantized:

@@ -64,7 +64,7 @@ class Identity(Wire, frozen=True, kw_only=True):
     parameters: int | None
     """Parameters, as ``metrics.total_params``."""
     precision: str
-    """``float32, not quantized``, ``int8 weights and uint8 data (QDQ)`` …, ``unknown``."""
+    """``float32, not quantized``, ``int8 weights and uint8 activations (QDQ)`` …, ``unknown``."""
     known: IdentityKnown
     """How the facts are known."""
     evidence: list[IdentityEvidence]

@@ -13,7 +13,7 @@ class SensitiveLayerInfo(Wire, frozen=True, kw_only=True):
     node: int | None
     """``layers[].id``; null if the report has no such layer."""
     quantization: str
-    """The number formats that were measured, such as ``u8 data, s8 weights``."""
+    """The number formats that were measured, such as ``u8 activations, s8 weights``."""
     sqnr_db: float | None
     """Signal-to-noise ratio of the result with only this layer quantized; null if nothing differs."""
     kl: float | None

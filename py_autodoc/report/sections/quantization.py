@@ -32,7 +32,7 @@ def section(context: SectionContext) -> Section | None:
                 Value(advice.layers_measured, "exact", f"{POINTER}/layers_measured"), " of ",
                 Value(advice.layers_total, "exact", f"{POINTER}/layers_total"),
                 " layers, each quantized alone (",
-                f"{advice.activations} data, {advice.weights} weights", ").",
+                f"{advice.activations} activations, {advice.weights} weights", ").",
             )
         ),
     ]  # fmt: skip

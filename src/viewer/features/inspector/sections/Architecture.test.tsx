@@ -137,7 +137,7 @@ test('shows verdict, attention, cache and repeats, and the reasons for unknown f
 test('shows the quantization and the layers without it', async () => {
   const panel = await inspector(decoder());
   expect(facts(panel).get('Quantization')).toMatch(
-    /^int8 weights, uint8 data \(dynamic\), 3 of 4 layers, 50.*% of the MACs$/
+    /^int8 weights, uint8 activations \(dynamic\), 3 of 4 layers, 50.*% of the MACs$/
   );
   fireEvent.click(within(panel).getByRole('button', { name: '1 layer' }));
   await settle();

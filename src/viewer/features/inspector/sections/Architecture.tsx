@@ -61,7 +61,7 @@ function familyText(family: string, trans: ITranslate): string {
   return words.get(family) ?? escapeInvisible(family);
 }
 
-/** Quantization of the layers: `int8 weights, uint8 data (QDQ), 53 of 54 layers, 99.9 % of the MACs`. */
+/** Quantization of the layers: `int8 weights, uint8 activations (QDQ), 53 of 54 layers, 99.9 % of the MACs`. */
 function quantizationText(
   quantization: QuantizationInfo,
   trans: ITranslate
@@ -75,7 +75,7 @@ function quantizationText(
   if (quantization.activations.length > 0) {
     kinds.push(
       trans.__(
-        '%1 data',
+        '%1 activations',
         quantization.activations.map(escapeInvisible).join('/')
       )
     );
