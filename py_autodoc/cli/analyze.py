@@ -17,7 +17,7 @@ from py_autodoc.cli.completion import files
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, hardware, progress_options, sizes
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.cli.verdict import tell_verdict
+from py_autodoc.cli.verdict import report_verdict
 from py_autodoc.errors import AutodocError, OptionError, OutputError, ServiceError
 from py_autodoc.render.output_target import Target, pieces_to_stdout, targets, to_stdout
 from py_autodoc.render.terminal_text import printable
@@ -88,12 +88,12 @@ class _Result:
         """Return the requested report."""
         from py_autodoc.report.document.build_report import build_report
 
-        made = build_report(self.analysis, self.max_layers)
+        report = build_report(self.analysis, self.max_layers)
         if self.written is None:
-            return made
+            return report
         from msgspec.structs import replace
 
-        return replace(made, llm_summary=self.written)
+        return replace(report, llm_summary=self.written)
 
 
 @click.command("analyze", short_help="Analyse a model: architecture, parameters, MACs, memory, findings.")
@@ -202,10 +202,10 @@ def _run(request: _AnalyzeRequest) -> int:
     written = None if service is None else _written(request, analysis, service)
     result = _Result(analysis, request.max_layers, written)
     if documents:
-        for shown, size in documents.write(result.analysis, result.report):
-            _tell(shown, size)
+        for path, size in documents.write(result.analysis, result.report):
+            _note_written(path, size)
     if outputs or request.findings or not documents:
-        _show(request, result, outputs, remark=status == 0)
+        _output(request, result, outputs, remark=status == 0)
     elif status == 0:
         _remarks(result.analysis)
     return max(status, NO_SUMMARY) if service is not None and written is None else status
@@ -214,11 +214,11 @@ def _run(request: _AnalyzeRequest) -> int:
 def _service(request: _AnalyzeRequest) -> Endpoint | None:
     """Return the language model to ask, if requested. Raises: OptionError, RequirementError."""
     if not request.llm_summary:
-        given = {
+        values = {
             "--llm-url": request.llm_url, "--llm-model": request.llm_model, "--llm-api": request.llm_api,
             "--redact-names": request.redact_names,
         }  # fmt: skip
-        for option in (option for option, value in given.items() if value):
+        for option in (option for option, value in values.items() if value):
             raise OptionError("no-llm-summary", f"{option} is for --llm-summary.", "Add --llm-summary.")
         return None
     from py_autodoc.llm_summary import endpoint
@@ -244,10 +244,12 @@ def _documents(request: _AnalyzeRequest, outputs: dict[str, Target]) -> Document
     """Return the requested documents, if any."""
     if not any((request.out_md, request.out_pdf, request.update, request.assets_dir, request.with_plots)):
         return None
-    from py_autodoc.cli.documents import asked
+    from py_autodoc.cli.documents import requested_documents
 
-    held = [request.models[0], request.thresholds or "", request.sensitivity or "", request.hardware]
-    return asked(outputs, request.update, request.assets_dir, request.with_plots, held, request.force)
+    inputs = [request.models[0], request.thresholds or "", request.sensitivity or "", request.hardware]
+    return requested_documents(
+        outputs, request.update, request.assets_dir, request.with_plots, inputs, request.force
+    )
 
 
 def _verdict(request: _AnalyzeRequest, model: str, analysis: Analysis) -> int:
@@ -259,10 +261,10 @@ def _verdict(request: _AnalyzeRequest, model: str, analysis: Analysis) -> int:
         or request.resize
         or request.assume
     )
-    return tell_verdict(model, analysis, sized)
+    return report_verdict(model, analysis, sized)
 
 
-def _show(request: _AnalyzeRequest, result: _Result, outputs: dict[str, Target], remark: bool) -> None:
+def _output(request: _AnalyzeRequest, result: _Result, outputs: dict[str, Target], remark: bool) -> None:
     """Output the results of one model; mention what they omit if no summary does."""
     _write(result, outputs, request.pretty)
     if not outputs and sys.stdout.isatty():
@@ -302,11 +304,11 @@ def _run_all(request: _AnalyzeRequest) -> int:
         "--with-plots": request.with_plots,
         "--findings": request.findings,
     }
-    for option in (option for option, given in alone.items() if given):
+    for option in (option for option, value in alone.items() if value):
         raise OptionError("one-model-only", f"{option} is for one model.", "Pass only one model.")
     _options(request)  # invalid options are invalid for every model
     files = model_files(request.models)
-    outputs, done = _targets(request, files), []
+    outputs, outcomes = _targets(request, files), []
     terminal = not outputs and sys.stdout.isatty()
     lines = OutcomeLines(files)
     if terminal:
@@ -316,10 +318,10 @@ def _run_all(request: _AnalyzeRequest) -> int:
             stdout.lines([lines.of(outcome)])
         elif not outputs:
             to_stdout(json_line(outcome), json=True)
-        done.append(outcome)
+        outcomes.append(outcome)
     for option, target in outputs.items():
-        target.write(table_csv(done) if option == "--out-csv" else "".join(map(json_line, done)))
-    return max(outcome.status for outcome in done)
+        target.write(table_csv(outcomes) if option == "--out-csv" else "".join(map(json_line, outcomes)))
+    return max(outcome.status for outcome in outcomes)
 
 
 def _outcomes(request: _AnalyzeRequest, files: list[str]) -> Iterator[ModelOutcome]:
@@ -409,12 +411,12 @@ def _write(result: _Result, outputs: dict[str, Target], pretty: bool) -> None:
         else:
             written = target.write(_text(option.removeprefix("--out-"), result))
         if not target.to_stdout:
-            _tell(target.display_name, written)
+            _note_written(target.display_name, written)
 
 
-def _tell(shown: str, size: int) -> None:
+def _note_written(path: str, size: int) -> None:
     if sys.stderr.isatty():
-        stderr.note(f"Wrote {shown} ({size:,} bytes).")
+        stderr.note(f"Wrote {path} ({size:,} bytes).")
 
 
 def _text(kind: str, result: _Result) -> str:

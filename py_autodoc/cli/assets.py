@@ -25,11 +25,11 @@ class Assets:
     def links(self, files: Files, document: Path) -> dict[str, str]:
         """Return figure → path relative to the document's folder; figures on another drive are omitted."""
         try:
-            way = os.path.relpath(self.folder.resolve(), document.resolve())
+            relative = os.path.relpath(self.folder.resolve(), document.resolve())
         except ValueError:
             return {}
-        shown = {figure: name for figure, (name, _) in files.items() if name.endswith(".svg")}
-        return {figure: Path(way, name).as_posix() for figure, name in shown.items()}
+        svgs = {figure: name for figure, (name, _) in files.items() if name.endswith(".svg")}
+        return {figure: Path(relative, name).as_posix() for figure, name in svgs.items()}
 
     def write(self, files: Files) -> list[tuple[str, int]]:
         """Write the files; return (name, bytes) of each. Raises: OutputError."""
@@ -40,27 +40,27 @@ class Assets:
         except OSError as fault:
             raise OutputError("output-failed", f"{self.folder}: {fault.strerror or fault}.") from None
         named = dict(files.values())
-        there = check_outputs([_wanted(self.folder, name) for name in named], (), self.force)
-        for one, data in zip(there, named.values(), strict=True):
-            one.write(data)
+        outputs = check_outputs([_request(self.folder, name) for name in named], (), self.force)
+        for output, data in zip(outputs, named.values(), strict=True):
+            output.write(data)
         return [(f"{self.folder}/{name}", len(data)) for name, data in named.items()]
 
 
-def assets(given: str, names: Sequence[str], inputs: Iterable[str], force: bool) -> Assets:
+def assets(path: str, names: Sequence[str], inputs: Iterable[str], force: bool) -> Assets:
     """Return the folder for files with these names, after checking it. Raises: OutputError."""
-    folder = Path(given)
+    folder = Path(path)
     if not folder.exists():
         parent = folder.resolve().parent
         if not parent.is_dir():
-            message = f"--assets-dir: {given}: its folder does not exist."
+            message = f"--assets-dir: {path}: its folder does not exist."
             raise OutputError("output-folder-missing", message, "Create it first.")
         return Assets(folder, force)
     if not folder.is_dir():
-        raise OutputError("output-failed", f"--assets-dir: {given} is not a folder.", "Choose another name.")
-    check_outputs([_wanted(folder, name) for name in names], tuple(inputs), force)
+        raise OutputError("output-failed", f"--assets-dir: {path} is not a folder.", "Choose another name.")
+    check_outputs([_request(folder, name) for name in names], tuple(inputs), force)
     return Assets(folder, force)
 
 
-def _wanted(folder: Path, name: str) -> OutputRequest:
+def _request(folder: Path, name: str) -> OutputRequest:
     kind = "svg" if name.startswith("graph") else "plot"
     return OutputRequest(folder / name, kind, "--assets-dir")

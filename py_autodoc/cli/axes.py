@@ -16,30 +16,30 @@ _TIMES = {"us": 1e-3, "µs": 1e-3, "": 1.0, "ms": 1.0, "s": 1e3}
 _AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-zµ]*)\s*", re.IGNORECASE)
 
 
-def texts(given: Sequence[str]) -> list[str]:
+def texts(lists: Sequence[str]) -> list[str]:
     """Return the distinct items of comma-separated lists."""
-    items = (item.strip() for text in given for item in text.split(","))
+    items = (item.strip() for text in lists for item in text.split(","))
     return list(dict.fromkeys(item for item in items if item))
 
 
-def counts(given: Sequence[str], option: str) -> list[int]:
+def counts(lists: Sequence[str], option: str) -> list[int]:
     """Positive integers. Raises: OptionError."""
-    found = []
-    for item in texts(given):
+    numbers = []
+    for item in texts(lists):
         if not item.isascii() or not item.isdigit() or not 1 <= int(item[:10]) <= 1 << 20:
             raise OptionError(
                 "bad-list",
                 f"{option}: {item[:40]!r} is not a number from 1 to 1,048,576.",
                 "Pass a list such as 1,4,16.",
             )
-        found.append(int(item))
-    return found
+        numbers.append(int(item))
+    return numbers
 
 
-def tokens(given: Sequence[str], option: str) -> list[int]:
+def tokens(lists: Sequence[str], option: str) -> list[int]:
     """Parse numbers of tokens; ``k`` is 1,024, ``m`` is 1,024 k. Raises: OptionError."""
-    found = []
-    for item in texts(given):
+    numbers = []
+    for item in texts(lists):
         match = re.fullmatch(r"(\d{1,9})([km]?)", item, re.ASCII | re.IGNORECASE)
         count = int(match[1]) << {"": 0, "k": 10, "m": 20}[match[2].lower()] if match else 0
         if not 1 <= count <= 1 << 24:
@@ -48,33 +48,33 @@ def tokens(given: Sequence[str], option: str) -> list[int]:
                 f"{option}: {item[:40]!r} is not a number from 1 to 16,777,216.",
                 "Pass a list such as 1k,4k,32k.",
             )
-        found.append(count)
-    return found
+        numbers.append(count)
+    return numbers
 
 
-def swept(given: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, int]]:
+def swept(items: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, int]]:
     """Return the dimensions with several values, and those with one. Raises: OptionError."""
     several: dict[str, list[int]] = {}
-    for item in given:
+    for item in items:
         name, _, sizes = item.rpartition("=")
         for size in sizes.split(","):
             for key, value in parse_bindings([f"{name}={size}"]).items():
                 if value not in several.setdefault(key, []):
                     several[key].append(value)
-    one = {name: sizes[0] for name, sizes in several.items() if len(sizes) == 1}
-    return {name: sizes for name, sizes in several.items() if len(sizes) > 1}, one
+    fixed = {name: sizes[0] for name, sizes in several.items() if len(sizes) == 1}
+    return {name: sizes for name, sizes in several.items() if len(sizes) > 1}, fixed
 
 
-def shapes(given: Sequence[str]) -> dict[str, list[tuple[int, ...]]]:
+def shapes(items: Sequence[str]) -> dict[str, list[tuple[int, ...]]]:
     """Return the shapes per input. Raises: OptionError."""
-    found: dict[str, list[tuple[int, ...]]] = {}
-    for item in given:
+    values: dict[str, list[tuple[int, ...]]] = {}
+    for item in items:
         name, _, several = item.rpartition("=")
         for shape in several.split(","):
             for key, value in parse_input_shapes([f"{name}={shape}"]).items():
-                if value not in found.setdefault(key, []):
-                    found[key].append(value)
-    return found
+                if value not in values.setdefault(key, []):
+                    values[key].append(value)
+    return values
 
 
 def byte_size(text: str | None, option: str) -> int | None:

@@ -106,75 +106,77 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
     from py_autodoc.render.output_target import targets
 
     policy, source = given_policy(options)
-    made = plan(policy)
+    checks = plan(policy)
     files = models_of(models, policy)
     base = policy.baseline
     kinds = {"--junit": "junit", "--sarif": "sarif", "--out-json": "check"}
-    asked = {option: (options[option.strip("-").replace("-", "_")], kind) for option, kind in kinds.items()}
+    requested = {
+        option: (options[option.strip("-").replace("-", "_")], kind) for option, kind in kinds.items()
+    }
     inputs = [*files, source or "", base.file if base is not None else "", policy.hardware]
-    outputs = targets(asked, inputs, options["force"])
+    outputs = targets(requested, inputs, options["force"])
     if source and not options["policy"]:
         stderr.note(f"Policy: {source}")
-    analyse = Analyser(made.options, progress)
-    made = made.with_baseline(None if base is None else read_baseline(base.file, analyse.run))
-    found = _checked(files, made, analyse.run, outputs, options["every"])
-    analyse.tell_unused()
-    _write(found, outputs)
-    _annotate(found, outputs, options["annotations"])
-    return worst(found)
+    analyse = Analyser(checks.options, progress)
+    checks = checks.with_baseline(None if base is None else read_baseline(base.file, analyse.run))
+    results = _checked(files, checks, analyse.run, outputs, options["every"])
+    analyse.warn_unused()
+    _write(results, outputs)
+    _annotate(results, outputs, options["annotations"])
+    return worst(results)
 
 
 def _checked(
-    files: list[str], made: Any, run: Any, outputs: dict[str, Target], every: bool
+    files: list[str], checks: Any, run: Any, outputs: dict[str, Target], show_passed: bool
 ) -> list[CheckResult]:
     """Check all models; print each result at once unless a document goes to stdout."""
     from py_autodoc.check.formats.text import lines, summary
     from py_autodoc.check.run import checked
 
     printed = any(target.to_stdout for target in outputs.values())
-    found = []
+    results = []
     for file in files:
-        one = checked(file, made, run)
-        if one.fault is not None and printed:
-            stderr.error(one.fault.message, one.fault.hint)
+        result = checked(file, checks, run)
+        if result.fault is not None and printed:
+            stderr.error(result.fault.message, result.fault.hint)
         if not printed:
-            stdout.lines(lines(one, every))
-        found.append(one)
-    if not printed and len(found) > 1:
-        stdout.lines([summary(found)])
-    return found
+            stdout.lines(lines(result, show_passed))
+        results.append(result)
+    if not printed and len(results) > 1:
+        stdout.lines([summary(results)])
+    return results
 
 
-def _write(found: list[CheckResult], outputs: dict[str, Target]) -> None:
+def _write(results: list[CheckResult], outputs: dict[str, Target]) -> None:
     for option, target in outputs.items():
-        written = target.write(_document(option, found, target.to_stdout))
+        written = target.write(_document(option, results, target.to_stdout))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
 
 
-def _document(option: str, found: list[CheckResult], printed: bool) -> str:
+def _document(option: str, results: list[CheckResult], printed: bool) -> str:
     if option == "--junit":
         from py_autodoc.check.formats.junit import junit
 
-        return junit(found)
+        return junit(results)
     if option == "--sarif":
         from py_autodoc.check.formats.sarif import sarif
 
-        return sarif(found)
+        return sarif(results)
     from py_autodoc.check.formats.document import document
 
-    return document(found, printed)
+    return document(results, printed)
 
 
-def _annotate(found: list[CheckResult], outputs: dict[str, Target], wanted: bool | None) -> None:
+def _annotate(results: list[CheckResult], outputs: dict[str, Target], enabled: bool | None) -> None:
     """Print annotations on stdout, or on stderr (which runners also read) if a document goes to stdout."""
-    if not (os.environ.get(_ACTIONS) == "true" if wanted is None else wanted):
+    if not (os.environ.get(_ACTIONS) == "true" if enabled is None else enabled):
         return
     from py_autodoc.check.formats.github import workflow_commands
 
-    made = workflow_commands(found)
+    annotations = workflow_commands(results)
     if any(target.to_stdout for target in outputs.values()):
-        for line in made:
+        for line in annotations:
             stderr.note(line)
     else:
-        stdout.lines(made)
+        stdout.lines(annotations)

@@ -46,7 +46,7 @@ def given_policy(options: Mapping[str, Any]) -> tuple[Policy, str | None]:
     policy = Policy() if source is None else read_policy(source)
     severity, conditions = _fail_on(options["fail_on"])
     limits = {name: value for name in _LIMITS if (value := options[f"max_{name}"]) is not None}
-    made = _replace(
+    merged = _replace(
         policy,
         unknown=options["unknown"] or policy.unknown,
         hardware=options["hardware"] or policy.hardware,
@@ -58,18 +58,18 @@ def given_policy(options: Mapping[str, Any]) -> tuple[Policy, str | None]:
         findings=_replace(policy.findings, ignore=[*policy.findings.ignore, *options["ignore"]]),
     )
     if options["where"] is not None:
-        return _with_where(made, options, limits, severity), source
+        return _with_where(merged, options, limits, severity), source
     operators = policy.operators
     return (
         _replace(
-            made,
+            merged,
             limits=_replace(policy.limits, **limits),
             operators=PolicyOperators(
                 forbid=[*operators.forbid, *options["forbid_op"]],
                 allow=[*operators.allow, *options["allow_op"]],
             ),
             findings=PolicyFindings(
-                fail_on=severity or policy.findings.fail_on, ignore=made.findings.ignore
+                fail_on=severity or policy.findings.fail_on, ignore=merged.findings.ignore
             ),
         ),
         source,
@@ -87,68 +87,68 @@ def _with_where(
                 "where-of-the-whole", f"{option} applies to the whole model, --where to some nodes.",
                 "Check them separately, or use a policy file.",
             )  # fmt: skip
-    where = PolicyWhere(
+    rule = PolicyWhere(
         query=options["where"],
         forbid=list(options["forbid_op"]),
         allow=list(options["allow_op"]),
         fail_on=severity,
         **limits,
     )
-    return _replace(policy, where=[*policy.where, where])
+    return _replace(policy, where=[*policy.where, rule])
 
 
-def _fail_on(given: Sequence[str]) -> tuple[Any, list[str]]:
+def _fail_on(values: Sequence[str]) -> tuple[Any, list[str]]:
     """Return the lowest of the given severities, and the conditions on a baseline."""
-    severities = [text.strip().lower() for text in given if text.strip().lower() in SEVERITIES]
-    conditions = [text for text in given if text.strip().lower() not in SEVERITIES]
+    severities = [text.strip().lower() for text in values if text.strip().lower() in SEVERITIES]
+    conditions = [text for text in values if text.strip().lower() not in SEVERITIES]
     return (min(severities, key=SEVERITIES.index) if severities else None), conditions
 
 
 def _baseline(
-    held: PolicyBaseline | None, options: Mapping[str, Any], conditions: list[str]
+    policy: PolicyBaseline | None, options: Mapping[str, Any], conditions: list[str]
 ) -> PolicyBaseline | None:
-    file = options["baseline"] or (held.file if held is not None else None)
+    file = options["baseline"] or (policy.file if policy is not None else None)
     if file is None:
-        for option, given in (("--fail-on", conditions), ("--tolerance", options["tolerance"])):
-            if given:
+        for option, values in (("--fail-on", conditions), ("--tolerance", options["tolerance"])):
+            if values:
                 hint = f"Add --baseline, or use a severity: {', '.join(SEVERITIES)}."
                 raise OptionError(
-                    "baseline-missing", f"{option} {given[0][:60]!r} compares with a baseline.", hint
+                    "baseline-missing", f"{option} {values[0][:60]!r} compares with a baseline.", hint
                 )  # fmt: skip
         return None
-    every, single = None, {}
+    tolerance, tolerances = None, {}
     for text in options["tolerance"]:
         name, mark, share = text.rpartition("=")
         if mark:
-            single[name.strip()] = share
+            tolerances[name.strip()] = share
         else:
-            every = share
-    if held is None:
-        return PolicyBaseline(file=file, tolerance=every, tolerances=single, fail_on=conditions)
+            tolerance = share
+    if policy is None:
+        return PolicyBaseline(file=file, tolerance=tolerance, tolerances=tolerances, fail_on=conditions)
     return _replace(
-        held,
+        policy,
         file=file,
-        tolerance=every or held.tolerance,
-        tolerances={**held.tolerances, **single},
-        fail_on=[*held.fail_on, *conditions],
+        tolerance=tolerance or policy.tolerance,
+        tolerances={**policy.tolerances, **tolerances},
+        fail_on=[*policy.fail_on, *conditions],
     )
 
 
-def _sizes(held: PolicySizes, options: Mapping[str, Any]) -> PolicySizes:
+def _sizes(policy: PolicySizes, options: Mapping[str, Any]) -> PolicySizes:
     shapes = {name: list(shape) for name, shape in parse_input_shapes(options["input_shape"]).items()}
     resize = {name: list(shape) for name, shape in parse_input_shapes(options["resize"]).items()}
     return PolicySizes(
-        bind={**held.bind, **parse_bindings(options["bind"])},
-        input_shape={**held.input_shape, **shapes},
-        resize={**held.resize, **resize},
-        batch_size=held.batch_size if options["batch_size"] is None else options["batch_size"],
-        assume=options["assume"] or held.assume,
+        bind={**policy.bind, **parse_bindings(options["bind"])},
+        input_shape={**policy.input_shape, **shapes},
+        resize={**policy.resize, **resize},
+        batch_size=policy.batch_size if options["batch_size"] is None else options["batch_size"],
+        assume=options["assume"] or policy.assume,
     )
 
 
-def models_of(given: Sequence[str], policy: Policy) -> list[str]:
+def models_of(models: Sequence[str], policy: Policy) -> list[str]:
     """Return the files to check. Raises: OptionError, PathError."""
-    paths = list(given) or policy.models
+    paths = list(models) or policy.models
     if not paths:
         raise OptionError(
             "no-models", "No model was passed.", "Add a file, a folder or a pattern such as 'models/*.onnx'."
@@ -170,11 +170,11 @@ class Analyser:
         with ProgressLine(printable(os.path.basename(path)), self._progress) as line:
             options = self._options
             if self._sized:
-                options, left = fitting(path, options)
-                self._unused = left if self._unused is None else self._unused & left
+                options, unused = fitting(path, options)
+                self._unused = unused if self._unused is None else self._unused & unused
             return run_analysis(path, options, line.update)
 
-    def tell_unused(self) -> None:
+    def warn_unused(self) -> None:
         """Warn about dimensions that no model has."""
         for name in sorted(self._unused or ()):
             stderr.warning(f"No model has the dimension or input {name!r}.")

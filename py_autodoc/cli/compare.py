@@ -14,7 +14,7 @@ from py_autodoc.cli.fitting import fitting
 from py_autodoc.cli.graph import DIRECTIONS
 from py_autodoc.cli.options import force, hardware, sizes
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.cli.verdict import tell_verdict
+from py_autodoc.cli.verdict import report_verdict
 from py_autodoc.errors import AutodocError, InputError, OptionError
 from py_autodoc.render.output_target import STDOUT, targets
 from py_autodoc.render.terminal_text import printable
@@ -135,7 +135,7 @@ def command(
     hardware: str,
     precision: str,
     runtime: str,
-    **given: Any,
+    **size_options: Any,
 ) -> int:
     """Compare model B with model A: whether the architecture is the same, and what changed.
 
@@ -152,17 +152,17 @@ def command(
     Exit status: 0 if the models are the same, 1 if they differ, 2 on errors, 3 if a result could not be
     written. With --fail-on: 0 if no condition holds, 5 if one does.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
-    chosen = _Sizes(**given)
+    chosen = _Sizes(**size_options)
     if topology and structure:
         raise OptionError("two-comparisons", "Pass --topology or --structure, not both.")
     by_bytes = topology or structure or tags
-    wanted: dict[str, object] = {"--weights": weights, "--out-json": out_json, "--out-md": out_md}
-    wanted |= {"--eval-metrics": eval_metrics, "--baseline-precision": baseline_precision}
-    wanted |= {"--with-plots": with_plots, "--assets-dir": assets_dir}
-    wanted |= {"--out-pdf": out_pdf, "--out-svg": out_svg, "--out-png": out_png, "--fail-on": fail_on}
-    asked = [name for name, value in wanted.items() if value]
-    if by_bytes and (asked or others):
-        what = asked[0] if asked else "More than two models"
+    values: dict[str, object] = {"--weights": weights, "--out-json": out_json, "--out-md": out_md}
+    values |= {"--eval-metrics": eval_metrics, "--baseline-precision": baseline_precision}
+    values |= {"--with-plots": with_plots, "--assets-dir": assets_dir}
+    values |= {"--out-pdf": out_pdf, "--out-svg": out_svg, "--out-png": out_png, "--fail-on": fail_on}
+    used = [name for name, value in values.items() if value]
+    if by_bytes and (used or others):
+        what = used[0] if used else "More than two models"
         message = f"{what} cannot be combined with --topology, --structure or --tags."
         raise OptionError("two-comparisons", message, "Run compare separately for those.")
     drawn = out_svg is not None or out_png is not None
@@ -176,7 +176,7 @@ def command(
         message = "--direction applies to a page or an image."
         raise OptionError("direction-without-page", message, "Pass --beside or --out-svg too.")
     status = _page(a, b, beside, chosen, direction, force) if beside is not None else 0
-    if by_bytes or (beside is not None and not asked):
+    if by_bytes or (beside is not None and not used):
         if not by_bytes and not as_json:
             return status
         if by_bytes:
@@ -209,7 +209,9 @@ def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool)
         raise OptionError("beside-to-stdout", "--beside cannot write to stdout.", "Pass a file name.")
     target = targets({"--beside": (out, "html")}, [a, b], force)["--beside"]
     analyses = _analyses((a, b), chosen)
-    status = max(tell_verdict(p, one, True, _PARTIAL) for p, one in zip((a, b), analyses, strict=True))
+    status = max(
+        report_verdict(p, analysis, True, _PARTIAL) for p, analysis in zip((a, b), analyses, strict=True)
+    )
     columns = comparison_columns(align(analyses[0], analyses[1]))
     written = target.write(html_page(*analyses, direction=direction, comparison=columns))
     if sys.stderr.isatty():
@@ -229,7 +231,7 @@ def _analyses(
 
     bindings, shapes = parse_bindings(chosen.bind), parse_input_shapes(chosen.input_shape)
     resize = parse_input_shapes(chosen.resize)
-    every = Options(
+    requested = Options(
         bindings,
         shapes,
         chosen.batch_size,
@@ -242,9 +244,11 @@ def _analyses(
     analyses, unused = [], []
     for path in paths:
         with ProgressLine(printable(os.path.basename(path)), None) as line:
-            options, left = fitting(path, every) if bindings or shapes or resize else (every, set())
+            options, ignored = (
+                fitting(path, requested) if bindings or shapes or resize else (requested, set())
+            )
             analyses.append(run_analysis(path, options, line.update))
-        unused.append(left)
+        unused.append(ignored)
     nowhere = sorted(set.intersection(*unused))
     if nowhere:
         names = ", ".join(map(repr, nowhere))
@@ -258,23 +262,23 @@ def _compare(a: str, b: str, graph: str, tags: bool, as_json: bool) -> int:
     from py_autodoc.compare.tags import compare_tags
     from py_autodoc.tags import load_tags
 
-    found, left_out = _differences(a, b, graph) if graph else (None, None)
+    differences, left_out = _differences(a, b, graph) if graph else (None, None)
     modules = compare_tags(load_tags(a)[1], load_tags(b)[1]) if tags else None
     if as_json:
-        told: dict[str, object] = {}
-        if found is not None:
-            told["topology"] = [asdict(one) for one in found]
-            told["weights"] = graph == "topology" and left_out is None
+        document: dict[str, object] = {}
+        if differences is not None:
+            document["topology"] = [asdict(difference) for difference in differences]
+            document["weights"] = graph == "topology" and left_out is None
         if modules is not None:
-            told["tags"] = modules.to_dict()
-        stdout.as_json(told)
+            document["tags"] = modules.to_dict()
+        stdout.as_json(document)
     else:
         weights = graph == "topology" and left_out is None
-        lines = _topology(found, weights) if found is not None else []
+        lines = _topology(differences, weights) if differences is not None else []
         stdout.lines(lines + (_tags(modules) if modules is not None else []))
     if left_out is not None:
         stderr.error(f"Weights were not compared: {left_out.message}", "Use --structure to ignore weights.")
-    if found or (modules is not None and not modules.equal):
+    if differences or (modules is not None and not modules.equal):
         return DIFFERENT
     return TROUBLE if left_out is not None else 0
 
@@ -296,29 +300,29 @@ def _differences(a: str, b: str, graph: str) -> tuple[list[Difference], InputErr
         return same_topology(a, b, weights=False), fault
 
 
-def _topology(found: list[Difference], weights: bool) -> list[str]:
-    if not found:
+def _topology(differences: list[Difference], weights: bool) -> list[str]:
+    if not differences:
         what = "The graphs are the same: nodes, edges, attributes"
         return [f"{what} and weights." if weights else f"{what}. Weights were not compared."]
-    listed = plural(len(found), "difference")
-    return [f"The graphs differ ({listed} listed):", *(f"  {one}" for one in found)]
+    listed = plural(len(differences), "difference")
+    return [f"The graphs differ ({listed} listed):", *(f"  {difference}" for difference in differences)]
 
 
-def _tags(found: TagComparison) -> list[str]:
-    if found.equal:
-        return [f"The modules are the same: {found.same:,} tags."]
-    lines = [f"Tags that are the same: {found.same:,}"]
+def _tags(comparison: TagComparison) -> list[str]:
+    if comparison.equal:
+        return [f"The modules are the same: {comparison.same:,} tags."]
+    lines = [f"Tags that are the same: {comparison.same:,}"]
     for title, changes in (
-        ("Changed", found.changed),
-        ("Only in the first", found.only_a),
-        ("Only in the second", found.only_b),
+        ("Changed", comparison.changed),
+        ("Only in the first", comparison.only_a),
+        ("Only in the second", comparison.only_b),
     ):
         if changes:
             lines += [f"{title}: {len(changes):,}", *map(_change, changes)]
     return lines
 
 
-def _change(one: TagChange) -> str:
-    counts = " → ".join("–" if count is None else f"{count:,}" for count in (one.a, one.b))
-    operators = ", ".join(f"{name} {count:+,}" for name, count in list(one.operators.items())[:6])
-    return f"  {one.tag}  {counts} nodes ({operators})"
+def _change(change: TagChange) -> str:
+    counts = " → ".join("–" if count is None else f"{count:,}" for count in (change.a, change.b))
+    operators = ", ".join(f"{name} {count:+,}" for name, count in list(change.operators.items())[:6])
+    return f"  {change.tag}  {counts} nodes ({operators})"

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class Charts:
-    """The requested plots, checked before the comparison, and their files. Created by ``asked``."""
+    """The requested plots, checked before the comparison, and their files. Created by ``requested``."""
 
-    wanted: bool
+    enabled: bool
     assets: Assets | None
     files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     """Figure → file name and data."""
 
     @classmethod
-    def asked(
+    def requested(
         cls, plots: bool, assets_dir: str | None, pdf: bool, inputs: Iterable[str], force: bool
     ) -> Charts:
         """Return the plots of a run. Raises: OptionError, OutputError."""
@@ -45,7 +45,7 @@ class Charts:
 
     def draw(self, analyses: Sequence[Analysis], evaluations: Evaluations) -> None:
         """Draw the plots; report and skip those that cannot be drawn."""
-        if not self.wanted:
+        if not self.enabled:
             return
         from py_autodoc.compare.impact import impact, precisions
         from py_autodoc.compare.sections import model_names
@@ -53,14 +53,14 @@ class Charts:
         from py_autodoc.render.plots import scatters
 
         names = labelled(model_names(analyses), precisions(analyses))
-        found = tradeoffs(impact(analyses, evaluations), names)
-        if not found:
+        plots = tradeoffs(impact(analyses, evaluations), names)
+        if not plots:
             stderr.warning(
                 "No plots: only the size of each model is known. Pass --eval-metrics for each, or --hardware."
             )
             return
         try:
-            self.files = scatters(found, png=self.assets is not None)
+            self.files = scatters(plots, png=self.assets is not None)
         except AutodocError as fault:
             stderr.warning(f"No plots: {fault.message} {fault.hint}".strip())
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.compare_charts import Charts
-from py_autodoc.cli.verdict import tell_verdict
+from py_autodoc.cli.verdict import report_verdict
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output_target import targets
 from py_autodoc.render.terminal_text import shorten
@@ -42,7 +42,7 @@ _KINDS = {
 def compare(
     paths: Sequence[str],
     analyses: Sequence[Analysis],
-    asked: Mapping[str, str | None],
+    paths_by_option: Mapping[str, str | None],
     fail_on: Sequence[str],
     weights: bool,
     force: bool,
@@ -54,9 +54,9 @@ def compare(
 ) -> int:
     """Compare the first model with the others. Return the exit status.
 
-    ``asked`` maps options to paths; ``evaluated`` lists evaluation files, one per model; ``baseline`` is the
-    precision of the model to compare with; ``plots`` are written to ``assets_dir`` and shown in Markdown and
-    PDF.
+    ``paths_by_option`` maps options to paths; ``evaluated`` lists evaluation files, one per model;
+    ``baseline`` is the precision of the model to compare with; ``plots`` are written to ``assets_dir`` and
+    shown in Markdown and PDF.
 
     Raises: OptionError, OutputError, PathError, RequirementError.
     """
@@ -64,8 +64,10 @@ def compare(
 
     conditions = [condition(text) for text in fail_on]
     inputs = [*paths, *evaluated]
-    outputs = targets({option: (asked.get(option), kind) for option, kind in _KINDS.items()}, inputs, force)
-    charts = Charts.asked(plots, assets_dir, "--out-pdf" in outputs, inputs, force)
+    outputs = targets(
+        {option: (paths_by_option.get(option), kind) for option, kind in _KINDS.items()}, inputs, force
+    )
+    charts = Charts.requested(plots, assets_dir, "--out-pdf" in outputs, inputs, force)
     if "--out-pdf" in outputs:
         from py_autodoc.render.pdf import typst
 
@@ -74,14 +76,16 @@ def compare(
         from py_autodoc.render.png import resvg
 
         resvg()
-    status = max(tell_verdict(p, one, True, _PARTIAL) for p, one in zip(paths, analyses, strict=True))
+    status = max(
+        report_verdict(p, analysis, True, _PARTIAL) for p, analysis in zip(paths, analyses, strict=True)
+    )
     evaluations: Evaluations = read_evaluations(evaluated, len(paths))
     if baseline is not None:
-        at = _of_precision(analyses, baseline)
-        paths, analyses = first(paths, at), first(analyses, at)
-        evaluations = first(evaluations, at) if evaluations else ()
-    found = _aligned(paths, analyses, weights)
-    failed = failing(conditions, found)
+        index = _of_precision(analyses, baseline)
+        paths, analyses = first(paths, index), first(analyses, index)
+        evaluations = first(evaluations, index) if evaluations else ()
+    alignments = _aligned(paths, analyses, weights)
+    failed = failing(conditions, alignments)
     charts.draw(analyses, evaluations)
     for name, written in charts.write():
         if sys.stderr.isatty():
@@ -90,7 +94,7 @@ def compare(
     if not outputs.keys().isdisjoint(PICTURES):
         from py_autodoc.compare.picture import picture
 
-        svg = picture(found[0], direction=direction)
+        svg = picture(alignments[0], direction=direction)
     for option, target in outputs.items():
         if option in PICTURES:
             drawn: str | bytes = svg
@@ -98,25 +102,25 @@ def compare(
                 from py_autodoc.render.png import png_picture
 
                 drawn = png_picture(svg, _SCALE)
-            _tell(target, target.write(drawn))
+            _note_written(target, target.write(drawn))
             continue
-        text = _document(option, analyses, found, failed, target, evaluations, charts)
-        _tell(target, target.write(text))
+        text = _document(option, analyses, alignments, failed, target, evaluations, charts)
+        _note_written(target, target.write(text))
     if not any(target.to_stdout for target in outputs.values()):
         from py_autodoc.compare.text import text as lines_of
 
-        stdout.lines(lines_of(analyses, found, evaluations))
-    for one, at, why in failed:
-        name = analyses[at + 1].model.file.name
-        stderr.error(f"{shorten(name, _LONGEST)}: {one.text}: {why}.", "")
+        stdout.lines(lines_of(analyses, alignments, evaluations))
+    for gate, index, why in failed:
+        name = analyses[index + 1].model.file.name
+        stderr.error(f"{shorten(name, _LONGEST)}: {gate.text}: {why}.", "")
     if failed:
         return FAILS
     if conditions:
         return status
-    return status or (SAME if all(one.same for one in found) else DIFFERENT)
+    return status or (SAME if all(alignment.same for alignment in alignments) else DIFFERENT)
 
 
-def _tell(target: Target, written: int) -> None:
+def _note_written(target: Target, written: int) -> None:
     if not target.to_stdout and sys.stderr.isatty():
         stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
 
@@ -133,24 +137,24 @@ def read_evaluations(paths: Sequence[str], models: int) -> list[Evaluation]:
     return [read_evaluation(path) for path in paths]
 
 
-def _of_precision(analyses: Sequence[Analysis], wanted: str) -> int:
+def _of_precision(analyses: Sequence[Analysis], precision: str) -> int:
     """Return the index of the model with this precision. Raises: OptionError unless there is exactly one."""
     from py_autodoc.compare.impact import precisions
 
-    found = precisions(analyses)
-    places = [at for at, one in enumerate(found) if one == wanted.strip().lower()]
-    if len(places) != 1:
-        many = "no model is" if not places else f"{len(places)} models are"
+    available = precisions(analyses)
+    indexes = [index for index, name in enumerate(available) if name == precision.strip().lower()]
+    if len(indexes) != 1:
+        many = "no model is" if not indexes else f"{len(indexes)} models are"
         raise OptionError(
-            "no-baseline", f"--baseline-precision: {many} in {wanted[:40]!r}.",
-            f"They are {', '.join(found)}; without the option the first is the baseline.",
+            "no-baseline", f"--baseline-precision: {many} in {precision[:40]!r}.",
+            f"They are {', '.join(available)}; without the option the first is the baseline.",
         )  # fmt: skip
-    return places[0]
+    return indexes[0]
 
 
-def first(items: Sequence[T], at: int) -> list[T]:
+def first(items: Sequence[T], index: int) -> list[T]:
     """Return the items with the given one moved to the front."""
-    return [items[at], *items[:at], *items[at + 1 :]]
+    return [items[index], *items[:index], *items[index + 1 :]]
 
 
 def _aligned(paths: Sequence[str], analyses: Sequence[Analysis], weights: bool) -> list[Alignment]:
@@ -169,7 +173,7 @@ def _aligned(paths: Sequence[str], analyses: Sequence[Analysis], weights: bool) 
 def _document(
     option: str,
     analyses: Sequence[Analysis],
-    found: Sequence[Alignment],
+    alignments: Sequence[Alignment],
     failed: Sequence[tuple[GateCondition, int, str]],
     target: Target,
     evaluations: Evaluations,
@@ -178,19 +182,23 @@ def _document(
     if option == "--out-json":
         from py_autodoc.compare.document import FailedCondition, comparison
 
-        made = [
-            FailedCondition(condition=one.text, model_path=analyses[at + 1].model.file.name, reason=why)
-            for one, at, why in failed
+        conditions = [
+            FailedCondition(
+                condition=condition.text, model_path=analyses[index + 1].model.file.name, reason=why
+            )
+            for condition, index, why in failed
         ]
-        return comparison(analyses, found, made, evaluations).to_json(target.to_stdout) + "\n"
-    told = [f"{analyses[at + 1].model.file.name}: {one.text}: {why}" for one, at, why in failed]
+        return comparison(analyses, alignments, conditions, evaluations).to_json(target.to_stdout) + "\n"
+    failures = [
+        f"{analyses[index + 1].model.file.name}: {condition.text}: {why}" for condition, index, why in failed
+    ]
     if option == "--out-pdf":
         from py_autodoc.compare.pdf import pdf
 
-        return pdf(analyses, found, told, evaluations=evaluations, plots=charts.pictures())
+        return pdf(analyses, alignments, failures, evaluations=evaluations, plots=charts.pictures())
     from py_autodoc.compare.markdown import markdown
     from py_autodoc.outputs.marks import sealed_text
 
     folder = Path.cwd() if target.to_stdout else target.path.parent
-    text = markdown(analyses, found, told, evaluations, charts.links(folder))
+    text = markdown(analyses, alignments, failures, evaluations, charts.links(folder))
     return text if target.to_stdout else sealed_text(text, "markdown")

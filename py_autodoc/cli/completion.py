@@ -22,16 +22,16 @@ def devices(context: click.Context, parameter: click.Parameter, incomplete: str)
         return files(context, parameter, incomplete)
     from py_autodoc.hardware.profile import estimable, profiles
 
-    wanted = incomplete.lower()
-    found = [one for one in profiles() if one.id.startswith(wanted) and estimable(one)]
-    return [CompletionItem(one.id, help=one.name) for one in found[:_MOST]]
+    prefix = incomplete.lower()
+    matches = [device for device in profiles() if device.id.startswith(prefix) and estimable(device)]
+    return [CompletionItem(device.id, help=device.name) for device in matches[:_MOST]]
 
 
 def precisions(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the precisions of latency estimates."""
     from py_autodoc.hardware.profile import PRECISIONS
 
-    return [CompletionItem(one) for one in PRECISIONS if one.startswith(incomplete.lower())]
+    return [CompletionItem(precision) for precision in PRECISIONS if precision.startswith(incomplete.lower())]
 
 
 def runtimes(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -39,7 +39,9 @@ def runtimes(_: click.Context, __: click.Parameter, incomplete: str) -> list[Com
     from py_autodoc.hardware.runtimes import RUNTIMES
 
     return [
-        CompletionItem(one.id, help=one.label) for one in RUNTIMES if one.id.startswith(incomplete.lower())
+        CompletionItem(runtime.id, help=runtime.label)
+        for runtime in RUNTIMES
+        if runtime.id.startswith(incomplete.lower())
     ]
 
 
@@ -47,8 +49,8 @@ def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comple
     """Complete the ids of rules."""
     from py_autodoc.findings.registry import rules as known
 
-    found = [one for one in known().values() if one.id.startswith(incomplete)]
-    return [CompletionItem(one.id, help=one.title) for one in found]
+    matches = [rule for rule in known().values() if rule.id.startswith(incomplete)]
+    return [CompletionItem(rule.id, help=rule.title) for rule in matches]
 
 
 def symbols(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -59,13 +61,13 @@ def symbols(context: click.Context, _: click.Parameter, incomplete: str) -> list
     from py_autodoc.graph.symbolic_dims.dim_names import usual
 
     # While an option lacks its value, click leaves the arguments unparsed.
-    given = context.params.get("models") or context.params.get("model") or context.args
-    paths = [given] if isinstance(given, str) else [one for one in given if os.path.isfile(one)]
-    found: list[str] = []
+    models = context.params.get("models") or context.params.get("model") or context.args
+    paths = [models] if isinstance(models, str) else [path for path in models if os.path.isfile(path)]
+    symbols_of_file: list[str] = []
     for path in paths[:1]:
         try:
-            found = list(usual(build(load(path))))
+            symbols_of_file = list(usual(build(load(path))))
         except (AutodocError, OSError):
             return []
-    names = [f"{name}=" for name in found[:_MOST]]
+    names = [f"{name}=" for name in symbols_of_file[:_MOST]]
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]

@@ -27,7 +27,7 @@ _MOST = 1 << 24
 
 @dataclass
 class Documents:
-    """The requested documents, checked before the analysis. Created by ``asked``."""
+    """The requested documents, checked before the analysis. Created by ``requested_documents``."""
 
     card: Target | None
     pdf: Target | None
@@ -39,30 +39,32 @@ class Documents:
     _context: dict[int, SectionContext] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return any(one is not None for one in (self.card, self.pdf, self.update, self.assets))
+        return any(output is not None for output in (self.card, self.pdf, self.update, self.assets))
 
     def write(self, analysis: Analysis, report: Report) -> list[tuple[str, int]]:
         """Write all documents; return (name, bytes) of each. Raises: AutodocError."""
         from py_autodoc.render.document import context
 
-        made = context(analysis, report)
+        section_context = context(analysis, report)
         texts: list[tuple[OutputFile | Target, str | bytes]] = []
-        files = self._pictures(analysis, made)
+        files = self._pictures(analysis, section_context)
         if self.pdf is not None:
             from py_autodoc.render.pdf import pdf
 
-            texts.append((self.pdf, pdf(made, analysis, charts(files))))
+            texts.append((self.pdf, pdf(section_context, analysis, charts(files))))
         if self.card is not None:
             from py_autodoc.outputs.marks import sealed_text
             from py_autodoc.render.markdown import card
 
             folder = Path.cwd() if self.card.to_stdout else self.card.path.parent
-            texts.append((self.card, sealed_text(card(made, self._links(files, folder)), "markdown")))
+            texts.append(
+                (self.card, sealed_text(card(section_context, self._links(files, folder)), "markdown"))
+            )
         if self.update is not None:
             from py_autodoc.render.markdown import body, updated
 
-            part = body(made, self._links(files, self.update.path.parent))
-            texts.append((self.update, updated(self.before, part, self.update.display_name)))
+            text = body(section_context, self._links(files, self.update.path.parent))
+            texts.append((self.update, updated(self.before, text, self.update.display_name)))
         written = [] if self.assets is None else self.assets.write(files)
         for target, result in texts:
             data = result.encode("utf-8") if isinstance(result, str) else result
@@ -71,7 +73,7 @@ class Documents:
             written.append((target.display_name, len(data)))
         return written
 
-    def _pictures(self, analysis: Analysis, made: SectionContext) -> dict[str, tuple[str, bytes]]:
+    def _pictures(self, analysis: Analysis, section_context: SectionContext) -> dict[str, tuple[str, bytes]]:
         """Return figure → file name and data; report and skip images that cannot be drawn."""
         files: dict[str, tuple[str, bytes]] = {}
         try:
@@ -82,7 +84,7 @@ class Documents:
             from py_autodoc.render.plots import plots
 
             try:
-                files |= plots(made.report, analysis, png=self.assets is not None)
+                files |= plots(section_context.report, analysis, png=self.assets is not None)
             except AutodocError as fault:
                 stderr.warning(f"No plots: {fault.message} {fault.hint}".strip())
         return files
@@ -92,7 +94,7 @@ class Documents:
         return {} if self.assets is None else self.assets.links(files, folder)
 
 
-def asked(
+def requested_documents(
     outputs: dict[str, Target],
     update: str | None,
     assets_dir: str | None,
@@ -110,35 +112,35 @@ def asked(
         raise OptionError(
             "no-assets-dir", "--with-plots needs an output.", "Pass --assets-dir DIR or --out-pdf."
         )
-    held = tuple(inputs)
-    folder = None if assets_dir is None else _folder(assets_dir, plots, held, force)
-    there, before = (None, "") if update is None else _to_update(update, held)
-    return Documents(card, pdf, there, folder, plots, before)
+    input_files = tuple(inputs)
+    folder = None if assets_dir is None else _folder(assets_dir, plots, input_files, force)
+    target, before = (None, "") if update is None else _to_update(update, input_files)
+    return Documents(card, pdf, target, folder, plots, before)
 
 
-def _folder(given: str, plots: bool, inputs: tuple[str, ...], force: bool) -> Assets:
+def _folder(path: str, plots: bool, inputs: tuple[str, ...], force: bool) -> Assets:
     """Return the folder for images. Raises: OutputError."""
     from py_autodoc.render.plots import FILES
 
     names = [name for _, name in GRAPH.values()] + (list(FILES) if plots else [])
-    return assets(given, names, inputs, force)
+    return assets(path, names, inputs, force)
 
 
 def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[OutputFile, str]:
     """Return the file and its text. Raises: InputError if it is missing, not text, or has no markers."""
     from py_autodoc.render.markdown import updated
 
-    there = check_output(path, "markdown", inputs, force=True)
+    target = check_output(path, "markdown", inputs, force=True)
     try:
         if os.path.getsize(path) > _MOST:
             raise InputError("update-too-large", f"--update: {path} has more than {_MOST >> 20} MB.")
-        text = there.path.read_bytes().decode("utf-8")
+        text = target.path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
         raise InputError("update-not-text", f"--update: {path} is not UTF-8 text.") from None
     except OSError as fault:
         raise InputError("update-unreadable", f"--update: {path}: {fault.strerror or fault}.") from None
     updated(text, "", path)
-    return there, text
+    return target, text
 
 
 def charts(files: Files) -> dict[str, str]:

@@ -173,7 +173,7 @@ def _run(request: _ExportRequest) -> int:
 
 def _traced(request: _ExportRequest, outputs: dict[str, Target]) -> int:
     """Export by tracing the model in torch."""
-    wanted = _wanted(request)
+    input_options = _input_options(request)
     from py_autodoc.torch.sources import need_torch
 
     need_torch()
@@ -182,7 +182,7 @@ def _traced(request: _ExportRequest, outputs: dict[str, Target]) -> int:
     with ProgressLine(printable(os.path.basename(request.source)), request.progress) as progress:
         progress.update(STAGES[0], 0, len(STAGES))
         start = time.perf_counter()
-        loaded, named, axes = _loaded(request.source, wanted)
+        loaded, named, axes = _loaded(request.source, input_options)
         seconds = {"load": time.perf_counter() - start}
 
         def stage(name: str, share: float, /) -> None:
@@ -205,7 +205,7 @@ def _traced(request: _ExportRequest, outputs: dict[str, Target]) -> int:
             "quantize": _quantize(request),
         }
         if request.keep:
-            options["keep"] = _keep(request.keep)
+            options["keep"] = _kept_keys(request.keep)
         if request.exporter != "hf" and loaded.output_names:
             options["output_names"] = loaded.output_names
         if request.generation:  # generate() runs in the library and takes only the prompt
@@ -220,7 +220,7 @@ def _traced(request: _ExportRequest, outputs: dict[str, Target]) -> int:
 
 def _targets(request: _ExportRequest) -> dict[str, Target]:
     """Check all outputs together; return the files written next to the model."""
-    asked = {
+    reports = {
         "--report-json": (request.report_json, "export-report"),
         "--report-md": (request.report_md, "markdown"),
         "--jit-graph": (request.jit_graph, "text"),
@@ -228,28 +228,28 @@ def _targets(request: _ExportRequest) -> dict[str, Target]:
     }
     if request.generation:
         empty(Path(os.path.realpath(request.out)), request.force)
-        return targets(asked, _sources(request), request.force)
-    beside = [outputs.OutputRequest(request.out, "onnx")]
+        return targets(reports, _sources(request), request.force)
+    model_files = [outputs.OutputRequest(request.out, "onnx")]
     if request.external_data:
-        beside.append(outputs.OutputRequest(f"{os.path.realpath(request.out)}{DATA}", "data"))
+        model_files.append(outputs.OutputRequest(f"{os.path.realpath(request.out)}{DATA}", "data"))
     if request.sidecar:
-        beside.append(outputs.OutputRequest(f"{request.out}.json", "sidecar"))
-    return targets(asked, _sources(request), request.force, beside)
+        model_files.append(outputs.OutputRequest(f"{request.out}.json", "sidecar"))
+    return targets(reports, _sources(request), request.force, model_files)
 
 
 def _sources(request: _ExportRequest) -> list[str]:
     """Return the files and folders read, including the file of ``package.module:factory``."""
     name = request.source.partition(":")[0]
     module = f"{name.replace('.', os.sep)}.py"
-    found = [request.source, module, request.inputs or "", request.data or ""]
-    return [path for path in map(os.path.expanduser, found) if path and os.path.exists(path)]
+    candidates = [request.source, module, request.inputs or "", request.data or ""]
+    return [path for path in map(os.path.expanduser, candidates) if path and os.path.exists(path)]
 
 
-def _wanted(request: _ExportRequest) -> InputOptions:
+def _input_options(request: _ExportRequest) -> InputOptions:
     from py_autodoc.torch.input_options import InputOptions, parse_dynamic, parse_shapes
 
-    others = (request.input_shape, request.input_text, request.batch_size, request.sequence_length)
-    if request.inputs is not None and any(others):
+    values = (request.input_shape, request.input_text, request.batch_size, request.sequence_length)
+    if request.inputs is not None and any(values):
         raise OptionError(
             "two-inputs", "--inputs cannot be combined with other input options.", "Remove the other options."
         )
@@ -282,14 +282,14 @@ def _quantize(request: _ExportRequest) -> Quantize | None:
     return Quantize(request.data, request.samples, narrow=request.quantize == "int7")
 
 
-def _keep(extra: tuple[str, ...]) -> tuple[str, ...]:
+def _kept_keys(extra: tuple[str, ...]) -> tuple[str, ...]:
     from py_autodoc.tags import KEEP
 
     return (*KEEP, *extra)
 
 
 def _loaded(
-    source: str, wanted: InputOptions
+    source: str, input_options: InputOptions
 ) -> tuple[LoadedSource, dict[str, Any], dict[str, dict[int, str]] | None]:
     """Return the model, its inputs by name, and its dynamic axes."""
     from py_autodoc.torch.adjust_inputs import adjust_inputs
@@ -297,11 +297,11 @@ def _loaded(
     from py_autodoc.torch.inputs import ModelInputs
     from py_autodoc.torch.sources import load_source
 
-    loaded = load_source(source, wanted)
+    loaded = load_source(source, input_options)
     if loaded.facts["kind"] in ("factory", "keras"):
-        loaded.example = adjust_inputs(loaded.model, loaded.example, wanted)
+        loaded.example = adjust_inputs(loaded.model, loaded.example, input_options)
     named = ModelInputs.of(loaded.example).by_name(loaded.model)
-    return loaded, named, dynamic_axes_of(wanted.dynamic, named)
+    return loaded, named, dynamic_axes_of(input_options.dynamic, named)
 
 
 def _finish(

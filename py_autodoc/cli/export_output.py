@@ -49,6 +49,6 @@ def delivered(
                 target.write(makers[option]())
             except AnalysisError as fault:
                 failed.append(fault)
-    for one in failed:
-        stderr.error(one.message, one.hint)
+    for failure in failed:
+        stderr.error(failure.message, failure.hint)
     return PARTIAL if failed else 0

@@ -38,7 +38,7 @@ def print_export(report: Mapping[str, Any], notes: Sequence[str]) -> None:
 
 
 def _title(model: Mapping[str, Any]) -> Text:
-    sizes = [f"{printable(one['name'])} {units.size(one['bytes'])}" for one in model["files"][1:]]
+    sizes = [f"{printable(file['name'])} {units.size(file['bytes'])}" for file in model["files"][1:]]
     first = units.size(model["files"][0]["bytes"]) if model["files"] else ""
     return Text.assemble((printable(model["file"]), _STRONG), "  ", (" · ".join([first, *sizes]), _DIM))
 
@@ -49,13 +49,13 @@ def _facts(report: Mapping[str, Any], model: Mapping[str, Any], width: int) -> T
     grid.add_column(overflow="fold")
     source, counted = report["source"], model["coverage"]
     opset = ", ".join(f"{domain} {number}" for domain, number in model["opset"].items())
-    made = [source["class"], f"{units.count(source['parameters'])} parameters"]
-    made += ["random weights"] if source.get("weights") == "random" else []
+    facts = [source["class"], f"{units.count(source['parameters'])} parameters"]
+    facts += ["random weights"] if source.get("weights") == "random" else []
     rows = [
-        ("Model", " · ".join(made)),
+        ("Model", " · ".join(facts)),
         ("Exporter", f"{report['exporter']} · {opset} · {sum(report['seconds'].values()):.1f} s"),
-        ("Inputs", ", ".join(_value(one) for one in model["graph_inputs"][:MAX_INPUTS])),
-        ("Outputs", ", ".join(_value(one) for one in model["outputs"][:MAX_INPUTS])),
+        ("Inputs", ", ".join(_value(value) for value in model["graph_inputs"][:MAX_INPUTS])),
+        ("Outputs", ", ".join(_value(value) for value in model["outputs"][:MAX_INPUTS])),
         ("Nodes", f"{counted['nodes']:,}: {_coverage(counted)}"),
         ("Modules", _modules(model)),
         *_carried(model["metadata"]),
@@ -73,34 +73,34 @@ def _carried(carried: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     task = f"{carried['task']} ({source})" if carried["task"] else "unknown; --task names it"
     files = carried["processor_files"]
     if files:
-        stored = units.size(sum(one["characters"] for one in files))
+        stored = units.size(sum(file["characters"] for file in files))
         largest = max(files, key=_bytes)
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        held = f"{largest['name']} {units.size(largest['bytes'])}{more}, {stored} in the file"
+        processor = f"{largest['name']} {units.size(largest['bytes'])}{more}, {stored} in the file"
     else:
-        held = "not included" if carried["left_out"] else "none found"
-    return [("Task", task), ("Processor", held), ("Metadata", units.size(carried["characters"]))]
+        processor = "not included" if carried["left_out"] else "none found"
+    return [("Task", task), ("Processor", processor), ("Metadata", units.size(carried["characters"]))]
 
 
-def _bytes(one: Mapping[str, Any]) -> int:
-    return int(one["bytes"])
+def _bytes(file: Mapping[str, Any]) -> int:
+    return int(file["bytes"])
 
 
 def _coverage(counted: Mapping[str, Any]) -> str:
     """Return the coverage; only what an exporter recorded counts as recorded."""
     shares = counted["shares"]
-    told = f"recorded {units.share(shares['traced'], 1)}, inferred {units.share(shares['inferred'], 1)}"
-    return f"{told}, unknown {units.share(shares['unknown'], 1)}"
+    text = f"recorded {units.share(shares['traced'], 1)}, inferred {units.share(shares['inferred'], 1)}"
+    return f"{text}, unknown {units.share(shares['unknown'], 1)}"
 
 
 def _modules(model: Mapping[str, Any]) -> str:
-    ran = [one for one in model["modules"] if one["nodes_total"]]
-    silent = sum(one["status"] == "not_executed" for one in model["modules"])
-    tags = len({one["tag"] for one in ran})
+    ran = [module for module in model["modules"] if module["nodes_total"]]
+    silent = sum(module["status"] == "not_executed" for module in model["modules"])
+    tags = len({module["tag"] for module in ran})
     more = f", {silent:,} did not run" if silent else ""
     return f"{len(model['modules']):,} in {tags:,} tags{more}; `onnx-autodoc tags {model['file']}` lists them"
 
 
-def _value(one: Mapping[str, Any]) -> str:
-    shape = "×".join("?" if size is None else str(size) for size in one["shape"] or ()) or "–"
-    return f"{one['name']} {one['type'].lower()} {shape}"
+def _value(value: Mapping[str, Any]) -> str:
+    shape = "×".join("?" if size is None else str(size) for size in value["shape"] or ()) or "–"
+    return f"{value['name']} {value['type'].lower()} {shape}"

@@ -17,9 +17,9 @@ WIDTH = 180
 def expression_lines(report: Report) -> list[tuple[str, str]]:
     """Return (label, text) of the totals and their conditions; empty without symbolic dimensions."""
     metrics = report.metrics
-    shown_here = [one for one in expressions() if one[0] in _IN_STRIP]
-    known = [name for _, _, name in shown_here if getattr(metrics, name) is not None]
-    if not known and not metrics.expr_reasons:
+    shown_here = [expression for expression in expressions() if expression[0] in _IN_STRIP]
+    available = [name for _, _, name in shown_here if getattr(metrics, name) is not None]
+    if not available and not metrics.expr_reasons:
         return []
     names = {dim.symbol: printable(dim.name) for dim in report.dims if dim.symbol}
     bound = "≥ " if (metrics.expr_coverage or 0) < 1 else ""
@@ -28,12 +28,12 @@ def expression_lines(report: Report) -> list[tuple[str, str]]:
         unit = "bytes" if BY_ID[metric].unit == "bytes" else "count"
         text = getattr(metrics, name)
         if text is None:
-            shown = f"—  ({printable(metrics.expr_reasons.get(name, ''))})"
+            value = f"—  ({printable(metrics.expr_reasons.get(name, ''))})"
         else:
-            shown = (bound if unit == "count" else "") + format_expression(text, unit, names, WIDTH)
-        lines.append((label, shorten(shown, WIDTH)))
+            value = (bound if unit == "count" else "") + format_expression(text, unit, names, WIDTH)
+        lines.append((label, shorten(value, WIDTH)))
     conditions = metrics.expr_conditions
-    if conditions and known:
+    if conditions and available:
         more = f", … {len(conditions) - MAX_CONDITIONS:,} more" if len(conditions) > MAX_CONDITIONS else ""
         lines.append(("where", ", ".join(conditions[:MAX_CONDITIONS]) + more))
     return lines

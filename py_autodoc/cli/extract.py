@@ -44,21 +44,21 @@ def command(
 
     if sum((tag is not None, bool(node), bool(tensor))) != 1:
         raise OptionError("nothing-selected", "Pass one of --tag, --node and --tensor.")
-    done = extract(model, out, tag, call=call, nodes=node or None, outputs=tensor or None, force=force)
-    part = done.subgraph
+    result = extract(model, out, tag, call=call, nodes=node or None, outputs=tensor or None, force=force)
+    subgraph = result.subgraph
     if as_json:
-        facts = {**part.to_dict(), "files": [path.name for path in done.paths]}
-        stdout.as_json(facts | {"weight_bytes": done.weight_bytes})
+        facts = {**subgraph.to_dict(), "files": [path.name for path in result.paths]}
+        stdout.as_json(facts | {"weight_bytes": result.weight_bytes})
         return
-    size = sum(path.stat().st_size for path in done.paths)
+    size = sum(path.stat().st_size for path in result.paths)
     stderr.note(
-        f"{' and '.join(path.name for path in done.paths)}: {len(part.operations):,} nodes"
-        f" (+ {len(part.constants):,} for constants), {len(part.external_inputs):,} inputs,"
-        f" {len(part.outputs):,} outputs, {size:,} bytes"
+        f"{' and '.join(path.name for path in result.paths)}: {len(subgraph.operations):,} nodes"
+        f" (+ {len(subgraph.constants):,} for constants), {len(subgraph.external_inputs):,} inputs,"
+        f" {len(subgraph.outputs):,} outputs, {size:,} bytes"
     )
-    if not part.convex:
+    if not subgraph.convex:
         stderr.note("note: an input depends on an output, so the rest cannot run all before or all after it.")
-    if part.widened:
+    if subgraph.widened:
         stderr.note(
-            f"note: included as a whole although only a part was requested: {', '.join(part.widened)}."
+            f"note: included as a whole although only a part was requested: {', '.join(subgraph.widened)}."
         )

@@ -36,8 +36,8 @@ def _nodes(signal: RiskSignal, names: dict[int, str]) -> str:
     """Return all names in the report, and the number of further nodes."""
     total = signal.evidence.get("nodes_total")
     more = total - len(signal.nodes) if isinstance(total, int) else 0
-    shown = [names.get(node) or f"node {node}" for node in signal.nodes]
-    return ", ".join(shown) + (f" and {more:,} more" if more > 0 and shown else "")
+    labels = [names.get(node) or f"node {node}" for node in signal.nodes]
+    return ", ".join(labels) + (f" and {more:,} more" if more > 0 and labels else "")
 
 
 def finding_counts(severities: Iterable[str]) -> str:

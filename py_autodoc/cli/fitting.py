@@ -21,6 +21,6 @@ def fitting(path: str, options: Options) -> tuple[Options, set[str]]:
     }
     shapes = {name: shape for name, shape in options.input_shapes.items() if name in inputs}
     resize = {name: shape for name, shape in options.resize.items() if name in inputs}
-    left = (set(options.bindings) - bindings.keys()) | (set(options.input_shapes) - shapes.keys())
-    left |= set(options.resize) - resize.keys()
-    return replace(options, bindings=bindings, input_shapes=shapes, resize=resize), left
+    unused = (set(options.bindings) - bindings.keys()) | (set(options.input_shapes) - shapes.keys())
+    unused |= set(options.resize) - resize.keys()
+    return replace(options, bindings=bindings, input_shapes=shapes, resize=resize), unused

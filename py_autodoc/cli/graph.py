@@ -16,7 +16,7 @@ from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, hardware, progress_options, sizes
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.cli.verdict import tell_verdict
+from py_autodoc.cli.verdict import report_verdict
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output_target import STDOUT, targets
 from py_autodoc.render.terminal_text import printable
@@ -48,18 +48,18 @@ DIRECTIONS = ("auto", "right", "down", "wrapped")
 _FLATTEST = 20.0
 
 
-def _aspect(context: click.Context, parameter: click.Parameter, given: str) -> float:
+def _aspect(context: click.Context, parameter: click.Parameter, text: str) -> float:
     """Parse ``W:H`` or a single number as an aspect ratio."""
-    width, _, height = given.partition(":")
+    width, _, height = text.partition(":")
     try:
-        found = float(width) / float(height or "1")
+        ratio = float(width) / float(height or "1")
     except (ValueError, ZeroDivisionError):
-        found = math.nan
-    if not 1 / _FLATTEST <= found <= _FLATTEST:
+        ratio = math.nan
+    if not 1 / _FLATTEST <= ratio <= _FLATTEST:
         raise click.BadParameter(
-            f"{given!r:.40} is not an aspect ratio. Pass one such as 16:10.", context, parameter
+            f"{text!r:.40} is not an aspect ratio. Pass one such as 16:10.", context, parameter
         )
-    return found
+    return ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +165,8 @@ def _run(request: _GraphRequest) -> int:
     chosen = _format(request)
     if request.overlay == "latency" and not request.hardware:
         raise OptionError("hardware-missing", "The latency overlay needs a device.", "Add --hardware ID.")
-    asked = {"--out": (request.out, chosen)}
-    target = targets(asked, [request.model, request.hardware], request.force)["--out"]
+    requested = {"--out": (request.out, chosen)}
+    target = targets(requested, [request.model, request.hardware], request.force)["--out"]
     _need(chosen)
     analysis = _analyze(request)
     if chosen == "model-explorer":
@@ -178,26 +178,26 @@ def _run(request: _GraphRequest) -> int:
         or request.resize
         or request.assume
     )
-    status = tell_verdict(request.model, analysis, sized, _PARTIAL)
+    status = report_verdict(request.model, analysis, sized, _PARTIAL)
     if request.overlay == "latency" and chosen in _PICTURES:
-        _tell_of_no_times(analysis)
-    made = _WRITERS[chosen](analysis, request)
-    written = target.write(made if isinstance(made, (str, bytes)) else made.text)
-    if not isinstance(made, (str, bytes)):
-        _tell_of_unnamed(made)
+        _note_missing_times(analysis)
+    document = _WRITERS[chosen](analysis, request)
+    written = target.write(document if isinstance(document, (str, bytes)) else document.text)
+    if not isinstance(document, (str, bytes)):
+        _note_unnamed_nodes(document)
     if not target.to_stdout and sys.stderr.isatty():
         stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     return status
 
 
-def _tell_of_no_times(analysis: Analysis) -> None:
+def _note_missing_times(analysis: Analysis) -> None:
     """Explain why an image lacks the requested latency colours."""
     from py_autodoc.report.builders.hardware_section import hardware_estimates
 
-    found = hardware_estimates(analysis)
-    if found is not None and found.reason:
-        none = found.estimated_latency_ms is None
-        stderr.note(f"{'No times' if none else 'Not all times'} in the image: {found.reason}.")
+    estimates = hardware_estimates(analysis)
+    if estimates is not None and estimates.reason:
+        none = estimates.estimated_latency_ms is None
+        stderr.note(f"{'No times' if none else 'Not all times'} in the image: {estimates.reason}.")
 
 
 def _format(request: _GraphRequest) -> str:
@@ -206,9 +206,9 @@ def _format(request: _GraphRequest) -> str:
     if request.out == STDOUT:
         raise OptionError("format-missing", "--out - needs --format.", f"Choose one of {', '.join(FORMATS)}.")
     name = os.path.basename(request.out).lower()
-    for ending, found in ENDINGS.items():
+    for ending, format in ENDINGS.items():
         if name.endswith(ending):
-            return found
+            return format
     raise OptionError(
         "format-unknown",
         f"Cannot tell the format from the extension of {printable(name)}.",
@@ -284,20 +284,22 @@ def _metric(analysis: Analysis, request: _GraphRequest) -> str:
     from py_autodoc.render.viewer_attachments import available_metrics
 
     metric = "macs" if request.overlay == "auto" else request.overlay
-    known = available_metrics(analysis)
-    if metric not in known:
+    available = available_metrics(analysis)
+    if metric not in available:
         raise OptionError(
-            "no-such-number", f"Model Explorer data has no {metric}.", f"Choose one of {', '.join(known)}."
+            "no-such-number",
+            f"Model Explorer data has no {metric}.",
+            f"Choose one of {', '.join(available)}.",
         )
     return metric
 
 
-def _tell_of_unnamed(found: AttachmentFile) -> None:
+def _note_unnamed_nodes(attachment: AttachmentFile) -> None:
     """Report nodes that the file cannot refer to."""
-    missing = found.nodes - found.named
+    missing = attachment.nodes - attachment.named
     if missing:
         stderr.note(
-            f"{missing:,} of {found.nodes:,} nodes have no unique name in the file and are not included."
+            f"{missing:,} of {attachment.nodes:,} nodes have no unique name in the file and are not included."
         )
 
 

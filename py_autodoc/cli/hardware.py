@@ -12,7 +12,7 @@ from py_autodoc.cli.options import force
 from py_autodoc.errors import OptionError
 
 ACTIONS = ("list", "show", "detect", "calibrate")
-THIS = "this-machine"
+THIS_MACHINE = "this-machine"
 """Name of a measured profile without a path."""
 
 
@@ -57,7 +57,7 @@ def command(action: str, device: str | None, category: str, cloud: str, **option
         )
     as_json = bool(options["as_json"])
     if device is not None:
-        _show(device, as_json)
+        _print_device(device, as_json)
     elif action == "calibrate":
         _calibrate(options["threads"], options["out"], options["force"], as_json)
     elif action == "list":
@@ -84,18 +84,18 @@ def _list(category: str, cloud: str, as_json: bool) -> None:
         stdout.lines(table(rows))
 
 
-def _show(device: str, as_json: bool) -> None:
+def _print_device(device: str, as_json: bool) -> None:
     from py_autodoc.hardware.listing import facts
 
-    found = facts(device)
+    listing = facts(device)
     if as_json:
-        stdout.as_json(found)
+        stdout.as_json(listing)
         return
-    width = max(map(len, found))
+    width = max(map(len, listing))
     stdout.lines(
-        f"{(name if at == 0 else '').ljust(width)}  {line}"
-        for name, value in found.items()
-        for at, line in enumerate(_texts(value))
+        f"{(name if index == 0 else '').ljust(width)}  {line}"
+        for name, value in listing.items()
+        for index, line in enumerate(_texts(value))
     )
 
 
@@ -112,17 +112,17 @@ def _calibrate(threads: int, out: str | None, forced: bool, as_json: bool) -> No
     from py_autodoc.measure.calibrate import calibrate, lines
     from py_autodoc.render.output_target import targets
 
-    path = str(own_folder() / f"{THIS}.json") if out is None else out
+    path = str(own_folder() / f"{THIS_MACHINE}.json") if out is None else out
     if out is None:
         _make_folder()
     target = targets({"--out": (path, "profile")}, [], forced)["--out"]
-    found = calibrate(threads)
-    target.write(json.dumps(found, indent=2) + "\n")
+    profile = calibrate(threads)
+    target.write(json.dumps(profile, indent=2) + "\n")
     if as_json and not target.to_stdout:
-        stdout.as_json(found)
+        stdout.as_json(profile)
     elif not target.to_stdout:
-        use = THIS if out is None else path
-        stdout.lines([*lines(found), f"Wrote {target.display_name}; use it with --hardware {use}."])
+        use = THIS_MACHINE if out is None else path
+        stdout.lines([*lines(profile), f"Wrote {target.display_name}; use it with --hardware {use}."])
 
 
 def _make_folder() -> None:
@@ -143,10 +143,12 @@ def _make_folder() -> None:
 def _detect(as_json: bool) -> None:
     from py_autodoc.hardware.detect import detected
 
-    found = detected()
+    devices = detected()
     if as_json:
-        stdout.as_json(found)
+        stdout.as_json(devices)
         return
-    for one in found:
-        matched = f"profile {one['profile']}" if one["profile"] else "no profile"
-        stdout.lines([f"{one['kind']}: {one['name']} ({matched})", *(f"  {note}" for note in one["notes"])])
+    for device in devices:
+        matched = f"profile {device['profile']}" if device["profile"] else "no profile"
+        stdout.lines(
+            [f"{device['kind']}: {device['name']} ({matched})", *(f"  {note}" for note in device["notes"])]
+        )

@@ -22,21 +22,21 @@ _BOUNDS = {
 
 def hardware_lines(report: Report) -> list[tuple[str, str]]:
     """Return (label, text) for latency, unknown kernels, bound, slowest layers and memory, given a device."""
-    found = report.hardware_estimates
-    if found is None:
+    estimates = report.hardware_estimates
+    if estimates is None:
         return []
-    lines = [("Device", _device(found)), ("Latency", _latency(found))]
-    if found.estimated_latency_ms is not None and found.reason:
-        lines.append(("Not included", printable(found.reason)))
-    if found.assumption:
-        lines.append(("Assumed", printable(found.assumption)))
-    if found.theoretical_latency_ms is not None:
-        lines.append(("Bound", f"{_time(found.theoretical_latency_ms)} at full peak and bandwidth"))
-    slowest = _slowest(found)
+    lines = [("Device", _device(estimates)), ("Latency", _latency(estimates))]
+    if estimates.estimated_latency_ms is not None and estimates.reason:
+        lines.append(("Not included", printable(estimates.reason)))
+    if estimates.assumption:
+        lines.append(("Assumed", printable(estimates.assumption)))
+    if estimates.theoretical_latency_ms is not None:
+        lines.append(("Bound", f"{_time(estimates.theoretical_latency_ms)} at full peak and bandwidth"))
+    slowest = _slowest(estimates)
     if slowest:
         lines.append(("Slowest", slowest))
-    if found.vram_required_bytes is not None:
-        lines.append(("Memory", _memory(found)))
+    if estimates.vram_required_bytes is not None:
+        lines.append(("Memory", _memory(estimates)))
     return lines
 
 
@@ -44,38 +44,42 @@ def _time(milliseconds: float) -> str:
     return units.seconds(milliseconds / 1e3)
 
 
-def _device(found: HardwareEstimates) -> str:
-    parts = [shorten(printable(found.device_name), NAME), found.precision, runtime(found.runtime).label]
-    if found.batch_size is not None:
-        parts.append(f"batch {found.batch_size:,}")
-    return " · ".join(part for part in parts if part)
-
-
-def _latency(found: HardwareEstimates) -> str:
-    low, high = found.latency_low_ms, found.latency_high_ms
-    if found.estimated_latency_ms is None or low is None or high is None:
-        return f"{units.UNKNOWN}  ({printable(found.reason)})"
-    least, part = ("≥ ", "known kernels ") if found.unknown_kernels else ("", "")
-    band = f"({part}{_time(low)} to {_time(high)}, {found.label})"
+def _device(estimates: HardwareEstimates) -> str:
     parts = [
-        f"{least}{_time(found.estimated_latency_ms)}  {band}",
-        _BOUNDS.get(found.bottleneck, ""),
-        f"{plural(found.kernels, 'kernel')}",
+        shorten(printable(estimates.device_name), NAME),
+        estimates.precision,
+        runtime(estimates.runtime).label,
     ]
-    if found.unknown_kernels:
-        parts.append(f"{found.unknown_kernels:,} of them unknown and not included")
-    return " · ".join(part for part in parts if part)
+    if estimates.batch_size is not None:
+        parts.append(f"batch {estimates.batch_size:,}")
+    return " · ".join(text for text in parts if text)
 
 
-def _slowest(found: HardwareEstimates) -> str:
-    known = [(one.latency_ms, one.name) for one in found.layers if one.latency_ms]
-    known.sort(key=lambda one: -one[0])
-    return " · ".join(f"{shorten(printable(name), NAME)} {_time(time)}" for time, name in known[:SLOWEST])
+def _latency(estimates: HardwareEstimates) -> str:
+    low, high = estimates.latency_low_ms, estimates.latency_high_ms
+    if estimates.estimated_latency_ms is None or low is None or high is None:
+        return f"{units.UNKNOWN}  ({printable(estimates.reason)})"
+    least, scope = ("≥ ", "known kernels ") if estimates.unknown_kernels else ("", "")
+    band = f"({scope}{_time(low)} to {_time(high)}, {estimates.label})"
+    parts = [
+        f"{least}{_time(estimates.estimated_latency_ms)}  {band}",
+        _BOUNDS.get(estimates.bottleneck, ""),
+        f"{plural(estimates.kernels, 'kernel')}",
+    ]
+    if estimates.unknown_kernels:
+        parts.append(f"{estimates.unknown_kernels:,} of them unknown and not included")
+    return " · ".join(text for text in parts if text)
 
 
-def _memory(found: HardwareEstimates) -> str:
-    need = f"about {units.size(found.vram_required_bytes)}"
-    if found.vram_bytes is None:
+def _slowest(estimates: HardwareEstimates) -> str:
+    times = [(layer.latency_ms, layer.name) for layer in estimates.layers if layer.latency_ms]
+    times.sort(key=lambda entry: -entry[0])
+    return " · ".join(f"{shorten(printable(name), NAME)} {_time(time)}" for time, name in times[:SLOWEST])
+
+
+def _memory(estimates: HardwareEstimates) -> str:
+    need = f"about {units.size(estimates.vram_required_bytes)}"
+    if estimates.vram_bytes is None:
         return need
-    fits = "fits into" if found.fits_in_vram else "does not fit into"
-    return f"{need}, {fits} {units.size(found.vram_bytes)}"
+    fits = "fits into" if estimates.fits_in_vram else "does not fit into"
+    return f"{need}, {fits} {units.size(estimates.vram_bytes)}"

@@ -117,40 +117,40 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         runtime=options["runtime"],
         bindings=parse_bindings(options["bind"]),
     )
-    given = {"--out-json": (options["out_json"], "llm"), "--out-md": (options["out_md"], "markdown")}
-    outputs = targets(given, [model, *devices], options["force"])
+    requested = {"--out-json": (options["out_json"], "llm"), "--out-md": (options["out_md"], "markdown")}
+    outputs = targets(requested, [model, *devices], options["force"])
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
-        found = plan(model, chosen, lambda done, total: line.update("devices", done, total))
+        plans = plan(model, chosen, lambda done, total: line.update("devices", done, total))
     for option, target in outputs.items():
-        written = target.write(_text(option, found, pretty, target.to_stdout))
+        written = target.write(_text(option, plans, pretty, target.to_stdout))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not outputs:
         if sys.stdout.isatty():
             from py_autodoc.render.llm_text import llm_lines
 
-            stdout.lines(llm_lines(found))
+            stdout.lines(llm_lines(plans))
         else:
-            stdout.text(found.to_json(pretty) + "\n")
-    return _status(found)
+            stdout.text(plans.to_json(pretty) + "\n")
+    return _status(plans)
 
 
-def _text(option: str, found: Plans, pretty: bool, printed: bool) -> str:
+def _text(option: str, plans: Plans, pretty: bool, printed: bool) -> str:
     if option == "--out-json":
-        return found.to_json(pretty) + "\n"
+        return plans.to_json(pretty) + "\n"
     from py_autodoc.render.llm_text import llm_markdown
 
-    text = llm_markdown(found)
+    text = llm_markdown(plans)
     return text if printed else sealed_text(text, "markdown")
 
 
-def _status(found: Plans) -> int:
+def _status(plans: Plans) -> int:
     """Report how many times are unknown, and why; return the exit status."""
-    points = [point for one in found.plans for point in one.points]
+    points = [point for plan in plans.plans for point in plan.points]
     lost = [point for point in points if point.prefill_ms is None or point.decode_ms is None]
-    rateless = next((one.reason for one in found.plans if one.reason), "")
+    rateless = next((plan.reason for plan in plans.plans if plan.reason), "")
     if not lost and not rateless:
         return 0
     why = (lost[0].reason if lost else "") or rateless or "a dimension is unknown"
-    stderr.error(f"{found.model}: times of {len(lost):,} of {len(points):,} points are unknown: {why}.")
+    stderr.error(f"{plans.model}: times of {len(lost):,} of {len(points):,} points are unknown: {why}.")
     return UNKNOWN

@@ -36,8 +36,8 @@ class _Handler(logging.Handler):
 @contextmanager
 def one_handler() -> Iterator[None]:
     """Route all loggers and warnings to one handler while a command runs; libraries log from warnings on."""
-    root, own = logging.getLogger(), logging.getLogger("py_autodoc")
-    before = root.level, own.level, warnings.showwarning
+    root, package = logging.getLogger(), logging.getLogger("py_autodoc")
+    before = root.level, package.level, warnings.showwarning
     handler = _Handler()
     handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
     root.addHandler(handler)
@@ -48,7 +48,7 @@ def one_handler() -> Iterator[None]:
     finally:
         root.removeHandler(handler)
         root.setLevel(before[0])
-        own.setLevel(before[1])
+        package.setLevel(before[1])
         warnings.showwarning = before[2]
 
 

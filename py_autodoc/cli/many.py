@@ -22,7 +22,7 @@ _NAME = 48
 """Maximum width of the name column."""
 _COLUMNS = (
     # Wide enough for the placeholder shown for models that cannot run.
-    *((one.head, len(CANNOT_RUN) if total_of(one.id).runs else 8) for one in shown("strip")),
+    *((metric.head, len(CANNOT_RUN) if total_of(metric.id).runs else 8) for metric in shown("strip")),
     ("Coverage", 11),
 )
 CSV_COLUMNS = (
@@ -30,7 +30,7 @@ CSV_COLUMNS = (
     "status",
     "family",
     "nodes",
-    *(total_of(one.id).field for one in shown("strip")),
+    *(total_of(metric.id).field for metric in shown("strip")),
     "coverage",
     "macs_coverage",
     "findings",
@@ -53,18 +53,18 @@ def model_files(paths: Sequence[str]) -> list[str]:
 
     Symbolic links to folders are not followed. Raises: PathError for a folder without any.
     """
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for path in paths:
         if not os.path.isdir(path):
-            found[path] = None
+            files[path] = None
             continue
         inside = sorted(_below(path))
         if not inside:
-            shown = os.path.basename(os.path.normpath(path)) or path
-            what = f"{shown}: this folder contains no {SUFFIX} file."
+            name = os.path.basename(os.path.normpath(path)) or path
+            what = f"{name}: this folder contains no {SUFFIX} file."
             raise PathError("no-models", what, "Pass a file name.")
-        found.update(dict.fromkeys(inside))
-    return list(found)
+        files.update(dict.fromkeys(inside))
+    return list(files)
 
 
 def expanded(paths: Sequence[str]) -> list[str]:
@@ -74,22 +74,22 @@ def expanded(paths: Sequence[str]) -> list[str]:
 
     Raises: PathError for a pattern without a match.
     """
-    found: dict[str, None] = {}
+    paths_found: dict[str, None] = {}
     for path in paths:
         if os.path.lexists(path) or not glob.has_magic(path):
-            found[path] = None
+            paths_found[path] = None
             continue
         inside = sorted(glob.iglob(path, recursive=True))
         if not inside:
             raise PathError("no-models", f"{path}: no file matches this pattern.", "Check the pattern.")
-        found.update(dict.fromkeys(inside))
-    return list(found)
+        paths_found.update(dict.fromkeys(inside))
+    return list(paths_found)
 
 
 def _below(folder: str) -> Iterator[str]:
-    for place, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (os.path.join(place, name) for name in names if name.lower().endswith(SUFFIX))
+        yield from (os.path.join(parent, name) for name in names if name.lower().endswith(SUFFIX))
 
 
 def json_line(outcome: ModelOutcome) -> str:
@@ -114,8 +114,8 @@ class OutcomeLines:
         if outcome.report is None:
             return f"{self._name(outcome.file)}  {printable(outcome.message)}"
         cells = [total.text for total in strip(outcome.report)]
-        told = finding_counts(signal.severity for signal in outcome.report.risk_signals)
-        return self._line(outcome.file, cells, told)
+        findings = finding_counts(signal.severity for signal in outcome.report.risk_signals)
+        return self._line(outcome.file, cells, findings)
 
     def _name(self, file: str) -> str:
         return shorten(printable(file), self._width).ljust(self._width)
@@ -140,7 +140,7 @@ def _row(outcome: ModelOutcome) -> list[int | float | str | None]:
         outcome.status,
         None if report.architecture is None else report.architecture.family,
         report.graph.num_nodes,
-        *(getattr(numbers, total_of(one.id).field) for one in shown("strip")),
+        *(getattr(numbers, total_of(metric.id).field) for metric in shown("strip")),
         cover.nodes,
         cover.macs,
         finding_counts(signal.severity for signal in report.risk_signals),

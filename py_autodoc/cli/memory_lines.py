@@ -9,7 +9,7 @@ from py_autodoc.render.terminal_text import printable, shorten
 from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import KVCacheInfo, MemoryInfo, MemoryPeak, WeightMemory
 
-SHOWN = 3
+MAX_SHOWN = 3
 """Maximum number of tensors at the peak, and of element types, that are named."""
 NAME = 28
 
@@ -21,7 +21,7 @@ def memory_lines(report: Report) -> list[tuple[str, str]]:
     if memory.peak is not None:
         lines.append(("Peak", _peak(report, memory, memory.peak)))
         if memory.peak.tensors:
-            lines.append(("Live at peak", _alive(memory.peak)))
+            lines.append(("Live at peak", _live(memory.peak)))
     elif memory.reason:
         lines.append(("Peak", f"{units.UNKNOWN}  ({printable(memory.reason)})"))
     if memory.weights is not None and memory.weights.by_dtype:
@@ -32,28 +32,28 @@ def memory_lines(report: Report) -> list[tuple[str, str]]:
 
 
 def _peak(report: Report, memory: MemoryInfo, peak: MemoryPeak) -> str:
-    where = "before the first layer"
+    location = "before the first layer"
     if peak.nodes:
         names = {layer.id: layer.name for layer in report.layers}
         path = " › ".join(shorten(printable(names.get(node, f"layer {node}")), NAME) for node in peak.nodes)
-        where = f"at {path} (step {peak.step + 1:,} of {memory.steps:,})"
-    parts = [f"{units.size(peak.bytes)} {where}"]
+        location = f"at {path} (step {peak.step + 1:,} of {memory.steps:,})"
+    parts = [f"{units.size(peak.bytes)} {location}"]
     if memory.peak_simple is not None and memory.peak_simple.bytes != peak.bytes:
         parts.append(f"{units.size(memory.peak_simple.bytes)} without reuse")
     return " · ".join(parts)
 
 
-def _alive(peak: MemoryPeak) -> str:
+def _live(peak: MemoryPeak) -> str:
     parts = [
         f"{shorten(printable(item.name), NAME) or 'unnamed'} {units.size(item.bytes)}"
         + (" (constant)" if item.constant else "")
-        for item in peak.tensors[:SHOWN]
+        for item in peak.tensors[:MAX_SHOWN]
     ]
-    rest = peak.tensors[SHOWN:]
-    count = len(rest) + peak.others
+    others = peak.tensors[MAX_SHOWN:]
+    count = len(others) + peak.others
     if count:
-        left = sum(item.bytes for item in rest) + peak.others_bytes
-        parts.append(f"{count:,} other{'' if count == 1 else 's'} {units.size(left)}")
+        others_bytes = sum(item.bytes for item in others) + peak.others_bytes
+        parts.append(f"{count:,} other{'' if count == 1 else 's'} {units.size(others_bytes)}")
     return " · ".join(parts)
 
 
@@ -62,12 +62,12 @@ def _weights(weights: WeightMemory) -> str:
         row.elem_type
         + (f" ({row.bits_per_weight}-bit weights)" if row.bits_per_weight else "")
         + f" {units.size(row.bytes)}"
-        for row in weights.by_dtype[:SHOWN]
+        for row in weights.by_dtype[:MAX_SHOWN]
     ]
-    rest = weights.by_dtype[SHOWN:]
-    if rest:
-        kinds = f"{len(rest)} other type{'' if len(rest) == 1 else 's'}"
-        parts.append(f"{kinds} {units.size(_sum(row.bytes for row in rest))}")
+    others = weights.by_dtype[MAX_SHOWN:]
+    if others:
+        kinds = f"{len(others)} other type{'' if len(others) == 1 else 's'}"
+        parts.append(f"{kinds} {units.size(_sum(row.bytes for row in others))}")
     if weights.external_bytes:
         parts.append(f"{units.size(weights.external_bytes)} of it external")
     return " · ".join(parts)
@@ -76,10 +76,10 @@ def _weights(weights: WeightMemory) -> str:
 def _sum(parts: Iterable[int | None]) -> int | None:
     """Return the sum; None if a value is unknown."""
     total = 0
-    for part in parts:
-        if part is None:
+    for value in parts:
+        if value is None:
             return None
-        total += part
+        total += value
     return total
 
 

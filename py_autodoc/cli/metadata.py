@@ -39,83 +39,86 @@ def command(model: str, as_json: bool, extract_processor: str | None) -> None:
     from py_autodoc.hf.unpack_processor import write_processor
 
     entries = model_metadata(model)
-    found = read_metadata(entries)
-    others = {key: value for key, value in sorted(entries.items()) if not key.startswith(PREFIX)}
-    for line in found.warnings:
+    metadata = read_metadata(entries)
+    other_entries = {key: value for key, value in sorted(entries.items()) if not key.startswith(PREFIX)}
+    for line in metadata.warnings:
         stderr.note(f"warning: {line}")
     if extract_processor is not None:
-        for path in write_processor(found, extract_processor):
+        for path in write_processor(metadata, extract_processor):
             stderr.note(f"{path.parent.name}/{path.name}  {path.stat().st_size:,} bytes")
         return
-    files = _files(found)
+    files = _files(metadata)
     if as_json:
-        stdout.as_json(_facts(found, files, others))
+        stdout.as_json(_facts(metadata, files, other_entries))
         return
-    rows = _rows(found, files)
+    rows = _rows(metadata, files)
     rows += [
-        (shorten(printable(key[:200]), _KEY), _short(one)) for key, one in list(others.items())[:_LISTED]
+        (shorten(printable(key[:200]), _KEY), _short(value))
+        for key, value in list(other_entries.items())[:_LISTED]
     ]
     width = max((len(key) for key, _ in rows), default=0)
     lines = [f"{key:<{width}}  {value}".rstrip() for key, value in rows]
-    if len(others) > _LISTED:
-        lines.append(f"and {len(others) - _LISTED:,} more entries")
+    if len(other_entries) > _LISTED:
+        lines.append(f"and {len(other_entries) - _LISTED:,} more entries")
     stdout.lines(lines)
-    if not found.present:
+    if not metadata.present:
         stderr.note("note: no metadata of a transformers model; `export` writes it.")
 
 
 def _short(value: str) -> str:
-    shown = metadata_text(value)
-    if len(shown) <= _WIDTH:
-        return shown
-    return f"{shown[: _WIDTH - 1]}… ({len(value):,} characters)"
+    text = metadata_text(value)
+    if len(text) <= _WIDTH:
+        return text
+    return f"{text[: _WIDTH - 1]}… ({len(value):,} characters)"
 
 
-def _files(found: HfMetadata) -> list[dict[str, Any]]:
+def _files(metadata: HfMetadata) -> list[dict[str, Any]]:
     """Return name and sizes of the files; None for damaged ones, which are reported."""
     rows: list[dict[str, Any]] = []
-    for name in found.files:
+    for name in metadata.files:
         size: int | None = None
         try:
-            size = len(found.files[name])
+            size = len(metadata.files[name])
         except InputError as fault:
             stderr.note(f"warning: {fault.message}")
-        rows.append({"name": name, "bytes": size, "characters": found.files.stored(name)})
+        rows.append({"name": name, "bytes": size, "characters": metadata.files.stored(name)})
     return rows
 
 
-def _facts(found: HfMetadata, files: list[dict[str, Any]], others: dict[str, str]) -> dict[str, Any]:
+def _facts(
+    metadata: HfMetadata, files: list[dict[str, Any]], other_entries: dict[str, str]
+) -> dict[str, Any]:
     return {
-        "schema": found.schema,
-        "task": found.task,
-        "task_source": found.task_source,
-        "created": found.created,
-        "exporter": dict(found.exporter),
-        "config": found.config,
-        "generation_config": found.generation_config,
-        "processor_config": found.processor_config,
+        "schema": metadata.schema,
+        "task": metadata.task,
+        "task_source": metadata.task_source,
+        "created": metadata.created,
+        "exporter": dict(metadata.exporter),
+        "config": metadata.config,
+        "generation_config": metadata.generation_config,
+        "processor_config": metadata.processor_config,
         "files": files,
-        "warnings": list(found.warnings),
-        "other": others,
+        "warnings": list(metadata.warnings),
+        "other": other_entries,
     }
 
 
-def _rows(found: HfMetadata, files: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    if not found.present:
+def _rows(metadata: HfMetadata, files: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    if not metadata.present:
         return []
-    config = found.config or {}
+    config = metadata.config or {}
     listed = config.get("architectures")
-    names = [str(one) for one in listed] if isinstance(listed, list) else []
-    source = f" ({found.task_source})" if found.task_source else ""
+    names = [str(label) for label in listed] if isinstance(listed, list) else []
+    source = f" ({metadata.task_source})" if metadata.task_source else ""
     rows = [
-        ("schema", found.schema or "unknown"),
-        ("task", f"{found.task or 'unknown'}{source}"),
+        ("schema", metadata.schema or "unknown"),
+        ("task", f"{metadata.task or 'unknown'}{source}"),
         ("model", ", ".join([*names, *([str(config["model_type"])] if "model_type" in config else [])])),
-        ("created", found.created or "unknown"),
-        ("versions", ", ".join(f"{name} {one}" for name, one in found.exporter.items())),
-        ("processor", ", ".join(found.processor_config or {}) or "none"),
+        ("created", metadata.created or "unknown"),
+        ("versions", ", ".join(f"{name} {version}" for name, version in metadata.exporter.items())),
+        ("processor", ", ".join(metadata.processor_config or {}) or "none"),
     ]
-    for one in files:
-        size = "damaged" if one["bytes"] is None else f"{one['bytes']:,} bytes"
-        rows.append(("", f"{one['name']}  {size}, {one['characters']:,} in the model"))
+    for file in files:
+        size = "damaged" if file["bytes"] is None else f"{file['bytes']:,} bytes"
+        rows.append(("", f"{file['name']}  {size}, {file['characters']:,} in the model"))
     return rows

@@ -70,7 +70,7 @@ def command(model: str, out: str, log_level: str, progress: bool | None, **optio
     if options["data"] is None and sys.stderr.isatty():
         stderr.note("Values are synthetic; pass real ones with --data to see their ranges.")
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
-        found = opdocs(
+        reference = opdocs(
             model,
             out,
             samples_at(options["data"], options["preprocessing"]),
@@ -82,8 +82,12 @@ def command(model: str, out: str, log_level: str, progress: bool | None, **optio
             force=options["force"],
             progress=line.update,
         )
-    stdout.lines(printable(text) for text in summary(found)[:-1])
+    stdout.lines(printable(text) for text in summary(reference)[:-1])
     if sys.stderr.isatty():
         stderr.note(f"Wrote {printable(out)}.")
-    compared = [one.against_runtime for one in found.operations if one.against_runtime is not None]
-    return 5 if any(one.differing for one in compared) else 0
+    compared = [
+        operation.against_runtime
+        for operation in reference.operations
+        if operation.against_runtime is not None
+    ]
+    return 5 if any(comparison.differing for comparison in compared) else 0

@@ -23,12 +23,12 @@ def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def _one_size(context: click.Context, parameter: click.Parameter, given: tuple[int, ...]) -> int | None:
+def _one_size(context: click.Context, parameter: click.Parameter, values: tuple[int, ...]) -> int | None:
     """Return the given size. Reject differing repeats instead of silently using the last one."""
-    if len(set(given)) > 1:
-        shown = " and ".join(map(str, dict.fromkeys(given)))
-        raise click.BadParameter(f"it was given several times: {shown}.", context, parameter)
-    return given[0] if given else None
+    if len(set(values)) > 1:
+        listed = " and ".join(map(str, dict.fromkeys(values)))
+        raise click.BadParameter(f"it was given several times: {listed}.", context, parameter)
+    return values[0] if values else None
 
 
 def sizes(says: str) -> Callable[[F], F]:
@@ -72,27 +72,27 @@ def sizes(says: str) -> Callable[[F], F]:
     )
 
 
-def _list_devices(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
+def _list_devices(context: click.Context, _: click.Parameter, enabled: bool) -> None:
+    if enabled and not context.resilient_parsing:
         from py_autodoc.hardware.profile import PRECISIONS, estimable, profiles
 
-        for one in profiles():
-            if estimable(one):
-                memory = "" if one.vram_bytes is None else f"{one.vram_bytes / 2**30:g} GiB"
-                precisions = " ".join(name for name in PRECISIONS if one.peak(name))
-                click.echo("\t".join((one.id, one.name, one.category, memory, precisions)))
+        for profile in profiles():
+            if estimable(profile):
+                memory = "" if profile.vram_bytes is None else f"{profile.vram_bytes / 2**30:g} GiB"
+                precisions = " ".join(name for name in PRECISIONS if profile.peak(name))
+                click.echo("\t".join((profile.id, profile.name, profile.category, memory, precisions)))
         context.exit()
 
 
-def _one_device(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
+def _one_device(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str:
     """Return the device. Reject repeats instead of silently using the last one."""
-    if len(given) > 1:
+    if len(values) > 1:
         raise click.BadParameter("only one device can be given.", context, parameter)
-    if given and not given[0].strip():
+    if values and not values[0].strip():
         raise click.BadParameter(
             "the value is empty; run --list-hardware to list the ids.", context, parameter
         )
-    return given[0] if given else ""
+    return values[0] if values else ""
 
 
 def runtime_option() -> Callable[[F], F]:
@@ -149,7 +149,7 @@ def force(command: F) -> F:
 
 def progress_options(command: F) -> F:
     """Options for output on stderr: ``--progress``, ``--log-level``."""
-    both: Callable[[F], F] = _all(
+    decorate: Callable[[F], F] = _all(
         click.option(
             "--progress/--no-progress",
             default=None,
@@ -163,7 +163,7 @@ def progress_options(command: F) -> F:
             help="How much to log on stderr; debug shows tracebacks.",
         ),
     )
-    return both(command)
+    return decorate(command)
 
 
 def preprocessing(command: F) -> F:

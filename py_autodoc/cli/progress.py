@@ -23,15 +23,15 @@ class ProgressLine:
     ``wanted`` None: only on a terminal. If stderr is not a terminal, each phase is printed on its own line.
     """
 
-    def __init__(self, name: str, wanted: bool | None) -> None:
+    def __init__(self, name: str, enabled: bool | None) -> None:
         self._terminal = sys.stderr.isatty()
-        self._on = self._terminal if wanted is None else wanted
-        self._patient = wanted is None
+        self._on = self._terminal if enabled is None else enabled
+        self._delayed = enabled is None
         self._name = name
         self._start = time.monotonic()
         self._phase = ""
         self._next = 0.0
-        self._shown = False
+        self._drawn = False
 
     def __enter__(self) -> ProgressLine:
         return self
@@ -40,22 +40,22 @@ class ProgressLine:
         """Report that phase ``done`` of ``total`` begins, or for ``BYTES`` the bytes read."""
         if not self._on:
             return
-        now = time.monotonic()
-        if phase == self._phase and (phase not in BYTES or not self._terminal or now < self._next):
+        time_s = time.monotonic()
+        if phase == self._phase and (phase not in BYTES or not self._terminal or time_s < self._next):
             return
-        self._phase, self._next = phase, now + STEP_S
+        self._phase, self._next = phase, time_s + STEP_S
         if phase in BYTES:
             text = f"{self._name}: {phase} ({size(done)} of {size(total)}, {share(done, total)})"
         else:
             text = f"{self._name}: {phase} ({min(done + 1, total)}/{total})"
         if not self._terminal:
             stderr.note(text)
-        elif not self._patient or time.monotonic() - self._start > QUIET_S:
+        elif not self._delayed or time.monotonic() - self._start > QUIET_S:
             stderr.write_raw(f"\r\x1b[2K{text}")
-            self._shown = True
+            self._drawn = True
 
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown:
+        if self._drawn:
             stderr.write_raw("\r\x1b[2K")

@@ -102,22 +102,22 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
     from py_autodoc.quantize.lines import quantization_lines
     from py_autodoc.quantize.recipe import read_recipe
 
-    inputs = [one for one in (model, options["data"], options["recipe"]) if one]
+    inputs = [path for path in (model, options["data"], options["recipe"]) if path]
     outputs = targets({"--out-json": (options["out_json"], "quantization")}, [*inputs, out], options["force"])
     recipe = read_recipe(options["recipe"]) if options["recipe"] else Recipe()
-    given = {name: options[name] for name in _FIELDS if options[name] is not None}
+    settings = {name: options[name] for name in _FIELDS if options[name] is not None}
     if options["exclude"]:
-        given["exclude"] = [*recipe.exclude, *options["exclude"]]
+        settings["exclude"] = [*recipe.exclude, *options["exclude"]]
     if options["allow_saturation"]:
-        given["allow_saturation"] = True
+        settings["allow_saturation"] = True
     if options["random_data"] and options["data"] is None:
         stderr.warning("the ranges are from synthetic values and will not fit real data.")
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
-        found = quantize(
+        quantized = quantize(
             model,
             out,
             samples_at(options["data"], options["preprocessing"]),
-            msgspec.structs.replace(recipe, **given),
+            msgspec.structs.replace(recipe, **settings),
             samples=options["samples"],
             random_data=options["random_data"],
             bindings=parse_bindings(options["bind"]),
@@ -126,9 +126,9 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
             progress=line.update,
         )
     for target in outputs.values():
-        written = target.write(found.to_json(pretty))
+        written = target.write(quantized.to_json(pretty))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not any(target.to_stdout for target in outputs.values()):
-        stdout.lines(printable(text) for text in quantization_lines(found))
+        stdout.lines(printable(text) for text in quantization_lines(quantized))
     return 0

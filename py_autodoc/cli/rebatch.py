@@ -7,7 +7,7 @@ import click
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.options import force
 
-_SHOWN = 8
+_MAX_NOTES = 8
 
 
 @click.command("rebatch", short_help="Change the fixed batch size of a model.")
@@ -54,7 +54,7 @@ def command(
     from py_autodoc.extract.rebatch import parse_axes, parse_batch, rebatch
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings
 
-    done = rebatch(
+    result = rebatch(
         model,
         out,
         parse_batch(batch),
@@ -64,24 +64,23 @@ def command(
         force=force,
     )
     if as_json:
-        stdout.as_json(done.to_dict())
+        stdout.as_json(result.to_dict())
         return
-    size = sum(path.stat().st_size for path in done.paths)
-    count = len(done.edits)
+    size = sum(path.stat().st_size for path in result.paths)
+    count = len(result.edits)
     changed = f"{count:,} edit{'s' * (count != 1)}" if count else "only declared shapes changed"
-    stderr.note(
-        f"{' and '.join(path.name for path in done.paths)}: batch {done.batch} (the file had {done.fixed}),"
-        f" {changed}, {size:,} bytes"
-    )
-    for name, number in done.inputs.items():
+    names = " and ".join(path.name for path in result.paths)
+    stderr.note(f"{names}: batch {result.batch} (the file had {result.fixed}), {changed}, {size:,} bytes")
+    for name, number in result.inputs.items():
         if number:
             stderr.note(f"note: input {name}: the batch is axis {number}.")
-    for name, at in done.outputs.items():
-        if at is not None and at.entries_per_item > 1 and not at.ragged:
+    for name, output in result.outputs.items():
+        if output is not None and output.entries_per_item > 1 and not output.ragged:
             stderr.note(
-                f"note: output {name}: each item has {at.entries_per_item:,} entries of axis {at.axis}."
+                f"note: output {name}: each item has {output.entries_per_item:,} entries "
+                f"of axis {output.axis}."
             )
-    for where, what in done.notes[:_SHOWN]:
-        stderr.note(f"note: {where}: {what}.")
-    if len(done.notes) > _SHOWN:
-        stderr.note(f"note: {len(done.notes) - _SHOWN:,} more with --json.")
+    for location, what in result.notes[:_MAX_NOTES]:
+        stderr.note(f"note: {location}: {what}.")
+    if len(result.notes) > _MAX_NOTES:
+        stderr.note(f"note: {len(result.notes) - _MAX_NOTES:,} more with --json.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 UNMET = 5
 """Exit status if no device meets all targets."""
-_SHOWN = 10
+_MAX_LISTED = 10
 _TIERS = (
     ("minimum", "Minimum (the smallest that fits the model)"),
     ("recommended", "Recommended (the smallest that meets all targets)"),
@@ -101,70 +101,75 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
     )
     outputs = targets({"--out-json": (options["out_json"], "recommendation")}, list(models), options["force"])
     with ProgressLine(printable(os.path.basename(models[0])), progress) as line:
-        found = recommend(models, chosen, lambda done, total: line.update("points", done, total))
-    text = found.to_json(options["pretty"]) + "\n"
+        result = recommend(models, chosen, lambda done, total: line.update("points", done, total))
+    text = result.to_json(options["pretty"]) + "\n"
     for target in outputs.values():
         written = target.write(text)
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not outputs:
         if sys.stdout.isatty():
-            stdout.lines(lines(found, options["every"]))
+            stdout.lines(lines(result, options["every"]))
         else:
             stdout.text(text)
-    return _status(found)
+    return _status(result)
 
 
-def _status(found: Recommendation) -> int:
-    if not found.candidates:
-        stderr.error(f"{', '.join(found.models)}: no device has an estimate.", "Set dimensions with --bind.")
+def _status(result: Recommendation) -> int:
+    if not result.candidates:
+        stderr.error(f"{', '.join(result.models)}: no device has an estimate.", "Set dimensions with --bind.")
         return UNMET
-    nearest = found.nearest_miss
+    nearest = result.nearest_miss
     if nearest is not None:
         stderr.error(
-            f"{', '.join(found.models)}: no device meets all targets. Closest: {nearest.device_name}: "
+            f"{', '.join(result.models)}: no device meets all targets. Closest: {nearest.device_name}: "
             f"{nearest.reason}."
         )
         return UNMET
     return 0
 
 
-def lines(found: Recommendation, every: bool = False) -> list[str]:
+def lines(result: Recommendation, all_devices: bool = False) -> list[str]:
     """Return the tiers and the best devices as text."""
-    sizes = ", ".join(f"{name} = {size}" for name, size in found.bindings.items())
-    text = [f"System requirements of {', '.join(found.models)}{f' at {sizes}' if sizes else ''}"]
+    sizes = ", ".join(f"{name} = {size}" for name, size in result.bindings.items())
+    text = [f"System requirements of {', '.join(result.models)}{f' at {sizes}' if sizes else ''}"]
     for name, title in _TIERS:
-        one: DeviceCandidate | None = getattr(found, name)
+        candidate: DeviceCandidate | None = getattr(result, name)
         text += ["", title]
-        if one is None:
+        if candidate is None:
             text.append("  none")
             continue
-        sure = f" ({one.label})" if one.label != "estimate" else ""
-        text.append(f"  {one.device_name} ({one.device}), {one.precision}{_batch(one)}{sure}")
-        text.append(f"  {one.reason}")
-        more = [f"{one.estimated_throughput_fps:,.4g} items/s" if one.estimated_throughput_fps else ""]
-        more.append(f"{one.power_watts:g} W" if one.power_watts is not None else "")
-        more.append(_price(one))
-        shown = "; ".join(part for part in more if part)
-        if shown:
-            text.append(f"  {shown}")
-    listed = found.candidates if every else found.candidates[:_SHOWN]
-    if listed:
-        text += ["", f"The best {len(listed)} of {len(found.candidates)} devices"]
-        width = max(len(one.device) for one in listed)
-        text += [
-            f"  {'✓' if one.meets_all_targets else '·'} {one.device.ljust(width)}  {one.reason}"
-            for one in listed
+        sure = f" ({candidate.label})" if candidate.label != "estimate" else ""
+        text.append(
+            f"  {candidate.device_name} ({candidate.device}), {candidate.precision}{_batch(candidate)}{sure}"
+        )
+        text.append(f"  {candidate.reason}")
+        more = [
+            f"{candidate.estimated_throughput_fps:,.4g} items/s" if candidate.estimated_throughput_fps else ""
         ]
+        more.append(f"{candidate.power_watts:g} W" if candidate.power_watts is not None else "")
+        more.append(_price(candidate))
+        details = "; ".join(detail for detail in more if detail)
+        if details:
+            text.append(f"  {details}")
+    listed = result.candidates if all_devices else result.candidates[:_MAX_LISTED]
+    if listed:
+        text += ["", f"The best {len(listed)} of {len(result.candidates)} devices"]
+        width = max(len(candidate.device) for candidate in listed)
+        for candidate in listed:
+            mark = "✓" if candidate.meets_all_targets else "·"
+            text.append(f"  {mark} {candidate.device.ljust(width)}  {candidate.reason}")
     return text
 
 
-def _batch(one: DeviceCandidate) -> str:
-    return "" if one.batch is None else f", batch {one.batch}"
+def _batch(candidate: DeviceCandidate) -> str:
+    return "" if candidate.batch is None else f", batch {candidate.batch}"
 
 
-def _price(one: DeviceCandidate) -> str:
-    if one.price_usd_per_hour is None:
+def _price(candidate: DeviceCandidate) -> str:
+    if candidate.price_usd_per_hour is None:
         return ""
-    million = f", ${one.usd_per_million:.3g} per million items" if one.usd_per_million is not None else ""
-    return f"about ${one.price_usd_per_hour:g}/h ({one.instance}, {one.region}, {one.price_date}){million}"
+    offer = f"{candidate.instance}, {candidate.region}, {candidate.price_date}"
+    million = candidate.usd_per_million
+    per_million = "" if million is None else f", ${million:.3g} per million items"
+    return f"about ${candidate.price_usd_per_hour:g}/h ({offer}){per_million}"

@@ -7,7 +7,7 @@ import click
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.options import force
 
-_SHOWN = 8
+_MAX_NOTES = 8
 
 
 @click.command("resize", short_help="Change the fixed sequence length or resolution of a model.")
@@ -35,25 +35,25 @@ def command(
     from py_autodoc.extract.resize import resize
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
 
-    done = resize(
+    result = resize(
         model, out, parse_input_shapes(input_shape), bindings=parse_bindings(bind), force=force
     )  # fmt: skip
     if as_json:
-        stdout.as_json(done.to_dict())
+        stdout.as_json(result.to_dict())
         return
-    size = sum(path.stat().st_size for path in done.paths)
-    count = len(done.edits)
+    size = sum(path.stat().st_size for path in result.paths)
+    count = len(result.edits)
     changed = f"{count:,} edit{'s' * (count != 1)}" if count else "only declared shapes changed"
-    stderr.note(f"{' and '.join(path.name for path in done.paths)}: {changed}, {size:,} bytes")
-    for name, shape in done.inputs.items():
-        if shape != done.fixed[name]:
-            stderr.note(f"note: input {name}: {_shape(shape)} (the file had {_shape(done.fixed[name])}).")
-    for name, shape in done.outputs.items():
+    stderr.note(f"{' and '.join(path.name for path in result.paths)}: {changed}, {size:,} bytes")
+    for name, shape in result.inputs.items():
+        if shape != result.fixed[name]:
+            stderr.note(f"note: input {name}: {_shape(shape)} (the file had {_shape(result.fixed[name])}).")
+    for name, shape in result.outputs.items():
         stderr.note(f"note: output {name}: {_shape(shape)}.")
-    for where, what in done.notes[:_SHOWN]:
-        stderr.note(f"note: {where}: {what}.")
-    if len(done.notes) > _SHOWN:
-        stderr.note(f"note: {len(done.notes) - _SHOWN:,} more with --json.")
+    for location, what in result.notes[:_MAX_NOTES]:
+        stderr.note(f"note: {location}: {what}.")
+    if len(result.notes) > _MAX_NOTES:
+        stderr.note(f"note: {len(result.notes) - _MAX_NOTES:,} more with --json.")
 
 
 def _shape(shape: tuple[int, ...]) -> str:

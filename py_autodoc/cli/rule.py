@@ -34,11 +34,11 @@ def command(rule_id: str | None, as_json: bool) -> None:
         _print(asdict(doc) if as_json else _page(doc))
 
 
-def _print(shown: object) -> None:
-    if isinstance(shown, str):
-        stdout.text(f"{shown}\n")
+def _print(value: object) -> None:
+    if isinstance(value, str):
+        stdout.text(f"{value}\n")
     else:
-        stdout.as_json(shown)
+        stdout.as_json(value)
 
 
 def _list(docs: list[RuleDoc]) -> str:

@@ -156,9 +156,11 @@ def command(
     from py_autodoc.runner.texts import is_texts
 
     set_level(log_level)
-    inputs = [*models, *(one for one in (options[key] for key in _FILES) if one)]
-    asked = {one: (options[one.strip("-").replace("-", "_")], kind) for one, kind in _KINDS.items()}
-    outputs = targets(asked, inputs, options["force"])
+    inputs = [*models, *(path for path in (options[key] for key in _FILES) if path)]
+    requested = {
+        option: (options[option.strip("-").replace("-", "_")], kind) for option, kind in _KINDS.items()
+    }
+    outputs = targets(requested, inputs, options["force"])
     if options["profile"] and (len(models) > 1 or "--out-json" in outputs):
         raise OptionError(
             "profile-alone",
@@ -209,10 +211,10 @@ def _run(
         )
     names = _names(models)
     with ProgressLine(printable(os.path.basename(models[0])), progress) as line:
-        found = compare_precisions(
+        comparison = compare_precisions(
             dict(zip(names, models, strict=True)),
             data,
-            [calculator(one) for one in options["metrics"]],
+            [calculator(metric) for metric in options["metrics"]],
             runs=options["runs"],
             warmup=options["warmup"],
             samples=options["samples"],
@@ -221,9 +223,9 @@ def _run(
             **_session(options),
         )
     if "--out-json" in outputs:
-        _write(outputs["--out-json"], found.to_json(pretty))
+        _write(outputs["--out-json"], comparison.to_json(pretty))
     if not quiet:
-        stdout.lines(printable(line) for line in run_lines(found))
+        stdout.lines(printable(line) for line in run_lines(comparison))
 
 
 def _layers(
@@ -238,50 +240,50 @@ def _layers(
 
     data = _data(model, options)
     bindings, shapes = parse_bindings(options["bind"]), parse_input_shapes(options["input_shape"])
-    told = data.sizes() if isinstance(data, DataLoader) else data
-    analysis = analysis_at_sizes(model, told, bindings, shapes, options["hardware"])
-    found: NodeTimes
+    source = data.sizes() if isinstance(data, DataLoader) else data
+    analysis = analysis_at_sizes(model, source, bindings, shapes, options["hardware"])
+    times: NodeTimes
     if options["profile"]:
-        found = read_profile(options["profile"], analysis, options["layer_info"])
+        times = read_profile(options["profile"], analysis, options["layer_info"])
     else:
         from py_autodoc.runner.session import InferenceRunner
 
         runner = InferenceRunner(model, data=data, **_session(options))
         samples, _, _ = runner.samples(data, options["samples"], options["seed"])
         with ProgressLine(printable(os.path.basename(model)), progress):
-            found = measure_nodes(
+            times = measure_nodes(
                 model, analysis, samples, min(_PROFILED, options["runs"]), _PROFILE_WARMUP, options["threads"]
             )
     if "--out-layers" in outputs:
-        _write(outputs["--out-layers"], found.to_json(pretty))
+        _write(outputs["--out-layers"], times.to_json(pretty))
     if "--out-html" in outputs:
         from py_autodoc.render.html import html_page
 
-        _write(outputs["--out-html"], html_page(analysis, numbers=found.heat()))
+        _write(outputs["--out-html"], html_page(analysis, numbers=times.heat()))
     if not quiet:
         if not options["profile"]:
             stdout.lines([""])
-        stdout.lines(printable(line) for line in node_lines(found, options["every"]))
+        stdout.lines(printable(line) for line in node_lines(times, options["every"]))
     if options["hardware"]:
-        _beside(found, analysis, outputs.get("--out-plot"), quiet)
+        _print_estimate(times, analysis, outputs.get("--out-plot"), quiet)
 
 
-def _beside(found: NodeTimes, analysis: Analysis, plot: Target | None, quiet: bool) -> None:
+def _print_estimate(times: NodeTimes, analysis: Analysis, plot: Target | None, quiet: bool) -> None:
     """Print the times next to the estimate."""
     from py_autodoc.runner.estimated import compare_with_estimate, estimate_lines
 
-    both = compare_with_estimate(found, analysis)
+    comparison = compare_with_estimate(times, analysis)
     if not quiet:
         stdout.lines([""])
-        stdout.lines(printable(line) for line in estimate_lines(both))
+        stdout.lines(printable(line) for line in estimate_lines(comparison))
     if plot is None:
         return
     from py_autodoc.render.plots.estimates import Mark, drawn, estimate_plot
 
-    marks = [Mark(one.name, one.op, one.measured_ms, one.estimated_ms) for one in both.nodes]
-    if not any(one.measured > 0 and one.estimated > 0 for one in marks):
+    marks = [Mark(node.name, node.op, node.measured_ms, node.estimated_ms) for node in comparison.nodes]
+    if not any(mark.measured > 0 and mark.estimated > 0 for mark in marks):
         raise OptionError("nothing-to-plot", "No layer has a measured time and an estimate.")
-    data = drawn(estimate_plot(marks, both.device), plot.display_name)
+    data = drawn(estimate_plot(marks, comparison.device), plot.display_name)
     written = plot.write(data)
     if not plot.to_stdout and sys.stderr.isatty():
         stderr.note(f"Wrote {plot.display_name} ({written:,} bytes).")
@@ -291,7 +293,7 @@ def _session(options: dict[str, Any]) -> dict[str, Any]:
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
 
     return {
-        "providers": [one.strip() for one in options["providers"].split(",") if one.strip()],
+        "providers": [provider.strip() for provider in options["providers"].split(",") if provider.strip()],
         "threads": options["threads"],
         "bindings": parse_bindings(options["bind"]),
         "input_shapes": parse_input_shapes(options["input_shape"]),
@@ -302,10 +304,10 @@ def _data(model: str, options: dict[str, Any]) -> Any:
     """Return the given data: a path, a loader for text, or images with their preprocessing."""
     from py_autodoc.runner.texts import is_texts
 
-    given = options["data"]
-    if is_texts(given):
+    data = options["data"]
+    if is_texts(data):
         return _texts(model, options)
-    return samples_at(given, options["preprocessing"])
+    return samples_at(data, options["preprocessing"])
 
 
 def _texts(model: str, options: dict[str, Any]) -> TextLoader:
@@ -327,13 +329,13 @@ def _texts(model: str, options: dict[str, Any]) -> TextLoader:
 
 def _names(models: tuple[str, ...]) -> list[str]:
     """Return the file names, made unique."""
-    found: list[str] = []
+    names: list[str] = []
     for path in models:
         name, count = os.path.basename(path), 2
-        while name in found:
+        while name in names:
             name, count = f"{os.path.basename(path)} ({count})", count + 1
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def _write(target: Target, text: str) -> None:

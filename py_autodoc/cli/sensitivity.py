@@ -113,7 +113,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     the target was not reached.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
-    from py_autodoc.cli.documents import asked
+    from py_autodoc.cli.documents import requested_documents
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
     from py_autodoc.report.document.build_report import build_report
     from py_autodoc.sensitivity.advice import with_advice
@@ -121,15 +121,15 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     from py_autodoc.sensitivity.lines import sensitivity_lines
     from py_autodoc.sensitivity.measure import MEMORY
 
-    given = {
+    requested = {
         "--out-json": (options["out_json"], "sensitivity"),
         "--out-html": (options["out_html"], "html"),
         "--out-md": (options["out_md"], "markdown"),
         "--out-pdf": (options["out_pdf"], "pdf"),
     }
-    inputs = [one for one in (model, options["data"], options["hardware"]) if one]
-    outputs = targets(given, inputs, options["force"])
-    documents = asked(outputs, None, None, False, inputs, options["force"])
+    inputs = [path for path in (model, options["data"], options["hardware"]) if path]
+    outputs = targets(requested, inputs, options["force"])
+    documents = requested_documents(outputs, None, None, False, inputs, options["force"])
     if options["data"] is None:
         stderr.warning(
             "the inputs are synthetic; real ones may rank the layers differently. Pass them with --data."
@@ -137,7 +137,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     data = samples_at(options["data"], options["preprocessing"])
     bindings, input_shapes = parse_bindings(options["bind"]), parse_input_shapes(options["input_shape"])
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
-        found, analysis = sensitivity_with_analysis(
+        result, analysis = sensitivity_with_analysis(
             model,
             data,
             samples=options["samples"],
@@ -157,27 +157,27 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         if options["measure"]:
             from py_autodoc.mixtures import measure_mixtures
 
-            found = measure_mixtures(
+            result = measure_mixtures(
                 model,
-                found,
+                result,
                 data,
                 bindings=bindings,
                 input_shapes=input_shapes,
                 progress=line.update,
             )
-    analysis = with_advice(analysis, found)
-    for shown, size in documents.write(analysis, build_report(analysis)) if documents else ():
+    analysis = with_advice(analysis, result)
+    for path, size in documents.write(analysis, build_report(analysis)) if documents else ():
         if sys.stderr.isatty():
-            stderr.note(f"Wrote {shown} ({size:,} bytes).")
+            stderr.note(f"Wrote {path} ({size:,} bytes).")
     for option, target in outputs.items():
         if option == "--out-json":
-            written = target.write(found.to_json(pretty))
+            written = target.write(result.to_json(pretty))
         else:
             from py_autodoc.render.html import html_page
 
-            written = target.write(html_page(analysis, numbers=found.heat()))
+            written = target.write(html_page(analysis, numbers=result.heat()))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not any(target.to_stdout for target in outputs.values()):
-        stdout.lines(printable(line) for line in sensitivity_lines(found, options["every"]))
-    return 5 if found.choice is not None and not found.choice.reached else 0
+        stdout.lines(printable(line) for line in sensitivity_lines(result, options["every"]))
+    return 5 if result.choice is not None and not result.choice.reached else 0

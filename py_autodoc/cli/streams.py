@@ -65,14 +65,14 @@ class Stdout(_Stream):
 
     def write(self, text: str, /) -> int:
         """Write text. Raises: OutputError, BrokenPipeError."""
-        with _told():
-            self._open().write(_shown(text) if self.isatty() else text)
+        with _raising_output_error():
+            self._open().write(_without_carriage_returns(text) if self.isatty() else text)
         return len(text)
 
     def flush(self) -> None:
         """Flush the stream. Raises: OutputError, BrokenPipeError."""
         if self.below is not None:
-            with _told():
+            with _raising_output_error():
                 self.below.flush()
 
     def _open(self) -> TextIO:
@@ -98,13 +98,13 @@ class Stderr(_Stream):
                 self.below.flush()
 
 
-def _shown(text: str) -> str:
+def _without_carriage_returns(text: str) -> str:
     """Remove carriage returns within a line, with which a name could overwrite the text before it."""
     return printable_text(text.replace("\r\n", "\n").replace("\r", "\ufffd"))
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _raising_output_error() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:

@@ -52,7 +52,7 @@ _PARAGRAPH = 4_000
 _DIM, _HEAD, _STRONG, _WARN, _BAD = "dim", "bold", "bold cyan", "yellow", "bold red"
 GAP = 3
 """Width between two columns of a table: two of padding, one of the box."""
-_NUMBERS = frozenset({*(one.head for one in shown("layers")), "Share"})
+_NUMBERS = frozenset({*(metric.head for metric in shown("layers")), "Share"})
 _MARKS = {"error": ("✗", _BAD), "warning": ("!", _WARN), "info": ("·", _DIM)}
 _RISKS = {"high": _BAD, "medium": _WARN}
 
@@ -61,8 +61,8 @@ def print_summary(report: Report, width: int | None = None, findings: bool = Fal
     """Print the summary to stdout, at most 120 columns wide; ``findings`` lists all of them."""
     console = Console(file=styled(sys.stdout), markup=False, emoji=False, highlight=False, width=width)
     console.width = min(console.width, MAX_WIDTH)
-    for part in _parts(report, console.width, findings):
-        console.print(part)
+    for section in _parts(report, console.width, findings):
+        console.print(section)
 
 
 def _parts(report: Report, width: int, findings: bool) -> Iterable[RenderableType]:
@@ -95,8 +95,8 @@ def _parts(report: Report, width: int, findings: bool) -> Iterable[RenderableTyp
         yield _section("Operators", _operators(report, width))
     rules = describe_rule_settings(report.rule_settings)
     if report.risk_signals or rules or findings:
-        found = _findings(report, findings)
-        yield _section("Findings", Group(Text(_clean(rules, _RULES)), found) if rules else found)
+        listing = _findings(report, findings)
+        yield _section("Findings", Group(Text(_clean(rules, _RULES)), listing) if rules else listing)
     if report.diagnostics:
         yield _section("Diagnostics", _diagnostics(report.diagnostics))
 
@@ -109,8 +109,8 @@ def _written(summary: LlmSummary) -> RenderableType:
     """Return the text of a language model, labelled as such."""
     texts = [summary.short, *summary.detailed.split("\n\n")]
     body = [Padding(Text(_clean(text, _PARAGRAPH)), (0, 0, 1, 0)) for text in texts if text]
-    told = Text(f"{_clean(summary.model, 60)} at {_clean(summary.service, 60)}; not measured", style=_DIM)
-    return _section("Summary by a language model", Group(*body, told))
+    source = Text(f"{_clean(summary.model, 60)} at {_clean(summary.service, 60)}; not measured", style=_DIM)
+    return _section("Summary by a language model", Group(*body, source))
 
 
 def _clean(text: str, width: int = 200) -> str:
@@ -120,7 +120,9 @@ def _clean(text: str, width: int = 200) -> str:
 def _title(report: Report, width: int) -> RenderableType:
     model, graph = report.model, report.graph
     maker = " ".join(
-        part for part in (_clean(model.producer_name, 24), _clean(model.producer_version, 24)) if part
+        producer
+        for producer in (_clean(model.producer_name, 24), _clean(model.producer_version, 24))
+        if producer
     )
     opsets = ", ".join(
         f"opset {item.version}" if item.domain == "ai.onnx" else f"{_clean(item.domain, 30)} {item.version}"
@@ -210,37 +212,37 @@ def _dims(report: Report) -> RenderableType:
     for dim in report.dims[:MAX_VALUES]:
         value = "free" if dim.value is None else f"{dim.value:,}" + (" (assumed)" if dim.assumed else "")
         style = _WARN if dim.value is None or dim.assumed else ""
-        where = _clean(", ".join(dim.where[:3]) + (" …" if len(dim.where) > 3 else ""), 50)
-        grid.add_row(Text(_clean(dim.name, 30)), Text(value, style=style), Text(where, style=_DIM))
+        locations = _clean(", ".join(dim.where[:3]) + (" …" if len(dim.where) > 3 else ""), 50)
+        grid.add_row(Text(_clean(dim.name, 30)), Text(value, style=style), Text(locations, style=_DIM))
     parts: list[RenderableType] = [grid]
     if len(report.dims) > MAX_VALUES:
         parts.append(Text(f"… {len(report.dims) - MAX_VALUES:,} more", style=_DIM))
     free = [dim for dim in report.dims if dim.value is None]
     if free:
-        parts.append(Text(_wanted(free), style=_WARN))
+        parts.append(Text(_missing_values(free), style=_WARN))
     return _section("Dimensions", Group(*parts))
 
 
-def _wanted(free: list[DimInfo]) -> str:
+def _missing_values(free: list[DimInfo]) -> str:
     """Return the options that set the symbolic dimensions, except for dependent ones."""
-    asked = [dim for dim in free if dim.follows is None] or free
-    names = [(_quoted(dim.name), dim.suggested) for dim in asked[:3]]
-    rest = " …" if len(asked) > 3 else ""
+    independent = [dim for dim in free if dim.follows is None] or free
+    names = [(_quoted(dim.name), dim.suggested) for dim in independent[:3]]
+    ellipsis = " …" if len(independent) > 3 else ""
     flags = " ".join(f"--bind {name}={'N' if size is None else size}" for name, size in names)
     if any(dim.suggested is None for dim in free):
-        return f"Costs need values, and no typical ones fit this model: {flags}{rest}"
-    return f"To get all costs, add: {flags}{rest}  (or --assume)"
+        return f"Costs need values, and no typical ones fit this model: {flags}{ellipsis}"
+    return f"To get all costs, add: {flags}{ellipsis}  (or --assume)"
 
 
-def _repeats(found: list[RepeatInfo]) -> RenderableType:
+def _repeats(repeats: list[RepeatInfo]) -> RenderableType:
     """Return ``BertLayer ×12``; equal repeats in several places are listed once."""
-    places: dict[tuple[str, int], int] = {}
-    for repeat in found:
+    occurrences: dict[tuple[str, int], int] = {}
+    for repeat in repeats:
         key = (repeat.name, repeat.count)
-        places[key] = places.get(key, 0) + 1
+        occurrences[key] = occurrences.get(key, 0) + 1
     parts = [
         f"{_clean(name, 40)} ×{count:,}" + (f" in {times:,} places" if times > 1 else "")
-        for (name, count), times in places.items()
+        for (name, count), times in occurrences.items()
     ]
     more = f" · … {len(parts) - MAX_REPEATS:,} more" if len(parts) > MAX_REPEATS else ""
     line = Text.assemble(("Repeats", _HEAD), "  ", " · ".join(parts[:MAX_REPEATS]) + more)
@@ -273,14 +275,14 @@ def _layers(report: Report, layers: list[Layer], width: int) -> RenderableType:
     by_macs = bool(report.metrics.total_macs)
     total = report.metrics.total_macs if by_macs else report.metrics.total_params
     rows = [_layer_cells(layer, by_macs, total) for layer in layers]
-    titles = ["Layer", "Module", "Type", "Output", *(one.head for one in shown("layers")), "Share"]
+    titles = ["Layer", "Module", "Type", "Output", *(metric.head for metric in shown("layers")), "Share"]
     if width < WIDE or not any(row[1] for row in rows):
         for row in (titles, *rows):
             del row[1]
     table = _table(*((title, "right" if title in _NUMBERS else "left") for title in titles))
-    rooms = _rooms(titles, rows, width - 2)
+    widths = _text_widths(titles, rows, width - 2)
     for row in rows:
-        table.add_row(*(_layer_text(title, cell, rooms) for title, cell in zip(titles, row, strict=True)))
+        table.add_row(*(_layer_text(title, cell, widths) for title, cell in zip(titles, row, strict=True)))
     return table
 
 
@@ -293,7 +295,7 @@ def _layer_cells(layer: Layer, by_macs: bool, total: int | None) -> list[str]:
         printable(module),
         printable(layer.type),
         printable(units.shape(layer.output_shape)),
-        *(getattr(units, one.written)(layer_number(layer, one)) for one in shown("layers")),
+        *(getattr(units, metric.written)(layer_number(layer, metric)) for metric in shown("layers")),
         units.share(_in_inference(layer, "macs" if by_macs else "params"), total),
     ]
 
@@ -305,25 +307,25 @@ def _runs(layer: Layer) -> str:
     return "?" if layer.runs == 1 else f"{layer.runs:,}?"
 
 
-def _rooms(titles: list[str], rows: list[list[str]], width: int) -> dict[str, int]:
+def _text_widths(titles: list[str], rows: list[list[str]], width: int) -> dict[str, int]:
     """Return the widths of text columns: the space left by numbers, shared by need."""
     need = {t: max(len(t), *(len(row[i]) for row in rows)) for i, t in enumerate(titles)}
     need["Type"] = min(need["Type"], 18)
     texts = [t for t in ("Layer", "Module", "Output") if t in need]
-    room = width - sum(n for t, n in need.items() if t not in texts) - GAP * (len(titles) - 1)
-    rooms = {"Type": need["Type"]}
-    for left, title in enumerate(sorted(texts, key=lambda t: need[t])):
-        rooms[title] = min(need[title], max(8, room // (len(texts) - left)))
-        room -= rooms[title]
-    return rooms
+    free = width - sum(n for t, n in need.items() if t not in texts) - GAP * (len(titles) - 1)
+    widths = {"Type": need["Type"]}
+    for index, title in enumerate(sorted(texts, key=lambda t: need[t])):
+        widths[title] = min(need[title], max(8, free // (len(texts) - index)))
+        free -= widths[title]
+    return widths
 
 
-def _layer_text(title: str, cell: str, rooms: dict[str, int]) -> Text:
-    room = rooms.get(title, len(cell))
+def _layer_text(title: str, cell: str, widths: dict[str, int]) -> Text:
+    width = widths.get(title, len(cell))
     style = {"Type": "cyan", "Output": _DIM, "Module": _DIM}.get(title, "")
-    if title == "Output" and len(cell) > room:
-        return Text(cell[: room - 1] + "…", style=style)
-    return Text(shorten(cell, room), style=style)
+    if title == "Output" and len(cell) > width:
+        return Text(cell[: width - 1] + "…", style=style)
+    return Text(shorten(cell, width), style=style)
 
 
 def _operators(report: Report, width: int) -> RenderableType:
@@ -350,13 +352,13 @@ def _operators(report: Report, width: int) -> RenderableType:
             units.count(row.macs),
             Text(_bar(value(row), most, BAR if width < WIDE else 2 * BAR), style="cyan"),
         )
-    rest = ordered[TOP_OPS:]
-    if rest:
+    others = ordered[TOP_OPS:]
+    if others:
         table.add_row(
-            Text(f"{len(rest)} other types", style=_DIM),
-            f"{sum(row.count for row in rest):,}",
-            units.count(_whole_sum(row.params for row in rest)),
-            units.count(_known_sum(row.macs for row in rest)),
+            Text(f"{len(others)} other types", style=_DIM),
+            f"{sum(row.count for row in others):,}",
+            units.count(_whole_sum(row.params for row in others)),
+            units.count(_known_sum(row.macs for row in others)),
             "",
         )
     return table
@@ -364,14 +366,14 @@ def _operators(report: Report, width: int) -> RenderableType:
 
 def _whole_sum(values: Iterable[int | None]) -> int | None:
     """Return the sum; None if a value is unknown."""
-    found = list(values)
-    return None if None in found else sum(value or 0 for value in found)
+    counts = list(values)
+    return None if None in counts else sum(value or 0 for value in counts)
 
 
 def _known_sum(parts: Iterable[int | None]) -> int | None:
     """Return the sum of the known values; None if there are none."""
-    known = [part for part in parts if part is not None]
-    return sum(known) if known else None
+    counts = [value for value in parts if value is not None]
+    return sum(counts) if counts else None
 
 
 def _bar(value: int, most: int, width: int) -> str:
@@ -379,8 +381,8 @@ def _bar(value: int, most: int, width: int) -> str:
     eighths = round(8 * width * value / most) if most else 0
     if value and not eighths:
         eighths = 1
-    full, part = divmod(eighths, 8)
-    return "█" * full + ("▏▎▍▌▋▊▉"[part - 1] if part else "")
+    full, eighth = divmod(eighths, 8)
+    return "█" * full + ("▏▎▍▌▋▊▉"[eighth - 1] if eighth else "")
 
 
 def _table(*columns: tuple[str, str]) -> Table:
@@ -408,10 +410,10 @@ def _findings(report: Report, listed: bool) -> RenderableType:
     return grid if report.risk_signals else Text("none")
 
 
-def _diagnostics(found: list[DiagnosticInfo]) -> RenderableType:
+def _diagnostics(diagnostics: list[DiagnosticInfo]) -> RenderableType:
     """Return one line each, merging equal codes with equal messages."""
     rows: dict[tuple[str, str], list[DiagnosticInfo]] = {}
-    for item in found:
+    for item in diagnostics:
         rows.setdefault((item.code, item.message), []).append(item)
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
@@ -420,10 +422,10 @@ def _diagnostics(found: list[DiagnosticInfo]) -> RenderableType:
     for (code, message), items in list(rows.items())[:MAX_DIAGNOSTICS]:
         mark, style = _MARKS.get(items[0].severity, _MARKS["info"])
         text = Text(_clean(message, 300))
-        where = _clean(items[0].where, 60)
-        if where and where not in message:
+        location = _clean(items[0].where, 60)
+        if location and location not in message:
             more = f" and {len(items) - 1:,} more" if len(items) > 1 else ""
-            text.append(f"  {where}{more}", style=_DIM)
+            text.append(f"  {location}{more}", style=_DIM)
         grid.add_row(Text(mark, style=style), Text(code, style=style), text)
     if len(rows) > MAX_DIAGNOSTICS:
         grid.add_row("", "", Text(f"… {len(rows) - MAX_DIAGNOSTICS:,} more in the report", style=_DIM))

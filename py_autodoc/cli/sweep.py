@@ -90,7 +90,7 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
     from py_autodoc.sweep import Axes, SweepOptions, sweep
 
     bindings, fixed = axes.swept(options["bind"])
-    wanted = Axes(
+    grid = Axes(
         batch=axes.counts(options["batch"], "--batch"),
         bindings=bindings,
         shapes=axes.shapes(options["resize"]),
@@ -104,37 +104,37 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
         max_latency=axes.milliseconds(options["max_latency"], "--max-latency"),
         provider=options["cloud"].strip().lower(),
     )
-    given = {"--out-json": (options["out_json"], "sweep"), "--out-csv": (options["out_csv"], "csv")}
-    outputs = targets(given, [model, *wanted.hardware], options["force"])
+    requested = {"--out-json": (options["out_json"], "sweep"), "--out-csv": (options["out_csv"], "csv")}
+    outputs = targets(requested, [model, *grid.hardware], options["force"])
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
-        found = sweep(model, wanted, limits, lambda done, total: line.update("points", done, total))
+        result = sweep(model, grid, limits, lambda done, total: line.update("points", done, total))
     for option, target in outputs.items():
-        written = target.write(_text(option, found, pretty))
+        written = target.write(_text(option, result, pretty))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not outputs:
         if sys.stdout.isatty():
             from py_autodoc.cli.sweep_table import print_sweep
 
-            print_sweep(found)
+            print_sweep(result)
         else:
-            stdout.text(_text("--out-json", found, pretty))
-    return _tell(model, found)
+            stdout.text(_text("--out-json", result, pretty))
+    return _exit_status(model, result)
 
 
-def _text(option: str, found: Sweep, pretty: bool) -> str:
+def _text(option: str, result: Sweep, pretty: bool) -> str:
     if option == "--out-csv":
         from py_autodoc.render.sweep_csv import sweep_csv
 
-        return sweep_csv(found)
-    return found.to_json(pretty) + "\n"
+        return sweep_csv(result)
+    return result.to_json(pretty) + "\n"
 
 
-def _tell(model: str, found: Sweep) -> int:
+def _exit_status(model: str, result: Sweep) -> int:
     """Report how many points have unknown costs, and why. Return the exit status."""
-    lost = [point for point in found.points if point.macs is None]
+    lost = [point for point in result.points if point.macs is None]
     if lost:
-        name, total = os.path.basename(model), len(found.points)
+        name, total = os.path.basename(model), len(result.points)
         why = lost[0].reason or "their dimensions are unknown"
         stderr.error(f"{name}: {len(lost):,} of {total:,} points have no costs: {why.rstrip('.')}.")
         return INCOMPLETE

@@ -26,36 +26,36 @@ _GAP = 3
 _BOUNDS = {"compute": "compute", "memory_bandwidth": "memory", "kernel_overhead": "overhead"}
 
 
-def print_sweep(found: Sweep, console: Console | None = None) -> None:
+def print_sweep(result: Sweep, console: Console | None = None) -> None:
     """Print a sweep, on narrow terminals without the least important columns. Names are sanitised."""
     out = console or Console(file=styled(sys.stdout), highlight=False, markup=False, emoji=False)
-    out.print(_table(found, out.width))
-    if len(found.points) > MAX_ROWS:
-        out.print(f"{len(found.points) - MAX_ROWS:,} more points; --out-csv writes them all.")
-    for line in choice_lines(found):
+    out.print(_table(result, out.width))
+    if len(result.points) > MAX_ROWS:
+        out.print(f"{len(result.points) - MAX_ROWS:,} more points; --out-csv writes them all.")
+    for line in choice_lines(result):
         out.print(line)
 
 
-def _table(found: Sweep, width: int) -> Table:
+def _table(result: Sweep, width: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    timed = any(point.hardware is not None for point in found.points)
-    varied = [name for name in found.axes if name not in ("hardware", "precision")]
-    if any(point.batch is not None for point in found.points) and "batch" not in varied:
+    timed = any(point.hardware is not None for point in result.points)
+    varied = [name for name in result.axes if name not in ("hardware", "precision")]
+    if any(point.batch is not None for point in result.points) and "batch" not in varied:
         varied.insert(0, "batch")
     columns: list[_Column] = [
         _Column(shorten(printable(name), _NAME), partial(_size, name=name)) for name in varied
     ]
     columns += [*_DEVICE, *_COSTS, *_TIMES] if timed else _COSTS
-    if found.prices:
+    if result.prices:
         columns.append(_Column("$/M items", _dollars))
-    rows = found.points[:MAX_ROWS]
+    rows = result.points[:MAX_ROWS]
     cells = [[printable(column.cell(point)) for point in rows] for column in columns]
     widths = [max(map(len, (column.title, *of))) + _GAP for column, of in zip(columns, cells, strict=True)]
     for title in _LEAST:
         if sum(widths) > width:
-            at = next((i for i, column in enumerate(columns) if column.title == title), None)
-            if at is not None:
-                del columns[at], cells[at], widths[at]
+            index = next((i for i, column in enumerate(columns) if column.title == title), None)
+            if index is not None:
+                del columns[index], cells[index], widths[index]
     for column in columns:
         table.add_column(Text(column.title), justify=column.justify, no_wrap=True)
     for row in zip(*cells, strict=True):
@@ -109,26 +109,26 @@ _LEAST = (BY_ID["peak"].head, BY_ID["flops"].head, "Bound by")
 """Columns omitted on narrow terminals, in order."""
 
 
-def choice_lines(found: Sweep) -> list[str]:
+def choice_lines(result: Sweep) -> list[str]:
     """Return the best choice for each device and precision as text."""
     lines = []
-    for choice in found.choices:
-        where = " ".join(filter(None, (choice.hardware, choice.precision)))
+    for choice in result.choices:
+        device = " ".join(filter(None, (choice.hardware, choice.precision)))
         what = "most items/s"
         if choice.question != "throughput":
             what = f"smallest batch with {100 * KNEE:.0f} % of that"
         if choice.point is None:
             if choice.question == "throughput":
-                lines.append(f"{where}: nothing is within the limits: {choice.reason}.")
+                lines.append(f"{device}: nothing is within the limits: {choice.reason}.")
             continue
-        point = found.points[choice.point]
+        point = result.points[choice.point]
         sizes = ", ".join(
-            [f"{name} {_size(point, name)}" for name in found.axes if name not in ("hardware", "precision")]
+            [f"{name} {_size(point, name)}" for name in result.axes if name not in ("hardware", "precision")]
         )
         time = _latency(point)
-        held = sizes or f"batch {point.batch}"
-        lines.append(f"{where}: {what}: {held} ({units.count(point.throughput)} items/s, {time}).")
-    for price in found.prices:
+        setting = sizes or f"batch {point.batch}"
+        lines.append(f"{device}: {what}: {setting} ({units.count(point.throughput)} items/s, {time}).")
+    for price in result.prices:
         rented = f"{price.instance}, {price.region}, {price.price_date}"
         lines.append(f"{price.hardware}: about ${price.usd_per_hour:.4g}/h ({rented}).")
     return [printable(line) for line in lines]

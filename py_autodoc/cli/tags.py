@@ -51,8 +51,8 @@ def command(
         # The Python API may replace the model itself; a command never overwrites its input.
         check_output(out, "onnx", [model], force)
         write = restore_file if restore else tag_file
-        found = write(model, out, force=force)
-        stderr.note(f"{out}: {_coverage(found)}")
+        written = write(model, out, force=force)
+        stderr.note(f"{out}: {_coverage(written)}")
         return
     _, tags = load_tags(model)
     from py_autodoc.tags.listing import listing, table_rows
@@ -78,9 +78,9 @@ def _lines(tags: Tags, output: str, pattern: str | None) -> list[str]:
     if output == "detailed":
         lines.append("")
         for node in node_rows(tags, pattern):
-            others = f" + {', '.join(node.origins)}" if len(node.origins) > 1 else ""
+            merged = f" + {', '.join(node.origins)}" if len(node.origins) > 1 else ""
             lines.append(
-                f"{node.node}  {node.operator}  {node.tag}  [{node.via}: {node.scope or '.'}{others}]"
+                f"{node.node}  {node.operator}  {node.tag}  [{node.via}: {node.scope or '.'}{merged}]"
             )
     return lines
 
@@ -90,5 +90,5 @@ def _coverage(tags: Tags) -> str:
     if not counted.nodes:
         return "no nodes"
     shares = {"recorded": counted.traced, "inferred": counted.inferred, "unknown": counted.unknown}
-    told = ", ".join(f"{name} {units.share(share or 0, 1)}" for name, share in shares.items())
-    return f"{counted.nodes:,} nodes: {told} (source: {tags.source})"
+    parts = ", ".join(f"{name} {units.share(share or 0, 1)}" for name, share in shares.items())
+    return f"{counted.nodes:,} nodes: {parts} (source: {tags.source})"

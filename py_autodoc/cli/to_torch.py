@@ -43,23 +43,23 @@ def command(
     from py_autodoc.to_torch.convert import table
 
     try:
-        done = write(model, out, weights=weights, force=force)
+        result = write(model, out, weights=weights, force=force)
     except NotCoveredError as left:
         if as_json:
-            stdout.as_json([one.to_dict() for one in left.uncovered])
+            stdout.as_json([operator.to_dict() for operator in left.uncovered])
         else:
             for line in table(left.uncovered):
                 stderr.note(line)
         raise
     if as_json:
-        stdout.as_json(done.to_dict())
+        stdout.as_json(result.to_dict())
         return 0
-    names = " and ".join(path.name for path in done.paths)
+    names = " and ".join(path.name for path in result.paths)
     parts = [
-        plural(done.nodes, "node") + " as " + plural(len(done.classes), "class", "classes"),
-        plural(done.modules, "module"),
-        plural(done.weights, "weight"),
-        plural(done.weight_bytes, "byte"),
+        plural(result.nodes, "node") + " as " + plural(len(result.classes), "class", "classes"),
+        plural(result.modules, "module"),
+        plural(result.weights, "weight"),
+        plural(result.weight_bytes, "byte"),
     ]
     stderr.note(f"{names}: {', '.join(parts)}")
     return 0
@@ -70,9 +70,9 @@ def _list(model: str, as_json: bool) -> int:
     from py_autodoc.to_torch import uncovered
     from py_autodoc.to_torch.convert import table
 
-    found = uncovered(model)
+    operators = uncovered(model)
     if as_json:
-        stdout.as_json([one.to_dict() for one in found])
+        stdout.as_json([operator.to_dict() for operator in operators])
     else:
-        stdout.lines(table(found) or ["Every operator is covered."])
-    return int(bool(found))
+        stdout.lines(table(operators) or ["Every operator is covered."])
+    return int(bool(operators))

@@ -18,7 +18,7 @@ _LONGEST = 300
 """Maximum number of characters of the reason."""
 
 
-def tell_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[str, str] | None = None) -> int:
+def report_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[str, str] | None = None) -> int:
     """Report in one line that the model cannot run, that part of its analysis failed, or both.
 
     Args:
@@ -33,18 +33,18 @@ def tell_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[str,
     from py_autodoc.report.builders.runnable_section import runnable  # slow import
 
     name = os.path.basename(path)
-    found = runnable(analysis)
-    means, see = partial or PARTIAL_REPORT
-    if found.verdict != "no":
+    runnable_info = runnable(analysis)
+    consequence, hint = partial or PARTIAL_REPORT
+    if runnable_info.verdict != "no":
         if not analysis.partial:
             return 0
-        stderr.error(f"{name}: part of the analysis failed; {means}.", see)
+        stderr.error(f"{name}: part of the analysis failed; {consequence}.", hint)
         return NOT_WHOLE
-    sizes = " with these sizes" if sized and found.sizes else ""
-    way_out = "Pass sizes that fit each other and the model." if sizes else see
+    sizes = " with these sizes" if sized and runnable_info.sizes else ""
+    way_out = "Pass sizes that fit each other and the model." if sizes else hint
     if sizes and _overrides(analysis):
         way_out = "The file has other sizes fixed: give the shape with --resize, a batch with --batch-size."
-    why = shorten(found.reason, _LONGEST)
+    why = shorten(runnable_info.reason, _LONGEST)
     also = ", and part of the analysis failed" if analysis.partial else ""
     stderr.error(f"{name} cannot run{sizes}: {why}. Its totals are unknown{also}.", way_out)
     return NOT_WHOLE
@@ -55,9 +55,9 @@ def _overrides(analysis: Analysis) -> bool:
     from py_autodoc.graph.symbolic_dims.dim_names import graph_inputs
 
     for tensor in graph_inputs(analysis.model):
-        given = analysis.types.shapes[tensor.id]
-        if tensor.shape is None or given is None or len(given) != len(tensor.shape):
+        shape = analysis.types.shapes[tensor.id]
+        if tensor.shape is None or shape is None or len(shape) != len(tensor.shape):
             continue
-        if any(type(a) is int and a != b for a, b in zip(tensor.shape, given, strict=True)):
+        if any(type(a) is int and a != b for a, b in zip(tensor.shape, shape, strict=True)):
             return True
     return False

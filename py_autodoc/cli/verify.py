@@ -101,9 +101,9 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     from py_autodoc.verify.document import AGREES
 
     kinds = {"json": "verification", "html": "html", "svg": "svg", "png": "png"}
-    given = {f"--out-{name}": (options[f"out_{name}"], kind) for name, kind in kinds.items()}
+    requested = {f"--out-{name}": (options[f"out_{name}"], kind) for name, kind in kinds.items()}
     inputs = [model, options["against"], *([options["data"]] if options["data"] else [])]
-    outputs = targets(given, inputs, options["force"])
+    outputs = targets(requested, inputs, options["force"])
     if "--out-png" in outputs:
         from py_autodoc.render.png import resvg
 
@@ -114,7 +114,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
             "Pass real ones with --data."
         )
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
-        found, analysis = verify_with_analysis(
+        result, analysis = verify_with_analysis(
             model,
             options["against"],
             samples_at(options["data"], options["preprocessing"]),
@@ -126,25 +126,25 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
             progress=lambda done, total: line.update("passes", done, total),
         )
     for option, target in outputs.items():
-        written = target.write(_document(option, found, analysis, pretty))
+        written = target.write(_document(option, result, analysis, pretty))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not any(target.to_stdout for target in outputs.values()):
-        _print(found, options["every"])
-    return 0 if found.verdict == AGREES else DIVERGES
+        _print(result, options["every"])
+    return 0 if result.verdict == AGREES else DIVERGES
 
 
-def _document(option: str, found: Verification, analysis: Analysis, pretty: bool) -> str | bytes:
+def _document(option: str, result: Verification, analysis: Analysis, pretty: bool) -> str | bytes:
     if option == "--out-json":
-        return found.to_json(pretty)
+        return result.to_json(pretty)
     if option == "--out-html":
         from py_autodoc.render.html import html_page
 
-        return html_page(analysis, numbers=found.heat())
+        return html_page(analysis, numbers=result.heat())
     from py_autodoc.render.svg import svg_picture
     from py_autodoc.report.viewer_payload.build_payload import build_payload
 
-    svg = svg_picture(build_payload(analysis), overlay="user", numbers=found.heat())
+    svg = svg_picture(build_payload(analysis), overlay="user", numbers=result.heat())
     if option == "--out-svg":
         return svg
     from py_autodoc.render.png import png_picture
@@ -152,7 +152,7 @@ def _document(option: str, found: Verification, analysis: Analysis, pretty: bool
     return png_picture(svg, _SCALE)
 
 
-def _print(found: Verification, every: bool) -> None:
+def _print(result: Verification, all_tensors: bool) -> None:
     from py_autodoc.verify.lines import verification_lines
 
-    stdout.lines(printable(line) for line in verification_lines(found, every))
+    stdout.lines(printable(line) for line in verification_lines(result, all_tensors))
