@@ -46,16 +46,16 @@ class ProcessorFiles:
 
     def settings(self) -> dict[str, Any]:
         """Return role → settings, without vocabularies, templates and other long content."""
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for name, role in _CONFIGS.items():
             content = json_object(self.files.get(name, b""))
             if content is not None:
-                kind = next((held for key, held in _TYPES.items() if key in content), role)
-                short = {key: one for key, one in content.items() if len(json.dumps(one)) < _LARGE}
-                found[kind if role == "preprocessor" else role] = short
-        if "tokenizer" not in found and _TOKENIZER in self.files:
-            found["tokenizer"] = {}
-        return found
+                kind = next((type_name for key, type_name in _TYPES.items() if key in content), role)
+                short = {key: value for key, value in content.items() if len(json.dumps(value)) < _LARGE}
+                settings[kind if role == "preprocessor" else role] = short
+        if "tokenizer" not in settings and _TOKENIZER in self.files:
+            settings["tokenizer"] = {}
+        return settings
 
     def add(self, name: str, path: Path) -> None:
         """Add one file if it may be embedded."""
@@ -77,14 +77,14 @@ def files_of(processor: Any) -> ProcessorFiles:
     Raises:
         OptionError: an object is not a processor, or cannot be saved.
     """
-    found = ProcessorFiles()
+    files = ProcessorFiles()
     with scratch() as folder:
-        for one in processor if isinstance(processor, (list, tuple)) else (processor,):
-            _save(one, str(folder))
+        for member in processor if isinstance(processor, (list, tuple)) else (processor,):
+            _save(member, str(folder))
         for path in sorted(folder.rglob("*")):
             if path.is_file():
-                found.add(path.relative_to(folder).as_posix(), path)
-    return found
+                files.add(path.relative_to(folder).as_posix(), path)
+    return files
 
 
 def _save(processor: Any, folder: str) -> None:
@@ -100,22 +100,22 @@ def _save(processor: Any, folder: str) -> None:
         raise OptionError("hf-processor", f"The {name} cannot be saved: {line[:160]}", "") from fault
 
 
-def files_in(where: str, local_only: bool) -> ProcessorFiles:
+def files_in(source: str, local_only: bool) -> ProcessorFiles:
     """Return the processor's files of a folder or of a hub model.
 
     Args:
-        where: a folder, or an id of the hub.
+        source: a folder, or an id of the hub.
         local_only: look up an id only in the local hub cache.
     """
-    found = ProcessorFiles()
+    files = ProcessorFiles()
     names = [*_known_names()]
-    if _located(where, _TOKENIZER, local_only) is None:
-        names += _vocabularies(where, local_only, found)
+    if _located(source, _TOKENIZER, local_only) is None:
+        names += _vocabularies(source, local_only, files)
     for name in dict.fromkeys(names):
-        path = _located(where, name, local_only)
+        path = _located(source, name, local_only)
         if path is not None:
-            found.add(name, path)
-    return found
+            files.add(name, path)
+    return files
 
 
 def _known_names() -> Iterator[str]:
@@ -135,29 +135,29 @@ def _known_names() -> Iterator[str]:
                 yield value
 
 
-def _vocabularies(where: str, local_only: bool, found: ProcessorFiles) -> list[str]:
+def _vocabularies(source: str, local_only: bool, files: ProcessorFiles) -> list[str]:
     """Return the names of the files that build the model's tokenizer, if there is no ``tokenizer.json``."""
     transformers = import_module("transformers")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(
-            where, local_files_only=local_only, trust_remote_code=False
+            source, local_files_only=local_only, trust_remote_code=False
         )
     except Exception as fault:  # noqa: BLE001 - most models without one have no text; transformers raises anything
-        if _located(where, "tokenizer_config.json", local_only) is not None:
+        if _located(source, "tokenizer_config.json", local_only) is not None:
             line = str(fault).strip().partition("\n")[0]
-            found.warnings.append(f"The tokenizer is not included because it cannot be loaded: {line[:160]}")
+            files.warnings.append(f"The tokenizer is not included because it cannot be loaded: {line[:160]}")
         return []
     return [name for name in tokenizer.vocab_files_names.values() if isinstance(name, str)]
 
 
-def _located(where: str, name: str, local_only: bool) -> Path | None:
-    folder = Path(where)
+def _located(source: str, name: str, local_only: bool) -> Path | None:
+    folder = Path(source)
     if folder.is_dir():
         path = folder / name
         return path if path.is_file() else None
     try:
         located = import_module("transformers.utils").cached_file(
-            where,
+            source,
             name,
             local_files_only=local_only,
             _raise_exceptions_for_missing_entries=False,
@@ -172,10 +172,10 @@ def _located(where: str, name: str, local_only: bool) -> Path | None:
 def json_object(data: bytes) -> dict[str, Any] | None:
     """Return a JSON object; None for anything else."""
     try:
-        found = parse_json(data, TABLE)
+        content = parse_json(data, TABLE)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 def _without_paths(data: bytes) -> bytes:
@@ -183,8 +183,8 @@ def _without_paths(data: bytes) -> bytes:
     content = json_object(data)
     if content is None:
         return data
-    kept = without_paths(content)
-    return data if kept == content else json.dumps(kept, indent=2, ensure_ascii=False).encode("utf-8")
+    cleaned = without_paths(content)
+    return data if cleaned == content else json.dumps(cleaned, indent=2, ensure_ascii=False).encode("utf-8")
 
 
 def without_paths(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -110,8 +110,12 @@ def _entries(source: Any) -> dict[str, str]:
     if isinstance(source, Mapping):
         entries = source
     else:
-        held = source.metadata_props
-        entries = held if isinstance(held, Mapping) else {entry.key: entry.value for entry in held}
+        properties = source.metadata_props
+        entries = (
+            properties
+            if isinstance(properties, Mapping)
+            else {entry.key: entry.value for entry in properties}
+        )
     return {
         key: value
         for key, value in entries.items()
@@ -167,11 +171,11 @@ class _MetadataReading:
             if key == keys.CHECKSUMS:
                 continue
             if key in sums and sums[key] != checksum(value):
-                self.warn(f"{_shown(key)} was changed (its checksum differs) and is not included.")
+                self.warn(f"{_display_name(key)} was changed (its checksum differs) and is not included.")
                 continue
             good[key] = value
-        for key in sorted(str(one) for one in sums if one not in entries):
-            self.warn(f"{_shown(key)} is missing.")
+        for key in sorted(str(name) for name in sums if name not in entries):
+            self.warn(f"{_display_name(key)} is missing.")
         return good
 
     def _schema(self) -> str | None:
@@ -192,36 +196,38 @@ class _MetadataReading:
         if value is None:
             return None
         try:
-            found = unpack_json(value)
+            content = unpack_json(value)
         except DamagedValue as fault:
             self.warn(f"{key} {fault}; left out.")
             return None
-        if not isinstance(found, dict):
+        if not isinstance(content, dict):
             self.warn(f"{key} is not a JSON object and is not included.")
             return None
-        return found
+        return content
 
     def _versions(self) -> dict[str, str]:
-        found = self._object(keys.EXPORTER) or {}
-        return {str(name)[:80]: str(one)[:80] for name, one in list(found.items())[:40]}
+        versions = self._object(keys.EXPORTER) or {}
+        return {str(name)[:80]: str(release)[:80] for name, release in list(versions.items())[:40]}
 
     def _files(self) -> StoredFiles:
-        kept: dict[str, str] = {}
-        seen: set[str] = set()
+        texts: dict[str, str] = {}
+        lowered_names: set[str] = set()
         for key in sorted(self.entries):
             name = key.removeprefix(keys.FILE)
             if name == key:
                 continue
             if not is_file_name(name):
-                self.warn(f"{_shown(key)} is not a plain file name and is not included.")
-            elif name.lower() in seen:
-                self.warn(f"{_shown(key)} occurs twice on systems that ignore case and is not included.")
-            elif len(kept) == keys.MAX_FILES:
+                self.warn(f"{_display_name(key)} is not a plain file name and is not included.")
+            elif name.lower() in lowered_names:
+                self.warn(
+                    f"{_display_name(key)} occurs twice on systems that ignore case and is not included."
+                )
+            elif len(texts) == keys.MAX_FILES:
                 self.warn(f"More than {keys.MAX_FILES} files; {name} is left out.")
             else:
-                kept[name] = self.entries[key]
-                seen.add(name.lower())
-        return StoredFiles(kept)
+                texts[name] = self.entries[key]
+                lowered_names.add(name.lower())
+        return StoredFiles(texts)
 
 
 def is_file_name(name: str) -> bool:
@@ -231,6 +237,6 @@ def is_file_name(name: str) -> bool:
     return not _RESERVED.fullmatch(name)
 
 
-def _shown(key: str) -> str:
+def _display_name(key: str) -> str:
     """Return an untrusted key for a message."""
     return key[:80].encode("unicode_escape").decode("ascii")

@@ -85,11 +85,11 @@ def detect_task(config: Any) -> TaskGuess:
     if not isinstance(name, str) or not name:
         return _of_kind(content.get("model_type"))
     autos = list(_autos())
-    found = sorted(
+    matches = sorted(
         (auto for auto in autos if name in auto.names), key=lambda auto: (not auto.tasks, len(auto.names))
     )
-    if found:
-        order = dict.fromkeys(_task(auto, name) for auto in found)
+    if matches:
+        order = dict.fromkeys(_task(auto, name) for auto in matches)
         task = _refined(_wide_enough(list(order), name), content)
         return TaskGuess(task, "registry", tuple(order), name)
     ending = max(
@@ -118,10 +118,14 @@ def checked_task(task: str) -> str:
         OptionError: the name is unknown.
         RequirementError: transformers is not installed.
     """
-    known = known_tasks()
-    if task not in known:
-        near = difflib.get_close_matches(task, known, 3)
-        hint = f"Did you mean {' or '.join(near)}?" if near else "Pass a task such as text-classification."
+    names = known_tasks()
+    if task not in names:
+        suggestions = difflib.get_close_matches(task, names, 3)
+        hint = (
+            f"Did you mean {' or '.join(suggestions)}?"
+            if suggestions
+            else "Pass a task such as text-classification."
+        )
         raise OptionError("unknown-task", f"transformers has no task {task[:80]}.", hint)
     aliases: Mapping[str, str] = _transformers("pipelines").PIPELINE_REGISTRY.task_aliases
     return aliases.get(task, task)
@@ -130,60 +134,66 @@ def checked_task(task: str) -> str:
 def _content(config: Any) -> Mapping[str, Any]:
     if isinstance(config, Mapping):
         return config
-    held = getattr(config, "config", None)
-    if held is not None and hasattr(
-        held, "model_type"
+    inner = getattr(config, "config", None)
+    if inner is not None and hasattr(
+        inner, "model_type"
     ):  # A model: its class takes precedence over its configuration.
-        return {**_content(held), "architectures": [type(config).__name__]}
+        return {**_content(inner), "architectures": [type(config).__name__]}
     keys = ("architectures", "model_type", "task_specific_params")
     return {key: getattr(config, key, None) for key in keys}
 
 
 def _autos() -> Iterator[_Auto]:
     """Return all auto classes for models, registered ones included, then registries without an auto class."""
-    wanted = _pipeline_tasks()
+    tasks_by_auto = _pipeline_tasks()
     module = vars(_transformers("models.auto.modeling_auto"))
-    held: set[int] = set()
+    seen_mappings: set[int] = set()
     for name, kind in module.items():
         registry = getattr(kind, "_model_mapping", None) if isinstance(kind, type) else None
-        plain = getattr(registry, "_model_mapping", None)
-        if not isinstance(plain, Mapping) or name.startswith("_"):
+        mapping = getattr(registry, "_model_mapping", None)
+        if not isinstance(mapping, Mapping) or name.startswith("_"):
             continue
-        held.add(id(plain))
+        seen_mappings.add(id(mapping))
         more = getattr(registry, "_extra_content", {}).values()
-        names = frozenset(one for value in (*plain.values(), *more) for one in _names(value))
-        tasks = wanted.get(name, ())
+        names = frozenset(
+            name_of_class for value in (*mapping.values(), *more) for name_of_class in _names(value)
+        )
+        tasks = tasks_by_auto.get(name, ())
         yield _Auto(name, names, tasks or ((TASKS[name],) if name in TASKS else ()))
-    for name, plain in module.items():
+    for name, mapping in module.items():
         head = _REGISTRY.fullmatch(name)
-        if head and isinstance(plain, Mapping) and id(plain) not in held:
+        if head and isinstance(mapping, Mapping) and id(mapping) not in seen_mappings:
             auto = "AutoModelFor" + head[1].title().replace("_", "")
-            yield _Auto(auto, frozenset(one for value in plain.values() for one in _names(value)), ())
+            yield _Auto(
+                auto,
+                frozenset(name_of_class for value in mapping.values() for name_of_class in _names(value)),
+                (),
+            )
 
 
 def _names(value: Any) -> Iterator[str]:
-    for one in value if isinstance(value, (tuple, list)) else (value,):
-        if isinstance(one, (str, type)):
-            yield one if isinstance(one, str) else one.__name__
+    for entry in value if isinstance(value, (tuple, list)) else (value,):
+        if isinstance(entry, (str, type)):
+            yield entry if isinstance(entry, str) else entry.__name__
 
 
 def _pipeline_tasks() -> dict[str, tuple[str, ...]]:
     """Return auto class → tasks. Pipelines that list the auto class first take precedence."""
     ranked: dict[str, list[tuple[int, str]]] = {}
     for task, facts in _supported().items():
-        for place, auto in enumerate(facts.get("pt", ())):
-            ranked.setdefault(auto.__name__, []).append((place, task))
-    return {name: tuple(task for _, task in sorted(found, key=_place)) for name, found in ranked.items()}
+        for rank, auto in enumerate(facts.get("pt", ())):
+            ranked.setdefault(auto.__name__, []).append((rank, task))
+    return {name: tuple(task for _, task in sorted(entries, key=_rank)) for name, entries in ranked.items()}
 
 
 def _supported() -> Mapping[str, Mapping[str, Any]]:
     """Return the tasks of pipelines, including registered ones."""
-    held: Mapping[str, Mapping[str, Any]] = _transformers("pipelines").PIPELINE_REGISTRY.supported_tasks
-    return held
+    registry: Mapping[str, Mapping[str, Any]] = _transformers("pipelines").PIPELINE_REGISTRY.supported_tasks
+    return registry
 
 
-def _place(found: tuple[int, str]) -> int:
-    return found[0]
+def _rank(entry: tuple[int, str]) -> int:
+    return entry[0]
 
 
 def _task(auto: _Auto, architecture: str) -> str:
@@ -211,16 +221,16 @@ def _words(auto: str) -> str:
     """Convert ``AutoModelForMultipleChoice`` to ``multiple-choice``."""
     if auto in TASKS:
         return TASKS[auto]
-    plain = auto.removeprefix("Auto").removeprefix("ModelFor")
-    return "-".join(_WORD.findall(plain)).lower() or plain.lower()
+    stem = auto.removeprefix("Auto").removeprefix("ModelFor")
+    return "-".join(_WORD.findall(stem)).lower() or stem.lower()
 
 
 def _refined(task: str, content: Mapping[str, Any]) -> str:
     """Return summarization or translation if the configuration has settings for only one of them."""
-    given = content.get("task_specific_params")
-    if task != _TEXT_TO_TEXT or not isinstance(given, Mapping):
+    parameters = content.get("task_specific_params")
+    if task != _TEXT_TO_TEXT or not isinstance(parameters, Mapping):
         return task
-    named = {str(one).partition("_")[0] for one in given}
+    named = {str(key).partition("_")[0] for key in parameters}
     return named.pop() if len(named) == 1 and named <= set(_REFINED) else task
 
 
@@ -232,8 +242,8 @@ def _ends(architecture: str, auto: str) -> bool:
 def _class(name: str) -> Any:
     """Return a class of transformers; None if it does not exist or cannot be imported."""
     try:
-        found = getattr(_transformers(""), name, None)
-        return found if isinstance(found, type) and hasattr(found, "forward") else None
+        kind = getattr(_transformers(""), name, None)
+        return kind if isinstance(kind, type) and hasattr(kind, "forward") else None
     except (ImportError, RuntimeError):  # It needs a library that is not installed.
         return None
 
@@ -246,14 +256,14 @@ def _modalities(architecture: str) -> set[str]:
     """
     kind = _class(architecture)
     declared = getattr(kind, "input_modalities", ())
-    found = {declared} if isinstance(declared, str) else set(declared or ())
+    modalities = {declared} if isinstance(declared, str) else set(declared or ())
     if kind is None:
-        return found
-    if str(getattr(kind, "main_input_name", "")).startswith(_PIXELS) and found == {"text"}:
+        return modalities
+    if str(getattr(kind, "main_input_name", "")).startswith(_PIXELS) and modalities == {"text"}:
         return {"image"}  # text is the default of a class without a declaration
-    if _IDS not in signature(kind.forward).parameters and len(found) > 1:
-        found.discard("text")
-    return {"image"} if found == {"image", "video"} else found
+    if _IDS not in signature(kind.forward).parameters and len(modalities) > 1:
+        modalities.discard("text")
+    return {"image"} if modalities == {"image", "video"} else modalities
 
 
 def _features(architecture: str) -> str | None:
@@ -262,14 +272,14 @@ def _features(architecture: str) -> str | None:
     if kind is None:
         return None
     try:
-        given = typing.get_type_hints(kind.forward).get("return")
+        returned = typing.get_type_hints(kind.forward).get("return")
     except (NameError, TypeError, AttributeError):
         return None
-    held: set[str] = set()
-    for one in (given, *typing.get_args(given)):
-        if isinstance(one, type) and is_dataclass(one):
-            held.update(each.name for each in fields(one))
-    hidden = "last_hidden_state" in held and "logits" not in held
+    names: set[str] = set()
+    for type_hint in (returned, *typing.get_args(returned)):
+        if isinstance(type_hint, type) and is_dataclass(type_hint):
+            names.update(field.name for field in fields(type_hint))
+    hidden = "last_hidden_state" in names and "logits" not in names
     return (
         _task(_Auto("", frozenset(), _pipeline_tasks().get("AutoModel", ())), architecture)
         if hidden
@@ -286,9 +296,9 @@ def _of_kind(kind: Any) -> TaskGuess:
     return TaskGuess(detect_task({"architectures": [name]}).task, "fallback", (), name)
 
 
-def _transformers(part: str) -> Any:
+def _transformers(module: str) -> Any:
     try:
-        return import_module(f"transformers.{part}" if part else "transformers")
+        return import_module(f"transformers.{module}" if module else "transformers")
     except ImportError:
         raise RequirementError(
             "transformers-missing", "Looking up tasks requires transformers.", _PIP

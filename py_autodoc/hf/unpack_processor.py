@@ -47,12 +47,12 @@ def fill(metadata: HfMetadata, folder: Path) -> list[str]:
         InputError: a file is damaged, or their total size exceeds 512 MiB.
         OSError: a file cannot be written.
     """
-    room = keys.MAX_TOTAL
+    remaining = keys.MAX_TOTAL
     written: list[str] = []
     for name in metadata.files:
         data = metadata.files[name]
-        room -= len(data)
-        if room < 0:
+        remaining -= len(data)
+        if remaining < 0:
             raise InputError(
                 "hf-files-too-large", f"The processor's files are larger than {keys.MAX_TOTAL >> 20} MiB.", ""
             )

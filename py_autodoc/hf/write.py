@@ -82,12 +82,12 @@ def gather_metadata(
     guess = detect_task(config)
     name, source = (checked_task(task), "given") if task else (guess.task, guess.source)
     folder = os.fspath(source_folder) if source_folder is not None else None
-    held, warnings = _processor(processor, folder, cached_only)
+    files, warnings = _processor(processor, folder, cached_only)
     if guess.task is None and not task:
         warnings.append(f"The task of {guess.model_class or 'the model'} is unknown; set it with --task.")
     values: dict[str, Any] = {
         keys.CONFIG: config,
-        keys.PROCESSOR_CONFIG: held.settings() or None,
+        keys.PROCESSOR_CONFIG: files.settings() or None,
         keys.GENERATION_CONFIG: _generation_config(model_or_config, folder),
         keys.EXPORTER: {NAME: version(), **installed(_PACKAGES)},
     }
@@ -96,27 +96,27 @@ def gather_metadata(
     if name:
         entries[keys.TASK] = name
         entries[keys.TASK_SOURCE] = source or "fallback"
-    packed = {one: pack_file(data) for one, data in held.files.items()} if embed_processor else {}
-    entries.update({keys.FILE + one: text for one, text in packed.items()})
+    packed = {file: pack_file(data) for file, data in files.files.items()} if embed_processor else {}
+    entries.update({keys.FILE + file: text for file, text in packed.items()})
     entries[keys.CHECKSUMS] = pack_json({key: checksum(value) for key, value in sorted(entries.items())})
-    found = EmbeddedMetadata(
+    embedded = EmbeddedMetadata(
         dict(sorted(entries.items())),
         name,
         source,
-        {one: (len(held.files[one]), len(text)) for one, text in packed.items()},
-        () if embed_processor else tuple(held.files),
+        {file: (len(files.files[file]), len(text)) for file, text in packed.items()},
+        () if embed_processor else tuple(files.files),
         warnings,
     )
-    if found.characters > keys.TYPICAL:
-        warnings.append(f"The model's metadata is large: {found.characters:,} characters without files.")
-    return found
+    if embedded.characters > keys.TYPICAL:
+        warnings.append(f"The model's metadata is large: {embedded.characters:,} characters without files.")
+    return embedded
 
 
 def config_of(model_or_config: Any) -> dict[str, Any]:
     """Return ``config.json`` as ``save_pretrained`` would write it, with the exported class."""
-    held = getattr(model_or_config, "config", None)
-    model = model_or_config if hasattr(held, "to_json_string") else None
-    config: Any = model_or_config if model is None else held
+    inner = getattr(model_or_config, "config", None)
+    model = model_or_config if hasattr(inner, "to_json_string") else None
+    config: Any = model_or_config if model is None else inner
     content = dict(config) if isinstance(config, Mapping) else json.loads(config.to_json_string())
     if model is not None:
         content["architectures"] = [type(model).__name__]
@@ -125,17 +125,17 @@ def config_of(model_or_config: Any) -> dict[str, Any]:
 
 def _processor(processor: Any, folder: str | None, cached_only: bool) -> tuple[ProcessorFiles, list[str]]:
     if processor is not None:
-        found = files_of(processor)
+        files = files_of(processor)
     else:
-        found = files_in(folder, cached_only) if folder is not None else ProcessorFiles()
-    return found, list(found.warnings)
+        files = files_in(folder, cached_only) if folder is not None else ProcessorFiles()
+    return files, list(files.warnings)
 
 
 def _generation_config(model: Any, folder: str | None) -> dict[str, Any] | None:
-    held = getattr(model, "generation_config", None)
-    if held is not None and hasattr(held, "to_json_string"):
-        found: dict[str, Any] = json.loads(held.to_json_string())
-        return found
+    generation = getattr(model, "generation_config", None)
+    if generation is not None and hasattr(generation, "to_json_string"):
+        content: dict[str, Any] = json.loads(generation.to_json_string())
+        return content
     path = Path(folder, "generation_config.json") if folder is not None else None
     return json_object(path.read_bytes()) if path is not None and path.is_file() else None
 
@@ -146,13 +146,13 @@ def timestamp() -> str:
     Raises:
         OptionError: the variable is not a number of seconds.
     """
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    text = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
-        seconds = int(given) if given else int(time.time())
+        seconds = int(text) if text else int(time.time())
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
     except (ValueError, OverflowError, OSError):
         raise OptionError(
             "source-date-epoch",
-            f"SOURCE_DATE_EPOCH is {given[:40]!r}, which is not a time.",
+            f"SOURCE_DATE_EPOCH is {text[:40]!r}, which is not a time.",
             "Pass seconds since 1970.",
         ) from None

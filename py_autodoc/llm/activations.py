@@ -23,7 +23,9 @@ class Shapes:
         self, kernels: Kernels, sized: EstimateInputs, costs: Expressions, caches: frozenset[int]
     ) -> None:
         self._sized, self._names = sized, costs.original
-        crossing = {t for each in (*kernels.reads, *kernels.writes) for t in each if not sized.weight[t]}
+        crossing = {
+            t for tensors in (*kernels.reads, *kernels.writes) for t in tensors if not sized.weight[t]
+        }
         self._shapes = {tensor: costs.shapes[tensor] for tensor in crossing - caches}
         self._parsed = {
             dim: dim_arithmetic.parse(dim)
@@ -32,21 +34,23 @@ class Shapes:
             if isinstance(dim, str)
         }
 
-    def at(self, sizes: Mapping[str, int]) -> EstimateInputs | None:
+    def at_sizes(self, sizes: Mapping[str, int]) -> EstimateInputs | None:
         """Return the model with those shapes; None if an expression does not hold."""
-        values = PolyValues({name: sizes[own] for name, own in self._names.items() if own in sizes})
+        values = PolyValues(
+            {name: sizes[declared] for name, declared in self._names.items() if declared in sizes}
+        )
         try:
-            known: dict[str, Dim] = {dim: values.of(poly) for dim, poly in self._parsed.items()}
+            dims: dict[str, Dim] = {dim: values.of(poly) for dim, poly in self._parsed.items()}
         except EvaluationError:
             return None
         shapes = list(self._sized.shapes)
         for tensor, shape in self._shapes.items():
-            own = shape and tuple(known[dim] if isinstance(dim, str) else dim for dim in shape)
-            shapes[tensor] = own
+            resolved = shape and tuple(dims[dim] if isinstance(dim, str) else dim for dim in shape)
+            shapes[tensor] = resolved
         return replace(self._sized, shapes=shapes)
 
 
-def alive_bytes(kernels: Kernels, sized: EstimateInputs, width: int, caches: frozenset[int]) -> int | None:
+def live_bytes(kernels: Kernels, sized: EstimateInputs, width: int, caches: frozenset[int]) -> int | None:
     """Return the peak of live bytes between kernels; tensors inside a kernel are never in memory.
 
     Kernels run in the order of their last nodes. A tensor is live from the kernel that writes it (model
@@ -54,27 +58,27 @@ def alive_bytes(kernels: Kernels, sized: EstimateInputs, width: int, caches: fro
     size is unknown.
     """
     order = sorted(range(len(kernels.kind)), key=lambda kernel: max(kernels.members[kernel], default=-1))
-    born: dict[int, int] = {}
-    dies: dict[int, int] = {}
+    first_step: dict[int, int] = {}
+    last_step: dict[int, int] = {}
     for step, kernel in enumerate(order):
         for tensor in kernels.reads[kernel]:
             if not sized.weight[tensor]:
-                born.setdefault(tensor, 0)
-                dies[tensor] = step
+                first_step.setdefault(tensor, 0)
+                last_step[tensor] = step
         for tensor in kernels.writes[kernel]:
-            born.setdefault(tensor, step)
-            dies[tensor] = max(dies.get(tensor, step), step)
+            first_step.setdefault(tensor, step)
+            last_step[tensor] = max(last_step.get(tensor, step), step)
     change = [0] * (len(order) + 1)
-    for tensor, first in born.items():
+    for tensor, first in first_step.items():
         if tensor in caches:
             continue
         size = tensor_bytes(sized, tensor, width)
         if size is None:
             return None
         change[first] += size
-        change[dies[tensor] + 1] -= size
-    most = now = 0
+        change[last_step[tensor] + 1] -= size
+    most = current = 0
     for difference in change:
-        now += difference
-        most = max(most, now)
+        current += difference
+        most = max(most, current)
     return most

@@ -51,41 +51,43 @@ def decoder_of_config(path: str) -> Decoder:
     try:
         check_json(data, SETTINGS)
         kind = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("model_type")
-        said = msgspec.json.decode(kind, type=str) if kind is not None else ""
-        if said not in KINDS:
-            raise _fault(name, f"its model_type is {said[:40]!r}, and only {' and '.join(KINDS)} are known")
-        given = msgspec.json.decode(data, type=_Config)
+        model_type = msgspec.json.decode(kind, type=str) if kind is not None else ""
+        if model_type not in KINDS:
+            raise _fault(
+                name, f"its model_type is {model_type[:40]!r}, and only {' and '.join(KINDS)} are known"
+            )
+        config = msgspec.json.decode(data, type=_Config)
     except (msgspec.DecodeError, RecursionError, ValueError) as fault:
         raise _fault(name, str(fault)[:200] or "it is not JSON") from None
-    if given.attention_bias or given.mlp_bias:
+    if config.attention_bias or config.mlp_bias:
         raise _fault(name, "it has biases, which the formulas do not include")
-    if given.quantization_config is not None:
+    if config.quantization_config is not None:
         raise _fault(name, "its weights are quantized; pass the ONNX file")
-    return _decoder(name, given)
+    return _decoder(name, config)
 
 
-def _decoder(name: str, given: _Config) -> Decoder:
-    heads = given.num_attention_heads
-    kv_heads = given.num_key_value_heads or heads
+def _decoder(name: str, config: _Config) -> Decoder:
+    heads = config.num_attention_heads
+    kv_heads = config.num_key_value_heads or heads
     sizes = {
-        "vocab_size": given.vocab_size, "hidden_size": given.hidden_size, "num_attention_heads": heads,
-        "intermediate_size": given.intermediate_size, "num_hidden_layers": given.num_hidden_layers,
-        "num_key_value_heads": kv_heads, "head_dim": given.head_dim or 1,
-        "max_position_embeddings": given.max_position_embeddings or 1,
-        "sliding_window": given.sliding_window or 1,
+        "vocab_size": config.vocab_size, "hidden_size": config.hidden_size, "num_attention_heads": heads,
+        "intermediate_size": config.intermediate_size, "num_hidden_layers": config.num_hidden_layers,
+        "num_key_value_heads": kv_heads, "head_dim": config.head_dim or 1,
+        "max_position_embeddings": config.max_position_embeddings or 1,
+        "sliding_window": config.sliding_window or 1,
     }  # fmt: skip
     for field, size in sizes.items():
         if not 1 <= size <= _MOST:
             raise _fault(name, f"{field} is {str(size)[:24]}")
-    head_dim = given.head_dim or given.hidden_size // heads
-    attention, layers, hidden = heads * head_dim, given.num_hidden_layers, given.hidden_size
+    head_dim = config.head_dim or config.hidden_size // heads
+    attention, layers, hidden = heads * head_dim, config.num_hidden_layers, config.hidden_size
     total = llama_params(
-        given.vocab_size, hidden, layers, kv_heads * head_dim, given.intermediate_size,
-        given.tie_word_embeddings, attention,
+        config.vocab_size, hidden, layers, kv_heads * head_dim, config.intermediate_size,
+        config.tie_word_embeddings, attention,
     )  # fmt: skip
-    table = given.vocab_size * hidden
+    table = config.vocab_size * hidden
     # A step reads one row of the embedding table; if the head shares the table, it reads all of it.
-    read = total if given.tie_word_embeddings else total - table
+    read = total if config.tie_word_embeddings else total - table
     norms = layers * 2 * hidden + hidden
     return Decoder(
         name=name,
@@ -100,12 +102,12 @@ def _decoder(name: str, given: _Config) -> Decoder:
         read=lambda width, tokens: float(read * width),
         cache=lambda width: cache_bytes_per_token(layers, kv_heads, head_dim, width),
         cache_source="config",
-        max_context=given.max_position_embeddings,
-        window=given.sliding_window,
+        max_context=config.max_position_embeddings,
+        window=config.sliding_window,
         weight_only=False,
-        stored=(_STORED.get(given.torch_dtype or given.dtype or "", "bf16"),),
+        stored=(_STORED.get(config.torch_dtype or config.dtype or "", "bf16"),),
         pass_bytes=lambda batch, tokens, width: (
-            width * batch * (tokens * 2 * (hidden + given.intermediate_size) + given.vocab_size)
+            width * batch * (tokens * 2 * (hidden + config.intermediate_size) + config.vocab_size)
         ),
         assumptions=(
             "made from a configuration: activations are the residual stream, twice, and the gated "

@@ -81,15 +81,15 @@ def decoder_of(analysis: Analysis) -> Decoder:
             "Set its dimensions with --bind.",
         )
     weights = _Weights(analysis)
-    own = [one for one in analysis.structure.attention if analysis.costs[one.anchor].counted]
-    widths = {one.heads * one.head_dim for one in own if one.heads and one.head_dim}
-    hidden = {one.hidden_size for one in own if one.hidden_size}
+    attention = [layer for layer in analysis.structure.attention if analysis.costs[layer.anchor].counted]
+    widths = {layer.heads * layer.head_dim for layer in attention if layer.heads and layer.head_dim}
+    hidden = {layer.hidden_size for layer in attention if layer.hidden_size}
     heads = {layer.kv_heads for layer in cache.layers}
-    found = []
+    assumptions = []
     if cache.source == "estimated":
-        found.append("the file has no cache inputs; its causal attention layers are assumed to use one")
-    if any(one.kind == "cross" for one in own):
-        found.append("keys and values of the encoder, and reading them, are not included")
+        assumptions.append("the file has no cache inputs; its causal attention layers are assumed to use one")
+    if any(layer.kind == "cross" for layer in attention):
+        assumptions.append("keys and values of the encoder, and reading them, are not included")
     return Decoder(
         name=name,
         source="model",
@@ -108,7 +108,7 @@ def decoder_of(analysis: Analysis) -> Decoder:
         weight_only=weights.weight_only(),
         stored=stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs),
         experts=bool(weights.experts),
-        assumptions=tuple(found),
+        assumptions=tuple(assumptions),
     )
 
 
@@ -140,25 +140,25 @@ class _Weights:
         self.experts = list(self._mixtures())
         self._routed_nodes = {
             node
-            for one in ([] if kernels is None else kernels.routed)
-            for kernel in one.kernels
+            for group in ([] if kernels is None else kernels.routed)
+            for kernel in group.kernels
             for node in ([] if kernels is None else kernels.members[kernel])
         }
-        routed = {tensor for one in self.experts for tensor in one.tensors}
+        routed = {tensor for mixture in self.experts for tensor in mixture.tensors}
         self._read = sorted({t for kernel in reads for t in kernel if self._sized.weight[t]} - routed)
 
     def _mixtures(self) -> list[Expert]:
-        kernels, found = self._analysis.kernels, []
+        kernels, mixtures = self._analysis.kernels, []
         if kernels is None:
             return []
-        for one in kernels.routed:
-            for kernel in one.kernels:
-                found.append(self._expert(kernels.reads[kernel], one.router, one.chosen))
+        for group in kernels.routed:
+            for kernel in group.kernels:
+                mixtures.append(self._expert(kernels.reads[kernel], group.router, group.chosen))
         for kernel, kind in enumerate(kernels.kind):
             if kind == EXPERTS:
                 product = kernels.product[kernel]
-                found.append(self._expert(kernels.reads[kernel], product, kernels.groups[kernel]))
-        return [one for one in found if one is not None and one.tensors]
+                mixtures.append(self._expert(kernels.reads[kernel], product, kernels.groups[kernel]))
+        return [mixture for mixture in mixtures if mixture is not None and mixture.tensors]
 
     def _expert(self, reads: Sequence[int], router: int, chosen: int) -> Expert | None:
         shape = self._sized.shapes[router]
@@ -177,9 +177,9 @@ class _Weights:
     def read(self, width: int, tokens: int) -> float:
         """Return the weight bytes that a step of ``tokens`` reads, spreading tokens evenly over experts."""
         total = float(self._bytes(self._read, width))
-        for one in self.experts:
-            share = 1.0 - (1.0 - one.chosen / one.experts) ** tokens
-            total += share * self._bytes(one.tensors, width)
+        for mixture in self.experts:
+            share = 1.0 - (1.0 - mixture.chosen / mixture.experts) ** tokens
+            total += share * self._bytes(mixture.tensors, width)
         return total
 
     def active(self) -> int | None:
@@ -188,11 +188,11 @@ class _Weights:
         None if a size or a number of MACs is unknown.
         """
         analysis = self._analysis
-        own = [one for one in analysis.structure.attention if analysis.costs[one.anchor].counted]
-        batch, positions = batch_of(analysis), own[0].queries if own else None
+        attention = [layer for layer in analysis.structure.attention if analysis.costs[layer.anchor].counted]
+        batch, positions = batch_of(analysis), attention[0].queries if attention else None
         if type(positions) is not int or not positions or not batch or analysis.contradiction is not None:
             return None
-        inner = {node for one in own for node in one.nodes}
+        inner = {node for layer in attention for node in layer.nodes}
         linear = 0
         for node, entry in enumerate(analysis.costs):
             if node in inner or not entry.counted or node in self._routed_nodes:

@@ -30,24 +30,24 @@ class DeviceLink:
     """True for NVLink, the only one whose times were compared with measurements."""
 
 
-def link_of(profile: Profile, devices: int, wish: str = "auto") -> DeviceLink | None:
+def link_of(profile: Profile, devices: int, preference: str = "auto") -> DeviceLink | None:
     """Return the link among this many devices; None if unknown."""
-    found = profile.interconnect
-    if found is None:
+    interconnect = profile.interconnect
+    if interconnect is None:
         return None
-    name, rate = found.link or "", found.link_bytes_per_s_per_direction
+    name, rate = interconnect.link or "", interconnect.link_bytes_per_s_per_direction
     fits = "bridge" not in name or devices <= _BRIDGED
-    if wish != "pcie" and name and rate and fits:
-        return _own(name, rate, devices)
-    if wish == "nvlink":
+    if preference != "pcie" and name and rate and fits:
+        return _direct_link(name, rate, devices)
+    if preference == "nvlink":
         return None
-    if found.pcie_bytes_per_s_per_direction:
-        title = f"PCIe {found.pcie}".strip() if found.pcie else "PCIe"
-        return DeviceLink(title, 0.7 * found.pcie_bytes_per_s_per_direction, 25e-6, True, False)
+    if interconnect.pcie_bytes_per_s_per_direction:
+        title = f"PCIe {interconnect.pcie}".strip() if interconnect.pcie else "PCIe"
+        return DeviceLink(title, 0.7 * interconnect.pcie_bytes_per_s_per_direction, 25e-6, True, False)
     return None
 
 
-def _own(name: str, rate: float, devices: int) -> DeviceLink:
+def _direct_link(name: str, rate: float, devices: int) -> DeviceLink:
     if name.startswith("NVLink"):
         return DeviceLink(name, 0.8 * rate, 8e-6, False, True)
     # Each link connects to one other device: a few devices use only a few of them.

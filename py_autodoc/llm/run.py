@@ -75,8 +75,8 @@ def plan(
     """
     _check(options)
     if isinstance(model, (str, os.PathLike)) and os.fspath(model).lower().endswith(".json"):
-        made = decoder_of_config(os.fspath(model))
-        return _plans(made, None, options, _runtime(options, config=True), progress)
+        decoder = decoder_of_config(os.fspath(model))
+        return _plans(decoder, None, options, _runtime(options, config=True), progress)
     runtime = _runtime(options, config=False)
     sized = SizedModel(model, options.limits, dict(options.bindings), runtime)
     return plan_sized(sized, options, runtime, progress)
@@ -91,15 +91,19 @@ def plan_sized(
 
 
 def _plans(
-    made: Decoder, sized: SizedModel | None, options: PlanOptions, runtime: Runtime, progress: Progress | None
+    decoder: Decoder,
+    sized: SizedModel | None,
+    options: PlanOptions,
+    runtime: Runtime,
+    progress: Progress | None,
 ) -> Plans:
     provider = "" if options.provider == "all" else checked_provider(options.provider)
     if not options.context:
-        options = replace(options, context=_contexts(made.max_context))
+        options = replace(options, context=_contexts(decoder.max_context))
     setups = [
-        (hardware, wish, tensor, stages)
+        (hardware, precision, tensor, stages)
         for hardware in options.hardware
-        for wish in options.precision or [""]
+        for precision in options.precision or [""]
         for tensor in options.tensor_parallel
         for stages in options.pipeline_parallel
     ]
@@ -108,29 +112,31 @@ def _plans(
             "too-many-points", f"The plan has more than {MAX_POINTS:,} points.", "Pass fewer values."
         )
     plans = []
-    for hardware, wish, tensor, stages in setups:
-        planned = _PlannedModel(made, sized, options, runtime, provider, hardware, wish, tensor, stages)
+    for hardware, precision, tensor, stages in setups:
+        planned = _PlannedModel(
+            decoder, sized, options, runtime, provider, hardware, precision, tensor, stages
+        )
         plans.append(planned.plan())
         if progress is not None:
             progress(len(plans), len(setups))
     return Plans(
         schema=SCHEMA,
         generator=Generator(name=NAME, version=version()),
-        model=made.name,
+        model=decoder.name,
         decoder=DecoderFacts(
-            source=made.source,
-            layers=made.layers,
-            hidden_size=made.hidden,
-            kv_heads=made.kv_heads,
-            parameters=made.parameters,
-            active_parameters=made.active,
-            max_context=made.max_context,
-            window=made.window,
-            cache=made.cache_source,
+            source=decoder.source,
+            layers=decoder.layers,
+            hidden_size=decoder.hidden,
+            kv_heads=decoder.kv_heads,
+            parameters=decoder.parameters,
+            active_parameters=decoder.active,
+            max_context=decoder.max_context,
+            window=decoder.window,
+            cache=decoder.cache_source,
         ),
         prefill_chunk=options.chunk,
         runtime=runtime.id,
-        assumptions=_assumptions(made, sized, runtime),
+        assumptions=_assumptions(decoder, sized, runtime),
         plans=plans,
     )
 
@@ -138,15 +144,18 @@ def _plans(
 def _runtime(options: PlanOptions, config: bool) -> Runtime:
     """Return the runtime. Raises: OptionError if it needs the operators that a configuration lacks."""
     if not options.runtime:
-        chosen = [one if isinstance(one, DeviceChoice) else choose_device(one) for one in options.hardware]
-        return usual_runtime([one.device for one in chosen if one is not None])
-    found = runtime_of(options.runtime)
-    if config and not found.chains:
+        chosen = [
+            device if isinstance(device, DeviceChoice) else choose_device(device)
+            for device in options.hardware
+        ]
+        return usual_runtime([choice.device for choice in chosen if choice is not None])
+    runtime = runtime_of(options.runtime)
+    if config and not runtime.chains:
         raise OptionError(
-            "no-operators", f"A configuration does not list the operators that {found.label} runs.",
+            "no-operators", f"A configuration does not list the operators that {runtime.label} runs.",
             "Pass an ONNX model, or --runtime tensorrt or torch-compile.",
         )  # fmt: skip
-    return found
+    return runtime
 
 
 def _contexts(most: int | None) -> list[int]:
@@ -172,41 +181,42 @@ def _check(options: PlanOptions) -> None:
         raise OptionError("bad-list", f"A chunk of {options.chunk:,} tokens is not possible.", "Pass 2048.")
 
 
-def _assumptions(made: Decoder, sized: SizedModel | None, runtime: Runtime) -> list[str]:
-    found = list(made.assumptions)
+def _assumptions(decoder: Decoder, sized: SizedModel | None, runtime: Runtime) -> list[str]:
+    assumptions = list(decoder.assumptions)
     if runtime is not TENSORRT:
-        found.append(f"the model runs in {runtime.label}")
+        assumptions.append(f"the model runs in {runtime.label}")
     if sized is not None and not sized.prompts:
-        found.append("the file has fixed dimensions: prefill by formula, activations scaled by tokens")
-    if made.experts:
-        found.append("tokens are distributed evenly over the experts")
-    found.append("keys and values have the precision of the weights' floats and are appended in place")
-    return found
+        assumptions.append("the file has fixed dimensions: prefill by formula, activations scaled by tokens")
+    if decoder.experts:
+        assumptions.append("tokens are distributed evenly over the experts")
+    assumptions.append("keys and values have the precision of the weights' floats and are appended in place")
+    return assumptions
 
 
 class _PlannedModel:
     """One or several devices of one type, in one precision."""
 
     def __init__(
-        self, made: Decoder, sized: SizedModel | None, options: PlanOptions, runtime: Runtime,
-        provider: str, hardware: str | DeviceChoice, wish: str, tensor: int, stages: int,
+        self, decoder: Decoder, sized: SizedModel | None, options: PlanOptions, runtime: Runtime,
+        provider: str, hardware: str | DeviceChoice, precision: str, tensor: int, stages: int,
     ) -> None:  # fmt: skip
         chosen = hardware if isinstance(hardware, DeviceChoice) else choose_device(hardware)
         if chosen is None:
             raise OptionError("hardware-missing", "A device id is empty.", "Pass the id of a device.")
         self.device = chosen.device
-        self.made, self.sized, self.options, self.provider = made, sized, options, provider
-        self.wish = checked_precision(wish)
-        self.precision = precision_in(self.device, self.wish, made.stored)
+        self.decoder, self.sized, self.options, self.provider = decoder, sized, options, provider
+        self.requested_precision = checked_precision(precision)
+        self.precision = precision_in(self.device, self.requested_precision, decoder.stored)
         self.count = tensor * stages
         link = link_of(_profile(hardware), max(tensor, stages), options.link) if self.count > 1 else None
         self.setup = Setup(
-            made, self.device, self.precision or "fp16", tensor, stages, link, runtime,
+            decoder, self.device, self.precision or "fp16", tensor, stages, link, runtime,
             None if runtime.chains or sized is None else sized.kernels,
         )  # fmt: skip
-        if stages > made.layers:
+        if stages > decoder.layers:
             raise OptionError(
-                "too-many-stages", f"{made.name} has {made.layers} layers, too few for {stages} stages.",
+                "too-many-stages",
+                f"{decoder.name} has {decoder.layers} layers, too few for {stages} stages.",
                 "Use a smaller --pipeline-parallel.",
             )  # fmt: skip
         self.available = available_bytes(self.device)
@@ -217,24 +227,24 @@ class _PlannedModel:
             return None, self.options.price * self.count
         if not self.options.provider:
             return None, None
-        found = of_devices(self.device.id, self.count, self.provider)
-        return (None, None) if found is None else found
+        price = of_devices(self.device.id, self.count, self.provider)
+        return (None, None) if price is None else price
 
     def plan(self) -> Plan:
         """Return the plan."""
-        setup, made = self.setup, self.made
-        known = bool(self.precision)
-        width = setup.width if known else None
-        weights = made.weights(width) if width else None
-        cache = made.cache(width) if width else None
-        peak = self.device.peak(self.precision) if known else None
+        setup, decoder = self.setup, self.decoder
+        has_rate = bool(self.precision)
+        width = setup.width if has_rate else None
+        weights = decoder.weights(width) if width else None
+        cache = decoder.cache(width) if width else None
+        peak = self.device.peak(self.precision) if has_rate else None
         points = [
             self._point(batch, context) for batch in self.options.batch for context in self.options.context
-        ] if known else []  # fmt: skip
-        read = made.read(width, 1) if width else 0
-        element = read / made.active if made.active and read else None
+        ] if has_rate else []  # fmt: skip
+        read = decoder.read(width, 1) if width else 0
+        element = read / decoder.active if decoder.active and read else None
         rented = self.instance
-        wished = self.wish or made.stored[0]
+        wished = self.requested_precision or decoder.stored[0]
         return Plan(
             hardware=self.device.id,
             device_name=self.device.name,
@@ -258,63 +268,68 @@ class _PlannedModel:
             price_date=rented.price_date if rented else None,
             region=rented.region if rented else None,
             points=points,
-            longest_context=[self._longest(batch) for batch in self.options.batch] if known else [],
-            largest_batch=[self._largest(context) for context in self.options.context] if known else [],
+            longest_context=[self._longest(batch) for batch in self.options.batch] if has_rate else [],
+            largest_batch=[self._largest(context) for context in self.options.context] if has_rate else [],
             warnings=self._warnings(points),
-            reason="" if known else f"{self.device.name} has no published {wished} rate",
+            reason="" if has_rate else f"{self.device.name} has no published {wished} rate",
         )  # fmt: skip
 
     def _warnings(self, points: Sequence[LlmPoint]) -> list[str]:
-        setup, found = self.setup, []
+        setup, warnings = self.setup, []
         if self.count > 1 and setup.link is None:
-            found.append(
+            warnings.append(
                 f"The interconnect of {self.device.name} is unknown, and so are the times for several."
             )
-        shares = [one.interconnect_share for one in points if one.interconnect_share is not None]
+        shares = [point.interconnect_share for point in points if point.interconnect_share is not None]
         worst = max(shares, default=0.0)
         if setup.tensor > 1 and setup.link is not None and (setup.link.pcie or worst >= WAITS):
             pipeline = " A pipeline (--pipeline-parallel) exchanges far less." if setup.link.pcie else ""
-            found.append(
+            warnings.append(
                 f"Tensor parallel over {setup.link.name}: up to {100 * worst:.0f} % of the prefill is spent "
                 f"on communication.{pipeline}"
             )
-        if any(one.fits is False for one in points):
-            found.append("If the model does not fit, the times assume enough memory.")
+        if any(point.fits is False for point in points):
+            warnings.append("If the model does not fit, the times assume enough memory.")
         if self._copied():
-            found.append(
-                f"{self.made.kv_heads} key-value heads on {setup.tensor} devices: each is stored "
-                f"{setup.tensor / (self.made.kv_heads or 1):g} times."
+            warnings.append(
+                f"{self.decoder.kv_heads} key-value heads on {setup.tensor} devices: each is stored "
+                f"{setup.tensor / (self.decoder.kv_heads or 1):g} times."
             )
-        longest = max((one.context for one in points), default=0)
-        if self.made.max_context is not None and longest > self.made.max_context:
-            found.append(f"The model supports at most {self.made.max_context:,} tokens.")
-        return found
+        longest = max((point.context for point in points), default=0)
+        if self.decoder.max_context is not None and longest > self.decoder.max_context:
+            warnings.append(f"The model supports at most {self.decoder.max_context:,} tokens.")
+        return warnings
 
     def _copied(self) -> bool:
-        return self.made.kv_heads is not None and self.setup.tensor > self.made.kv_heads
+        return self.decoder.kv_heads is not None and self.setup.tensor > self.decoder.kv_heads
 
     # ------------------------------------------------------------------ points
 
     def _point(self, batch: int, context: int) -> LlmPoint:
-        made, setup = self.made, self.setup
-        found, flops, why = None, None, ""
+        decoder, setup = self.decoder, self.setup
+        estimate, flops, why = None, None, ""
         if self.sized is not None and self.sized.prompts:
-            found, numbers, why = self.sized.prefill(batch, context, self.device, self.precision)
+            estimate, numbers, why = self.sized.prefill(batch, context, self.device, self.precision)
             flops = None if numbers is None else numbers.flops
             kernels = None if numbers is None else numbers.kernels
-            if found is not None and kernels is not None and context > COMPARED_PROMPT:
-                found = of_long_prompt(found, kernels.kind, setup)
-        if flops is None and made.active is not None and made.attention is not None and not made.experts:
-            flops = formulas.prefill_flops(made.active, batch, context, made.layers, made.attention)
-        prefill = prefill_time(setup, batch, context, flops, found)
+            if estimate is not None and kernels is not None and context > COMPARED_PROMPT:
+                estimate = of_long_prompt(estimate, kernels.kind, setup)
+        if (
+            flops is None
+            and decoder.active is not None
+            and decoder.attention is not None
+            and not decoder.experts
+        ):
+            flops = formulas.prefill_flops(decoder.active, batch, context, decoder.layers, decoder.attention)
+        prefill = prefill_time(setup, batch, context, flops, estimate)
         decode = decode_time(setup, batch, context)
-        alive = self._alive(batch, context)
-        need = self._need(batch, context, alive)
+        activations = self._activation_bytes(batch, context)
+        need = self._need(batch, context, activations)
         fits = None if need is None or self.available is None else need <= self.available
         price = None if fits is False else self.price
         rate = batch / decode.seconds if decode else None
         first = batch * context / prefill.seconds if prefill else None
-        reasons = [why if found is None else ""]
+        reasons = [why if estimate is None else ""]
         if decode is None:
             reasons.append("the link between the devices, or the width of the model, is unknown")
         elif prefill is None and not why:
@@ -330,7 +345,7 @@ class _PlannedModel:
             prefill_ms=_ms(prefill.seconds if prefill else None),
             prefill_low_ms=_ms(prefill.low if prefill else None),
             prefill_high_ms=_ms(prefill.high if prefill else None),
-            prefill_method=("kernels" if found is not None else "formula") if prefill else "",
+            prefill_method=("kernels" if estimate is not None else "formula") if prefill else "",
             prefill_label=prefill.label if prefill else "",
             prefill_tokens_per_s=first,
             decode_ms=_ms(decode.seconds if decode else None),
@@ -341,8 +356,8 @@ class _PlannedModel:
             interconnect_share=prefill.exchange if prefill else None,
             tokens_per_s=rate,
             tokens_per_s_per_request=1 / decode.seconds if decode else None,
-            kv_cache_bytes=batch * self._kept(context) * made.cache(setup.width),
-            activation_bytes=alive,
+            kv_cache_bytes=batch * self._cached_tokens(context) * decoder.cache(setup.width),
+            activation_bytes=activations,
             memory_bytes_per_device=need,
             fits=fits,
             usd_per_million_input_tokens=_million(price, first),
@@ -352,33 +367,35 @@ class _PlannedModel:
 
     # ------------------------------------------------------------------ memory
 
-    def _kept(self, context: int) -> int:
+    def _cached_tokens(self, context: int) -> int:
         """Return the number of positions that the cache holds."""
-        return context if self.made.window is None else min(context, self.made.window)
+        return context if self.decoder.window is None else min(context, self.decoder.window)
 
-    def _alive(self, batch: int, context: int) -> int | None:
+    def _activation_bytes(self, batch: int, context: int) -> int | None:
         """Return the activations of a prompt chunk or of a decode step, whichever is larger."""
         chunk = min(self.options.chunk, context)
         width = self.setup.width
         if self.sized is None:
-            made = self.made.pass_bytes
-            return None if made is None else max(made(1, chunk, width), made(batch, 1, width))
+            pass_bytes = self.decoder.pass_bytes
+            return (
+                None if pass_bytes is None else max(pass_bytes(1, chunk, width), pass_bytes(batch, 1, width))
+            )
         if not self.sized.prompts:
             return self.sized.scaled(max(chunk, batch), width)
         filling = self.sized.activations(1, chunk, context - chunk, width)
         step = self.sized.activations(batch, 1, max(context - 1, 0), width)
         return None if filling is None or step is None else max(filling, step)
 
-    def _need(self, batch: int, context: int, alive: int | None) -> int | None:
+    def _need(self, batch: int, context: int, activations: int | None) -> int | None:
         """Return the bytes needed per device."""
-        if alive is None:
+        if activations is None:
             return None
-        made, setup = self.made, self.setup
-        caches = batch * self._kept(context) * made.cache(setup.width) * setup.cache_share
-        return int((made.weights(setup.width) * setup.share + caches + alive) * (1 + WORKSPACE))
+        decoder, setup = self.decoder, self.setup
+        caches = batch * self._cached_tokens(context) * decoder.cache(setup.width) * setup.cache_share
+        return int((decoder.weights(setup.width) * setup.share + caches + activations) * (1 + WORKSPACE))
 
     def _fits(self, batch: int, context: int) -> bool | None:
-        need = self._need(batch, context, self._alive(batch, context))
+        need = self._need(batch, context, self._activation_bytes(batch, context))
         return None if need is None or self.available is None else need <= self.available
 
     def _most(self, fits: Callable[[int], bool | None], most: int) -> tuple[int | None, str]:
@@ -393,25 +410,25 @@ class _PlannedModel:
         low, high = 0, most
         while high - low > 1:
             middle = (low + high) // 2
-            one = fits(middle)
-            if one is None:
+            fitting = fits(middle)
+            if fitting is None:
                 return None, "the memory of the model is unknown at some points"
-            low, high = (middle, high) if one else (low, middle)
+            low, high = (middle, high) if fitting else (low, middle)
         return low, ""
 
     def _longest(self, batch: int) -> Limit:
-        most = self.made.max_context or MAX_CONTEXT
-        found, reason = self._most(lambda context: self._fits(batch, context), most)
-        end = "model" if self.made.max_context else "search"
+        most = self.decoder.max_context or MAX_CONTEXT
+        longest, reason = self._most(lambda context: self._fits(batch, context), most)
+        end = "model" if self.decoder.max_context else "search"
         return Limit(
-            batch=batch, context=found, reason=reason,
-            limited_by="" if found is None else end if found == most else "memory",
+            batch=batch, context=longest, reason=reason,
+            limited_by="" if longest is None else end if longest == most else "memory",
         )  # fmt: skip
 
     def _largest(self, context: int) -> Limit:
-        found, reason = self._most(lambda batch: self._fits(batch, context), MAX_BATCH)
-        end = "search" if found == MAX_BATCH else "memory"
-        return Limit(batch=found, context=context, limited_by="" if found is None else end, reason=reason)
+        largest, reason = self._most(lambda batch: self._fits(batch, context), MAX_BATCH)
+        end = "search" if largest == MAX_BATCH else "memory"
+        return Limit(batch=largest, context=context, limited_by="" if largest is None else end, reason=reason)
 
 
 def _profile(hardware: str | DeviceChoice) -> Profile:

@@ -37,32 +37,32 @@ class ServingGrid:
 
     def __init__(self, analysis: Analysis, limits: Limits = LIBRARY) -> None:
         self._analysis, self._limits = analysis, limits
-        self._kept: tuple[Runtime, SizedModel] | None = None
+        self._sized_model: tuple[Runtime, SizedModel] | None = None
 
     def on(self, chosen: DeviceChoice) -> Plans:
         """Return the plan on a device. Raises: OptionError: the model does not generate tokens."""
         analysis = self._analysis
-        if self._kept is None or self._kept[0] is not chosen.runtime:
-            given = {
+        if self._sized_model is None or self._sized_model[0] is not chosen.runtime:
+            bindings = {
                 symbol.name: symbol.value
                 for symbol in analysis.dims.symbols
                 if symbol.value is not None and symbol.follows is None and not symbol.assumed
             }
-            made = SizedModel(analysis.loaded.proto, self._limits, given, chosen.runtime)
-            self._kept = (chosen.runtime, made)
-        sized = self._kept[1]
+            sized_model = SizedModel(analysis.loaded.proto, self._limits, bindings, chosen.runtime)
+            self._sized_model = (chosen.runtime, sized_model)
+        sized = self._sized_model[1]
         longest = decoder_of(sized.base).max_context
         batches, contexts = _grid(sized)
         precision = (chosen.precision,) if chosen.precision else ()
         options = PlanOptions([chosen], batches, _up_to(contexts, longest), precision)
-        found = plan_sized(sized, options, chosen.runtime)
-        return msgspec.structs.replace(found, model=analysis.model.file.name)
+        plans = plan_sized(sized, options, chosen.runtime)
+        return msgspec.structs.replace(plans, model=analysis.model.file.name)
 
 
 def packaged(device: str, precision: str = "", runtime: str = "") -> DeviceChoice:
     """Return a packaged device by id, never from a file. Raises: OptionError."""
-    known = any(one.id == device for one in profiles())
-    chosen = choose_device(device, precision, runtime) if known else None
+    is_packaged = any(profile.id == device for profile in profiles())
+    chosen = choose_device(device, precision, runtime) if is_packaged else None
     if chosen is None:
         raise OptionError(
             "unknown-device", f"Unknown device {device[:80]!r}.", "Pass the id of a known device."
@@ -83,4 +83,4 @@ def _up_to(contexts: Sequence[int], longest: int | None) -> Sequence[int]:
     """Return the contexts that a model supports, including its longest."""
     if longest is None or longest > contexts[-1]:
         return contexts
-    return (*(one for one in contexts if one < longest), longest)
+    return (*(context for context in contexts if context < longest), longest)

@@ -10,7 +10,7 @@ from py_autodoc.hardware.latency_estimate import Estimate
 from py_autodoc.hardware.latency_model import Device
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.limits import Limits
-from py_autodoc.llm.activations import Shapes, alive_bytes
+from py_autodoc.llm.activations import Shapes, live_bytes
 from py_autodoc.report.builders.hardware_section import batch_of
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.report.pipeline.device_analysis import estimate_inputs, kernels_in
@@ -28,20 +28,20 @@ class SizedModel:
     def __init__(
         self, source: Any, limits: Limits, bindings: dict[str, int], runtime: Runtime = TENSORRT
     ) -> None:
-        self._source, self._limits, self._given = source, limits, bindings
+        self._source, self._limits, self._bindings = source, limits, bindings
         self._runtime = runtime
         self.base = self._analysed(SweepSizes(None, bindings, {}), assume=True)
         self._batch = batch_names(self.base.model)
         self._past, self._tokens, self._total = _names(self.base, self._batch)
-        at = SweepSizes(None, dict(bindings), {})
+        base_sizes = SweepSizes(None, dict(bindings), {})
         free = bool(self._tokens)
         # The second point uses distinct values to verify the expressions.
-        proof = self._sizes(2, 3, 5) if free else at
-        self._costs = Costs(self._analysed, [at, proof], at, self.base)
+        proof = self._sizes(2, 3, 5) if free else base_sizes
+        self._costs = Costs(self._analysed, [base_sizes, proof], base_sizes, self.base)
         self._prompted = self._evaluator()
         self._caches = _caches(self.base)
         self._prompts: dict[tuple[int, int], SweepNumbers | str] = {}
-        self._alive: dict[tuple[int, int, int, int], int | None] = {}
+        self._live_bytes: dict[tuple[int, int, int, int], int | None] = {}
         self._shapes = self._proved(proof) if free else None
 
     @property
@@ -62,14 +62,18 @@ class SizedModel:
     @property
     def kernels(self) -> int | None:
         """Number of kernels per pass, counting loop iterations; None if one of these is unknown."""
-        found, repeat = self.base.kernels, estimate_inputs(self.base).repeat
-        if found is None:
+        kernels, repeat = self.base.kernels, estimate_inputs(self.base).repeat
+        if kernels is None:
             return None
-        runs = [repeat.get(anchor, 1) for anchor in found.anchor]
-        return None if any(one is None for one in runs) else sum(one or 0 for one in runs)
+        runs = [repeat.get(anchor, 1) for anchor in kernels.anchor]
+        return (
+            None
+            if any(run_count is None for run_count in runs)
+            else sum(run_count or 0 for run_count in runs)
+        )
 
     def prefill(
-        self, batch: int, prompt: int, device: Device, wish: str
+        self, batch: int, prompt: int, device: Device, precision: str
     ) -> tuple[Estimate | None, SweepNumbers | None, str]:
         """Return the estimate of one prompt per sequence, its numbers, and what is missing."""
         if (batch, prompt) not in self._prompts:
@@ -79,45 +83,47 @@ class SizedModel:
         numbers = self._prompts[batch, prompt]
         if isinstance(numbers, str):
             return None, None, numbers
-        found, _, why = time_of(self.base, numbers, device, wish, self._runtime)
-        if found is not None and found.unknown:
-            return None, numbers, why or f"{found.unknown:,} kernels have no time"
-        return found, numbers, why
+        estimate, _, why = time_of(self.base, numbers, device, precision, self._runtime)
+        if estimate is not None and estimate.unknown:
+            return None, numbers, why or f"{estimate.unknown:,} kernels have no time"
+        return estimate, numbers, why
 
     def _prompt(self, sizes: SweepSizes) -> SweepNumbers | str:
-        found = None if self._prompted is None else self._prompted.at(self._costs.whole(sizes))
-        return self._costs.at(sizes)[0] if found is None else found
+        numbers = None if self._prompted is None else self._prompted.at(self._costs.whole(sizes))
+        return self._costs.at(sizes)[0] if numbers is None else numbers
 
     def _evaluator(self) -> Evaluator | None:
         """Return the evaluator for prompts with an empty cache, if it matches an analysis."""
-        found = Evaluator.of(self.base, self.base.symbolic, whole=False) if self._tokens else None
-        if found is None:
+        evaluator = Evaluator.of(self.base, self.base.symbolic, whole=False) if self._tokens else None
+        if evaluator is None:
             return None
         sizes = self._sizes(2, 3, 0)
-        mine, checked = found.at(self._costs.whole(sizes)), self._costs.fresh(sizes)
-        same = mine is not None and isinstance(checked, SweepNumbers) and same_work(mine, checked)
-        return found if same else None
+        computed, checked = evaluator.at(self._costs.whole(sizes)), self._costs.fresh(sizes)
+        same = computed is not None and isinstance(checked, SweepNumbers) and same_work(computed, checked)
+        return evaluator if same else None
 
     def activations(self, batch: int, tokens: int, past: int, width: int) -> int | None:
         """Return the peak of live bytes in a pass of new ``tokens``, without caches; None if unknown."""
         key = (batch, tokens, past, width)
-        if key not in self._alive:
-            self._alive[key] = self._activations(*key)
-        return self._alive[key]
+        if key not in self._live_bytes:
+            self._live_bytes[key] = self._activations(*key)
+        return self._live_bytes[key]
 
     def scaled(self, tokens: int, width: int) -> int | None:
         """Return the activations of a model with fixed dimensions, scaled by the number of tokens."""
-        own, batch = self.activations(1, 1, 0, width), batch_of(self.base)
-        queries = next((one.queries for one in self.base.structure.attention), None)
-        if own is None or not batch or type(queries) is not int or not queries:
+        live, batch = self.activations(1, 1, 0, width), batch_of(self.base)
+        queries = next((layer.queries for layer in self.base.structure.attention), None)
+        if live is None or not batch or type(queries) is not int or not queries:
             return None
-        return -(-own * tokens // (batch * queries))
+        return -(-live * tokens // (batch * queries))
 
     def _activations(self, batch: int, tokens: int, past: int, width: int) -> int | None:
-        sizes = self._sizes(batch, tokens, past) if self._tokens else SweepSizes(None, dict(self._given), {})
+        sizes = (
+            self._sizes(batch, tokens, past) if self._tokens else SweepSizes(None, dict(self._bindings), {})
+        )
         if self._shapes is not None and self.base.kernels is not None:
-            found = self._shapes.at(sizes.bindings)
-            return None if found is None else alive_bytes(self.base.kernels, found, width, self._caches)
+            inputs = self._shapes.at_sizes(sizes.bindings)
+            return None if inputs is None else live_bytes(self.base.kernels, inputs, width, self._caches)
         return self._analysed_alive(sizes, width)
 
     def _proved(self, proof: SweepSizes) -> Shapes | None:
@@ -128,18 +134,18 @@ class SizedModel:
         if len(base.symbolic.shapes) != len(base.model.tensors):
             return None
         shapes = Shapes(base.kernels, estimate_inputs(base), base.symbolic, self._caches)
-        mine = shapes.at(proof.bindings)
-        own = None if mine is None else alive_bytes(base.kernels, mine, 2, self._caches)
-        return shapes if own is not None and own == self._analysed_alive(proof, 2) else None
+        inputs = shapes.at_sizes(proof.bindings)
+        computed = None if inputs is None else live_bytes(base.kernels, inputs, 2, self._caches)
+        return shapes if computed is not None and computed == self._analysed_alive(proof, 2) else None
 
     def _analysed_alive(self, sizes: SweepSizes, width: int) -> int | None:
         numbers, _ = self._costs.at(sizes)
         if isinstance(numbers, str) or numbers.kernels is None:
             return None
-        return alive_bytes(numbers.kernels, numbers.model, width, self._caches)
+        return live_bytes(numbers.kernels, numbers.model, width, self._caches)
 
     def _sizes(self, batch: int, tokens: int, past: int) -> SweepSizes:
-        bindings = dict(self._given)
+        bindings = dict(self._bindings)
         bindings.update(dict.fromkeys(self._batch, batch))
         bindings.update(dict.fromkeys(self._tokens, tokens))
         bindings.update(dict.fromkeys(self._past, past))
@@ -148,22 +154,22 @@ class SizedModel:
 
     def _analysed(self, sizes: SweepSizes, assume: bool = False) -> Analysis:
         options = Options(bindings=dict(sizes.bindings), assume=assume, limits=self._limits)
-        found = run_analysis(self._source, options)
-        if found.kernels is None or self._runtime is TENSORRT:
-            return found
-        return replace(found, kernels=kernels_in(found, self._runtime))
+        analysis = run_analysis(self._source, options)
+        if analysis.kernels is None or self._runtime is TENSORRT:
+            return analysis
+        return replace(analysis, kernels=kernels_in(analysis, self._runtime))
 
 
 def _caches(analysis: Analysis) -> frozenset[int]:
     """Return the tensors that hold keys and values: the past inputs, and their updates in the graph."""
     cache = analysis.kv_cache
-    own = {tensor for layer in cache.layers for tensor in layer.inputs} if cache else set()
+    past = {tensor for layer in cache.layers for tensor in layer.inputs} if cache else set()
     grown: set[int] = set()
     outputs = set(analysis.model.graphs[0].outputs)
     for node in analysis.model.nodes:
-        if own.intersection(node.inputs):
+        if past.intersection(node.inputs):
             grown.update(tensor for tensor in node.outputs if tensor in outputs)
-    return frozenset(own | grown)
+    return frozenset(past | grown)
 
 
 def _of_encoder(name: str) -> bool:
@@ -185,16 +191,18 @@ def _names(analysis: Analysis, batch: frozenset[str]) -> tuple[Sequence[str], Se
                 size = shape[layer.axis]
                 if isinstance(size, str) and size in symbols:
                     past.append(size)
-    rest: list[str] = []
+    token_names: list[str] = []
     masks: list[str] = []
     for tensor in model.graphs[0].inputs:
         shape = model.tensors[tensor].shape
         if tensor in caches or shape is None or _of_encoder(model.tensors[tensor].name):
             continue
         free = [size for size in shape[:2] if isinstance(size, str) and size in symbols]
-        found = [size for size in free if size not in batch and size not in past and not _of_encoder(size)]
-        (masks if "mask" in model.tensors[tensor].name.lower() else rest).extend(found)
-    tokens = [name for name in dict.fromkeys(rest) if "total" not in name.lower()][:1] or masks[:1]
+        new_sizes = [
+            size for size in free if size not in batch and size not in past and not _of_encoder(size)
+        ]
+        (masks if "mask" in model.tensors[tensor].name.lower() else token_names).extend(new_sizes)
+    tokens = [name for name in dict.fromkeys(token_names) if "total" not in name.lower()][:1] or masks[:1]
     # Masks span cached and new tokens; other dimensions keep their given values.
-    total = [name for name in {*masks, *rest} if "total" in name.lower() or name in masks]
+    total = [name for name in {*masks, *token_names} if "total" in name.lower() or name in masks]
     return list(dict.fromkeys(past)), tokens, sorted(set(total).difference(tokens))

@@ -37,12 +37,12 @@ class Setup:
     @property
     def starting(self) -> float:
         """Launch overhead of a pass in seconds."""
-        device, made = self.device, self.decoder
+        device, decoder = self.device, self.decoder
         if self.kernels is None:
             start = MODEL.cpu_overhead_s if device.category == "cpu" else formulas.DECODE_START
             if device.measured is not None:
                 start = device.measured.start
-            return formulas.decode_start_seconds(made.layers, start)
+            return formulas.decode_start_seconds(decoder.layers, start)
         return self.kernels * start_seconds(device, self.runtime.model)
 
     @property
@@ -91,35 +91,35 @@ def decode_time(setup: Setup, batch: int, context: int) -> Time | None:
     least their FLOPs at half of the peak; kernel launches add overhead, in eager mode overlapped with earlier
     kernels; each layer waits for two all-reduces. Pipeline stages process equal parts of the batch in turn.
     """
-    made, device = setup.decoder, setup.device
+    decoder, device = setup.decoder, setup.device
     parts = min(setup.stages, batch)
     rows = math.ceil(batch / parts)
-    kept = context if made.window is None else min(context, made.window)
+    cached = context if decoder.window is None else min(context, decoder.window)
     share = MODEL.cpu_memory_e if device.category == "cpu" else formulas.DECODE_BANDWIDTH
     if device.measured is not None:
         share = device.measured.memory
     speed = device.bandwidth_bytes_per_s * share
-    reading = made.read(setup.width, rows) / setup.tensor / speed
-    computing = 2 * (made.active or 0) * rows / setup.tensor / (setup.peak * formulas.PREFILL_SHARE)
-    split = min(setup.tensor, made.kv_heads or setup.tensor)
-    caches = rows * kept * made.cache(setup.width) / split / speed
+    reading = decoder.read(setup.width, rows) / setup.tensor / speed
+    computing = 2 * (decoder.active or 0) * rows / setup.tensor / (setup.peak * formulas.PREFILL_SHARE)
+    split = min(setup.tensor, decoder.kv_heads or setup.tensor)
+    caches = rows * cached * decoder.cache(setup.width) / split / speed
     starting = setup.starting
     work = max(reading, computing) + caches + starting
     if setup.issuing > work:
         work = starting = setup.issuing
     waits = hops = 0.0
     if setup.tensor > 1 or setup.stages > 1:
-        if setup.link is None or made.hidden is None:
+        if setup.link is None or decoder.hidden is None:
             return None
-        size = rows * made.hidden * setup.width
+        size = rows * decoder.hidden * setup.width
         reduce = formulas.all_reduce_seconds(setup.tensor, size, setup.link.bandwidth, setup.link.start)
-        waits = formulas.ALL_REDUCES * made.layers * reduce
+        waits = formulas.ALL_REDUCES * decoder.layers * reduce
         if setup.stages > 1:
             hop = setup.link.start + size / setup.link.bandwidth
             hops = (setup.stages if parts > 1 else setup.stages - 1) * hop
-    uneven = formulas.stage_share(made.layers, setup.stages) * setup.stages
+    uneven = formulas.stage_share(decoder.layers, setup.stages) * setup.stages
     total = (work + waits) * uneven
-    if made.weight_only:
+    if decoder.weight_only:
         total /= formulas.WEIGHT_ONLY
     seconds = total + hops
     bounds = {
@@ -138,16 +138,18 @@ def _decode_band(setup: Setup, batch: int, context: int) -> Band:
     """Return the band that gpt-fast's rates support: one sequence, 16 bits, well-known NVIDIA devices."""
     device = setup.device
     joined = setup.link is None or setup.link.compared
-    known = device.band == ESTIMATE and setup.precision in ("fp16", "bf16") and joined and setup.stages == 1
-    known = known and setup.runtime.chains
-    if known and batch == 1 and context <= MEASURED_CONTEXT:
+    measured = (
+        device.band == ESTIMATE and setup.precision in ("fp16", "bf16") and joined and setup.stages == 1
+    )
+    measured = measured and setup.runtime.chains
+    if measured and batch == 1 and context <= MEASURED_CONTEXT:
         return Band(0.7, 1.3, "estimate") if setup.decoder.weight_only else Band(0.85, 1.15, "estimate")
-    if known:
+    if measured:
         return MODEL.bands[ESTIMATE]
     return MODEL.bands[max(device.band, ROUGH)]
 
 
-def of_long_prompt(found: Estimate, kinds: Sequence[int], setup: Setup) -> Estimate:
+def of_long_prompt(estimate: Estimate, kinds: Sequence[int], setup: Setup) -> Estimate:
     """Adjust the estimate of a prompt that is longer than those compared with measurements.
 
     Causal attention skips half of the scores, and kernels for long sequences reach more of the peak than the
@@ -155,15 +157,15 @@ def of_long_prompt(found: Estimate, kinds: Sequence[int], setup: Setup) -> Estim
     CPUs keep their measured rates.
     """
     device = setup.device
-    if found.seconds is None or device.category == "cpu":
-        return found
+    if estimate.seconds is None or device.category == "cpu":
+        return estimate
     band = MODEL.bands[max(device.band, ROUGH)]
-    if found.seconds <= setup.issuing * (1 + 1e-9):
-        return replace(found, label=band.label)  # the host is the bottleneck, however fast attention is
-    own = dict(MODEL.attention_precision).get(setup.precision, setup.precision)
-    peak = float(device.peak(own) or 0) * device.sustained or setup.peak
+    if estimate.seconds <= setup.issuing * (1 + 1e-9):
+        return replace(estimate, label=band.label)  # the host is the bottleneck, however fast attention is
+    attention_precision = dict(MODEL.attention_precision).get(setup.precision, setup.precision)
+    peak = float(device.peak(attention_precision) or 0) * device.sustained or setup.peak
     seconds = ideal = 0.0
-    for kind, time in zip(kinds, found.kernels, strict=True):
+    for kind, time in zip(kinds, estimate.kernels, strict=True):
         if time is None:
             continue
         if kind != CORE:
@@ -175,25 +177,30 @@ def of_long_prompt(found: Estimate, kinds: Sequence[int], setup: Setup) -> Estim
         ideal += min(time.ideal, computing)
     seconds = max(seconds, setup.issuing)
     return replace(
-        found, seconds=seconds, low=max(seconds * band.low, ideal), high=seconds * band.high, ideal=ideal,
+        estimate, seconds=seconds, low=max(seconds * band.low, ideal), high=seconds * band.high, ideal=ideal,
         label=band.label,
     )  # fmt: skip
 
 
 def prefill_time(
-    setup: Setup, batch: int, prompt: int, flops: int | None, found: Estimate | None
+    setup: Setup, batch: int, prompt: int, flops: int | None, estimate: Estimate | None
 ) -> Time | None:
     """Return the time of one prompt per sequence, all at once: the estimate, or FLOPs at half of the peak.
 
     On several devices the work is divided and each layer waits for two all-reduces; stages process one
     sequence after another. None if neither the estimate nor the FLOPs are known, or the link is unknown.
     """
-    made = setup.decoder
-    if found is not None and found.seconds is not None and found.low is not None and found.high is not None:
-        one = Time(found.seconds, found.low, found.high, found.label, found.bottleneck)
+    decoder = setup.decoder
+    if (
+        estimate is not None
+        and estimate.seconds is not None
+        and estimate.low is not None
+        and estimate.high is not None
+    ):
+        single = Time(estimate.seconds, estimate.low, estimate.high, estimate.label, estimate.bottleneck)
     elif flops is not None:
         computing = flops / (setup.peak * formulas.PREFILL_SHARE)
-        reading = made.read(setup.width, batch * prompt) / setup.device.bandwidth_bytes_per_s
+        reading = decoder.read(setup.width, batch * prompt) / setup.device.bandwidth_bytes_per_s
         band = MODEL.bands[max(setup.device.band, ROUGH)]
         seconds = max(computing, reading)
         bound = "compute" if computing >= reading else "memory_bandwidth"
@@ -201,26 +208,26 @@ def prefill_time(
             starting = max(setup.starting, setup.issuing - seconds)
             bound = bound if seconds >= starting else "kernel_overhead"
             seconds += starting
-        one = Time(seconds, seconds * band.low, seconds * band.high, band.label, bound)
+        single = Time(seconds, seconds * band.low, seconds * band.high, band.label, bound)
     else:
         return None
     if setup.tensor == 1 and setup.stages == 1:
-        return one
-    if setup.link is None or made.hidden is None:
+        return single
+    if setup.link is None or decoder.hidden is None:
         return None
-    size = batch * prompt * made.hidden * setup.width
+    size = batch * prompt * decoder.hidden * setup.width
     link = setup.link
     split = formulas.tensor_parallel_seconds(
-        one.seconds, setup.tensor, made.layers, size, link.bandwidth, link.start
+        single.seconds, setup.tensor, decoder.layers, size, link.bandwidth, link.start
     )
-    stage = split * formulas.stage_share(made.layers, setup.stages)
+    stage = split * formulas.stage_share(decoder.layers, setup.stages)
     hop = link.start + size / batch / link.bandwidth if setup.stages > 1 else 0.0
     seconds = formulas.pipeline_seconds(stage, setup.stages, batch, hop)
-    waits = split - one.seconds / setup.tensor
+    waits = split - single.seconds / setup.tensor
     band = MODEL.bands[max(setup.device.band, ROUGH)]
     exchange = waits / split * (1 - (setup.stages - 1) * hop / seconds) + (setup.stages - 1) * hop / seconds
-    bound = "interconnect" if exchange > 0.5 else one.bound
+    bound = "interconnect" if exchange > 0.5 else single.bound
     return replace(
-        one, seconds=seconds, low=seconds * band.low, high=seconds * band.high, label=band.label,
+        single, seconds=seconds, low=seconds * band.low, high=seconds * band.high, label=band.label,
         bound=bound, exchange=exchange,
     )  # fmt: skip

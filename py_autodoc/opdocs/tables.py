@@ -153,8 +153,8 @@ def summary(reference: Operations) -> list[str]:
         )
     if reference.kernel == "pairs":
         lines.append(
-            "On this processor sums of unsigned activations and signed weights saturate at 16 bits; the comparison "
-            "includes that, the formulas, the C code and the test vectors do not."
+            "On this processor sums of unsigned activations and signed weights saturate at 16 bits; the "
+            "comparison includes that, the formulas, the C code and the test vectors do not."
         )
     lines.append("round is to the nearest, ties to even; clamp is to the type of y.")
     return lines

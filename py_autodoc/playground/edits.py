@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-_NONE: Mapping[str, tuple[float, int]] = MappingProxyType({})
-_ONE: Mapping[str, float] = MappingProxyType({})
+_NO_SCALES: Mapping[str, tuple[float, int]] = MappingProxyType({})
+_NO_FACTORS: Mapping[str, float] = MappingProxyType({})
 MOST = 500
 """Maximum number of undo steps."""
 
@@ -16,11 +16,11 @@ MOST = 500
 class Edits:
     """Edits of a model; everything not listed is as in the file."""
 
-    data: Mapping[str, tuple[float, int]] = field(default_factory=lambda: _NONE)
+    data: Mapping[str, tuple[float, int]] = field(default_factory=lambda: _NO_SCALES)
     """Tensor → its scale and zero point."""
     float_data: frozenset[str] = frozenset()
     """Tensors that are not quantized."""
-    weights: Mapping[str, float] = field(default_factory=lambda: _ONE)
+    weights: Mapping[str, float] = field(default_factory=lambda: _NO_FACTORS)
     """Codes of a weight → factor of its scales."""
     float_weights: frozenset[str] = frozenset()
     """Codes of weights that are not quantized."""
@@ -50,7 +50,7 @@ class History:
         self._future: list[Edits] = []
 
     @property
-    def now(self) -> Edits:
+    def current(self) -> Edits:
         """The current edits."""
         return self._past[-1]
 

@@ -36,122 +36,128 @@ class Live:
     """
 
     def __init__(
-        self, path: PathLike, model: onnx.ModelProto, found: EditPoints, real: Mapping[str, Array]
+        self, path: PathLike, model: onnx.ModelProto, edit_points: EditPoints, real: Mapping[str, Array]
     ) -> None:
-        self.points, self._name = found, base_name(path)
+        self.points, self._name = edit_points, base_name(path)
         self._real = dict(real)
-        self._places = {name: at for at, name in enumerate(found.data)}
-        self._weights = {name: at for at, name in enumerate(found.weights)}
+        self._data = {name: index for index, name in enumerate(edit_points.data)}
+        self._weights = {name: index for index, name in enumerate(edit_points.weights)}
         self._rounded: dict[str, tuple[float, Array]] = {}
-        self.outputs = [one.name for one in model.graph.output]
-        built, self._renamed = _built(model, found)
+        self.outputs = [output.name for output in model.graph.output]
+        built, self._renamed = _built(model, edit_points)
         self._session = open_session(path, WHAT, proto=built)
 
     def run(self, sample: Sample, edits: Edits, names: Sequence[str]) -> list[Array]:
         """Return tensors for one sample: outputs, and data points before quantization."""
-        feeds: dict[str, Any] = dict(sample)
+        inputs: dict[str, Any] = dict(sample)
         for tensor, (scale, zero) in edits.data.items():
-            at, kind = self._places[tensor], self.points.data[tensor].dtype
-            feeds[f"{_P}scale_{at}"] = np.array(scale, np.float32)
-            feeds[f"{_P}zero_{at}"] = np.array(zero, kind)
+            index, kind = self._data[tensor], self.points.data[tensor].dtype
+            inputs[f"{_P}scale_{index}"] = np.array(scale, np.float32)
+            inputs[f"{_P}zero_{index}"] = np.array(zero, kind)
         for tensor in edits.float_data:
-            feeds[f"{_P}on_{self._places[tensor]}"] = np.array(False)
+            inputs[f"{_P}on_{self._data[tensor]}"] = np.array(False)
         for codes in {*edits.weights, *edits.float_weights}:
-            feeds[f"{_P}weight_{self._weights[codes]}"] = self.weight(codes, edits)
-        wanted = [self._renamed.get(name, name) for name in names]
-        return [np.asarray(one) for one in run_session(self._session, wanted, feeds, self._name)]
+            inputs[f"{_P}weight_{self._weights[codes]}"] = self.weight(codes, edits)
+        requested = [self._renamed.get(name, name) for name in names]
+        return [np.asarray(value) for value in run_session(self._session, requested, inputs, self._name)]
 
     def weight(self, codes: str, edits: Edits) -> Array:
         """Return a weight in float32 as the model uses it."""
         if codes in edits.float_weights:
             return self.real(codes)
         factor = edits.weights.get(codes, 1.0)
-        known = self._rounded.get(codes)
-        if known is None or known[0] != factor:
-            known = (factor, rounded(self.points.weights[codes], self.real(codes), factor))
-            self._rounded[codes] = known
-        return known[1]
+        cached = self._rounded.get(codes)
+        if cached is None or cached[0] != factor:
+            cached = (factor, rounded(self.points.weights[codes], self.real(codes), factor))
+            self._rounded[codes] = cached
+        return cached[1]
 
     def real(self, codes: str) -> Array:
         """Return the float weight, or its dequantized codes."""
-        found = self._real.get(codes)
-        return stands_for(self.points.weights[codes]) if found is None else found
+        weight = self._real.get(codes)
+        return dequantized(self.points.weights[codes]) if weight is None else weight
 
 
-def stands_for(one: WeightPoint) -> Array:
+def dequantized(point: WeightPoint) -> Array:
     """Return the dequantized codes of a weight."""
-    scale, zero = (along(part, one.axis, one.values.ndim) for part in (one.scale, one.zero_point))
-    return dequantize(one.values, scale, zero)
+    scale, zero = (along(values, point.axis, point.values.ndim) for values in (point.scale, point.zero_point))
+    return dequantize(point.values, scale, zero)
 
 
-def recoded(one: WeightPoint, real: Array, factor: float) -> Array:
+def recoded(point: WeightPoint, real: Array, factor: float) -> Array:
     """Return the codes of real weights at the file's scales times a factor."""
-    scale = along(np.asarray(one.scale * np.float32(factor)), one.axis, one.values.ndim)
-    zero = along(one.zero_point, one.axis, one.values.ndim)
-    return quantize(real, scale, zero, one.values.dtype)
+    scale = along(np.asarray(point.scale * np.float32(factor)), point.axis, point.values.ndim)
+    zero = along(point.zero_point, point.axis, point.values.ndim)
+    return quantize(real, scale, zero, point.values.dtype)
 
 
-def rounded(one: WeightPoint, real: Array, factor: float) -> Array:
+def rounded(point: WeightPoint, real: Array, factor: float) -> Array:
     """Return real weights after Q and DQ at the file's scales times a factor."""
     if factor == 1.0:
-        return stands_for(one)
-    scale = along(np.asarray(one.scale * np.float32(factor)), one.axis, one.values.ndim)
-    zero = along(one.zero_point, one.axis, one.values.ndim)
-    return dequantize(recoded(one, real, factor), scale, zero)
+        return dequantized(point)
+    scale = along(np.asarray(point.scale * np.float32(factor)), point.axis, point.values.ndim)
+    zero = along(point.zero_point, point.axis, point.values.ndim)
+    return dequantize(recoded(point, real, factor), scale, zero)
 
 
-def _built(model: onnx.ModelProto, found: EditPoints) -> tuple[onnx.ModelProto, dict[str, str]]:
+def _built(model: onnx.ModelProto, edit_points: EditPoints) -> tuple[onnx.ModelProto, dict[str, str]]:
     """Return the graph with inputs for all edits, and names of tensors that differ in it."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     graph = copy.graph
     del graph.value_info[:]
-    quantizers = {one.node: (at, one) for at, one in enumerate(found.data.values())}
-    weights = {one.node: (at, one) for at, one in enumerate(found.weights.values())}
-    merged = {name: f"{_P}data_{at}" for at, one in quantizers.values() for name in one.outputs}
-    renamed = {one.output: f"{_P}weight_{at}" for at, one in weights.values()} | merged
-    outputs = {one.name for one in graph.output}
+    quantizers = {point.node: (index, point) for index, point in enumerate(edit_points.data.values())}
+    weights = {point.node: (index, point) for index, point in enumerate(edit_points.weights.values())}
+    merged = {name: f"{_P}data_{index}" for index, point in quantizers.values() for name in point.outputs}
+    renamed = {point.output: f"{_P}weight_{index}" for index, point in weights.values()} | merged
+    outputs = {value.name for value in graph.output}
     nodes = list(graph.node)
     del graph.node[:]
-    for place, node in enumerate(nodes):
-        if place in quantizers:
-            at, point = quantizers[place]
+    for number, node in enumerate(nodes):
+        if number in quantizers:
+            index, point = quantizers[number]
             tensor = renamed.get(point.tensor, point.tensor)
             if point.clamp != (None, None):
-                before, tensor = tensor, f"{_P}clamped_{at}"
-                made, stored = clamp_nodes(point.clamp, before, tensor)
-                graph.node.extend(made)
+                before, tensor = tensor, f"{_P}clamped_{index}"
+                clamp, stored = clamp_nodes(point.clamp, before, tensor)
+                graph.node.extend(clamp)
                 graph.initializer.extend(stored)
-            graph.node.append(_if(at, point, tensor))
-            _default(graph, f"{_P}scale_{at}", np.array(point.scale, np.float32))
-            _default(graph, f"{_P}zero_{at}", np.array(point.zero_point, point.dtype))
-            _default(graph, f"{_P}on_{at}", np.array(True))
-        elif place in weights:
-            at, weight = weights[place]
-            _default(graph, f"{_P}weight_{at}", stands_for(weight))
+            graph.node.append(_if(index, point, tensor))
+            _default(graph, f"{_P}scale_{index}", np.array(point.scale, np.float32))
+            _default(graph, f"{_P}zero_{index}", np.array(point.zero_point, point.dtype))
+            _default(graph, f"{_P}on_{index}", np.array(True))
+        elif number in weights:
+            index, weight = weights[number]
+            _default(graph, f"{_P}weight_{index}", dequantized(weight))
         elif node.op_type == "DequantizeLinear" and node.output[0] in merged:
             if node.output[0] in outputs:
                 graph.node.append(helper.make_node("Identity", [merged[node.output[0]]], [node.output[0]]))
         else:
-            for at, name in enumerate(node.input):
-                node.input[at] = renamed.get(name, name)
+            for index, name in enumerate(node.input):
+                node.input[index] = renamed.get(name, name)
             graph.node.append(node)
-    kept = {name for node in graph.node for name in node.input} | {one.name for one in graph.input} | outputs
-    kept |= {
-        name for node in graph.node for one in node.attribute for inner in one.g.node for name in inner.input
+    used = (
+        {name for node in graph.node for name in node.input} | {value.name for value in graph.input} | outputs
+    )
+    used |= {
+        name
+        for node in graph.node
+        for attribute in node.attribute
+        for inner in attribute.g.node
+        for name in inner.input
     }
-    held = [one for one in graph.initializer if one.name in kept]
+    initializers = [initializer for initializer in graph.initializer if initializer.name in used]
     del graph.initializer[:]
-    graph.initializer.extend(held)
-    have = set(outputs)
+    graph.initializer.extend(initializers)
+    exposed = set(outputs)
     watched = dict(renamed)
-    for at, point in enumerate(found.data.values()):
+    for index, point in enumerate(edit_points.data.values()):
         if point.clamp != (None, None):
-            watched[point.tensor] = f"{_P}clamped_{at}"
+            watched[point.tensor] = f"{_P}clamped_{index}"
         name = watched.get(point.tensor, point.tensor)
-        if name not in have and name not in {one.name for one in model.graph.input}:
+        if name not in exposed and name not in {value.name for value in model.graph.input}:
             graph.output.append(onnx.ValueInfoProto(name=name))
-            have.add(name)
+            exposed.add(name)
     return copy, {name: new for name, new in watched.items() if name not in outputs}
 
 
@@ -162,17 +168,18 @@ def _default(graph: onnx.GraphProto, name: str, value: Array) -> None:
     graph.input.append(helper.make_tensor_value_info(name, kind, value.shape))
 
 
-def _if(at: int, point: DataPoint, tensor: str) -> onnx.NodeProto:
+def _if(index: int, point: DataPoint, tensor: str) -> onnx.NodeProto:
     """Return a node that applies Q and DQ if the input says so, else passes the tensor on."""
-    scale, zero = f"{_P}scale_{at}", f"{_P}zero_{at}"
-    around = [
-        helper.make_node("QuantizeLinear", [tensor, scale, zero], [f"{_P}codes_{at}"]),
-        helper.make_node("DequantizeLinear", [f"{_P}codes_{at}", scale, zero], [f"{_P}then_{at}"]),
+    scale, zero = f"{_P}scale_{index}", f"{_P}zero_{index}"
+    quantized = [
+        helper.make_node("QuantizeLinear", [tensor, scale, zero], [f"{_P}codes_{index}"]),
+        helper.make_node("DequantizeLinear", [f"{_P}codes_{index}", scale, zero], [f"{_P}then_{index}"]),
     ]
-    plain = [helper.make_node("Identity", [tensor], [f"{_P}else_{at}"])]
+    unchanged = [helper.make_node("Identity", [tensor], [f"{_P}else_{index}"])]
     return helper.make_node(
-        "If", [f"{_P}on_{at}"], [f"{_P}data_{at}"], name=f"{_P}if_{at}",
-        then_branch=_branch(around, f"{_P}then_{at}"), else_branch=_branch(plain, f"{_P}else_{at}"),
+        "If", [f"{_P}on_{index}"], [f"{_P}data_{index}"], name=f"{_P}if_{index}",
+        then_branch=_branch(quantized, f"{_P}then_{index}"),
+        else_branch=_branch(unchanged, f"{_P}else_{index}"),
     )  # fmt: skip
 
 

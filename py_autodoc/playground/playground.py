@@ -80,28 +80,30 @@ class Playground:
         proto, source = _quantized(model, samples, recipe, count)
         self._proto, self.file = proto, model
         float_model = reference if reference is not None else source
-        plain = None if float_model is None else _prepared(float_model)
-        self.points: EditPoints = points(proto, None if plain is None else clamps_in(plain))
+        float_proto = None if float_model is None else _prepared(float_model)
+        self.points: EditPoints = points(proto, None if float_proto is None else clamps_in(float_proto))
         if not self.points.data and not self.points.weights:
             raise InputError(
                 "nothing-to-edit", f"{self.name} has no scales that can be changed.",
                 "Pass a float model, or one with QuantizeLinear and DequantizeLinear.",
             )  # fmt: skip
-        real = {} if plain is None else _real(plain, self.points)
+        real = {} if float_proto is None else _real(float_proto, self.points)
         # Of the quantized graph, since edits refer to its nodes.
         self.analysis: Analysis = analysis_at_sizes(proto.SerializeToString(), samples)
         self.samples, self.data = choose_samples(samples, input_specs(self.analysis), count, 0, (SAMPLES, 1))
         self._live = Live(model, proto, self.points, real)
         self._history = History()
         self.shown = 0
-        self._plain = Edits().with_precision(set(self.points.data), set(self.points.weights), quantized=False)
+        self._all_float = Edits().with_precision(
+            set(self.points.data), set(self.points.weights), quantized=False
+        )
         self._truth: FloatResults | None = None
-        self._kept: tuple[int, list[Array]] | None = None
+        self._float_values: tuple[int, list[Array]] | None = None
 
     @property
     def edits(self) -> Edits:
         """Differences from the file."""
-        return self._history.now
+        return self._history.current
 
     @property
     def proto(self) -> onnx.ModelProto:
@@ -136,8 +138,8 @@ class Playground:
         """Return the current scale and zero point of a computed tensor. Raises: OptionError."""
         point = self.points.data.get(tensor)
         if point is None:
-            meant = similar_names(tensor, self.points.data)
-            hint = f"Did you mean {', '.join(meant)}?" if meant else "See points.data."
+            similar = similar_names(tensor, self.points.data)
+            hint = f"Did you mean {', '.join(similar)}?" if similar else "See points.data."
             raise OptionError("unknown-tensor", f"No quantized tensor is called {tensor[:80]!r}.", hint)
         return self.edits.data.get(tensor, (point.scale, point.zero_point))
 
@@ -153,9 +155,9 @@ class Playground:
         data: set[str] = set()
         weights: set[str] = set()
         for name in [names] if isinstance(names, str) else list(names):
-            found, held = self._meant(name)
-            data |= found
-            weights |= held
+            tensors, codes = self._selection(name)
+            data |= tensors
+            weights |= codes
         self._history.push(self.edits.with_precision(data, weights, precision == INTEGER))
 
     def layers_in(self, module: str) -> list[str]:
@@ -167,7 +169,7 @@ class Playground:
             if node.name in self.points.layers and f"{node.tag}/".startswith(inside)
         ]
 
-    def _meant(self, name: str) -> tuple[set[str], set[str]]:
+    def _selection(self, name: str) -> tuple[set[str], set[str]]:
         if name in self.points.data:
             return {name}, set()
         if name in self.points.weights:
@@ -177,8 +179,8 @@ class Playground:
             raise OptionError(
                 "unknown-layer", f"Nothing quantized is called {name[:80]!r}.", "See points.layers."
             )
-        held = [self.points.layers[one] for one in layers]
-        return {one.data for one in held if one.data}, {one.weight for one in held}
+        selected = [self.points.layers[layer] for layer in layers]
+        return {layer.data for layer in selected if layer.data}, {layer.weight for layer in selected}
 
     def undo(self) -> bool:
         """Undo one step. False if there is none."""
@@ -204,28 +206,31 @@ class Playground:
     def float_outputs(self) -> dict[str, Array]:
         """Return the outputs without quantization."""
         names = self._live.outputs
-        return dict(zip(names, self._live.run(self._sample, self._plain, names), strict=True))
+        return dict(zip(names, self._live.run(self._sample, self._all_float, names), strict=True))
 
     def score(self, every: bool = False) -> Score:
         """Compare the first output with the float model's, on the shown sample or, with ``every``, on all."""
         names = self._live.outputs[:1]
         if not every:
-            truth = FloatResults([self._live.run(self._sample, self._plain, names)[0]], classes=True)
+            truth = FloatResults([self._live.run(self._sample, self._all_float, names)[0]], classes=True)
             return truth.score([self._live.run(self._sample, self.edits, names)[0]])
         if self._truth is None:
             self._truth = FloatResults(
-                [self._live.run(one, self._plain, names)[0] for one in self.samples], True
+                [self._live.run(sample, self._all_float, names)[0] for sample in self.samples], True
             )
-        return self._truth.score([self._live.run(one, self.edits, names)[0] for one in self.samples])
+        return self._truth.score([self._live.run(sample, self.edits, names)[0] for sample in self.samples])
 
     def errors(self) -> dict[str, float]:
         """Return the relative error (RMS of the difference / RMS) of quantized tensors before their own Q."""
         names = self._watched()
-        if self._kept is None or self._kept[0] != self.shown:
-            self._kept = (self.shown, self._live.run(self._sample, self._plain, names))
-        now = self._live.run(self._sample, self.edits, names)
+        if self._float_values is None or self._float_values[0] != self.shown:
+            self._float_values = (self.shown, self._live.run(self._sample, self._all_float, names))
+        edited_values = self._live.run(self._sample, self.edits, names)
         return {
-            name: _relative(plain, made) for name, plain, made in zip(names, self._kept[1], now, strict=True)
+            name: _relative(float_value, edited_value)
+            for name, float_value, edited_value in zip(
+                names, self._float_values[1], edited_values, strict=True
+            )
         }
 
     def heat(self) -> dict[str, float]:
@@ -264,9 +269,9 @@ class Playground:
 
     def _watched(self) -> list[str]:
         """Return the quantized tensors that the model computes, and the outputs."""
-        fed = {one.name for one in self._proto.graph.input}
+        inputs = {value.name for value in self._proto.graph.input}
         return list(
-            dict.fromkeys([*(name for name in self.points.data if name not in fed), *self._live.outputs])
+            dict.fromkeys([*(name for name in self.points.data if name not in inputs), *self._live.outputs])
         )
 
     # ---- export
@@ -277,8 +282,8 @@ class Playground:
         The edits are stored in the metadata. Raises: OutputError.
         """
         real = {name: self._live.real(name) for name in self.points.weights}
-        made = edited(self._proto, self.points, self.edits, real, summary(self.edits))
-        write(made, out, self.file, force)
+        model = edited(self._proto, self.points, self.edits, real, summary(self.edits))
+        write(model, out, self.file, force)
 
     def __repr__(self) -> str:
         count = len(self.points.data) + len(self.points.weights)
@@ -293,9 +298,9 @@ def _quantized(
     if any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in proto.graph.node):
         return proto, None
     with scratch() as folder:
-        made = folder / "quantized.onnx"
-        quantize(model, made, samples, recipe or Recipe(), samples=count)
-        return onnx.load(made), model
+        path = folder / "quantized.onnx"
+        quantize(model, path, samples, recipe or Recipe(), samples=count)
+        return onnx.load(path), model
 
 
 def _prepared(model: PathLike) -> onnx.ModelProto:
@@ -305,23 +310,27 @@ def _prepared(model: PathLike) -> onnx.ModelProto:
     return proto
 
 
-def _real(proto: onnx.ModelProto, found: EditPoints) -> dict[str, Array]:
+def _real(proto: onnx.ModelProto, edit_points: EditPoints) -> dict[str, Array]:
     """Return float weights by the names of their codes, as far as the float model has them."""
-    stored = {one.name: one for one in proto.graph.initializer}
+    stored = {initializer.name: initializer for initializer in proto.graph.initializer}
     real: dict[str, Array] = {}
-    for codes, point in found.weights.items():
-        held = stored.get(codes.removesuffix(_QUANTIZED))
-        if held is None or held.data_type != onnx.TensorProto.FLOAT or tuple(held.dims) != point.values.shape:
+    for codes, point in edit_points.weights.items():
+        weight = stored.get(codes.removesuffix(_QUANTIZED))
+        if (
+            weight is None
+            or weight.data_type != onnx.TensorProto.FLOAT
+            or tuple(weight.dims) != point.values.shape
+        ):
             continue
-        real[codes] = onnx.numpy_helper.to_array(held)
+        real[codes] = onnx.numpy_helper.to_array(weight)
     return real
 
 
-def _relative(plain: Array, made: Array) -> float:
-    a, b = plain.astype(np.float64).reshape(-1), made.astype(np.float64).reshape(-1)
+def _relative(expected: Array, actual: Array) -> float:
+    a, b = expected.astype(np.float64).reshape(-1), actual.astype(np.float64).reshape(-1)
     size = float(np.sqrt(a @ a))
-    apart = float(np.linalg.norm(b - a))
-    return apart / size if size else float(apart > 0)
+    difference = float(np.linalg.norm(b - a))
+    return difference / size if size else float(difference > 0)
 
 
 def _histogram(before: Array, after: Array, clipped: float) -> QuantizationHistogram:
@@ -335,10 +344,10 @@ def _histogram(before: Array, after: Array, clipped: float) -> QuantizationHisto
 
 def summary(edits: Edits) -> str:
     """Return the edits as JSON for metadata."""
-    held: Mapping[str, Any] = {
+    content: Mapping[str, Any] = {
         "data": {name: {"scale": scale, "zero_point": zero} for name, (scale, zero) in edits.data.items()},
         "float_data": sorted(edits.float_data),
         "weights": dict(edits.weights),
         "float_weights": sorted(edits.float_weights),
     }
-    return json.dumps(held, sort_keys=True)
+    return json.dumps(content, sort_keys=True)

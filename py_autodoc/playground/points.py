@@ -83,27 +83,27 @@ def points(model: onnx.ModelProto, clamps: Mapping[str, Clamp] | None = None) ->
     ``clamps`` are those of the float model; None if it is unknown: a range that begins at 0 then counts as a
     Relu.
     """
-    stored = {one.name: one for one in model.graph.initializer}
+    stored = {initializer.name: initializer for initializer in model.graph.initializer}
     readers: dict[str, list[tuple[int, onnx.NodeProto]]] = {}
-    for at, node in enumerate(model.graph.node):
+    for index, node in enumerate(model.graph.node):
         for name in node.input:
-            readers.setdefault(name, []).append((at, node))
+            readers.setdefault(name, []).append((index, node))
     data: dict[str, DataPoint] = {}
     weights: dict[str, WeightPoint] = {}
-    for at, node in enumerate(model.graph.node):
+    for index, node in enumerate(model.graph.node):
         if node.op_type == _Q and node.input[0] not in stored:
-            made = _data(at, node, stored, readers.get(node.output[0], []))
-            if made is not None:
-                least, _ = limits(made.dtype)
-                guess: Clamp = (0.0 if made.zero_point == least else None, None)
-                clamp = guess if clamps is None else clamps.get(made.tensor, (None, None))
-                data[made.tensor] = replace(made, clamp=clamp)
+            point = _data(index, node, stored, readers.get(node.output[0], []))
+            if point is not None:
+                least, _ = limits(point.dtype)
+                guess: Clamp = (0.0 if point.zero_point == least else None, None)
+                clamp = guess if clamps is None else clamps.get(point.tensor, (None, None))
+                data[point.tensor] = replace(point, clamp=clamp)
         elif node.op_type == _DQ and node.input[0] in stored:
-            found = _weight(at, node, stored)
-            if found is not None:
-                weights[found.codes] = found
-    by_output = {one.output: one for one in weights.values()}
-    by_copy = {name: one.tensor for one in data.values() for name in one.outputs}
+            weight = _weight(index, node, stored)
+            if weight is not None:
+                weights[weight.codes] = weight
+    by_output = {point.output: point for point in weights.values()}
+    by_copy = {name: point.tensor for point in data.values() for name in point.outputs}
     biases = {
         node.output[0]: node.input[0]
         for node in model.graph.node
@@ -112,20 +112,20 @@ def points(model: onnx.ModelProto, clamps: Mapping[str, Clamp] | None = None) ->
         and stored[node.input[0]].data_type == onnx.TensorProto.INT32
     }
     layers: dict[str, EditableLayer] = {}
-    for at, node in enumerate(model.graph.node):
-        held = [by_output[name] for name in node.input if name in by_output]
-        if node.op_type in (_Q, _DQ) or not held:
+    for index, node in enumerate(model.graph.node):
+        quantized_inputs = [by_output[name] for name in node.input if name in by_output]
+        if node.op_type in (_Q, _DQ) or not quantized_inputs:
             continue
         bias = next((biases[name] for name in node.input[2:] if name in biases), "")
         name = node.name or node.output[0]
         layers[name] = EditableLayer(
-            name, node.op_type, at, held[0].codes, by_copy.get(node.input[0], ""), bias
+            name, node.op_type, index, quantized_inputs[0].codes, by_copy.get(node.input[0], ""), bias
         )
     return EditPoints(data, weights, layers)
 
 
 def _data(
-    at: int,
+    index: int,
     node: onnx.NodeProto,
     stored: dict[str, onnx.TensorProto],
     readers: list[tuple[int, onnx.NodeProto]],
@@ -139,11 +139,11 @@ def _data(
         return None
     outputs = tuple(reader.output[0] for _, reader in readers)
     return DataPoint(
-        node.input[0], node.output[0], at, float(scales.item()), int(zeros.item()), zeros.dtype, outputs
+        node.input[0], node.output[0], index, float(scales.item()), int(zeros.item()), zeros.dtype, outputs
     )
 
 
-def _weight(at: int, node: onnx.NodeProto, stored: dict[str, onnx.TensorProto]) -> WeightPoint | None:
+def _weight(index: int, node: onnx.NodeProto, stored: dict[str, onnx.TensorProto]) -> WeightPoint | None:
     if any(name not in stored for name in node.input[1:] if name):
         return None
     values, scale = (numpy_helper.to_array(stored[name]) for name in node.input[:2])
@@ -154,34 +154,34 @@ def _weight(at: int, node: onnx.NodeProto, stored: dict[str, onnx.TensorProto]) 
         if len(node.input) > 2 and node.input[2]
         else np.zeros_like(scale, values.dtype)
     )
-    axis = next((one.i for one in node.attribute if one.name == "axis"), 1)
-    if any(one.name == "block_size" and one.i for one in node.attribute):
+    axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 1)
+    if any(attribute.name == "block_size" and attribute.i for attribute in node.attribute):
         return None
-    return WeightPoint(node.input[0], node.output[0], at, values, scale, zero, axis % max(values.ndim, 1))
+    return WeightPoint(node.input[0], node.output[0], index, values, scale, zero, axis % max(values.ndim, 1))
 
 
 def clamps_in(model: onnx.ModelProto) -> dict[str, Clamp]:
     """Return the limits of Relu, and of Clip with stored limits, by output tensor."""
-    stored = {one.name: one for one in model.graph.initializer}
+    stored = {initializer.name: initializer for initializer in model.graph.initializer}
     stored.update(
-        (node.output[0], one.t)
+        (node.output[0], attribute.t)
         for node in model.graph.node
         if node.op_type == "Constant"
-        for one in node.attribute
-        if one.name == "value"
+        for attribute in node.attribute
+        if attribute.name == "value"
     )
-    found: dict[str, Clamp] = {}
+    clamps: dict[str, Clamp] = {}
     for node in model.graph.node:
         if node.op_type == "Relu":
-            found[node.output[0]] = (0.0, None)
+            clamps[node.output[0]] = (0.0, None)
         elif node.op_type == "Clip":
-            limits = {one.name: one.f for one in node.attribute}
-            for place, name in ((1, "min"), (2, "max")):
-                held = stored.get(node.input[place]) if len(node.input) > place else None
-                if held is not None:
-                    limits[name] = float(numpy_helper.to_array(held).reshape(-1)[0])
-            found[node.output[0]] = (limits.get("min"), limits.get("max"))
-    return found
+            limits = {attribute.name: attribute.f for attribute in node.attribute}
+            for position, name in ((1, "min"), (2, "max")):
+                limit = stored.get(node.input[position]) if len(node.input) > position else None
+                if limit is not None:
+                    limits[name] = float(numpy_helper.to_array(limit).reshape(-1)[0])
+            clamps[node.output[0]] = (limits.get("min"), limits.get("max"))
+    return clamps
 
 
 def clamp_nodes(
@@ -197,7 +197,7 @@ def clamp_nodes(
         if value is None:
             continue
         stored.append(numpy_helper.from_array(np.array(value, np.float32), f"{output}_{op_type.lower()}"))
-        made = output if op_type == "Min" or high is None else f"{output}_low"
-        nodes.append(helper.make_node(op_type, [tensor, stored[-1].name], [made]))
-        tensor = made
+        result = output if op_type == "Min" or high is None else f"{output}_low"
+        nodes.append(helper.make_node(op_type, [tensor, stored[-1].name], [result]))
+        tensor = result
     return nodes, stored

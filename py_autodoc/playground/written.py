@@ -22,84 +22,86 @@ EDITS = "onnx_autodoc.edits"
 
 def write(model: onnx.ModelProto, out: PathLike, source: PathLike, force: bool) -> None:
     """Write a model atomically. Raises: OutputError."""
-    places = targets(out, inputs=[source], force=force)
-    with staging(places[0].path) as stage:
-        onnx.save(model, stage / places[0].path.name)
-        finish(stage, places)
+    outputs = targets(out, inputs=[source], force=force)
+    with staging(outputs[0].path) as stage:
+        onnx.save(model, stage / outputs[0].path.name)
+        finish(stage, outputs)
 
 
 def edited(
-    model: onnx.ModelProto, found: EditPoints, edits: Edits, real: Mapping[str, Array], noted: str
+    model: onnx.ModelProto, edit_points: EditPoints, edits: Edits, real: Mapping[str, Array], edits_json: str
 ) -> onnx.ModelProto:
-    """Return a copy of a QDQ model with edits; ``real``: float weights, ``noted``: metadata entry."""
+    """Return a copy of a QDQ model with edits; ``real``: float weights, ``edits_json``: metadata entry."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     unmark(copy)
     graph = copy.graph
-    stored = {one.name: one for one in graph.initializer}
-    scales = {name: (one.scale, one.zero_point) for name, one in found.data.items()}
+    stored = {initializer.name: initializer for initializer in graph.initializer}
+    scales = {name: (point.scale, point.zero_point) for name, point in edit_points.data.items()}
     scales.update(edits.data)
-    by_node = {one.node: one for one in found.data.values()}
+    by_node = {point.node: point for point in edit_points.data.values()}
     for tensor in edits.data:
         if tensor not in edits.float_data:
-            _rescaled(graph, found.data[tensor], *edits.data[tensor])
+            _rescaled(graph, edit_points.data[tensor], *edits.data[tensor])
     for codes in {*edits.weights} - edits.float_weights:
-        point, factor = found.weights[codes], edits.weights[codes]
+        point, factor = edit_points.weights[codes], edits.weights[codes]
         name = graph.node[point.node].input[1]
-        own = f"{codes}_scale_edited"
+        edited_scale = f"{codes}_scale_edited"
         scale = numpy_helper.to_array(stored[name]) * np.float32(factor)
-        graph.initializer.append(numpy_helper.from_array(np.asarray(scale, np.float32), own))
-        graph.node[point.node].input[1] = own
+        graph.initializer.append(numpy_helper.from_array(np.asarray(scale, np.float32), edited_scale))
+        graph.node[point.node].input[1] = edited_scale
         stored[codes].CopyFrom(numpy_helper.from_array(recoded(point, real[codes], factor), codes))
-    gone: dict[str, str] = {}
+    replaced: dict[str, str] = {}
     dropped: set[int] = set()
     clamped: dict[int, list[onnx.NodeProto]] = {}
-    for place, held in by_node.items():
-        plain = held.tensor in edits.float_data
-        source = held.tensor
-        if held.clamp != (None, None) and (plain or held.tensor in edits.data):
+    for index, data_point in by_node.items():
+        as_float = data_point.tensor in edits.float_data
+        source = data_point.tensor
+        if data_point.clamp != (None, None) and (as_float or data_point.tensor in edits.data):
             # The range in the file realized an activation function; an edited one may not.
-            source = f"{held.tensor}_clamped"
-            clamped[place], limits = clamp_nodes(held.clamp, held.tensor, source)
+            source = f"{data_point.tensor}_clamped"
+            clamped[index], limits = clamp_nodes(data_point.clamp, data_point.tensor, source)
             graph.initializer.extend(limits)
-            graph.node[place].input[0] = source
-        if plain:
-            dropped.add(place)
-            gone.update(dict.fromkeys(held.outputs, source))
-    makers = {name: place for place, node in enumerate(graph.node) for name in node.output}
-    dropped |= {makers[name] for name in gone}
+            graph.node[index].input[0] = source
+        if as_float:
+            dropped.add(index)
+            replaced.update(dict.fromkeys(data_point.outputs, source))
+    makers = {name: index for index, node in enumerate(graph.node) for name in node.output}
+    dropped |= {makers[name] for name in replaced}
     for codes in edits.float_weights:
-        point = found.weights[codes]
+        point = edit_points.weights[codes]
         dropped.add(point.node)
         graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(real[codes]), f"{codes}_float"))
-        gone[point.output] = f"{codes}_float"
-    _biases(graph, found, edits, scales, stored)
+        replaced[point.output] = f"{codes}_float"
+    _biases(graph, edit_points, edits, scales, stored)
     nodes = [
-        one
-        for place, node in enumerate(graph.node)
-        for one in (*clamped.get(place, ()), *(() if place in dropped else (node,)))
+        new_node
+        for index, node in enumerate(graph.node)
+        for new_node in (*clamped.get(index, ()), *(() if index in dropped else (node,)))
     ]
-    outputs = {one.name for one in graph.output}
-    ends = [helper.make_node("Identity", [_end(gone, name)], [name]) for name in gone if name in outputs]
+    outputs = {output.name for output in graph.output}
+    ends = [
+        helper.make_node("Identity", [_end(replaced, name)], [name]) for name in replaced if name in outputs
+    ]
     for node in nodes:
-        for at, name in enumerate(node.input):
-            node.input[at] = _end(gone, name)
+        for number, name in enumerate(node.input):
+            node.input[number] = _end(replaced, name)
     del graph.node[:]
     graph.node.extend([*nodes, *ends])
     read = {name for node in graph.node for name in node.input} | outputs
-    kept = [one for one in graph.initializer if one.name in read]
+    used = [initializer for initializer in graph.initializer if initializer.name in read]
     del graph.initializer[:]
-    graph.initializer.extend(kept)
+    graph.initializer.extend(used)
     del graph.value_info[:]
-    for entry in [one for one in copy.metadata_props if one.key == EDITS]:
+    for entry in [entry for entry in copy.metadata_props if entry.key == EDITS]:
         copy.metadata_props.remove(entry)
-    copy.metadata_props.add(key=EDITS, value=noted)
+    copy.metadata_props.add(key=EDITS, value=edits_json)
     return copy
 
 
-def _end(gone: Mapping[str, str], name: str) -> str:
-    while name in gone:
-        name = gone[name]
+def _end(replaced: Mapping[str, str], name: str) -> str:
+    while name in replaced:
+        name = replaced[name]
     return name
 
 
@@ -116,21 +118,23 @@ def _rescaled(graph: onnx.GraphProto, point: DataPoint, scale: float, zero: int)
 
 def _biases(
     graph: onnx.GraphProto,
-    found: EditPoints,
+    edit_points: EditPoints,
     edits: Edits,
     scales: Mapping[str, tuple[float, int]],
     stored: Mapping[str, onnx.TensorProto],
 ) -> None:
     """Requantize int32 biases, whose scale must be that of their products."""
     readers = {node.input[0]: node for node in graph.node if node.op_type == "DequantizeLinear"}
-    for layer in found.layers.values():
+    for layer in edit_points.layers.values():
         touched = layer.data in edits.data or layer.weight in edits.weights
-        plain = layer.data in edits.float_data or layer.weight in edits.float_weights
-        if not layer.bias or not layer.data or not touched or plain:
+        as_float = layer.data in edits.float_data or layer.weight in edits.float_weights
+        if not layer.bias or not layer.data or not touched or as_float:
             continue
         reader = readers[layer.bias]
         old = numpy_helper.to_array(stored[reader.input[1]]).astype(np.float64)
-        weight = found.weights[layer.weight].scale.astype(np.float64) * edits.weights.get(layer.weight, 1.0)
+        weight = edit_points.weights[layer.weight].scale.astype(np.float64) * edits.weights.get(
+            layer.weight, 1.0
+        )
         new = np.broadcast_to(
             scales[layer.data][0] * weight.reshape(-1), old.shape if old.ndim else ()
         ).copy()

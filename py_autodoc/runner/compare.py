@@ -160,10 +160,10 @@ def _inputs_for(runner: InferenceRunner, first: InferenceRunner, sample: Sample)
     values = sample if set(names) <= sample.keys() else dict(zip(names, sample.values(), strict=False))
     fits = all(one.name in values and values[one.name].shape == one.shape for one in runner.specs)
     if not fits:
-        shown = [", ".join(one.shown for one in side.specs) for side in (first, runner)]
+        labels = [", ".join(spec.label for spec in side.specs) for side in (first, runner)]
         raise InputError(
             "inputs-differ",
-            f"The inputs differ: {first.name} takes {shown[0]}; {runner.name} takes {shown[1]}.",
+            f"The inputs differ: {first.name} takes {labels[0]}; {runner.name} takes {labels[1]}.",
             "Compare models with the same inputs.",
         )  # fmt: skip
     return {one.name: values[one.name].astype(one.dtype, copy=False) for one in runner.specs}

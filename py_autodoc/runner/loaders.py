@@ -128,7 +128,7 @@ class ImageFolderLoader(DataLoader):
         self.files, at = images.files, images.path
         if image_input([spec]).shape[0] != 1:
             raise InputError(
-                "no-image-input", f"{spec.shown} takes several images at once.", "Set the batch to 1."
+                "no-image-input", f"{spec.label} takes several images at once.", "Set the batch to 1."
             )
         self._spec = spec
         usual = 1.0 if spec.dtype.kind in "iu" else 1 / 255

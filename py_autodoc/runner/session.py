@@ -101,7 +101,9 @@ class InferenceRunner:
         images = images_in(data)
         if images is not None:
             spec = image_input(self.specs)
-            loader: DataLoader = ImageFolderLoader(images.path, spec, preprocessing=images.how(spec))
+            loader: DataLoader = ImageFolderLoader(
+                images.path, spec, preprocessing=images.preprocessing_for(spec)
+            )
             source = loader.source
         elif isinstance(data, (str, os.PathLike, Mapping)):
             loader = ArrayLoader(data, self.specs)

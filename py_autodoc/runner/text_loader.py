@@ -223,13 +223,13 @@ def _common(specs: Sequence[InputSpec]) -> tuple[int, int]:
         if len(one.shape) != 2 or (kind_of(one.name) == IDS and one.dtype.kind not in "iu"):
             raise InputError(
                 "no-text-input",
-                f"{one.shown} is not an input for text, which has integers of shape batch × length.",
+                f"{one.label} is not an input for text, which has integers of shape batch × length.",
             )
     shapes = {(one.shape[0], one.shape[1]) for one in specs}
     if len(shapes) > 1:
-        shown = ", ".join(one.shown for one in specs)
+        labels = ", ".join(spec.label for spec in specs)
         raise OptionError(
-            "no-text-input", f"The inputs have different shapes: {shown}.", "Set them with --input-shape."
+            "no-text-input", f"The inputs have different shapes: {labels}.", "Set them with --input-shape."
         )
     return shapes.pop()
 

@@ -8,7 +8,7 @@ from py_autodoc.samples.preprocessing import Preprocessing
 from py_autodoc.samples.read import read_arrays, read_samples, sample_files, samples_in, split
 from py_autodoc.samples.runnable_analysis import analysis_at_sizes
 from py_autodoc.samples.sample_source import choose_samples
-from py_autodoc.samples.specs import InputSpec, Sample, input_specs, matched, sizes_in
+from py_autodoc.samples.specs import InputSpec, Sample, cast_to_inputs, input_specs, sizes_in
 
 __all__ = [
     "IMAGES",
@@ -17,11 +17,11 @@ __all__ = [
     "Preprocessing",
     "Sample",
     "analysis_at_sizes",
+    "cast_to_inputs",
     "choose_samples",
     "image_input",
     "images_in",
     "input_specs",
-    "matched",
     "read_arrays",
     "read_image",
     "read_samples",

@@ -57,28 +57,30 @@ class Images:
             preprocessing = given_preprocessing(preprocessing)
         self.preprocessing = preprocessing
 
-    def how(self, spec: InputSpec) -> Preprocessing:
+    def preprocessing_for(self, spec: InputSpec) -> Preprocessing:
         """Return the preprocessing for an input. Raises: OptionError if neither model nor caller has one."""
-        found = self.preprocessing or spec.preprocessing
-        if found is None and spec.dtype.kind in "iu":
+        preprocessing = self.preprocessing or spec.preprocessing
+        if preprocessing is None and spec.dtype.kind in "iu":
             return NAMED["0..255"]
-        if found is None:
+        if preprocessing is None:
             raise OptionError(
                 "no-preprocessing",
-                f"The model's metadata has no preprocessing for {spec.shown} (range, mean, crop).",
+                f"The model's metadata has no preprocessing for {spec.label} (range, mean, crop).",
                 f"Pass it with --preprocessing: a preprocessor_config.json, or one of {', '.join(NAMED)}.",
             )  # fmt: skip
-        return found
+        return preprocessing
 
     def sizes(self, name: str, declared: Sequence[Any], metadata: Mapping[str, str]) -> dict[str, Array]:
         """Return an array with the shape of images, by input name; empty if the shape is unknown."""
-        how = self.preprocessing or preprocessing_of(metadata)
-        if how is None or how.result is None or len(declared) != 4:
+        preprocessing = self.preprocessing or preprocessing_of(metadata)
+        if preprocessing is None or preprocessing.output_size is None or len(declared) != 4:
             return {}
         last = declared[3] in (1, 3)
         channels = declared[3] if last else declared[1]
-        shape = (1, *how.result, channels) if last else (1, channels, *how.result)
-        if not all(isinstance(one, int) for one in shape):
+        shape = (
+            (1, *preprocessing.output_size, channels) if last else (1, channels, *preprocessing.output_size)
+        )
+        if not all(isinstance(size, int) for size in shape):
             return {}
         return {name: np.broadcast_to(np.zeros((), np.int8), shape)}
 
@@ -87,25 +89,29 @@ class Images:
 
         Raises: InputError, OptionError, RequirementError.
         """
-        how, batch = self.how(spec), spec.shape[0]
+        preprocessing, batch = self.preprocessing_for(spec), spec.shape[0]
         least = len(self.files) // batch
         if not least:
             raise InputError(
                 "no-samples",
-                f"{spec.shown} takes {batch} images at once, but there are only {len(self.files)}.",
+                f"{spec.label} takes {batch} images at once, but there are only {len(self.files)}.",
             )
         chosen = min(count, least)
         # Folders are often sorted by class, so the first files would have the same class.
-        files = [self.files[at * len(self.files) // (chosen * batch)] for at in range(chosen * batch)]
-        for at in range(0, len(files), batch):
-            yield {spec.name: np.concatenate([read_image(one, spec, how) for one in files[at : at + batch]])}
+        files = [self.files[number * len(self.files) // (chosen * batch)] for number in range(chosen * batch)]
+        for start in range(0, len(files), batch):
+            yield {
+                spec.name: np.concatenate(
+                    [read_image(file, spec, preprocessing) for file in files[start : start + batch]]
+                )
+            }
 
 
 def image_files(path: Path) -> list[Path]:
     """Return the images of a folder and its subfolders in path order, or the image at the path."""
     if path.is_file():
         return [path] if path.suffix.lower() in IMAGES else []
-    return sorted(one for one in path.rglob("*") if one.suffix.lower() in IMAGES and one.is_file())
+    return sorted(file for file in path.rglob("*") if file.suffix.lower() in IMAGES and file.is_file())
 
 
 def images_in(data: Any) -> Images | None:
@@ -116,7 +122,7 @@ def images_in(data: Any) -> Images | None:
         return None
     path = Path(data)
     try:
-        if path.is_dir() and not any(one.suffix in (".npz", ".npy") for one in path.iterdir()):
+        if path.is_dir() and not any(file.suffix in (".npz", ".npy") for file in path.iterdir()):
             return Images(path) if image_files(path) else None
         return Images(path) if path.suffix.lower() in IMAGES and path.is_file() else None
     except (OSError, ValueError):
@@ -126,23 +132,23 @@ def images_in(data: Any) -> Images | None:
 def image_input(specs: Sequence[InputSpec]) -> InputSpec:
     """Return the only image input. Raises: InputError if the model has other inputs, or no image input."""
     if len(specs) != 1:
-        shown = ", ".join(one.shown for one in specs[:5])
+        listed = ", ".join(spec.label for spec in specs[:5])
         raise InputError(
-            "no-image-input", f"Images can be used for a model with one input; this model takes {shown}.",
+            "no-image-input", f"Images can be used for a model with one input; this model takes {listed}.",
             "Pass arrays in a .npz file instead.",
         )  # fmt: skip
     spec = specs[0]
     if len(spec.shape) != 4 or not {spec.shape[1], spec.shape[3]} & {1, 3}:
         raise InputError(
             "no-image-input",
-            f"{spec.shown} is not an input for images.",
+            f"{spec.label} is not an input for images.",
             "Pass arrays in a .npz file instead.",
         )
     return spec
 
 
-def read_image(file: Path, spec: InputSpec, how: Preprocessing) -> Array:
-    """Return an image in the form of the model's input, with a batch of 1.
+def read_image(file: Path, spec: InputSpec, preprocessing: Preprocessing) -> Array:
+    """Read an image as an array with the type and shape of the input, for a batch of 1.
 
     Raises:
         InputError: it cannot be decoded, or the result has another shape than the input.
@@ -151,31 +157,36 @@ def read_image(file: Path, spec: InputSpec, how: Preprocessing) -> Array:
     first = spec.shape[1] in (1, 3)
     channels = spec.shape[1] if first else spec.shape[3]
     height, width = spec.shape[2:] if first else spec.shape[1:3]
-    shown = _decoded(file, channels)
-    values = _resize(shown, how, (height, width))
+    image = _decoded(file, channels)
+    values = _resize(image, preprocessing, (height, width))
     if values.shape[:2] != (height, width):
-        got = f"{values.shape[0]}×{values.shape[1]}"
+        actual_size = f"{values.shape[0]}×{values.shape[1]}"
         raise InputError(
-            "image-size", f"{file.name} is {got} after {how.source}; the model takes {spec.shown}.",
+            "image-size",
+            f"{file.name} is {actual_size} after {preprocessing.source}; the model takes {spec.label}.",
             "Set the shape of the input with --input-shape, or another preprocessing with --preprocessing.",
         )  # fmt: skip
-    if how.bgr and channels == 3:
+    if preprocessing.bgr and channels == 3:
         values = values[:, :, ::-1]
-    mean, std = (_each(one, channels, empty) for one, empty in ((how.mean, 0.0), (how.std, 1.0)))
-    values = (values * how.scale - how.offset - mean) / std
+    mean, std = (
+        _per_channel(values_of, channels, empty)
+        for values_of, empty in ((preprocessing.mean, 0.0), (preprocessing.std, 1.0))
+    )
+    values = (values * preprocessing.scale - preprocessing.offset - mean) / std
     if spec.dtype.kind in "iu":
         values = np.rint(values)
-        kept = np.iinfo(spec.dtype)
-        if values.min() < kept.min or values.max() > kept.max:
+        limits = np.iinfo(spec.dtype)
+        if values.min() < limits.min or values.max() > limits.max:
             raise InputError(
-                "image-range", f"{file.name}: the values after {how.source} do not fit {spec.dtype}.",
+                "image-range",
+                f"{file.name}: the values after {preprocessing.source} do not fit {spec.dtype}.",
                 "Use --preprocessing 0..255.",
             )  # fmt: skip
-    laid = values.transpose(2, 0, 1) if first else values
-    return np.ascontiguousarray(laid[None]).astype(spec.dtype)
+    arranged = values.transpose(2, 0, 1) if first else values
+    return np.ascontiguousarray(arranged[None]).astype(spec.dtype)
 
 
-def _each(values: tuple[float, ...], channels: int, empty: float) -> Array:
+def _per_channel(values: tuple[float, ...], channels: int, empty: float) -> Array:
     """Return one number per channel, from a single number or, for a grey image, the middle of three."""
     if not values:
         return np.array([empty])
@@ -206,31 +217,31 @@ def _decoded(file: Path, channels: int) -> Any:
         raise InputError("bad-image", f"{file.name} cannot be read as an image.") from fault
 
 
-def _resize(image: Any, how: Preprocessing, input_size: tuple[int, int]) -> Array:
+def _resize(image: Any, preprocessing: Preprocessing, input_size: tuple[int, int]) -> Array:
     """Return pixels in the required size: height × width × channels, from 0 to 255."""
-    size = how.size or input_size
-    if how.resize == LETTERBOX:
+    size = preprocessing.size or input_size
+    if preprocessing.resize == LETTERBOX:
         return _letterbox(_pixels(image), size)
-    if how.resize == STRETCH:
-        image = image.resize((size[1], size[0]), how.filter)
-    elif how.resize in (SHORTEST, LONGEST):
-        height, width = _scaled(image.height, image.width, how)
-        image = image.resize((width, height), how.filter)
+    if preprocessing.resize == STRETCH:
+        image = image.resize((size[1], size[0]), preprocessing.filter)
+    elif preprocessing.resize in (SHORTEST, LONGEST):
+        height, width = _scaled(image.height, image.width, preprocessing)
+        image = image.resize((width, height), preprocessing.filter)
     pixels = _pixels(image)
-    return pixels if how.crop is None else _center_crop(pixels, how.crop)
+    return pixels if preprocessing.crop is None else _center_crop(pixels, preprocessing.crop)
 
 
 def _pixels(image: Any) -> Array:
-    found = np.asarray(image, np.float64)
-    return found[:, :, None] if found.ndim == 2 else found
+    pixels = np.asarray(image, np.float64)
+    return pixels[:, :, None] if pixels.ndim == 2 else pixels
 
 
-def _scaled(height: int, width: int, how: Preprocessing) -> tuple[int, int]:
+def _scaled(height: int, width: int, preprocessing: Preprocessing) -> tuple[int, int]:
     """Return the size with the shorter side at ``edge``, rounded as in transformers and torchvision."""
     short, long = min(height, width), max(height, width)
-    exact = float(how.edge)
-    if how.longest and long / short * exact > how.longest:
-        exact = how.longest * short / long
+    exact = float(preprocessing.edge)
+    if preprocessing.longest and long / short * exact > preprocessing.longest:
+        exact = preprocessing.longest * short / long
     edge, other = round(exact), int(exact * long / short)
     return (edge, other) if height <= width else (other, edge)
 
@@ -250,20 +261,20 @@ def _center_crop(pixels: Array, size: tuple[int, int]) -> Array:
 def _letterbox(pixels: Array, size: tuple[int, int]) -> Array:
     """Resize an image to fit and centre it on grey (letterbox)."""
     ratio = min(size[0] / pixels.shape[0], size[1] / pixels.shape[1])
-    height, width = (max(1, round(one * ratio)) for one in pixels.shape[:2])
-    found = np.full((*size, pixels.shape[2]), float(_GREY))
+    height, width = (max(1, round(side * ratio)) for side in pixels.shape[:2])
+    canvas = np.full((*size, pixels.shape[2]), float(_GREY))
     top, left = round((size[0] - height) / 2 - 0.1), round((size[1] - width) / 2 - 0.1)
-    found[top : top + height, left : left + width] = _linear(pixels, height, width)
-    return found
+    canvas[top : top + height, left : left + width] = _linear(pixels, height, width)
+    return canvas
 
 
 def _linear(pixels: Array, height: int, width: int) -> Array:
     """Interpolate between four neighbours as in OpenCV: unlike Pillow, without smoothing large images."""
     for axis, size in ((0, height), (1, width)):
         old = pixels.shape[axis]
-        at = np.clip((np.arange(size) + 0.5) * old / size - 0.5, 0, old - 1)
-        low = np.floor(at).astype(int)
+        positions = np.clip((np.arange(size) + 0.5) * old / size - 0.5, 0, old - 1)
+        low = np.floor(positions).astype(int)
         high = np.minimum(low + 1, old - 1)
-        share = (at - low).reshape([-1 if one == axis else 1 for one in range(3)])
+        share = (positions - low).reshape([-1 if number == axis else 1 for number in range(3)])
         pixels = pixels.take(low, axis) * (1 - share) + pixels.take(high, axis) * share
     return np.rint(pixels)

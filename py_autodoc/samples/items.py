@@ -22,7 +22,7 @@ def as_arrays(item: Any, names: Sequence[str]) -> Mapping[str, Any]:
         item = item[0]
     if isinstance(item, Mapping):
         return {str(name): _array(value) for name, value in item.items()}
-    if isinstance(item, (tuple, list)) and any(np.ndim(_array(one)) for one in item):
+    if isinstance(item, (tuple, list)) and any(np.ndim(_array(member)) for member in item):
         if len(item) < len(names):
             raise InputError(
                 "sample-missing", f"The data yields {len(item)} arrays; the model takes {', '.join(names)}."

@@ -26,7 +26,7 @@ def synthetic_samples(specs: list[InputSpec], count: int = 1, seed: int = 0) -> 
 
     Raises: InputError: the samples are too large in total.
     """
-    size = sum(prod(one.shape) * one.dtype.itemsize for one in specs)
+    size = sum(prod(spec.shape) * spec.dtype.itemsize for spec in specs)
     if size * count > MAX_BYTES:
         raise InputError(
             "inputs-too-large",
@@ -34,9 +34,9 @@ def synthetic_samples(specs: list[InputSpec], count: int = 1, seed: int = 0) -> 
             "Use fewer samples.",
         )
     random = np.random.Generator(np.random.PCG64(seed))
-    longest = max((size for one in specs if one.role == "tokens" for size in one.shape[-1:]), default=1)
+    longest = max((size for spec in specs if spec.role == "tokens" for size in spec.shape[-1:]), default=1)
     for _ in range(count):
-        yield {one.name: _values(one, random, longest) for one in specs}
+        yield {spec.name: _values(spec, random, longest) for spec in specs}
 
 
 def _values(spec: InputSpec, random: np.random.Generator, longest: int) -> np.ndarray[Any, Any]:

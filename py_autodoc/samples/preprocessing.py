@@ -33,7 +33,7 @@ _CUBIC = (
     "Levit", "MobileViT", "OwlViT", "Perceiver", "PoolFormer", "Pvt", "Siglip", "Vilt",
 )  # fmt: skip
 """Processors of transformers whose default filter is bicubic."""
-_PLAIN = ("Gemma4", "MobileViT", "RTDetr")
+_UNNORMALIZED = ("Gemma4", "MobileViT", "RTDetr")
 """Processors that have a mean but do not normalize unless the settings say so."""
 
 
@@ -67,7 +67,7 @@ class Preprocessing:
     """The channels are in the order blue, green, red."""
 
     @property
-    def result(self) -> tuple[int, int] | None:
+    def output_size(self) -> tuple[int, int] | None:
         """Return height and width of the result if they do not depend on the image."""
         return self.crop or (self.size if self.resize in (STRETCH, LETTERBOX) else None)
 
@@ -91,7 +91,7 @@ def given_preprocessing(text: PathLike) -> Preprocessing:
     """
     if str(text) in NAMED:
         return NAMED[str(text)]
-    path, known = Path(text), ", ".join(NAMED)
+    path, names = Path(text), ", ".join(NAMED)
     name = base_name(path)[:200]
     try:
         if path.stat().st_size > _MAX_BYTES:
@@ -100,29 +100,29 @@ def given_preprocessing(text: PathLike) -> Preprocessing:
     except OSError as fault:
         raise OptionError(
             "bad-preprocessing", f"{name} is neither a known preprocessing nor a readable file.",
-            f"Pass a preprocessor_config.json, or one of {known}.",
+            f"Pass a preprocessor_config.json, or one of {names}.",
         ) from fault  # fmt: skip
     except ValueError as fault:
         raise InputError("bad-preprocessing", f"{name} is not a JSON file.") from fault
-    found = _hugging_face(content, name)
-    if found is None:
+    preprocessing = _hugging_face(content, name)
+    if preprocessing is None:
         raise InputError(
             "bad-preprocessing", f"{name} does not define how images are scaled and normalized.",
-            f"Pass a preprocessor_config.json of transformers, or one of {known}.",
+            f"Pass a preprocessor_config.json of transformers, or one of {names}.",
         )  # fmt: skip
-    return found
+    return preprocessing
 
 
 def preprocessing_of(metadata: Mapping[str, str]) -> Preprocessing | None:
     """Return the preprocessing in a model's metadata; None if it is missing or incomplete."""
     try:
-        found = read_metadata(metadata)
-        config = found.processor_config or {}
+        hf_metadata = read_metadata(metadata)
+        config = hf_metadata.processor_config or {}
         for role in ("image_processor", "feature_extractor"):
             processor = _hugging_face(config.get(role), PROCESSOR_CONFIG)
             if processor is not None:
                 return processor
-        timm = (found.config or {}).get("pretrained_cfg")
+        timm = (hf_metadata.config or {}).get("pretrained_cfg")
         return _timm(timm) or _ultralytics(metadata) or _standard(metadata)
     except (TypeError, ValueError, KeyError, OverflowError):
         return None
@@ -139,7 +139,7 @@ def _hugging_face(config: Any, source: str) -> Preprocessing | None:
 def _processor(config: Mapping[str, Any], source: str) -> Preprocessing | None:
     kind = str(config.get("image_processor_type") or config.get("feature_extractor_type") or "")
     mean, std = _numbers(config.get("image_mean")), _numbers(config.get("image_std"))
-    normalizes = bool(config.get("do_normalize", bool(mean) and not kind.startswith(_PLAIN)))
+    normalizes = bool(config.get("do_normalize", bool(mean) and not kind.startswith(_UNNORMALIZED)))
     if not (kind or mean or "do_rescale" in config or "do_resize" in config) or (
         normalizes and not (mean and std)
     ):
@@ -159,9 +159,9 @@ def _processor(config: Mapping[str, Any], source: str) -> Preprocessing | None:
         if not isinstance(size, dict):
             return None
         if "shortest_edge" in size:
-            resize, edge = SHORTEST, _side(size["shortest_edge"])
+            resize, edge = SHORTEST, _pixel_count(size["shortest_edge"])
             if "longest_edge" in size:
-                resize, longest = LONGEST, _side(size["longest_edge"])
+                resize, longest = LONGEST, _pixel_count(size["longest_edge"])
             if convnext:
                 # Small images are cropped from larger ones, large ones are stretched.
                 if edge < 384:
@@ -169,13 +169,13 @@ def _processor(config: Mapping[str, Any], source: str) -> Preprocessing | None:
                 else:
                     resize, target = STRETCH, (edge, edge)
         elif "height" in size and "width" in size:
-            resize, target = STRETCH, (_side(size["height"]), _side(size["width"]))
+            resize, target = STRETCH, (_pixel_count(size["height"]), _pixel_count(size["width"]))
         else:
             return None
     chosen = config.get("resample")
     if chosen is None:
         chosen = BICUBIC if kind.startswith(_CUBIC) else BILINEAR
-    if int(chosen) not in range(6) or any(one <= 0 for one in std):
+    if int(chosen) not in range(6) or any(deviation <= 0 for deviation in std):
         return None
     rescales = bool(config.get("do_rescale", True))
     return Preprocessing(
@@ -190,10 +190,10 @@ def _timm(config: Any) -> Preprocessing | None:
     """Return timm's evaluation: the shorter side to the size divided by ``crop_pct``, then a centre crop."""
     if not isinstance(config, dict) or "mean" not in config or "input_size" not in config:
         return None
-    height, width = (_side(one) for one in config["input_size"][-2:])
+    height, width = (_pixel_count(side) for side in config["input_size"][-2:])
     squash = config.get("crop_mode") == "squash"
     share, std = float(config.get("crop_pct") or 0.875), _numbers(config["std"])
-    if share <= 0 or any(one <= 0 for one in std):
+    if share <= 0 or any(deviation <= 0 for deviation in std):
         return None
     return Preprocessing(
         "pretrained_cfg", STRETCH if squash else SHORTEST, (height, width) if squash else None,
@@ -211,12 +211,12 @@ def _ultralytics(metadata: Mapping[str, str]) -> Preprocessing | None:
         size = ast.literal_eval(metadata["imgsz"][:64].strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    found = _pair(list(size) if isinstance(size, tuple) else size)
-    if found is None:
+    target = _pair(list(size) if isinstance(size, tuple) else size)
+    if target is None:
         return None
     if metadata.get("task") == "classify":
-        return Preprocessing("imgsz of Ultralytics", SHORTEST, edge=min(found), crop=found)
-    return Preprocessing("imgsz of Ultralytics", LETTERBOX, found)
+        return Preprocessing("imgsz of Ultralytics", SHORTEST, edge=min(target), crop=target)
+    return Preprocessing("imgsz of Ultralytics", LETTERBOX, target)
 
 
 def _standard(metadata: Mapping[str, str]) -> Preprocessing | None:
@@ -226,11 +226,11 @@ def _standard(metadata: Mapping[str, str]) -> Preprocessing | None:
         "Normalized_0_1": NAMED["0..1"],
         "Normalized_1_1": NAMED["-1..1"],
     }  # fmt: skip
-    known = ranges.get(metadata.get("Image.NominalPixelRange", ""))
-    if known is None:
+    named_range = ranges.get(metadata.get("Image.NominalPixelRange", ""))
+    if named_range is None:
         return None
     return Preprocessing(
-        "Image.NominalPixelRange", scale=known.scale, mean=known.mean, std=known.std,
+        "Image.NominalPixelRange", scale=named_range.scale, mean=named_range.mean, std=named_range.std,
         bgr=metadata.get("Image.BitmapPixelFormat") == "Bgr8",
     )  # fmt: skip
 
@@ -239,23 +239,27 @@ def _numbers(value: Any) -> tuple[float, ...]:
     """Return one number per channel; empty if there are none."""
     if value is None:
         return ()
-    found = tuple(float(one) for one in value) if isinstance(value, (list, tuple)) else (float(value),)
-    return found if len(found) in (1, 3) and all(abs(one) < 1e6 for one in found) else ()
+    numbers = tuple(float(item) for item in value) if isinstance(value, (list, tuple)) else (float(value),)
+    return numbers if len(numbers) in (1, 3) and all(abs(number) < 1e6 for number in numbers) else ()
 
 
 def _pair(value: Any) -> tuple[int, int] | None:
     """Return height and width."""
     if isinstance(value, dict):
         if "height" in value and "width" in value:
-            return _side(value["height"]), _side(value["width"])
+            return _pixel_count(value["height"]), _pixel_count(value["width"])
         value = value.get("shortest_edge")
     if isinstance(value, (list, tuple)) and len(value) == 2:
-        return _side(value[0]), _side(value[1])
-    return None if value is None or isinstance(value, (list, tuple)) else (_side(value), _side(value))
+        return _pixel_count(value[0]), _pixel_count(value[1])
+    return (
+        None
+        if value is None or isinstance(value, (list, tuple))
+        else (_pixel_count(value), _pixel_count(value))
+    )
 
 
-def _side(value: Any) -> int:
-    found = int(value)
-    if not 1 <= found <= _MAX_SIDE:
-        raise ValueError(f"{found} pixels")
-    return found
+def _pixel_count(value: Any) -> int:
+    pixels = int(value)
+    if not 1 <= pixels <= _MAX_SIDE:
+        raise ValueError(f"{pixels} pixels")
+    return pixels

@@ -14,7 +14,7 @@ import numpy as np
 
 from py_autodoc.errors import InputError, PathError
 from py_autodoc.graph.protobuf.probe import base_name
-from py_autodoc.samples.specs import InputSpec, Sample, matched
+from py_autodoc.samples.specs import InputSpec, Sample, cast_to_inputs
 
 MAX_FILE = 1 << 32
 """Maximum bytes of a file, and of the unpacked content of an archive."""
@@ -39,24 +39,28 @@ def read_samples(
         PathError: there is nothing at the path.
         InputError: a file has no such arrays; the message names file, input and shapes.
     """
-    given = 0
+    count = 0
     for file in sample_files(path):
         for sample in samples_in(read_arrays(file), specs, file.name):
-            if given == limit:
+            if count == limit:
                 return
-            given += 1
+            count += 1
             yield sample
 
 
 def sample_files(path: str | os.PathLike[str]) -> list[Path]:
     """Return the file, or the files of the folder sorted by name. Raises: PathError, InputError."""
-    at = Path(path)
+    location = Path(path)
     try:
-        at.stat()
+        location.stat()
     except (OSError, ValueError) as fault:
-        shown = base_name(path)[:_LONGEST]
-        raise PathError("path-missing", f"{shown}: no such file or folder, or it cannot be read.") from fault
-    files = sorted(one for one in at.iterdir() if one.suffix in (".npz", ".npy")) if at.is_dir() else [at]
+        name = base_name(path)[:_LONGEST]
+        raise PathError("path-missing", f"{name}: no such file or folder, or it cannot be read.") from fault
+    files = (
+        sorted(file for file in location.iterdir() if file.suffix in (".npz", ".npy"))
+        if location.is_dir()
+        else [location]
+    )
     if not files:
         raise InputError(
             "no-samples", f"{base_name(path)}: the folder contains no .npz file, .npy file or image."
@@ -70,14 +74,16 @@ def samples_in(
     """Yield the samples of arrays by input, as for a file. Raises: InputError, naming ``source``."""
     if len(specs) == 1 and len(arrays) == 1:
         arrays = {specs[0].name: next(iter(arrays.values()))}
-    rows = {one.name: split(arrays[one.name], one.shape) for one in specs if one.name in arrays}
+    rows = {spec.name: split(arrays[spec.name], spec.shape) for spec in specs if spec.name in arrays}
     counts = {len(parts) for parts in rows.values()}
     if len(counts) > 1:
-        shown = ", ".join(f"{name} {len(parts)}" for name, parts in rows.items())
-        raise InputError("sample-counts", f"{source}: the inputs have different numbers of samples: {shown}.")
-    for at in range(max(counts, default=1)):
-        given = {name: parts[at] for name, parts in rows.items()}
-        yield matched(arrays | given, specs, source)
+        listed = ", ".join(f"{name} {len(parts)}" for name, parts in rows.items())
+        raise InputError(
+            "sample-counts", f"{source}: the inputs have different numbers of samples: {listed}."
+        )
+    for index in range(max(counts, default=1)):
+        sample = {name: parts[index] for name, parts in rows.items()}
+        yield cast_to_inputs(arrays | sample, specs, source)
 
 
 def split(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
@@ -88,7 +94,7 @@ def split(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> list[np.ndarra
         return list(array)
     size = shape[0] if shape else 0
     if array.ndim and size and array.shape[1:] == shape[1:] and array.shape[0] % size == 0:
-        return [array[at : at + size] for at in range(0, array.shape[0], size)]
+        return [array[start : start + size] for start in range(0, array.shape[0], size)]
     return [array]
 
 
@@ -112,7 +118,7 @@ def read_arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 def _check_size(file: Path) -> None:
     with zipfile.ZipFile(file) as archive:
-        if sum(one.file_size for one in archive.infolist()) > MAX_FILE:
+        if sum(member.file_size for member in archive.infolist()) > MAX_FILE:
             raise InputError("sample-too-large", f"{file.name} contains more than 4 GB.")
 
 

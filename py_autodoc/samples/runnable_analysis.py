@@ -30,11 +30,11 @@ def analysis_at_sizes(
 
     Raises: InputError: model or data cannot be read.
     """
-    known: dict[str, int] = {}
+    data_sizes: dict[str, int] = {}
     if data is not None:
         brief = run_analysis(os.fspath(model), Options(brief=True))
-        known = sizes_in(_arrays(data, brief), brief)
-    chosen = {**known, **(bindings or {})}
+        data_sizes = sizes_in(_arrays(data, brief), brief)
+    chosen = {**data_sizes, **(bindings or {})}
     return run_analysis(
         os.fspath(model), Options(bindings=chosen, input_shapes=shapes or {}, assume=True, hardware=hardware)
     )
@@ -59,6 +59,6 @@ def _arrays(data: Any, analysis: Analysis) -> Mapping[str, Any]:
             for number in analysis.model.graphs[0].inputs
             if analysis.model.tensors[number].kind == TensorKind.INPUT
         ]
-        for one in data:
-            return as_arrays(one, names)
+        for item in data:
+            return as_arrays(item, names)
     return {}

@@ -51,39 +51,39 @@ def choose_samples(
     source, images = "given", images_in(data)
     if images is not None:
         spec = image_input(listed)
-        source = f"images of {base_name(images.path)}, {images.how(spec).source}"
-        found = _listed(images.samples(spec, most))
+        source = f"images of {base_name(images.path)}, {images.preprocessing_for(spec).source}"
+        samples = _listed(images.samples(spec, most))
     elif isinstance(data, (str, os.PathLike)):
-        found, source = _listed(read_samples(data, listed, most)), base_name(data)
+        samples, source = _listed(read_samples(data, listed, most)), base_name(data)
     elif isinstance(data, (np.ndarray, Mapping)):
         arrays = {"": data} if isinstance(data, np.ndarray) else data
-        named = {name: np.asarray(one) for name, one in arrays.items()}
-        found = _listed(islice(samples_in(named, listed, "The data"), most))
+        named = {name: np.asarray(array) for name, array in arrays.items()}
+        samples = _listed(islice(samples_in(named, listed, "The data"), most))
     elif isinstance(data, Iterable):
-        names = [one.name for one in listed]
-        rows = (samples_in(dict(as_arrays(one, names)), listed, "The data") for one in data)
-        found = _listed(islice(chain.from_iterable(rows), most))
+        names = [spec.name for spec in listed]
+        rows = (samples_in(dict(as_arrays(item, names)), listed, "The data") for item in data)
+        samples = _listed(islice(chain.from_iterable(rows), most))
     else:
         raise OptionError(
             "bad-data",
             f"An object of type {type(data).__name__} cannot be used as data.",
             "Pass a file, a folder, a mapping, an array or an iterable of these.",
         )
-    if not found:
+    if not samples:
         raise InputError("no-samples", "The data contains no sample.")
-    return found, source
+    return samples, source
 
 
 def _listed(samples: Iterable[Sample]) -> list[Sample]:
     """Return all samples if they fit into memory. Raises: InputError."""
-    found: list[Sample] = []
+    kept_samples: list[Sample] = []
     total = 0
-    for one in samples:
-        total += sum(value.nbytes for value in one.values())
+    for sample in samples:
+        total += sum(value.nbytes for value in sample.values())
         if total > MAX_BYTES:
             raise InputError(
-                "samples-too-large", f"{len(found) + 1:,} samples take more than {size(MAX_BYTES)}.",
+                "samples-too-large", f"{len(kept_samples) + 1:,} samples take more than {size(MAX_BYTES)}.",
                 "Use fewer with --samples.",
             )  # fmt: skip
-        found.append(one)
-    return found
+        kept_samples.append(sample)
+    return kept_samples

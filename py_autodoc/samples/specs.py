@@ -36,8 +36,8 @@ class InputSpec:
     """Preprocessing of images for this input in the model's metadata."""
 
     @property
-    def shown(self) -> str:
-        """Return its form for messages: ``images float32 1×3×224×224``."""
+    def label(self) -> str:
+        """Return name, type and shape, for messages: ``images float32 1×3×224×224``."""
         return f"{self.name} {self.dtype} {'×'.join(map(str, self.shape)) or 'scalar'}"
 
 
@@ -48,8 +48,8 @@ def input_specs(analysis: Analysis) -> list[InputSpec]:
         OptionError: a dimension of an input is unknown (``bind`` it).
         InputError: an input is not a tensor, has a type that NumPy does not support, or all are too large.
     """
-    file, ports = analysis.model.file.name, {one.tensor: one for one in analysis.identified.inputs}
-    found = []
+    file, ports = analysis.model.file.name, {port.tensor: port for port in analysis.identified.inputs}
+    specs = []
     for number in analysis.model.graphs[0].inputs:
         tensor = analysis.model.tensors[number]
         if tensor.kind != TensorKind.INPUT:
@@ -58,7 +58,7 @@ def input_specs(analysis: Analysis) -> list[InputSpec]:
             raise InputError("input-container", f"{file}: the input {tensor.name} is a {tensor.container}.")
         port = ports.get(number)
         shape = _sizes(analysis.types.shapes[number], tensor.name, file)
-        found.append(
+        specs.append(
             InputSpec(
                 tensor.name,
                 _dtype(analysis.types.dtypes[number] or tensor.dtype, tensor.name, file),
@@ -68,18 +68,18 @@ def input_specs(analysis: Analysis) -> list[InputSpec]:
                 preprocessing_of(analysis.model.metadata) if len(shape) == 4 else None,
             )
         )
-    if sum(prod(one.shape) * one.dtype.itemsize for one in found) > MAX_BYTES:
-        shown = ", ".join(one.shown for one in found)
-        raise InputError("inputs-too-large", f"{file}: the inputs take more than 2 GB: {shown}.")
-    return found
+    if sum(prod(spec.shape) * spec.dtype.itemsize for spec in specs) > MAX_BYTES:
+        listed = ", ".join(spec.label for spec in specs)
+        raise InputError("inputs-too-large", f"{file}: the inputs take more than 2 GB: {listed}.")
+    return specs
 
 
 def _dtype(number: int, name: str, file: str) -> np.dtype[Any]:
     try:
-        found: np.dtype[Any] = np.dtype(helper.tensor_dtype_to_np_dtype(number))
+        dtype: np.dtype[Any] = np.dtype(helper.tensor_dtype_to_np_dtype(number))
     except (KeyError, ValueError, TypeError) as fault:
         raise InputError("input-type", f"{file}: the type of the input {name} is unknown.") from fault
-    return found
+    return dtype
 
 
 def _sizes(shape: tuple[int | str | None, ...] | None, name: str, file: str) -> tuple[int, ...]:
@@ -90,11 +90,11 @@ def _sizes(shape: tuple[int | str | None, ...] | None, name: str, file: str) -> 
     free = [size for size in shape if not isinstance(size, int)]
     if free:
         symbol = next((str(size) for size in free if size), "")
-        shown = "×".join(str(size or "?") for size in shape)
+        shape_text = "×".join(str(size or "?") for size in shape)
         option = f"--bind {symbol}=N" if symbol.isidentifier() else f"--input-shape {name}=…"
         raise OptionError(
             "unknown-size",
-            f"{file}: a dimension of the input {name} is unknown ({shown}).",
+            f"{file}: a dimension of the input {name} is unknown ({shape_text}).",
             f"Use {option}, or --assume.",
         )
     return tuple(size for size in shape if isinstance(size, int))
@@ -106,11 +106,11 @@ def sizes_in(arrays: Mapping[str, Any], analysis: Analysis) -> dict[str, int]:
     An array with one axis more than the input holds one sample per row.
     """
     inputs = [analysis.model.tensors[number] for number in analysis.model.graphs[0].inputs]
-    inputs = [one for one in inputs if one.kind == TensorKind.INPUT]
+    inputs = [tensor for tensor in inputs if tensor.kind == TensorKind.INPUT]
     named = dict(arrays)
     if len(inputs) == 1 and len(named) == 1:
         named = {inputs[0].name: next(iter(named.values()))}
-    found: dict[str, int] = {}
+    sizes_by_symbol: dict[str, int] = {}
     for tensor in inputs:
         declared = analysis.types.shapes[tensor.id]
         if declared is None or tensor.name not in named:
@@ -118,31 +118,31 @@ def sizes_in(arrays: Mapping[str, Any], analysis: Analysis) -> dict[str, int]:
         sizes = np.shape(named[tensor.name])
         sizes = sizes[1:] if len(sizes) == len(declared) + 1 else sizes
         if len(sizes) == len(declared):
-            for at, (symbol, size) in enumerate(zip(declared, sizes, strict=True)):
-                if at and isinstance(symbol, str) and symbol.isidentifier():
-                    found.setdefault(symbol, size)
-    return found
+            for axis, (symbol, size) in enumerate(zip(declared, sizes, strict=True)):
+                if axis and isinstance(symbol, str) and symbol.isidentifier():
+                    sizes_by_symbol.setdefault(symbol, size)
+    return sizes_by_symbol
 
 
-def matched(given: Mapping[str, Any], specs: list[InputSpec], source: str) -> Sample:
-    """Return arrays in the form of the inputs: each input with its type and shape, extra arrays ignored.
+def cast_to_inputs(arrays: Mapping[str, Any], specs: list[InputSpec], source: str) -> Sample:
+    """Convert arrays to the types of the inputs and check their shapes; extra arrays are ignored.
 
     A model with one input accepts a single array of any name. Integers fit any type that holds their values;
     a float input accepts any float or 8-bit integer. NaN and infinity are rejected.
 
     Raises: InputError, naming ``source`` and the input.
     """
-    named = dict(given)
+    named = dict(arrays)
     if len(specs) == 1 and len(named) == 1:
         named = {specs[0].name: next(iter(named.values()))}
-    missing = [one.shown for one in specs if one.name not in named]
+    missing = [spec.label for spec in specs if spec.name not in named]
     if missing:
         raise InputError(
             "sample-missing",
             f"{source} has no values for {', '.join(missing)}.",
             f"It contains {', '.join(list(named)[:20]) or 'nothing'}.",
         )
-    return {one.name: _cast(named[one.name], one, source) for one in specs}
+    return {spec.name: _cast(named[spec.name], spec, source) for spec in specs}
 
 
 def _cast(value: Any, spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
@@ -150,9 +150,10 @@ def _cast(value: Any, spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
     if array.dtype == object or array.dtype.kind not in "biufV":
         raise InputError("sample-type", f"{source}: {spec.name} contains {array.dtype} instead of numbers.")
     if array.shape != spec.shape:
-        got = "×".join(map(str, array.shape)) or "scalar"
+        actual_shape = "×".join(map(str, array.shape)) or "scalar"
         raise InputError(
-            "sample-shape", f"{source}: {spec.name} has the shape {got}; the model takes {spec.shown}.",
+            "sample-shape",
+            f"{source}: {spec.name} has the shape {actual_shape}; the model takes {spec.label}.",
             "Set symbolic dimensions with --bind, --input-shape or --batch-size.",
         )  # fmt: skip
     if array.dtype.kind == "f" and not np.isfinite(array).all():

@@ -53,7 +53,7 @@ class Quantize:
     samples: int | None = None
     """Maximum number of samples used; None uses 128."""
     quantizer: Any = None
-    """Quantizer of torchao; None: ``X86InductorQuantizer`` (u8 activations, s8 weights, one scale per channel)."""
+    """Quantizer of torchao; None: ``X86InductorQuantizer``: u8 activations, s8 weights per channel."""
     narrow: bool = False
     """With the default quantizer, use 7 bits for data, so that sums do not saturate on CPUs without VNNI."""
 

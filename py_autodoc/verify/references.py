@@ -238,7 +238,7 @@ def _match_inputs(
     else:
         pairs = []
     if len(pairs) != len(reference_specs) or any(a.shape != b.shape for a, b in pairs):
-        shown = [", ".join(spec.shown for spec in side) for side in (model_specs, reference_specs)]
+        shown = [", ".join(spec.label for spec in side) for side in (model_specs, reference_specs)]
         raise InputError(
             "inputs-differ",
             f"The inputs do not correspond: {model} takes {shown[0]}; {reference} takes {shown[1]}.",

@@ -127,7 +127,7 @@ def test_grey_integer_and_turned_images(tmp_path):
     grey = read_image(tmp_path / "a.png", spec(8, 8, 1), given_preprocessing("imagenet"))
     assert grey.shape == (1, 1, 8, 8)
     whole = spec(8, 8, 3, np.dtype(np.uint8))
-    values = read_image(tmp_path / "a.png", whole, Images(tmp_path).how(whole))
+    values = read_image(tmp_path / "a.png", whole, Images(tmp_path).preprocessing_for(whole))
     assert values.dtype == np.uint8
     assert values.max() > 100
     with pytest.raises(AutodocError, match="do not fit uint8"):

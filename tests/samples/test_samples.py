@@ -7,7 +7,7 @@ from onnx import TensorProto, helper
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
-from py_autodoc.samples import InputSpec, input_specs, matched, read_samples, synthetic_samples
+from py_autodoc.samples import InputSpec, cast_to_inputs, input_specs, read_samples, synthetic_samples
 
 
 def model(*inputs):
@@ -138,9 +138,9 @@ def test_what_does_not_fit_is_named(tmp_path, arrays, said):
 
 def test_values_are_not_bent():
     with pytest.raises(AutodocError, match="do not fit int64"):
-        matched({"ids": np.full((2, 5), 0.5)}, [IDS], "a.npz")
-    assert matched({"ids": np.full((2, 5), 3, np.uint8)}, [IDS], "a.npz")["ids"].dtype == np.int64
-    assert matched({"x": np.zeros(IMAGE.shape)}, [IMAGE], "a.npz")["x"].dtype == np.float32
+        cast_to_inputs({"ids": np.full((2, 5), 0.5)}, [IDS], "a.npz")
+    assert cast_to_inputs({"ids": np.full((2, 5), 3, np.uint8)}, [IDS], "a.npz")["ids"].dtype == np.int64
+    assert cast_to_inputs({"x": np.zeros(IMAGE.shape)}, [IMAGE], "a.npz")["x"].dtype == np.float32
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"text"])

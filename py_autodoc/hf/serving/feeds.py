@@ -35,41 +35,41 @@ class Feeds:
         alone = len(ports) == 1 and main not in ports
         self._renamed = {main: next(iter(ports))} if alone else {}
 
-    def __call__(self, given: Mapping[str, Any]) -> dict[str, Array]:
+    def __call__(self, values: Mapping[str, Any]) -> dict[str, Array]:
         """Return the arrays to feed.
 
         Raises:
             OptionError: an input is missing, or a value does not fit its type.
             InputError: texts of different lengths for a file without an attention mask.
         """
-        found: dict[str, Array] = {}
-        for name, value in given.items():
+        feeds: dict[str, Array] = {}
+        for name, value in values.items():
             if not isinstance(value, (torch.Tensor, np.ndarray)):
                 continue
             port = self._ports.get(self._renamed.get(name, name))
             if port is None:
                 self._left_out(name, value)
             else:
-                found[port.name] = _cast(_array(value), port)
-        if len(found) < len(self._ports):
-            self._fill(found, given)
-        return found
+                feeds[port.name] = _cast(_array(value), port)
+        if len(feeds) < len(self._ports):
+            self._fill(feeds, values)
+        return feeds
 
-    def _fill(self, found: dict[str, Array], given: Mapping[str, Any]) -> None:
-        ids = found.get(IDS)
+    def _fill(self, feeds: dict[str, Array], values: Mapping[str, Any]) -> None:
+        ids = feeds.get(IDS)
         missing = []
         for name, port in self._ports.items():
-            if name in found:
+            if name in feeds:
                 continue
             if ids is not None and name in _DEFAULTS and port.rank in (None, 2):
-                found[name] = np.full(ids.shape, _DEFAULTS[name], port.dtype)
+                feeds[name] = np.full(ids.shape, _DEFAULTS[name], port.dtype)
             else:
                 missing.append(f"{name} ({port.dtype} {port.shown()})")
         if missing:
-            got = ", ".join(name for name, value in given.items() if value is not None) or "nothing"
+            passed = ", ".join(name for name, value in values.items() if value is not None) or "nothing"
             raise OptionError(
                 "input-missing",
-                f"{self._file} needs {', '.join(missing)}; given: {got}.",
+                f"{self._file} needs {', '.join(missing)}; given: {passed}.",
                 "The task or the processor differs from that of the export.",
             )
 
@@ -109,17 +109,17 @@ def _array(value: torch.Tensor | Array) -> Array:
 
 def _cast(array: Array, port: SessionPort) -> Array:
     """Return the array in the input's type. Raises if values would be truncated."""
-    wanted = port.dtype
-    if array.dtype == wanted:
+    dtype = port.dtype
+    if array.dtype == dtype:
         return array
-    if array.dtype.kind == "f" and wanted.kind != "f":
+    if array.dtype.kind == "f" and dtype.kind != "f":
         raise OptionError(
-            "input-type", f"{port.name} takes {wanted}, not {array.dtype} {shown_shape(array.shape)}."
+            "input-type", f"{port.name} takes {dtype}, not {array.dtype} {shown_shape(array.shape)}."
         )
-    if wanted.kind in "iu" and array.size:
-        limits = np.iinfo(wanted)
+    if dtype.kind in "iu" and array.size:
+        limits = np.iinfo(dtype)
         if array.min() < limits.min or array.max() > limits.max:
             raise OptionError(
-                "input-type", f"{port.name} takes {wanted}; {array.max()} or {array.min()} does not fit."
+                "input-type", f"{port.name} takes {dtype}; {array.max()} or {array.min()} does not fit."
             )
-    return array.astype(wanted)
+    return array.astype(dtype)

@@ -68,26 +68,26 @@ class BatchRunner:
         """
         if all(_fits(feeds[name].shape, dims) for name, dims in self._fixed.items()):
             return self._session.run(feeds)
-        given = self._length(feeds)
-        if given is not None:
+        length = self._length(feeds)
+        if length is not None:
             feeds = self._padded(feeds)
         self._check(feeds)
         outputs = self._batches(feeds)
-        if given is not None:
-            outputs = [self._cut(number, one, given) for number, one in enumerate(outputs)]
+        if length is not None:
+            outputs = [self._cut(number, output, length) for number, output in enumerate(outputs)]
         return outputs
 
     def _length(self, feeds: Mapping[str, Array]) -> int | None:
         """Return the number of given tokens if the file requires more."""
-        wanted = self._fixed.get(IDS, ())
+        dims = self._fixed.get(IDS, ())
         ids = feeds.get(IDS)
-        if ids is None or len(wanted) != 2 or ids.ndim != 2 or wanted[1] in (None, ids.shape[1]):
+        if ids is None or len(dims) != 2 or ids.ndim != 2 or dims[1] in (None, ids.shape[1]):
             return None
-        if ids.shape[1] > (wanted[1] or 0):
+        if ids.shape[1] > (dims[1] or 0):
             raise OptionError(
                 "text-too-long",
-                f"{self._session.name} takes exactly {wanted[1]:,} tokens, the text has {ids.shape[1]:,}.",
-                f"Let the tokenizer cut it (truncation=True, max_length={wanted[1]}), or export the file "
+                f"{self._session.name} takes exactly {dims[1]:,} tokens, the text has {ids.shape[1]:,}.",
+                f"Let the tokenizer cut it (truncation=True, max_length={dims[1]}), or export the file "
                 "with --dynamic batch,seq.",
             )
         return int(ids.shape[1])
@@ -107,14 +107,14 @@ class BatchRunner:
                 f"{name} takes exactly {self._fixed[IDS][1]:,} tokens; the tokenizer has no padding token.",
                 "Set tokenizer.pad_token, or export the file with --dynamic batch,seq.",
             )
-        done = dict(feeds)
+        padded = dict(feeds)
         for key, array in feeds.items():
             dims, value = self._fixed.get(key, ()), self._padding.value(key)
             if value is None or len(dims) != 2 or array.ndim != 2 or dims[1] is None:
                 continue
             if array.shape[1] < dims[1]:
-                done[key] = np.pad(array, ((0, 0), (0, dims[1] - array.shape[1])), constant_values=value)
-        return done
+                padded[key] = np.pad(array, ((0, 0), (0, dims[1] - array.shape[1])), constant_values=value)
+        return padded
 
     def _check(self, feeds: Mapping[str, Array]) -> None:
         for name, dims in self._fixed.items():
@@ -146,20 +146,20 @@ class BatchRunner:
         real = min(size, count - start)
         index = np.minimum(np.arange(start, start + size), count - 1)
         outputs = self._session.run({name: array[index] for name, array in feeds.items()})
-        for port, one in zip(self._session.outputs, outputs, strict=True):
-            if one.ndim == 0 or one.shape[0] != size:
+        for port, output in zip(self._session.outputs, outputs, strict=True):
+            if output.ndim == 0 or output.shape[0] != size:
                 raise AnalysisError(
                     "batch-size",
                     f"{self._session.name} takes exactly {size} rows, and its output {port.name} "
-                    f"({shown_shape(one.shape)}) has no axis of rows to divide.",
+                    f"({shown_shape(output.shape)}) has no axis of rows to divide.",
                     "Export it with --dynamic batch.",
                 )
-        return [one[:real] for one in outputs]
+        return [output[:real] for output in outputs]
 
-    def _cut(self, number: int, one: Array, given: int) -> Array:
+    def _cut(self, number: int, output: Array, kept_tokens: int) -> Array:
         length = self._fixed[IDS][1]
-        tokens = one.ndim > 1 and one.shape[1] == length and self._tokenwise(number, one)
-        return one[:, :given] if tokens else one
+        tokens = output.ndim > 1 and output.shape[1] == length and self._tokenwise(number, output)
+        return output[:, :kept_tokens] if tokens else output
 
 
 def _fits(shape: tuple[int, ...], dims: tuple[int | None, ...]) -> bool:

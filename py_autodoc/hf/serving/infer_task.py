@@ -92,17 +92,17 @@ def _image(outputs: Sequence[SessionPort]) -> InferredTask | None:
 def _text(outputs: Sequence[SessionPort], vocabulary: int | None) -> InferredTask | None:
     port, named = _main(outputs)
     last = port.dims[-1] if port.dims else None
-    shown = f"{port.name} {port.shown()}"
+    label = f"{port.name} {port.shown()}"
     if port.name == "last_hidden_state":
         return InferredTask("feature-extraction", "high", "text in, last_hidden_state out")
     if port.rank == 2:
-        return InferredTask("text-classification", "medium" if named else "low", f"one row per text: {shown}")
+        return InferredTask("text-classification", "medium" if named else "low", f"one row per text: {label}")
     if port.rank != 3 or last is None:
         return None
     if last == vocabulary or (named and vocabulary is None and last >= _WORDS):
         sure = "medium" if named and last == vocabulary else "low"
-        return InferredTask("fill-mask", sure, f"a score for every word at every token: {shown}")
+        return InferredTask("fill-mask", sure, f"a score for every word at every token: {label}")
     if named:
         sure = "medium" if last < _WORDS else "low"
-        return InferredTask("token-classification", sure, f"one row per token: {shown}")
-    return InferredTask("feature-extraction", "low", f"one vector per token: {shown}")
+        return InferredTask("token-classification", sure, f"one row per token: {label}")
+    return InferredTask("feature-extraction", "low", f"one vector per token: {label}")

@@ -28,7 +28,7 @@ from py_autodoc.packed import special_floats
 
 transformers: Any = import_module("transformers")
 
-OWN = {
+OWN_PIPELINES = {
     "question-answering": "py_autodoc.hf.serving.question_answering.QuestionAnsweringPipeline",
 }
 """Pipelines that transformers does not have, or no longer has."""
@@ -51,23 +51,23 @@ def build(
     metadata = read_metadata(model)
     for line in metadata.warnings:
         _warn(f"{session.name}: {line}")
-    held = _config_dict(config, metadata, processor)
-    found = task or metadata.task
-    if found is None:
-        found = _inferred(session, held, metadata, infer_task)
-    found, kind = _pipeline_class(found, session.name)
+    config_dict = _config_dict(config, metadata, processor)
+    task_name = task or metadata.task
+    if task_name is None:
+        task_name = _inferred(session, config_dict, metadata, infer_task)
+    task_name, kind = _pipeline_class(task_name, session.name)
     explicit = {role: options.pop(role) for role in ROLES if role in options}
-    settings = _config(config, held, found, session)
+    settings = _config(config, config_dict, task_name, session)
     files = metadata.files
-    parts = _bounded(parts_for(kind, explicit, processor, files, held, session.name), session)
-    network = _network(session, settings, found, parts)
+    parts = _bounded(parts_for(kind, explicit, processor, files, config_dict, session.name), session)
+    network = _network(session, settings, task_name, parts)
     with _only_own_words(type(network) is OnnxModel):
         try:
-            return kind(model=network, task=found, device="cpu", **parts, **options)
+            return kind(model=network, task=task_name, device="cpu", **parts, **options)
         except ImportError as fault:
             raise RequirementError(
                 "pipeline-needs",
-                f"The pipeline {found} needs a library: {one_line(fault)}",
+                f"The pipeline {task_name} needs a library: {one_line(fault)}",
                 PIP,
             ) from fault
 
@@ -96,17 +96,17 @@ def _config_dict(config: Any, metadata: HfMetadata, processor: Any) -> dict[str,
         return dict(config.to_dict())
     if metadata.config is not None or not isinstance(processor, (str, Path)):
         return metadata.config
-    beside = Path(processor) / "config.json"
-    if not beside.is_file():
+    path = Path(processor) / "config.json"
+    if not path.is_file():
         return None
     try:
-        return dict(parse_json(beside.read_text("utf-8"), SETTINGS))
+        return dict(parse_json(path.read_text("utf-8"), SETTINGS))
     except (OSError, ValueError, TypeError) as fault:
-        raise InputError("bad-config", f"config.json cannot be read: {one_line(fault, beside)}") from fault
+        raise InputError("bad-config", f"config.json cannot be read: {one_line(fault, path)}") from fault
 
 
 def _inferred(
-    session: ServingSession, held: dict[str, Any] | None, metadata: HfMetadata, allowed: bool
+    session: ServingSession, config: dict[str, Any] | None, metadata: HfMetadata, allowed: bool
 ) -> str:
     """Infer the task of a file whose metadata does not name it."""
     name = session.name
@@ -119,7 +119,7 @@ def _inferred(
             + ("" if metadata.files else " and processor=FOLDER")
             + ", or infer_task=True to infer the task from its outputs.",
         )
-    size = held.get("vocab_size") if held else None
+    size = config.get("vocab_size") if config else None
     guess = infer(session.inputs, session.outputs, name, size if isinstance(size, int) else None)
     sure = f"{guess.confidence} confidence: {guess.reason}"
     _warn(f"{name}: inferred the task {guess.task} ({sure}). Pass task= to set it.")
@@ -129,13 +129,13 @@ def _inferred(
 def _pipeline_class(task: str, name: str) -> tuple[str, Any]:
     from transformers.pipelines import PIPELINE_REGISTRY
 
-    if task in OWN:
-        return task, _resolved(OWN[task])
+    if task in OWN_PIPELINES:
+        return task, _resolved(OWN_PIPELINES[task])
     try:
         task, entry, _ = PIPELINE_REGISTRY.check_task(task)
     except KeyError:
-        known = sorted({*PIPELINE_REGISTRY.supported_tasks, *OWN})
-        way_out = f"Known: {', '.join(known)}."
+        names = sorted({*PIPELINE_REGISTRY.supported_tasks, *OWN_PIPELINES})
+        way_out = f"Known: {', '.join(names)}."
         if task.split("_")[0] in _GENERATING:
             way_out = "Tasks that generate text need more than one run of one file."
         raise OptionError("task-unknown", f"No pipeline for {task[:80]}.", way_out) from None
@@ -171,19 +171,19 @@ def _bounded(parts: dict[str, Any], session: ServingSession) -> dict[str, Any]:
     return {**parts, "tokenizer": tokenizer}
 
 
-def _config(given: Any, held: dict[str, Any] | None, task: str, session: ServingSession) -> Any:
+def _config(config: Any, content: dict[str, Any] | None, task: str, session: ServingSession) -> Any:
     """Return the configuration as an object; without one, labels are numbered."""
-    if isinstance(given, transformers.PreTrainedConfig):
-        return given
-    if held is None:
+    if isinstance(config, transformers.PreTrainedConfig):
+        return config
+    if content is None:
         labels = label_count(task, session.outputs)
         return transformers.PreTrainedConfig(**({} if labels is None else {"num_labels": labels}))
     mapping = import_module("transformers.models.auto.configuration_auto").CONFIG_MAPPING
-    model_type = held.get("model_type")
-    known = isinstance(model_type, str) and model_type in mapping
+    model_type = content.get("model_type")
+    is_known = isinstance(model_type, str) and model_type in mapping
     try:
-        kind = mapping[model_type] if known else transformers.PreTrainedConfig
-        return kind.from_dict(special_floats(held))
+        kind = mapping[model_type] if is_known else transformers.PreTrainedConfig
+        return kind.from_dict(special_floats(content))
     except Exception as fault:
         raise InputError(
             "bad-config",

@@ -44,7 +44,7 @@ FORMS = {
 """Tasks with a known form of results; for other tasks, outputs keep the file's names."""
 
 _FEATURE_RANKS = (("last_hidden_state", 3), ("pooler_output", 2))
-_KNOWN = {name for form in FORMS.values() for name in form.needed} | {name for name, _ in _FEATURE_RANKS}
+_FIELDS = {name for form in FORMS.values() for name in form.needed} | {name for name, _ in _FEATURE_RANKS}
 
 
 class Outputs:
@@ -70,13 +70,13 @@ class Outputs:
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
         """Return the result of one run, without copies."""
-        tensors = {name: torch.from_numpy(one) for name, one in zip(self.names, arrays, strict=True)}
+        tensors = {name: torch.from_numpy(array) for name, array in zip(self.names, arrays, strict=True)}
         if self._kind is ModelOutput:
             return ModelOutput(tensors)
-        result = self._kind(**{name: one for name, one in tensors.items() if name in self._fields})
-        for name, one in tensors.items():
+        result = self._kind(**{name: tensor for name, tensor in tensors.items() if name in self._fields})
+        for name, tensor in tensors.items():
             if name not in self._fields:
-                result[name] = one
+                result[name] = tensor
         return result
 
     def tokenwise(self, number: int, array: np.ndarray[Any, Any]) -> bool:
@@ -91,20 +91,20 @@ def _named(ports: Sequence[SessionPort], form: OutputForm, task: str, file: str)
     outputs if the ranks agree.
     """
     names = [port.name for port in ports]
-    wanted = list(form.needed.items()) or (list(_FEATURE_RANKS) if form is _FEATURES else [])
-    if not wanted or (all(name in names for name in form.needed) and form.needed):
+    expected = list(form.needed.items()) or (list(_FEATURE_RANKS) if form is _FEATURES else [])
+    if not expected or (all(name in names for name in form.needed) and form.needed):
         _check_ranks(ports, form, task, file)
         return names
-    if _KNOWN.intersection(names):
+    if _FIELDS.intersection(names):
         if form.needed:
             raise _unfit(ports, form, task, file)
         return names
-    for at, ((field, rank), port) in enumerate(zip(wanted, ports, strict=False)):
+    for index, ((field, rank), port) in enumerate(zip(expected, ports, strict=False)):
         if port.rank not in (None, rank):
             if form.needed:
                 raise _unfit(ports, form, task, file)
             break
-        names[at] = field
+        names[index] = field
     if len(ports) < len(form.needed):
         raise _unfit(ports, form, task, file)
     return names

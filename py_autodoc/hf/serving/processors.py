@@ -32,14 +32,14 @@ _FILES = {
 
 
 def parts_for(
-    kind: Any, parts: Mapping[str, Any], given: Any, files: Mapping[str, bytes], config: Any, name: str
+    kind: Any, parts: Mapping[str, Any], processor: Any, files: Mapping[str, bytes], config: Any, name: str
 ) -> dict[str, Any]:
     """Return the processors that a pipeline class needs.
 
     Args:
         kind: the class of the pipeline.
         parts: role → object given for it.
-        given: an object or folder to use instead of the embedded files; None uses those.
+        processor: an object or folder to use instead of the embedded files; None uses those.
         files: the processor's files embedded in the model.
         config: the model's configuration as a dict, or None.
         name: the model's name for messages.
@@ -53,32 +53,32 @@ def parts_for(
     needs = {role: getattr(kind, flag, None) for role, (_, flag) in ROLES.items() if role not in parts}
     if not any(needs.values()) and parts:
         return dict(parts)
-    found: dict[str, Any] = {}
-    if given is not None and not isinstance(given, (str, Path)):
-        found = _by_role(given)
-    elif given is not None:
-        folder = Path(given)
+    loaded: dict[str, Any] = {}
+    if processor is not None and not isinstance(processor, (str, Path)):
+        loaded = _by_role(processor)
+    elif processor is not None:
+        folder = Path(processor)
         if not folder.is_dir():
             raise PathError(
                 "path-missing",
                 f"{folder.name}: no such folder.",
                 "Pass a local folder; hub ids are not supported.",
             )
-        found = _loaded(folder, needs, folder.name)
+        loaded = _loaded(folder, needs, folder.name)
     elif files:
         with _unpacked(files, config) as folder:
-            found = _loaded(folder, needs, name)
-    missing = [role for role, need in needs.items() if need and role not in found]
+            loaded = _loaded(folder, needs, name)
+    missing = [role for role, need in needs.items() if need and role not in loaded]
     if missing:
         raise OptionError(
             "processor-missing",
             f"{name} has no {missing[0].replace('_', ' ')}, which this task needs.",
             f"Pass processor=FOLDER or {missing[0]}=….",
         )
-    return {**found, **parts}
+    return {**loaded, **parts}
 
 
-def _by_role(given: Any) -> dict[str, Any]:
+def _by_role(processor: Any) -> dict[str, Any]:
     """Return the object, and the parts of a composed processor, by role."""
     kinds = {
         "tokenizer": transformers.PreTrainedTokenizerBase,
@@ -87,13 +87,21 @@ def _by_role(given: Any) -> dict[str, Any]:
         "feature_extractor": transformers.FeatureExtractionMixin,
     }
     for role, kind in kinds.items():
-        if isinstance(given, kind):
-            parts = {part: getattr(given, part, None) for part in ROLES if part != "processor"}
-            inner = {part: one for part, one in parts.items() if role == "processor" and one is not None}
-            return {role: given, **inner}
+        if isinstance(processor, kind):
+            parts = {
+                attribute: getattr(processor, attribute, None)
+                for attribute in ROLES
+                if attribute != "processor"
+            }
+            inner = {
+                attribute: member
+                for attribute, member in parts.items()
+                if role == "processor" and member is not None
+            }
+            return {role: processor, **inner}
     raise OptionError(
         "processor-kind",
-        f"A {type(given).__name__} is not a processor of transformers.",
+        f"A {type(processor).__name__} is not a processor of transformers.",
         "Pass a tokenizer, an image processor, a feature extractor, or the folder of one.",
     )
 
@@ -114,24 +122,24 @@ def _unpacked(files: Mapping[str, bytes], config: Any) -> Iterator[Path]:
 
 
 def _loaded(folder: Path, needs: Mapping[str, bool | None], name: str) -> dict[str, Any]:
-    found = {}
+    loaded = {}
     for role, need in needs.items():
         if need is False or not _has(folder, role):
             continue
         try:
-            found[role] = _load(folder, role, name)
+            loaded[role] = _load(folder, role, name)
         except AutodocError:
             # An optional part may be of another kind: a feature extractor's file is not an image processor.
             if need:
                 raise
-    return found
+    return loaded
 
 
 def _has(folder: Path, role: str) -> bool:
     names = _FILES.get(role)
     if names is None:  # tokenizers store their vocabulary under many file names
-        known = {"tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json"}
-        return any((folder / file).is_file() for file in known) or any(folder.glob("*.model"))
+        file_names = {"tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json"}
+        return any((folder / file).is_file() for file in file_names) or any(folder.glob("*.model"))
     return any((folder / file).is_file() for file in names)
 
 

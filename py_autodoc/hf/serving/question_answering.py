@@ -67,7 +67,7 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
             value = {**before, **after}[name]
             if value is not None and value < 1:
                 raise OptionError("option-value", f"{name} is {value}; it must be at least 1.")
-        return _given(before), {}, _given(after)
+        return _without_none(before), {}, _without_none(after)
 
     def __call__(
         self, inputs: Any = None, *, question: Any = None, context: Any = None, **options: Any
@@ -99,8 +99,8 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
             raise OptionError("slow-tokenizer", "Question answering needs a fast tokenizer, for offsets.")
         question = self._cut(question, max_question_len)
         encoded, first = self._encode(question, context, doc_stride, max_seq_len)
-        side = 1 if first else 0
-        windows = [self._window(encoded, i, side) for i in range(len(encoded["input_ids"]))]
+        context_index = 1 if first else 0
+        windows = [self._window(encoded, i, context_index) for i in range(len(encoded["input_ids"]))]
         if not any(window.context.any() for window in windows):
             raise OptionError("empty-context", "The context has no word that the tokenizer knows.")
         if align_to_words:
@@ -121,17 +121,18 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
         """Return the windows from the tokenizer, and whether the question comes first."""
         tokenizer = self.tokenizer
         size = min(tokenizer.model_max_length, 384) if longest is None else longest
-        asked = len(tokenizer(question, add_special_tokens=False)["input_ids"])
-        room = size - asked - tokenizer.num_special_tokens_to_add(pair=True)
-        if room < 1:
+        question_tokens = len(tokenizer(question, add_special_tokens=False)["input_ids"])
+        context_tokens = size - question_tokens - tokenizer.num_special_tokens_to_add(pair=True)
+        if context_tokens < 1:
             raise OptionError(
                 "question-too-long", f"The question leaves no room for the context in {size} tokens.",
                 "Shorten it, or set max_question_len or max_seq_len.",
             )  # fmt: skip
-        overlap = min(size // 2, 128, room - 1) if stride is None else stride
-        if not 0 <= overlap < room:
+        overlap = min(size // 2, 128, context_tokens - 1) if stride is None else stride
+        if not 0 <= overlap < context_tokens:
             raise OptionError(
-                "option-value", f"doc_stride is {overlap}; with this question it must be 0 to {room - 1}."
+                "option-value",
+                f"doc_stride is {overlap}; with this question it must be 0 to {context_tokens - 1}.",
             )
         first = tokenizer.padding_side == "right"
         encoded = tokenizer(
@@ -145,19 +146,19 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
         )
         return encoded, first
 
-    def _window(self, encoded: Any, number: int, side: int) -> AnswerWindow:
+    def _window(self, encoded: Any, number: int, context_index: int) -> AnswerWindow:
         ids = encoded["input_ids"][number]
         offsets = np.asarray(encoded["offset_mapping"][number], np.int64).reshape(-1, 2)
-        context = np.array([one == side for one in encoded.sequence_ids(number)])
+        context = np.array([index == context_index for index in encoded.sequence_ids(number)])
         cls = self.tokenizer.cls_token_id
         null = ids.index(cls) if cls is not None and cls in ids else None
-        left = self.tokenizer.padding_side == "left"
-        return AnswerWindow(context, offsets[:, 0], offsets[:, 1], null, left)
+        left_padded = self.tokenizer.padding_side == "left"
+        return AnswerWindow(context, offsets[:, 0], offsets[:, 1], null, left_padded)
 
     def _forward(self, inputs: dict[str, Any], **_parameters: Any) -> dict[str, Any]:
-        rest = {name: inputs.pop(name) for name in ("window", "text", "is_last")}
+        window_inputs = {name: inputs.pop(name) for name in ("window", "text", "is_last")}
         outputs = self.model(**inputs)
-        return {"start": outputs["start_logits"], "end": outputs["end_logits"], **rest}
+        return {"start": outputs["start_logits"], "end": outputs["end_logits"], **window_inputs}
 
     def postprocess(
         self,
@@ -167,31 +168,36 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
         handle_impossible_answer: bool = False,
     ) -> dict[str, Any] | list[dict[str, Any]]:
         """Return the best answers over all windows of one question."""
-        found, nothing = [], []
-        for one in windows:
-            start, end = (one[name][0].float().numpy() for name in ("start", "end"))
-            answers, none = window_answers(one["window"], start, end, top_k, max_answer_len)
-            found.append(answers)
+        answers_by_window, nothing = [], []
+        for window in windows:
+            start, end = (window[name][0].float().numpy() for name in ("start", "end"))
+            answers, none = window_answers(window["window"], start, end, top_k, max_answer_len)
+            answers_by_window.append(answers)
             if none is not None:
                 nothing.append(none)
         text = windows[0]["text"]
         best = [
-            {"score": one.score, "start": one.start, "end": one.end, "answer": text[one.start : one.end]}
-            for one in best_answers(found, nothing, top_k, handle_impossible_answer)
+            {
+                "score": answer.score,
+                "start": answer.start,
+                "end": answer.end,
+                "answer": text[answer.start : answer.end],
+            }
+            for answer in best_answers(answers_by_window, nothing, top_k, handle_impossible_answer)
         ]
         if not best:
             raise AnalysisError("scores-not-numbers", "The model's scores for this question are not numbers.")
         return best[0] if top_k == 1 else best
 
 
-def _given(parameters: dict[str, Any]) -> dict[str, Any]:
+def _without_none(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _form(given: Any) -> OptionError:
+def _form(value: Any) -> OptionError:
     return OptionError(
         "question-form",
-        f"A {type(given).__name__} is not a question about a context.",
+        f"A {type(value).__name__} is not a question about a context.",
         'Pass question=… and context=…, or {"question": …, "context": …}.',
     )
 
@@ -211,15 +217,15 @@ def _paired(question: Any, context: Any) -> Any:
 def _texts(example: Any) -> tuple[str, str]:
     if not isinstance(example, Mapping):
         raise _form(example)
-    found = []
+    texts = []
     for name in ("question", "context"):
         text = example.get(name)
         if not isinstance(text, str) or not text.strip():
             raise OptionError(
                 "question-form", f"The {name} is {'empty' if isinstance(text, str) else 'missing'}."
             )
-        found.append(text)
-    return found[0], found[1]
+        texts.append(text)
+    return texts[0], texts[1]
 
 
 def _aligned(windows: list[AnswerWindow], words: list[list[int | None]]) -> list[AnswerWindow]:
@@ -229,14 +235,14 @@ def _aligned(windows: list[AnswerWindow], words: list[list[int | None]]) -> list
         for i in np.flatnonzero(window.context):
             word = ids[i]
             if word is not None:
-                held = spans.get(word, (int(window.starts[i]), int(window.ends[i])))
-                spans[word] = min(held[0], int(window.starts[i])), max(held[1], int(window.ends[i]))
-    done = []
+                span = spans.get(word, (int(window.starts[i]), int(window.ends[i])))
+                spans[word] = min(span[0], int(window.starts[i])), max(span[1], int(window.ends[i]))
+    aligned = []
     for window, ids in zip(windows, words, strict=True):
         starts, ends = window.starts.copy(), window.ends.copy()
         for i in np.flatnonzero(window.context):
             word = ids[i]
             if word is not None:
                 starts[i], ends[i] = spans[word]
-        done.append(AnswerWindow(window.context, starts, ends, window.null, window.left))
-    return done
+        aligned.append(AnswerWindow(window.context, starts, ends, window.null, window.left_padded))
+    return aligned

@@ -77,25 +77,25 @@ class ServingSession:
     def __init__(self, path: PathLike, providers: Sequence[Any] | None = None, options: Any = None) -> None:
         self.name = base_name(path)
         check_weights(path)
-        wanted = _checked_providers(providers)
+        checked = _checked_providers(providers)
         try:
-            self.runtime = onnxruntime.InferenceSession(str(path), options, providers=wanted)
+            self.runtime = onnxruntime.InferenceSession(str(path), options, providers=checked)
         except Exception as fault:
             raise AnalysisError(
                 "session-failed",
                 f"{self.name}: ONNX Runtime refuses the model: {one_line(fault, path)}",
             ) from fault
-        self.inputs = {one.name: self._port(one) for one in self.runtime.get_inputs()}
-        self.outputs = tuple(self._port(one) for one in self.runtime.get_outputs())
+        self.inputs = {value.name: self._port(value) for value in self.runtime.get_inputs()}
+        self.outputs = tuple(self._port(value) for value in self.runtime.get_outputs())
 
-    def _port(self, one: Any) -> SessionPort:
-        dtype = _TYPES.get(one.type)
+    def _port(self, value: Any) -> SessionPort:
+        dtype = _TYPES.get(value.type)
         if dtype is None:
             raise InputError(
-                "port-type", f"{self.name}: {one.name} is a {one.type}, which a pipeline cannot pass on."
+                "port-type", f"{self.name}: {value.name} is a {value.type}, which a pipeline cannot pass on."
             )
-        dims = None if one.shape is None else tuple(d if isinstance(d, int) else None for d in one.shape)
-        return SessionPort(one.name, np.dtype(dtype), dims)
+        dims = None if value.shape is None else tuple(d if isinstance(d, int) else None for d in value.shape)
+        return SessionPort(value.name, np.dtype(dtype), dims)
 
     def run(self, feeds: Mapping[str, np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
         """Run the file and return all outputs. Raises: AnalysisError with ONNX Runtime's message."""
@@ -115,8 +115,8 @@ def _checked_providers(providers: Sequence[Any] | None) -> list[Any]:
     if providers is None:
         return ["CPUExecutionProvider"]
     available = onnxruntime.get_available_providers()
-    for one in providers:
-        name = one[0] if isinstance(one, tuple) else one
+    for provider in providers:
+        name = provider[0] if isinstance(provider, tuple) else provider
         if name not in available:
             raise OptionError(
                 "provider-unknown",

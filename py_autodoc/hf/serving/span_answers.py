@@ -26,7 +26,7 @@ class AnswerWindow:
     """End of an answer that ends with this token."""
     null: int | None
     """Token whose score means that there is no answer (CLS); None if the tokenizer has none."""
-    left: bool = False
+    left_padded: bool = False
     """True if batches are padded before the text."""
 
 
@@ -65,7 +65,7 @@ def window_answers(
         Answers, best first, and the score of no answer (None if the model cannot express it).
     """
     size = len(window.context)
-    start, end = (start[-size:], end[-size:]) if window.left else (start[:size], end[:size])
+    start, end = (start[-size:], end[-size:]) if window.left_padded else (start[:size], end[:size])
     allowed = window.context.copy()
     if window.null is not None:
         allowed[window.null] = True
@@ -78,19 +78,19 @@ def window_answers(
     # scores[k, i]: the answer of tokens i … i + k
     scores = np.full((span, size), -1.0)
     for k in range(span):
-        both = window.context[: size - k] & window.context[k:]
-        scores[k, : size - k] = np.where(both, first[: size - k] * last[k:], -1.0)
+        in_context = window.context[: size - k] & window.context[k:]
+        scores[k, : size - k] = np.where(in_context, first[: size - k] * last[k:], -1.0)
     flat = scores.ravel()
     best = np.argsort(-flat, kind="stable")[: count if count < flat.size else flat.size]
-    found = []
-    for at in best[flat[best] >= 0]:
-        k, i = divmod(int(at), size)
-        found.append(Answer(float(flat[at]), int(window.starts[i]), int(window.ends[i + k])))
-    return found, none
+    answers = []
+    for position in best[flat[best] >= 0]:
+        k, i = divmod(int(position), size)
+        answers.append(Answer(float(flat[position]), int(window.starts[i]), int(window.ends[i + k])))
+    return answers, none
 
 
 def best_answers(
-    found: Iterable[Sequence[Answer]], nothing: Sequence[float], count: int, impossible: bool
+    answers_by_window: Iterable[Sequence[Answer]], nothing: Sequence[float], count: int, impossible: bool
 ) -> list[Answer]:
     """Return the best answers over all windows.
 
@@ -98,13 +98,13 @@ def best_answers(
     lowest of all windows, since one window with the answer is enough.
     """
     merged: dict[tuple[int, int], Answer] = {}
-    for answers in found:
-        for one in answers:
-            held = merged.get((one.start, one.end))
-            if held is None or held.score < one.score:
-                merged[one.start, one.end] = one
+    for answers in answers_by_window:
+        for answer in answers:
+            best = merged.get((answer.start, answer.end))
+            if best is None or best.score < answer.score:
+                merged[answer.start, answer.end] = answer
     ranked = list(merged.values())
     if impossible and nothing:
         ranked.append(Answer(min(nothing), 0, 0))
-    ranked.sort(key=lambda one: -one.score)
+    ranked.sort(key=lambda answer: -answer.score)
     return ranked[:count]
