@@ -42,11 +42,11 @@ def independent_stacks(masks: Sequence[int]) -> list[list[int]]:
     group = list(range(len(masks)))  # layer → representative, a union-find over the dependencies
     for layer, mask in enumerate(masks):
         while mask:
-            other = mask.bit_length() - 1
-            if other < len(group):
-                _join(group, layer, other)
-                mask &= ~masks[other]  # its dependencies are already in its group
-            mask &= ~(1 << other)
+            dependency = mask.bit_length() - 1
+            if dependency < len(group):
+                _join(group, layer, dependency)
+                mask &= ~masks[dependency]  # its dependencies are already in its group
+            mask &= ~(1 << dependency)
     stacks: dict[int, list[int]] = {}
     for layer in range(len(group)):
         stacks.setdefault(_head(group, layer), []).append(layer)

@@ -22,11 +22,18 @@ from py_autodoc.graph.ir.model import Model, TypeTable
 from py_autodoc.units import plural
 
 _CLASSICAL = ("TreeEnsemble", "SVM", "LinearClassifier", "LinearRegressor")
-_OWN = ("", "ai.onnx.ml", "com.microsoft", "ai.onnx.preview", "ai.onnx.training", "ai.onnx.preview.training")
+_STANDARD_DOMAINS = (
+    "",
+    "ai.onnx.ml",
+    "com.microsoft",
+    "ai.onnx.preview",
+    "ai.onnx.training",
+    "ai.onnx.preview.training",
+)
 _MIXED = 0.3
 """Share of the MACs from which convolutions next to attention make a hybrid."""
 _MIXED_LAYERS = 10
-_SIDE = 0.05
+_MINOR_SHARE = 0.05
 """Share of the MACs from which recurrent layers count at all."""
 _MIN_LAYERS = 3
 
@@ -90,10 +97,10 @@ class _Classifier:
             for op, n in self.inventory.ops.items()
             if op.startswith("ai.onnx.ml::")
         ]
-        known = [f"{n} {op}" for op, n in trees if op.startswith(_CLASSICAL)]
-        if not known or self.inventory.layers:
+        classical_ops = [f"{n} {op}" for op, n in trees if op.startswith(_CLASSICAL)]
+        if not classical_ops or self.inventory.layers:
             return None
-        return "classical-ml", 0.95, [f"{', '.join(known)} and no neural-network layers"]
+        return "classical-ml", 0.95, [f"{', '.join(classical_ops)} and no neural-network layers"]
 
     def _by_outputs(self) -> _FamilyChoice:
         """Detectors and segmenters: the outputs decide, whatever computes them."""
@@ -121,9 +128,13 @@ class _Classifier:
             )
         if self.attention and conv.layers >= _MIXED_LAYERS and self.inventory.share(CONV) >= _MIXED:
             return "hybrid", 0.8, [*self._attention_line(), *self._convolution_line()]
-        if self.attention and recurrent >= _SIDE:
+        if self.attention and recurrent >= _MINOR_SHARE:
             return "hybrid", 0.8, [*self._attention_line(), self._recurrent_line()]
-        if conv.layers >= _MIN_LAYERS and self.inventory.share(CONV) >= _SIDE and recurrent >= _SIDE:
+        if (
+            conv.layers >= _MIN_LAYERS
+            and self.inventory.share(CONV) >= _MINOR_SHARE
+            and recurrent >= _MINOR_SHARE
+        ):
             return "hybrid", 0.75, [self._recurrent_line(), *self._convolution_line()]
         return None
 
@@ -177,7 +188,7 @@ class _Classifier:
         return "transformer-encoder", 0.6, lines
 
     def _recurrent(self) -> _FamilyChoice:
-        if not self.inventory.kinds[RECURRENT].layers or self.inventory.share(RECURRENT) < _SIDE:
+        if not self.inventory.kinds[RECURRENT].layers or self.inventory.share(RECURRENT) < _MINOR_SHARE:
             return None
         return "recurrent", 0.9, [self._recurrent_line()]
 
@@ -206,9 +217,9 @@ class _Classifier:
         pointwise = (
             not self.inventory.spatial and conv.layers > 1
         )  # acts on each position, like a dense layer
-        if pointwise and dense.layers + conv.layers > 2 and self.inventory.share(RECURRENT) < _SIDE:
-            each = f"{conv.layers} pointwise convolutions act as dense layers at each position"
-            return "mlp", 0.75, [each, "no attention, no recurrence"]
+        if pointwise and dense.layers + conv.layers > 2 and self.inventory.share(RECURRENT) < _MINOR_SHARE:
+            evidence = f"{conv.layers} pointwise convolutions act as dense layers at each position"
+            return "mlp", 0.75, [evidence, "no attention, no recurrence"]
         if dense.layers < 2 or self.inventory.share(DENSE) + cutting * self.inventory.share(CONV) < 0.8:
             return None
         if self._is_unexplained():
@@ -280,7 +291,7 @@ class _Classifier:
         return sum(
             count
             for op, count in self.inventory.ops.items()
-            if "::" in op and op.partition("::")[0] not in _OWN
+            if "::" in op and op.partition("::")[0] not in _STANDARD_DOMAINS
         )
 
     def _no_evidence(self) -> list[str]:

@@ -37,21 +37,21 @@ def classify_transformer(
         if choice is not None:
             return choice
     groups = independent_stacks(masks)
-    own = [group for group in groups if any(layers[i].kind == "self" for i in group)]
-    if len(own) > 1:
-        return _independent(layers, own, lines)
+    self_attending = [group for group in groups if any(layers[i].kind == "self" for i in group)]
+    if len(self_attending) > 1:
+        return _independent(layers, self_attending, lines)
     return _single(main, attention, inventory, lines)
 
 
 def describe_attention(attention: Sequence[AttentionLayer]) -> str:
     """Return a text such as ``12 self-attention layers, none causal``; cross-attention is counted apart."""
-    crossing = [layer for layer in attention if layer.kind == "cross"]
-    own = [layer for layer in attention if layer.kind != "cross"]
+    cross_attention = [layer for layer in attention if layer.kind == "cross"]
+    self_attention = [layer for layer in attention if layer.kind != "cross"]
     parts = []
-    if own:
-        parts.append(f"{_plural(len(own), 'self-attention layer')}, {_causality(own)}")
-    if crossing:
-        parts.append(_plural(len(crossing), "cross-attention layer"))
+    if self_attention:
+        parts.append(f"{_plural(len(self_attention), 'self-attention layer')}, {_causality(self_attention)}")
+    if cross_attention:
+        parts.append(_plural(len(cross_attention), "cross-attention layer"))
     return "; ".join(parts)
 
 
@@ -60,11 +60,11 @@ def _plural(count: int, noun: str) -> str:
 
 
 def _causality(layers: Sequence[AttentionLayer]) -> str:
-    known = [layer.causal for layer in layers]
-    yes, no, open_ = known.count(True), known.count(False), known.count(None)
+    causal_flags = [layer.causal for layer in layers]
+    yes, no, open_ = causal_flags.count(True), causal_flags.count(False), causal_flags.count(None)
     if not open_:
         return "all causal" if not no else "none causal" if not yes else f"{yes} of them causal"
-    if open_ == len(known):
+    if open_ == len(causal_flags):
         return "causality unknown (mask values were not read)"
     parts = [(yes, "causal"), (no, "not causal"), (open_, "with mask values that were not read")]
     return ", ".join(f"{count} {label}" for count, label in parts if count)
@@ -101,10 +101,10 @@ def _cross_attention(
     crossing: list[int],
     lines: list[str],
 ) -> FamilyVerdict | None:
-    own = sum(1 << i for i, layer in enumerate(layers) if layer.kind == "self")
-    first = min(crossing, key=lambda i: (masks[i] & own).bit_count())
-    before = (masks[first] & own).bit_count()
-    after = own.bit_count() - before
+    self_mask = sum(1 << i for i, layer in enumerate(layers) if layer.kind == "self")
+    first = min(crossing, key=lambda i: (masks[i] & self_mask).bit_count())
+    before = (masks[first] & self_mask).bit_count()
+    after = self_mask.bit_count() - before
     if before >= _MIN_LAYERS:
         evidence = f"{before} self-attention layers before the first cross-attention layer, {after} after it"
         return "encoder-decoder", 0.95, [*lines, evidence]
@@ -165,7 +165,7 @@ def _scores_words(main: DataflowGraph) -> bool:
 
 
 def _by_ends(
-    inventory: LayerInventory, lines: list[str], bare: bool | None, main: DataflowGraph
+    inventory: LayerInventory, lines: list[str], without_bias: bool | None, main: DataflowGraph
 ) -> FamilyVerdict:
     """Decide by the inputs and outputs of the network, since the values of the masks were not read."""
     if inventory.patches:
@@ -173,7 +173,7 @@ def _by_ends(
     if not inventory.token_tables and not _scores_words(main):
         evidence = "features instead of tokens as input, no vocabulary scores as output"
         return "transformer-encoder", 0.7, [*lines, evidence]
-    if bare:
+    if without_bias:
         evidence = "output scores without a bias, typical of next-token prediction"
         return "transformer-decoder", 0.75, [*lines, evidence]
     ranks = [

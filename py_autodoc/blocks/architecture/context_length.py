@@ -34,8 +34,8 @@ def context_limits(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> dic
     tables = _Tables(flow, layers)
     first: dict[int | None, int] = {}
     for layer in layers:
-        at = flow.position[layer.anchor]
-        first[layer.hidden_size] = min(first.get(layer.hidden_size, at), at)
+        position = flow.position[layer.anchor]
+        first[layer.hidden_size] = min(first.get(layer.hidden_size, position), position)
     return {layer.anchor: _context(flow, layer, first[layer.hidden_size], tables) for layer in layers}
 
 
@@ -95,9 +95,9 @@ class _Tables:
             self._read(number)
         for width, rows in self._rows_by_width.items():
             # The largest table holds the tokens; a second large one holds positions given by the caller.
-            others = sorted(rows.values())[:-1]
-            if others and others[-1] >= _FEWEST:
-                self.looked_up.setdefault(width, others[-1])
+            smaller = sorted(rows.values())[:-1]
+            if smaller and smaller[-1] >= _FEWEST:
+                self.looked_up.setdefault(width, smaller[-1])
 
     def _read(self, number: int) -> None:
         flow = self.flow
@@ -128,9 +128,9 @@ class _Tables:
 
 def _is_counted(flow: DataflowGraph, index: int) -> bool:
     """True if an index is stored or computed by counting, so that it holds positions."""
-    queue, seen, at = [index], {index}, 0
-    while at < len(queue) and at < _MAX_INDEX:
-        tensor, at = queue[at], at + 1
+    queue, seen, position = [index], {index}, 0
+    while position < len(queue) and position < _MAX_INDEX:
+        tensor, position = queue[position], position + 1
         if flow.constants[tensor]:
             shape = flow.shapes[tensor]
             if shape is None or any(d != 1 for d in shape):

@@ -55,14 +55,14 @@ def longest_context(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> in
 
     Ignores the length of caches, because the caller may set it.
     """
-    own = [
+    self_attention = [
         replace(layer, past=())
         for layer in layers
         if layer.causal is not False and layer.kind == "self" and layer.anchor in flow.position
     ]
-    if not own:
+    if not self_attention:
         return None
-    limits = {context.positions for context in context_limits(flow, own).values()}
+    limits = {context.positions for context in context_limits(flow, self_attention).values()}
     return limits.pop() if len(limits) == 1 else None
 
 

@@ -120,11 +120,16 @@ def _is_known(shape: Shape | None) -> bool:
 
 def _convolution(flow: DataflowGraph, number: int, op: str, inventory: LayerInventory) -> None:
     node = flow.nodes[number]
-    at = 3 if "QLinearConv" in op else 1
-    if len(node.inputs) <= at or node.inputs[at] < 0 or node.inputs[0] < 0 or not node.outputs:
+    weight_input = 3 if "QLinearConv" in op else 1
+    if (
+        len(node.inputs) <= weight_input
+        or node.inputs[weight_input] < 0
+        or node.inputs[0] < 0
+        or not node.outputs
+    ):
         return
     # Computed weights (normalized, standardized, mixed) count like stored ones.
-    weight = flow.shapes[node.inputs[at]]
+    weight = flow.shapes[node.inputs[weight_input]]
     if not weight or not _is_known(weight):
         return
     weight_count = elements(weight)
@@ -133,8 +138,8 @@ def _convolution(flow: DataflowGraph, number: int, op: str, inventory: LayerInve
     # Each output position uses every weight once; a transposed convolution does so for each input position.
     grid = flow.shapes[node.inputs[0] if op in TRANSPOSED else node.outputs[0]]
     positions = elements(grid[:1] + grid[2:]) if grid is not None and len(grid) > 2 else 1
-    known = grid is not None and all(isinstance(d, int) for d in grid[2:])
-    _add(inventory, CONV, weight_count, weight_count * positions if known else None)
+    has_positions = grid is not None and all(isinstance(d, int) for d in grid[2:])
+    _add(inventory, CONV, weight_count, weight_count * positions if has_positions else None)
     kernel = tuple(d for d in weight[2:] if isinstance(d, int))
     inventory.spatial += max(kernel, default=1) > 1
     strides = node.attributes.get("strides")
@@ -147,8 +152,8 @@ def _recurrent(flow: DataflowGraph, number: int, inventory: LayerInventory) -> N
     node = flow.nodes[number]
     weights = sum(elements(flow.shapes[i]) for i in node.inputs[1:3] if i >= 0)
     grid = flow.shapes[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else None
-    known = grid is not None and len(grid) == 3 and isinstance(grid[0], int)
-    _add(inventory, RECURRENT, weights, weights * elements(grid[:2]) if known and grid else None)
+    has_positions = grid is not None and len(grid) == 3 and isinstance(grid[0], int)
+    _add(inventory, RECURRENT, weights, weights * elements(grid[:2]) if has_positions and grid else None)
 
 
 def _table(flow: DataflowGraph, number: int, inventory: LayerInventory) -> None:
@@ -179,9 +184,12 @@ def _projecting(flow: DataflowGraph, number: int, inventory: LayerInventory) -> 
     if not weight or not _is_known(weight):
         return
     grid = flow.shapes[inputs[0]] if inputs[0] >= 0 else None
-    known = grid is not None and _is_known(grid[1:-1])
+    has_positions = grid is not None and _is_known(grid[1:-1])
     _add(
-        inventory, DENSE, elements(weight), elements(weight) * elements(grid[:-1]) if known and grid else None
+        inventory,
+        DENSE,
+        elements(weight),
+        elements(weight) * elements(grid[:-1]) if has_positions and grid else None,
     )
 
 
@@ -194,10 +202,10 @@ def _dense(flow: DataflowGraph, number: int, op: str, inventory: LayerInventory)
     widths = (dense.width_in, dense.width_out) if dense is not None else _computed_widths(flow, number)
     if widths[0] is None or widths[1] is None:
         return
-    known = out is not None and _is_known(out[1:])  # a batch of unknown size counts as 1
+    has_positions = out is not None and _is_known(out[1:])  # a batch of unknown size counts as 1
     inventory.on_positions += out is not None and len(out) > 2
     inventory.across_positions += _is_transposed(flow, number)
-    _add(inventory, DENSE, widths[0] * widths[1], elements(out) * widths[0] if known else None)
+    _add(inventory, DENSE, widths[0] * widths[1], elements(out) * widths[0] if has_positions else None)
 
 
 def _is_transposed(flow: DataflowGraph, number: int) -> bool:

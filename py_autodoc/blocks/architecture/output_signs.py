@@ -63,26 +63,26 @@ def _is_heat_map(shape: Shape, image: Shape) -> bool:
     if len(shape) != 4 or shape[1] not in _JOINTS:
         return False
     return all(
-        isinstance(have, int) and isinstance(full, int) and 4 * have == full
-        for have, full in zip(shape[2:], image[2:], strict=True)
+        isinstance(extent, int) and isinstance(full, int) and 4 * extent == full
+        for extent, full in zip(shape[2:], image[2:], strict=True)
     )
 
 
 def _is_large_map(inner: Shape, image: Shape, if_unknown: bool) -> bool:
     """True if a map is large relative to the image and not larger; ``if_unknown`` is for unknown sizes."""
-    for have, full in zip(inner, image, strict=True):
-        if not isinstance(have, int) or not isinstance(full, int):
+    for extent, full in zip(inner, image, strict=True):
+        if not isinstance(extent, int) or not isinstance(full, int):
             if not if_unknown:
                 return False
-        elif not full // _COARSEST <= have <= full or have < 2:
+        elif not full // _COARSEST <= extent <= full or extent < 2:
             return False
     return True
 
 
 def vocabulary_output(flow: DataflowGraph) -> tuple[int, bool] | None:
-    """Return (scores per position, bare) of an output with one score per word and position, or None.
+    """Return (scores, without bias) of an output with one score per word and position, or None.
 
-    ``bare``: the output is a product with a weight, not followed even by a bias, as in language models
+    Without a bias, the output is a product with a weight and nothing after it, as in language models
     that predict the next word.
     """
     for tensor, shape in _outputs(flow):
@@ -91,6 +91,6 @@ def vocabulary_output(flow: DataflowGraph) -> tuple[int, bool] | None:
         number = flow.producers[flow.back(tensor, QUANTIZED_COPY_OPS | {"Reshape"})]
         op = flow.qualified_op_types[number]
         if op == "Add" or op in ("MatMul", "Gemm", "com.microsoft::MatMulNBits"):
-            bare = op != "Add" and (op != "Gemm" or len(flow.nodes[number].inputs) < 3)
-            return shape[-1], bare
+            without_bias = op != "Add" and (op != "Gemm" or len(flow.nodes[number].inputs) < 3)
+            return shape[-1], without_bias
     return None

@@ -31,7 +31,7 @@ _SLICING_OPS = _LAYOUT_OPS | {
 """Operators allowed between scores, their Softmax and the sum they weight."""
 _PRODUCTS = frozenset({"MatMul", "Einsum"})
 _SCATTERS = frozenset({"ScatterElements", "ScatterND"})
-_FAR = 192
+_MAX_NODES = 192
 _MAX_DISTANCE = 12
 
 
@@ -42,7 +42,7 @@ def fourier_mixes(flow: DataflowGraph) -> int:
 
 def _is_layer_output(flow: DataflowGraph, number: int) -> bool:
     """True after a normalization or a layer with weights."""
-    for before in _upstream(flow, number, _LAYOUT_OPS | {"Mul", "Add", "DFT"}, _FAR):
+    for before in _upstream(flow, number, _LAYOUT_OPS | {"Mul", "Add", "DFT"}, _MAX_NODES):
         if flow.op_types[before] in ("LayerNormalization", "MatMul", "Gemm", "BatchNormalization"):
             return True
     return False
@@ -94,7 +94,7 @@ def _is_gathered_sum(flow: DataflowGraph, number: int) -> bool:
         return False
     if flow.constants[node.inputs[1]] or flow.constants[node.inputs[2]]:
         return False
-    for before in _upstream(flow, number, _SLICING_OPS | {"Relu", "MatMul", "Gemm", "Exp"}, _FAR):
+    for before in _upstream(flow, number, _SLICING_OPS | {"Relu", "MatMul", "Gemm", "Exp"}, _MAX_NODES):
         inputs = flow.nodes[before].inputs
         if (
             flow.op_types[before] == "Gather"
@@ -115,9 +115,9 @@ def _adjacency_products(flow: DataflowGraph, tensor: int) -> int:
     """Count products of a matrix, at most normalized, with values computed from other inputs."""
     product_count, queue, seen = 0, [tensor], {tensor}
     for current in queue:
-        if len(queue) > _FAR:
+        if len(queue) > _MAX_NODES:
             break
-        for reader in flow.readers[current][:_FAR]:
+        for reader in flow.readers[current][:_MAX_NODES]:
             name, inputs = flow.op_types[reader], flow.nodes[reader].inputs
             if name == "MatMul" and inputs[0] == current and not flow.constants[inputs[1]]:
                 product_count += inputs[1] not in seen
@@ -129,16 +129,16 @@ def _adjacency_products(flow: DataflowGraph, tensor: int) -> int:
     return product_count
 
 
-def pieced_attention(flow: DataflowGraph, known: Collection[int] = ()) -> int:
+def pieced_attention(flow: DataflowGraph, recognised: Collection[int] = ()) -> int:
     """Count Softmax nodes over products of two computed tensors that weight a third, however they are split.
 
-    ``known``: Softmax nodes already recognised as attention; they are not counted.
+    ``recognised``: Softmax nodes already recognised as attention; they are not counted.
     """
-    return sum(number not in known and _weights_values(flow, number) for number in flow.of(("Softmax",)))
+    return sum(number not in recognised and _weights_values(flow, number) for number in flow.of(("Softmax",)))
 
 
 def _weights_values(flow: DataflowGraph, number: int) -> bool:
-    scored = any(_is_product(flow, before) for before in _upstream(flow, number, _SLICING_OPS, _FAR))
+    scored = any(_is_product(flow, before) for before in _upstream(flow, number, _SLICING_OPS, _MAX_NODES))
     return scored and any(_is_product(flow, after) for after in _downstream(flow, number))
 
 
@@ -161,7 +161,7 @@ def _upstream(flow: DataflowGraph, number: int, through: frozenset[str], max_nod
 
 def _downstream(flow: DataflowGraph, number: int) -> Iterator[int]:
     queue, seen = list(flow.successors(number)), set[int]()
-    while queue and len(seen) < _FAR:
+    while queue and len(seen) < _MAX_NODES:
         after = queue.pop(0)
         if after in seen:
             continue

@@ -99,9 +99,15 @@ def _heads(flow: DataflowGraph, core: SoftmaxAttention, q: AttentionOperand, hea
     head_axis = _head_axis(flow, flow.nodes[core.softmax].inputs[0])
     split = split_heads(flow, q, head, head_axis) if head else None
     if split is not None:
-        kept = kept_heads(flow, q, head) if head and split != head_axis else None
+        remaining_heads = kept_heads(flow, q, head) if head and split != head_axis else None
         # A product that also yields keys and values is split into more than the query heads.
-        return kept if kept is not None and kept < split and (head_axis or 0) % kept == 0 else split
+        return (
+            remaining_heads
+            if remaining_heads is not None
+            and remaining_heads < split
+            and (head_axis or 0) % remaining_heads == 0
+            else split
+        )
     shape = flow.shapes[flow.nodes[core.softmax].inputs[0]]
     if shape is not None and len(shape) == 2:
         return 1
@@ -136,9 +142,13 @@ def _kv_heads(
     factor = min(repeat_factor(flow, k), repeat_factor(flow, v))
     if factor > 1:
         return heads // factor if heads % factor == 0 else None
-    kept = kept_heads(flow, k, head) if head else None
-    if kept is not None and heads % kept == 0 and _head_axis(flow, core.k) in (None, kept):
-        return kept
+    remaining_heads = kept_heads(flow, k, head) if head else None
+    if (
+        remaining_heads is not None
+        and heads % remaining_heads == 0
+        and _head_axis(flow, core.k) in (None, remaining_heads)
+    ):
+        return remaining_heads
     split = split_heads(flow, k, head, heads) if head else None
     if split is not None:
         return split if heads % split == 0 else None
@@ -150,8 +160,8 @@ def _kv_heads(
         return cached
     if _head_axis(flow, core.k) == heads or heads == 1:
         return heads
-    own, shared = _batch(flow, core, core.q), _batch(flow, core, core.k)
-    return heads if own is not None and own == shared else None
+    query_batch, key_batch = _batch(flow, core, core.q), _batch(flow, core, core.k)
+    return heads if query_batch is not None and query_batch == key_batch else None
 
 
 def _batch(flow: DataflowGraph, core: SoftmaxAttention, operand: int) -> int | None:
@@ -179,8 +189,8 @@ def _past(q: AttentionOperand, k: AttentionOperand, v: AttentionOperand) -> tupl
     """Return graph inputs joined to new keys and values, or replacing them if only Q is projected."""
     cached = [
         tensor
-        for side in (k, v)
-        if side.joins or (side.projection is None and q.projection is not None)
-        for tensor in side.past
+        for operand in (k, v)
+        if operand.joins or (operand.projection is None and q.projection is not None)
+        for tensor in operand.past
     ]
     return tuple(dict.fromkeys(cached))

@@ -71,10 +71,10 @@ def classify_mask(flow: DataflowGraph, added: Iterable[int], heads: int | None, 
     """Classify the tensors added to the scores. ``queries``: number of queries, if known."""
     verdicts: set[str] = set()
     for tensor in added:
-        known = flow.memo.setdefault(_verdicts, {})  # layers share masks
-        if (tensor, heads) not in known:
-            known[tensor, heads] = _verdicts(flow, tensor, heads)
-        verdicts |= known[tensor, heads]
+        cache = flow.memo.setdefault(_verdicts, {})  # layers share masks
+        if (tensor, heads) not in cache:
+            cache[tensor, heads] = _verdicts(flow, tensor, heads)
+        verdicts |= cache[tensor, heads]
     causal: bool | None = False
     if CAUSAL in verdicts:
         causal = True
@@ -95,11 +95,11 @@ def mask_tensors(flow: DataflowGraph, added: Iterable[int]) -> tuple[int, ...]:
 def _verdicts(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
     """Return the verdicts on the parts of an added tensor; scalars have none. Bounded."""
     verdicts: set[str] = set()
-    queue, seen, at = [MaskAxes(tensor)], {tensor}, 0
-    while at < len(queue):
-        if at == _MAX_NODES:
+    queue, seen, index = [MaskAxes(tensor)], {tensor}, 0
+    while index < len(queue):
+        if index == _MAX_NODES:
             return verdicts | {UNKNOWN}
-        current, at = queue[at], at + 1
+        current, index = queue[index], index + 1
         verdict = _leaf_verdict(flow, current, heads)
         if verdict is not None:
             verdicts.update(verdict)
@@ -111,9 +111,9 @@ def _verdicts(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
     return verdicts
 
 
-def _leaf_verdict(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[str] | None:
+def _leaf_verdict(flow: DataflowGraph, axes: MaskAxes, heads: int | None) -> set[str] | None:
     """Return the verdict on a tensor that needs no decomposition, else None."""
-    tensor = at.tensor
+    tensor = axes.tensor
     if is_scalar(flow, tensor):
         return set()
     number = flow.producers[tensor]
@@ -123,16 +123,20 @@ def _leaf_verdict(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[s
     if op in _UNIFORM:
         return {OPEN}
     shape = flow.shapes[tensor]
-    if op not in COMPARISONS and _one_sided(shape, at):
+    if op not in COMPARISONS and _one_sided(shape, axes):
         return {OPEN}
     value = flow.value(tensor)
     if isinstance(value, np.ndarray) and value.ndim > 1:
-        return _table_verdicts(value, at)
+        return _table_verdicts(value, axes)
     if number < 0 or (_is_per_head(shape, heads) and is_stored_weight(flow, tensor)):
-        return {_unread_verdict(flow, at, shape, heads)}
+        return {_unread_verdict(flow, axes, shape, heads)}
     if op in COMPARISONS:
         verdict = (
-            comparison_kind(flow, number) if at.ordered else INSIDE if _has_scalar(flow, number) else UNKNOWN
+            comparison_kind(flow, number)
+            if axes.ordered
+            else INSIDE
+            if _has_scalar(flow, number)
+            else UNKNOWN
         )
         return None if verdict == INSIDE else {verdict}
     if op in _BIASES or product(flow, number) is not None or _is_learned_bias(flow, number, op):
@@ -140,9 +144,9 @@ def _leaf_verdict(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[s
     return None if op in _ELEMENTWISE or op in _MOVES or op in _PICKS or op == "Einsum" else {UNKNOWN}
 
 
-def _parts(flow: DataflowGraph, at: MaskAxes) -> list[MaskAxes]:
+def _parts(flow: DataflowGraph, axes: MaskAxes) -> list[MaskAxes]:
     """Return the inputs of the producer that supply the values of a tensor."""
-    number = flow.producers[at.tensor]
+    number = flow.producers[axes.tensor]
     if number < 0:
         return []
     op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
@@ -151,7 +155,7 @@ def _parts(flow: DataflowGraph, at: MaskAxes) -> list[MaskAxes]:
         inputs = inputs[:1] + inputs[2:]  # indices select positions, not values
     elif op in _MOVES or op in _PICKS or op == "Einsum":
         inputs = inputs[:1]
-    return [before(flow, number, at, i) for i in inputs]
+    return [before(flow, number, axes, i) for i in inputs]
 
 
 def _has_scalar(flow: DataflowGraph, number: int) -> bool:
@@ -159,19 +163,19 @@ def _has_scalar(flow: DataflowGraph, number: int) -> bool:
     return any(i >= 0 and is_scalar(flow, i) for i in flow.nodes[number].inputs)
 
 
-def _one_sided(shape: Shape | None, at: MaskAxes) -> bool:
+def _one_sided(shape: Shape | None, axes: MaskAxes) -> bool:
     """True if the tensor is the same for all queries or for all keys."""
     if shape is None:
         return False
-    if at.query is None or at.key is None:
+    if axes.query is None or axes.key is None:
         return sum(d != 1 for d in shape) < 2
-    return any(not -len(shape) <= axis < len(shape) or shape[axis] == 1 for axis in (at.query, at.key))
+    return any(not -len(shape) <= axis < len(shape) or shape[axis] == 1 for axis in (axes.query, axes.key))
 
 
-def _table_verdicts(value: np.ndarray[Any, Any], at: MaskAxes) -> set[str]:
+def _table_verdicts(value: np.ndarray[Any, Any], axes: MaskAxes) -> set[str]:
     """Return the verdict on known values, laid out over queries and keys or as a lookup table."""
-    if at.query is not None and at.key is not None:
-        return mask_table_kinds(np.moveaxis(value, (at.query, at.key), (-2, -1)))
+    if axes.query is not None and axes.key is not None:
+        return mask_table_kinds(np.moveaxis(value, (axes.query, axes.key), (-2, -1)))
     return {BIAS} if value.dtype.kind == "f" and not (value <= _HIDDEN).any() else {UNKNOWN}
 
 
@@ -183,19 +187,19 @@ def _is_learned_bias(flow: DataflowGraph, number: int, op: str) -> bool:
     return is_stored_weight(flow, inputs[0]) and flow.types.dtypes[inputs[0]] in _FLOATS
 
 
-def _unread_verdict(flow: DataflowGraph, at: MaskAxes, shape: Shape | None, heads: int | None) -> str:
+def _unread_verdict(flow: DataflowGraph, axes: MaskAxes, shape: Shape | None, heads: int | None) -> str:
     """Return the verdict on a constant with unknown values, or on a graph input.
 
     A mask is the same for all heads, and a causal one also for all windows of a batch. A table with one
     matrix per head is a bias, as is a float table whose rows are selected by distance. An external mask
     indexed by batch and key, one row per sequence, contains no query positions.
     """
-    unknown_side = at.query is None or at.key is None
-    if shape is None or not is_stored_weight(flow, at.tensor):
+    unknown_side = axes.query is None or axes.key is None
+    if shape is None or not is_stored_weight(flow, axes.tensor):
         return OPEN if unknown_side and shape is not None and len(shape) == 2 else UNKNOWN
-    if flow.types.dtypes[at.tensor] in _FLOATS and (unknown_side or _is_per_head(shape, heads)):
+    if flow.types.dtypes[axes.tensor] in _FLOATS and (unknown_side or _is_per_head(shape, heads)):
         return BIAS
-    if not unknown_side and at.ordered and any(isinstance(d, int) and d > 1 for d in shape[:-2]):
+    if not unknown_side and axes.ordered and any(isinstance(d, int) and d > 1 for d in shape[:-2]):
         return OPEN
     return UNKNOWN
 
@@ -216,8 +220,8 @@ def mask_table_kinds(value: np.ndarray[Any, Any]) -> set[str]:
     if value.dtype.kind not in "biu":
         return {UNKNOWN}
     lowest = stack.min()
-    both = ((stack == lowest) | (stack == stack.max())).all()
-    return {_two_value_verdict(stack == lowest if both else stack != 0)}
+    has_two_values = ((stack == lowest) | (stack == stack.max())).all()
+    return {_two_value_verdict(stack == lowest if has_two_values else stack != 0)}
 
 
 def _float_verdicts(stack: np.ndarray[Any, Any]) -> set[str]:
@@ -250,9 +254,9 @@ def _visibility_verdict(visible: np.ndarray[Any, Any]) -> str:
     """
     _, rows, columns = visible.shape
     last = columns - 1 - np.argmax(visible[:, :, ::-1], axis=2) - np.arange(rows)
-    some = visible.any(axis=2)
-    if (some.sum(axis=1) < 2).any():
+    has_visible = visible.any(axis=2)
+    if (has_visible.sum(axis=1) < 2).any():
         return UNKNOWN
-    far = np.where(some, last, np.iinfo(last.dtype).min).max(axis=1)
-    nearest = np.where(some, last, np.iinfo(last.dtype).max).min(axis=1)
-    return CAUSAL if bool(((far == nearest) & (far <= columns - rows)).all()) else OPEN
+    latest = np.where(has_visible, last, np.iinfo(last.dtype).min).max(axis=1)
+    earliest = np.where(has_visible, last, np.iinfo(last.dtype).max).min(axis=1)
+    return CAUSAL if bool(((latest == earliest) & (latest <= columns - rows)).all()) else OPEN

@@ -81,10 +81,10 @@ def residual_sources(flow: DataflowGraph, tensor: int) -> set[int]:
         behind = _before_moves(flow, narrow, sources)
     number = flow.producers[behind]
     if flow.qualified_op_types[number] in ADDS:
-        for side in flow.nodes[number].inputs:
-            if side >= 0 and not _is_stored(flow, side):
-                sources.add(side)
-                _before_moves(flow, side, sources)
+        for operand in flow.nodes[number].inputs:
+            if operand >= 0 and not _is_stored(flow, operand):
+                sources.add(operand)
+                _before_moves(flow, operand, sources)
     return sources
 
 
@@ -123,10 +123,10 @@ def _before_moves(flow: DataflowGraph, tensor: int, sources: set[int]) -> int:
 
 def _reaches(flow: DataflowGraph, tensor: int, goals: set[int], through: frozenset[str]) -> bool:
     """True if ``tensor`` is computed from one of ``goals`` by operators in ``through`` only."""
-    queue, seen, at = [tensor], {tensor}, 0
-    while at < len(queue) and at < _REDUCED:
-        number = flow.producers[queue[at]]
-        at += 1
+    queue, seen, index = [tensor], {tensor}, 0
+    while index < len(queue) and index < _REDUCED:
+        number = flow.producers[queue[index]]
+        index += 1
         op = flow.qualified_op_types[number]
         if op not in through and not (through is _REDUCING and _is_weighted(flow, number, op)):
             continue
@@ -187,30 +187,30 @@ def _output_width(flow: DataflowGraph, context: int) -> int | None:
 
 def _projections(flow: DataflowGraph, tensor: int) -> list[tuple[int, Projection]]:
     """Return the first weighted products that read a tensor, past data movement and elementwise operators."""
-    queue, seen, at = [tensor], {tensor}, 0
+    queue, seen, index = [tensor], {tensor}, 0
     projections: list[tuple[int, Projection]] = []
-    while at < len(queue) and at < _AHEAD:
-        for reader in flow.readers[queue[at]][:_AHEAD]:
+    while index < len(queue) and index < _AHEAD:
+        for reader in flow.readers[queue[index]][:_AHEAD]:
             candidate = projection(flow, reader)
             if candidate is not None:
-                if candidate.source == queue[at]:
+                if candidate.source == queue[index]:
                     projections.append((reader, candidate))
             elif product(flow, reader) is None:
                 fresh = [t for t in flow.nodes[reader].outputs[:1] if t >= 0 and t not in seen]
                 seen.update(fresh)
                 queue += fresh
-        at += 1
+        index += 1
     return projections
 
 
 def _is_added_back(flow: DataflowGraph, outputs: tuple[int, ...]) -> bool:
     """True if an output is added to another activation before the next product."""
-    queue, at = [t for t in outputs[:1] if t >= 0], 0
-    while at < len(queue) and at < _AHEAD:
-        for reader in flow.readers[queue[at]][:_AHEAD]:
+    queue, index = [t for t in outputs[:1] if t >= 0], 0
+    while index < len(queue) and index < _AHEAD:
+        for reader in flow.readers[queue[index]][:_AHEAD]:
             if flow.qualified_op_types[reader] in _SUMMING and len(set(flow.data_inputs[reader])) == 2:
                 return True
             if projection(flow, reader) is None and product(flow, reader) is None:
                 queue += [t for t in flow.nodes[reader].outputs[:1] if t >= 0]
-        at += 1
+        index += 1
     return False

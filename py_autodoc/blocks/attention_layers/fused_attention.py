@@ -78,23 +78,23 @@ class _Call:
         self.node = flow.nodes[number]
         self.op = flow.qualified_op_types[number]
 
-    def _input(self, at: int) -> int:
-        return self.node.inputs[at] if 0 <= at < len(self.node.inputs) else -1
+    def _input(self, index: int) -> int:
+        return self.node.inputs[index] if 0 <= index < len(self.node.inputs) else -1
 
     def _int_attribute(self, name: str) -> int | None:
         value = self.node.attributes.get(name) if name else None
         return value if isinstance(value, int) and value > 0 else None
 
-    def _causal(self, known: bool | None) -> bool | None:
+    def _causal(self, from_mask: bool | None) -> bool | None:
         if self.form.causal == "always" or (self.form.causal and self._int_attribute(self.form.causal)):
             return True
-        return None if self.node.subgraphs else known  # subgraphs that change the scores are not read
+        return None if self.node.subgraphs else from_mask  # subgraphs that change the scores are not read
 
     def _past(self) -> tuple[int, ...]:
         """Return the graph inputs that feed the cache inputs."""
         tensors, past = self.flow.model.tensors, []
-        for at in self.form.past:
-            tensor = self._input(at)
+        for index in self.form.past:
+            tensor = self._input(index)
             if tensor >= 0:
                 tensor = self.flow.back(tensor)
                 if tensors[tensor].kind == TensorKind.INPUT:
@@ -114,9 +114,9 @@ class _Call:
         nodes: set[int],
     ) -> AttentionLayer:
         form = self.form
-        added = [t for at in form.biases if (t := self._input(at)) >= 0]
+        added = [t for index in form.biases if (t := self._input(index)) >= 0]
         judged = classify_mask(self.flow, added, heads, queries)
-        operands = [t for at in form.masks if (t := self._input(at)) >= 0]
+        operands = [t for index in form.masks if (t := self._input(index)) >= 0]
         # A separate mask operand hides the same keys for all queries, or is passed by the caller.
         causal = None if operands and judged.causal is False and not self._is_padding() else judged.causal
         return AttentionLayer(
@@ -141,17 +141,17 @@ class _Call:
 
     def _is_padding(self) -> bool:
         """True if every mask operand has one row per sequence: key padding."""
-        shapes = [self.flow.shapes[t] for at in self.form.masks if (t := self._input(at)) >= 0]
+        shapes = [self.flow.shapes[t] for index in self.form.masks if (t := self._input(index)) >= 0]
         return all(shape is not None and len(shape) <= 2 for shape in shapes)
 
     def _keys(self, queries: Dim, kind: str) -> Dim:
         """Return the number of keys: from the cache output, else from the key input, else the query count."""
         form, node = self.form, self.node
         if 0 < form.total < len(node.outputs) and node.outputs[form.total] >= 0:
-            known = self.flow.shapes[node.outputs[form.total]]
-            if known is not None and len(known) == 4:
-                return known[2]
-        if any(self._input(at) >= 0 for at in form.past):
+            cache_shape = self.flow.shapes[node.outputs[form.total]]
+            if cache_shape is not None and len(cache_shape) == 4:
+                return cache_shape[2]
+        if any(self._input(index) >= 0 for index in form.past):
             return None
         key = -1 if form.projects else self._input(1)
         if key < 0:

@@ -28,25 +28,25 @@ class MaskAxes(NamedTuple):
         return (self.query, self.key) == (-2, -1)
 
 
-def before(flow: DataflowGraph, number: int, at: MaskAxes, tensor: int) -> MaskAxes:
+def before(flow: DataflowGraph, number: int, axes: MaskAxes, tensor: int) -> MaskAxes:
     """Return the axes of ``tensor``, an input of the producer of ``at.tensor``."""
     op = flow.qualified_op_types[number]
     move: dict[int, int] | None
     if op == "Transpose":
-        move = _transposed_axes(flow, number, at.tensor)
+        move = _transposed_axes(flow, number, axes.tensor)
     elif op == "Einsum":
         move = _einsum_axes(flow.nodes[number].attributes.get("equation"))
     elif op in _RESHAPED:
-        move = _reshaped_axes(flow.shapes[tensor], flow.shapes[at.tensor])
+        move = _reshaped_axes(flow.shapes[tensor], flow.shapes[axes.tensor])
     elif op == "Gather":
         move = _gathered_axes(flow, number, tensor)
     elif op == "GatherND":
         move = {}
     else:
-        return MaskAxes(tensor, at.query, at.key)
+        return MaskAxes(tensor, axes.query, axes.key)
     if move is None:
-        return MaskAxes(tensor, at.query, at.key)
-    return MaskAxes(tensor, _get(move, at.query), _get(move, at.key))
+        return MaskAxes(tensor, axes.query, axes.key)
+    return MaskAxes(tensor, _get(move, axes.query), _get(move, axes.key))
 
 
 def _get(move: dict[int, int], axis: int | None) -> int | None:
@@ -61,7 +61,7 @@ def _transposed_axes(flow: DataflowGraph, number: int, output: int) -> dict[int,
     if not isinstance(perm, list | tuple):
         return {}
     rank = len(perm)
-    return {at - rank: axis - rank for at, axis in enumerate(perm) if isinstance(axis, int)}
+    return {new_axis - rank: axis - rank for new_axis, axis in enumerate(perm) if isinstance(axis, int)}
 
 
 def _einsum_axes(equation: object) -> dict[int, int]:
@@ -80,16 +80,16 @@ def _reshaped_axes(before: Shape | None, after: Shape | None) -> dict[int, int] 
     if before is None or after is None:
         return None
     move: dict[int, int] = {}
-    for at, axis in ((i, j) for i in range(len(after)) for j in range(len(before))):
-        if after[at] == before[axis] and after[at] not in (1, None):
-            behind = _count(after[at + 1 :]), _count(before[axis + 1 :])
+    for new_axis, axis in ((i, j) for i in range(len(after)) for j in range(len(before))):
+        if after[new_axis] == before[axis] and after[new_axis] not in (1, None):
+            behind = _count(after[new_axis + 1 :]), _count(before[axis + 1 :])
             if behind[0] == behind[1]:
-                move[at - len(after)] = axis - len(before)
-    for at in range(1, min(len(after), len(before)) + 1):
+                move[new_axis - len(after)] = axis - len(before)
+    for new_axis in range(1, min(len(after), len(before)) + 1):
         # A size of 1 stays 1: all queries, or all keys, share the values.
-        if after[-at] != before[-at]:
+        if after[-new_axis] != before[-new_axis]:
             break
-        move.setdefault(-at, -at)
+        move.setdefault(-new_axis, -new_axis)
     return move
 
 
@@ -108,14 +108,14 @@ def _gathered_axes(flow: DataflowGraph, number: int, tensor: int) -> dict[int, i
     axis %= max(1, len(data))
     rank = len(data) + len(indices) - 1
     move = {}
-    for at in range(rank):
-        if at < axis:
-            source = at
-        elif at >= axis + len(indices):
-            source = at - len(indices) + 1
+    for new_axis in range(rank):
+        if new_axis < axis:
+            source = new_axis
+        elif new_axis >= axis + len(indices):
+            source = new_axis - len(indices) + 1
         elif len(indices) == 1:
             source = axis
         else:
             continue
-        move[at - rank] = source - len(data)
+        move[new_axis - rank] = source - len(data)
     return move

@@ -46,15 +46,15 @@ def comparison_kind(flow: DataflowGraph, number: int) -> str:
     shift = 0
     if is_scalar(flow, right):
         difference = _difference(flow, left)
-        known = _number(flow, right)
-        if difference is None or known is None:
+        constant = _number(flow, right)
+        if difference is None or constant is None:
             return INSIDE
-        (left, right), shift = difference, known
+        (left, right), shift = difference, constant
     elif is_scalar(flow, left):
         return INSIDE
     if op == "Equal":
         return OPEN  # true in the other direction as well
-    return _ordered(flow, op, _side(flow, left), _side(flow, right), shift)
+    return _ordered(flow, op, _describe_operand(flow, left), _describe_operand(flow, right), shift)
 
 
 def _ordered(flow: DataflowGraph, op: str, a: _PositionOperand, b: _PositionOperand, shift: int) -> str:
@@ -89,11 +89,11 @@ def _number(flow: DataflowGraph, tensor: int) -> int | None:
     return int(number) if abs(number) < 1 << 31 and number == int(number) else None
 
 
-def _side(flow: DataflowGraph, tensor: int) -> _PositionOperand:
+def _describe_operand(flow: DataflowGraph, tensor: int) -> _PositionOperand:
     """Describe an operand: its axis and what it counts."""
     axis, offset = "both", 0
     length: object = None
-    known = True
+    is_constant = True
     for _ in range(_STEPS):
         shape = flow.shapes[tensor]
         if axis == "both" and shape is not None:
@@ -106,15 +106,15 @@ def _side(flow: DataflowGraph, tensor: int) -> _PositionOperand:
             tensor = inputs[0]
             continue
         if op in ("Add", "Sub") and len(inputs) == 2 and min(inputs) >= 0:
-            base, other = inputs if op == "Sub" or not is_scalar(flow, inputs[0]) else inputs[::-1]
-            if is_scalar(flow, other) and not is_scalar(flow, base):
-                step = _number(flow, other)
-                known = known and step is not None
+            base, addend = inputs if op == "Sub" or not is_scalar(flow, inputs[0]) else inputs[::-1]
+            if is_scalar(flow, addend) and not is_scalar(flow, base):
+                step = _number(flow, addend)
+                is_constant = is_constant and step is not None
                 offset += 0 if step is None else (step if op == "Add" else -step)
                 tensor = base
                 continue
         break
-    return _PositionOperand(axis, tensor, offset if known else None, _counts(flow, tensor), length)
+    return _PositionOperand(axis, tensor, offset if is_constant else None, _counts(flow, tensor), length)
 
 
 def _axis(shape: tuple[object, ...]) -> str:

@@ -73,19 +73,19 @@ class AttentionOperand:
 def trace_operand(flow: DataflowGraph, tensor: int) -> AttentionOperand:
     """Walk back from an operand to its projection. Bounded: at most ``_MAX_NODES`` nodes."""
     operand = AttentionOperand(tensor)
-    queue, seen, left = [tensor], {tensor}, _MAX_NODES
+    queue, seen, remaining = [tensor], {tensor}, _MAX_NODES
     visited: dict[int, None] = {}
-    at, makers, names = 0, flow.producers, flow.qualified_op_types
-    while at < len(queue) and left:
-        current, at = queue[at], at + 1
-        number = makers[current]
+    index, producers, names = 0, flow.producers, flow.qualified_op_types
+    while index < len(queue) and remaining:
+        current, index = queue[index], index + 1
+        number = producers[current]
         if number < 0:
             if flow.model.tensors[current].kind == TensorKind.INPUT:
                 operand.past.append(current)
             continue
         if number in visited:
             continue
-        left -= 1
+        remaining -= 1
         projected = projection(flow, number)
         if projected is not None:
             if operand.projection is None:
@@ -205,15 +205,15 @@ def kept_heads(flow: DataflowGraph, operand: AttentionOperand, head: int) -> int
         or _reduced(flow, operand)
     ):
         return None
-    projected, left = flow.shapes[flow.first_outputs[projection.node]], flow.shapes[operand.tensor]
-    if projected is None or left is None or None in projected or None in left:
+    projected, reached = flow.shapes[flow.first_outputs[projection.node]], flow.shapes[operand.tensor]
+    if projected is None or reached is None or None in projected or None in reached:
         return None
     if sorted(str(d) for d in projected if not isinstance(d, int)) != sorted(
-        str(d) for d in left if not isinstance(d, int)
+        str(d) for d in reached if not isinstance(d, int)
     ):
         return None
-    full_size, part = (prod(d for d in shape if isinstance(d, int)) for shape in (projected, left))
-    heads, remainder = divmod(part * projection.width_out, full_size * head) if full_size else (0, 1)
+    full_size, reached_size = (prod(d for d in shape if isinstance(d, int)) for shape in (projected, reached))
+    heads, remainder = divmod(reached_size * projection.width_out, full_size * head) if full_size else (0, 1)
     return heads if not remainder and heads > 0 else None
 
 
@@ -291,9 +291,14 @@ def _channel_axis(before: Shape, after: Shape, head: int) -> int | None:
     channels = before[1]
     if not isinstance(channels, int) or channels < 1:
         return None
-    heads, part = after[1], after[2]
-    if len(after) > 3 and isinstance(heads, int) and isinstance(part, int) and heads * part == channels:
-        return heads if part % head == 0 else None
+    heads, head_dim = after[1], after[2]
+    if (
+        len(after) > 3
+        and isinstance(heads, int)
+        and isinstance(head_dim, int)
+        and heads * head_dim == channels
+    ):
+        return heads if head_dim % head == 0 else None
     if len(after) == 3 and after[1] == head and channels % head == 0 and _same(before, after):
         return channels // head
     return None

@@ -150,8 +150,8 @@ def _values(flow: DataflowGraph, softmax: int, axis: int) -> tuple[MatrixProduct
             matmul = product(flow, reader)
             if matmul is not None:
                 if _sums_keys(matmul, tensor, key_axis):
-                    other = matmul.b if matmul.a == tensor else matmul.a
-                    candidates.append((is_stored_weight(flow, other), len(path), matmul, path))
+                    values = matmul.b if matmul.a == tensor else matmul.a
+                    candidates.append((is_stored_weight(flow, values), len(path), matmul, path))
                 continue
             step = _forward(flow, reader, tensor, key_axis)
             if step is not None and len(path) < _MAX_DEPTH:
@@ -197,8 +197,8 @@ def _moved_axis(axis: int | None, perm: object) -> int | None:
     """Return the new position of an axis, counted from the end, after a Transpose."""
     if axis is None or not isinstance(perm, list | tuple):
         return None
-    at = len(perm) + axis
-    return perm.index(at) - len(perm) if at in perm else None
+    from_start = len(perm) + axis
+    return perm.index(from_start) - len(perm) if from_start in perm else None
 
 
 def _same_end(flow: DataflowGraph, before: int, after: int) -> bool:
@@ -243,7 +243,9 @@ def _scores(flow: DataflowGraph, softmax: int) -> _Scores | None:
             if _computed(flow, matmul):
                 candidates.append(_Scores(matmul, path, added))
             continue
-        states += [(t, (*path, number), (*added, *others)) for t, others in _backward(flow, number)]
+        states += [
+            (t, (*path, number), (*added, *mask_tensors)) for t, mask_tensors in _backward(flow, number)
+        ]
     return _content_product(flow, candidates)
 
 
@@ -294,8 +296,8 @@ def _both_orders(a: int, b: int) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 def _scaled(flow: DataflowGraph, op: str, inputs: list[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Treat a scalar as a scale, and any other factor of the scores as a mask."""
-    other = inputs[3] if op == f"{MS}QLinearMul" and len(inputs) > 3 else inputs[1]
+    factor = inputs[3] if op == f"{MS}QLinearMul" and len(inputs) > 3 else inputs[1]
     first = inputs[0]
-    yield first, () if is_scalar(flow, other) else (other,)
+    yield first, () if is_scalar(flow, factor) else (factor,)
     if op != "Div":
-        yield other, () if is_scalar(flow, first) else (first,)
+        yield factor, () if is_scalar(flow, first) else (first,)

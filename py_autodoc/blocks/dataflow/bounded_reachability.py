@@ -20,14 +20,14 @@ class SearchBudget:
 
     def __init__(self, flow: DataflowGraph) -> None:
         self.flow = flow
-        self.left = PER_NODE * len(flow.order) + FLOOR
+        self.remaining = PER_NODE * len(flow.order) + FLOOR
 
     def spend(self) -> bool:
         """Use one step; return False if none is left."""
-        self.left -= 1
-        if self.left < 0:
+        self.remaining -= 1
+        if self.remaining < 0:
             self.flow.incomplete.add("residual")
-        return self.left >= 0
+        return self.remaining >= 0
 
 
 class BackwardSearch:

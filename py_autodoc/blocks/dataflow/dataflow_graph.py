@@ -29,12 +29,12 @@ class NodeTable(Protocol[T_co]):
 class LazyTable(dict[int, T]):
     """A table whose entries are computed on first access."""
 
-    def __init__(self, make: Callable[[int], T]) -> None:
+    def __init__(self, compute: Callable[[int], T]) -> None:
         super().__init__()
-        self.make = make
+        self.compute = compute
 
     def __missing__(self, id: int) -> T:
-        value = self[id] = self.make(id)
+        value = self[id] = self.compute(id)
         return value
 
 
@@ -102,21 +102,21 @@ class DataflowGraph:
         self._connect(producers, constants, reads)
         producers[-1], constants[-1] = -1, False
         self.shapes = [*self.types.shapes, None]
-        names = bare = [*(node.op_type for node in nodes), ""]
+        names = op_types = [*(node.op_type for node in nodes), ""]
         foreign = [node for node in nodes if node.domain]
         if foreign:
-            names, bare = names.copy(), names.copy()
+            names, op_types = names.copy(), names.copy()
         for node in foreign:
-            names[node.id], bare[node.id] = _name(node), _bare(node)
-        self.qualified_op_types, self.op_types = names, bare
+            names[node.id], op_types[node.id] = _name(node), _op_type(node)
+        self.qualified_op_types, self.op_types = names, op_types
         self.first_outputs = [*(node.outputs[0] if node.outputs else -1 for node in nodes), -1]
-        others = [node for node in nodes if node.id not in self.position and node.inputs]
-        for node in others:
+        outside = [node for node in nodes if node.id not in self.position and node.inputs]
+        for node in outside:
             reads[node.id] = _data(nodes, constants, node.id)
         # Consumers in subgraphs do not belong to this graph.
         self.readers = (
             LazyTable(partial(_readers, tensors, self.position))
-            if others
+            if outside
             else [*(tensor.consumers for tensor in tensors), ()]
         )
 
@@ -131,7 +131,7 @@ class DataflowGraph:
         producers[-1], constants[-1], reads[-1] = -1, False, ()
         self.shapes = LazyTable(lambda tensor: shapes[tensor] if tensor >= 0 else None)
         self.qualified_op_types = LazyTable(lambda number: _name(nodes[number]) if number >= 0 else "")
-        self.op_types = LazyTable(lambda number: _bare(nodes[number]) if number >= 0 else "")
+        self.op_types = LazyTable(lambda number: _op_type(nodes[number]) if number >= 0 else "")
         self.first_outputs = LazyTable(partial(_first, nodes))
         self.readers = LazyTable(partial(_readers, tensors, self.position))
 
@@ -241,8 +241,8 @@ class DataflowGraph:
         """Return the numpy array of a small tensor whose value is known, else None."""
         if tensor < 0:
             return None
-        known = self.types.values.get(tensor)
-        return self.model.constants.get(tensor) if known is None else known
+        propagated = self.types.values.get(tensor)
+        return self.model.constants.get(tensor) if propagated is None else propagated
 
     def back(self, tensor: int, through: frozenset[str] = COPIES) -> int:
         """Return the tensor behind ``tensor``, past operators in ``through`` along their first input."""
@@ -279,14 +279,14 @@ class DataflowGraphs:
     def __init__(self, model: Model, types: TypeTable) -> None:
         self.model = model
         self.types = types
-        self._known: dict[int, DataflowGraph] = {}
+        self._flows: dict[int, DataflowGraph] = {}
 
     def of(self, graph: int) -> DataflowGraph:
         """Return the dataflow graph of one graph."""
-        known = self._known.get(graph)
-        if known is None:
-            known = self._known[graph] = DataflowGraph(self.model, self.types, graph)
-        return known
+        flow = self._flows.get(graph)
+        if flow is None:
+            flow = self._flows[graph] = DataflowGraph(self.model, self.types, graph)
+        return flow
 
     def all(self) -> list[DataflowGraph]:
         """Return the dataflow graphs of all graphs, the main graph first."""
@@ -298,14 +298,14 @@ def memoised_on_graph(work: Callable[[DataflowGraph, int], T]) -> Callable[[Data
 
     @wraps(work)
     def lookup(flow: DataflowGraph, id: int) -> T:
-        known = flow.memo.get(work)
-        if known is None:
-            known = flow.memo[work] = {}
+        cache = flow.memo.get(work)
+        if cache is None:
+            cache = flow.memo[work] = {}
         value: T
-        if id in known:
-            value = known[id]
+        if id in cache:
+            value = cache[id]
         else:
-            value = known[id] = work(flow, id)
+            value = cache[id] = work(flow, id)
         return value
 
     return lookup
@@ -326,7 +326,7 @@ def _name(node: Node) -> str:
     return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
 
 
-def _bare(node: Node) -> str:
+def _op_type(node: Node) -> str:
     return node.op_type if node.domain in KNOWN_DOMAINS else f"{node.domain}::{node.op_type}"
 
 

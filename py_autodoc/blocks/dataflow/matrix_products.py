@@ -91,9 +91,9 @@ def _product(flow: DataflowGraph, number: int) -> MatrixProduct | None:
         return MatrixProduct(number, a, b)
     attributes = flow.nodes[number].attributes
     turned_a, turned_b = _flag(attributes.get("transA")), _flag(attributes.get("transB"))
-    sides = {False: (-1, -2), True: (-2, -1)}
-    a_sum, a_free = sides[turned_a]
-    b_free, b_sum = sides[turned_b]
+    summed_axes = {False: (-1, -2), True: (-2, -1)}
+    a_sum, a_free = summed_axes[turned_a]
+    b_free, b_sum = summed_axes[turned_b]
     return MatrixProduct(number, a, b, a_sum, b_sum, a_free, b_free)
 
 
@@ -139,8 +139,8 @@ def dim(flow: DataflowGraph, tensor: int, axis: int) -> Dim:
 
 def size(flow: DataflowGraph, tensor: int, axis: int) -> int | None:
     """Return the size of an axis counted from the end if it is a number, else None."""
-    known = dim(flow, tensor, axis)
-    return known if isinstance(known, int) and known > 0 else None
+    value = dim(flow, tensor, axis)
+    return value if isinstance(value, int) and value > 0 else None
 
 
 def is_scalar(flow: DataflowGraph, tensor: int) -> bool:
@@ -213,10 +213,15 @@ def _positive(value: object) -> int | None:
 
 def _convolution(flow: DataflowGraph, number: int, op: str) -> Projection | None:
     inputs = flow.nodes[number].inputs
-    at = _SECOND.get(op, 1)
-    if len(inputs) <= at or inputs[0] < 0 or inputs[at] < 0 or not is_stored_weight(flow, inputs[at]):
+    weight_input = _SECOND.get(op, 1)
+    if (
+        len(inputs) <= weight_input
+        or inputs[0] < 0
+        or inputs[weight_input] < 0
+        or not is_stored_weight(flow, inputs[weight_input])
+    ):
         return None
-    shape, weight = flow.shapes[inputs[0]], flow.shapes[inputs[at]]
+    shape, weight = flow.shapes[inputs[0]], flow.shapes[inputs[weight_input]]
     channels = shape[1] if shape is not None and len(shape) > 1 else None
     out = weight[0] if weight else None
     return Projection(number, inputs[0], _positive(channels), _positive(out))

@@ -258,25 +258,25 @@ def per_channel(flow: DataflowGraph, tensor: int, like: int) -> bool:
     against = flow.shapes[like]
     if against is None or -axis > len(against):
         return False
-    other = against[axis]
-    return other == length or not isinstance(other, int)
+    channels = against[axis]
+    return channels == length or not isinstance(channels, int)
 
 
 def private_constant_nodes(flow: DataflowGraph, nodes: Iterable[int]) -> set[int]:
     """Return nodes that compute constants only for ``nodes``: dequantized or transposed weights, fills."""
-    own = set(nodes)
+    block = set(nodes)
     private: set[int] = set()
     prepared = flow.prepared
-    if prepared.isdisjoint(own):
+    if prepared.isdisjoint(block):
         return private
-    stack = [number for number in own if number in prepared]
+    stack = [number for number in block if number in prepared]
     while stack and len(private) < _MAX_FEED:
         for tensor in flow.constant_inputs[stack.pop()]:
             number = flow.producers[tensor]
-            if number < 0 or number in own or number in private or flow.op_types[number] not in _PREPARES:
+            if number < 0 or number in block or number in private or flow.op_types[number] not in _PREPARES:
                 continue
             readers = flow.model.tensors[tensor].consumers
-            if all(reader in own or reader in private for reader in readers):
+            if all(reader in block or reader in private for reader in readers):
                 private.add(number)
                 stack.append(number)
     return private

@@ -119,10 +119,12 @@ def _grow_group(flow: DataflowGraph, start: int) -> Activation | None:
     pending = [(flow.position[r], r) for r in first]
     while pending and len(nodes) < _LARGEST:
         pending.sort()
-        ready = next((at for at, (_, n) in enumerate(pending) if _reads_group_only(flow, n, inside)), -1)
-        if ready < 0:
+        next_index = next(
+            (index for index, (_, n) in enumerate(pending) if _reads_group_only(flow, n, inside)), -1
+        )
+        if next_index < 0:
             return None
-        number = pending.pop(ready)[1]
+        number = pending.pop(next_index)[1]
         if flow.op_types[number] not in _ARITHMETIC:
             return None
         output = flow.first_outputs[number]
@@ -238,7 +240,10 @@ def _include_factor(flow: DataflowGraph, name: str, nodes: list[int], output: in
         number = reader_of(flow, output)
         if flow.op_types[number] in ("Mul", "Div"):
             values = [scalar(flow, t) for t in flow.constant_inputs[number]]
-            at = factors[0] if flow.op_types[number] == "Mul" else factors[1]
-            if any(v is not None and abs(v - at) < 1e-3 for v in values) and flow.first_outputs[number] >= 0:
+            expected = factors[0] if flow.op_types[number] == "Mul" else factors[1]
+            if (
+                any(v is not None and abs(v - expected) < 1e-3 for v in values)
+                and flow.first_outputs[number] >= 0
+            ):
                 return Activation(name, (*nodes, number), flow.first_outputs[number])
     return Activation(name, tuple(nodes), output)

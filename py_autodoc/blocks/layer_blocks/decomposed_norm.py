@@ -116,8 +116,8 @@ def _power(flow: DataflowGraph, tensor: int) -> _SecondMoment | None:
 
 def _larger(a: float | None, b: float | None) -> float | None:
     """Return the larger bound: a floor of 0 only guards the root, epsilon keeps it above 0."""
-    known = [value for value in (a, b) if value is not None]
-    return max(known) if known else None
+    bounds = [value for value in (a, b) if value is not None]
+    return max(bounds) if bounds else None
 
 
 def _squares(
@@ -138,13 +138,13 @@ def _squares(
     nodes += more
     if off >= 0:
         # The mean of squares minus the square of the mean.
-        again = flow.producers[flow.back(off, _SPREAD)]
-        root = _squared(flow, again)
+        mean_square = flow.producers[flow.back(off, _SPREAD)]
+        root = _squared(flow, mean_square)
         origin = flow.producers[flow.back(root, _SPREAD)] if root >= 0 else -1
         mean, more = _mean(flow, origin, base)
         if mean < 0:
             return None
-        nodes += [again, *more]
+        nodes += [mean_square, *more]
     return _SecondMoment(base, tensor, nodes, mean, number, average, epsilon)
 
 
@@ -230,16 +230,16 @@ def _use(flow: DataflowGraph, tensor: int, square: _SecondMoment, inverse: bool)
     for number in readers(flow, tensor):
         name, node = flow.op_types[number], flow.nodes[number]
         if name == "Div" and not inverse and input_at(flow, number, 1) == tensor:
-            other = node.inputs[0]
+            values = node.inputs[0]
         elif name == "Mul" and inverse and len(flow.data_inputs[number]) == 2:
-            other = node.inputs[0] if node.inputs[1] == tensor else node.inputs[1]
+            values = node.inputs[0] if node.inputs[1] == tensor else node.inputs[1]
         else:
             continue
-        passed = flow.chain_back(other, COPY_OPS)
-        source = flow.back(other, COPY_OPS)
+        passed = flow.chain_back(values, COPY_OPS)
+        source = flow.back(values, COPY_OPS)
         if source == flow.back(square.values, COPY_OPS):
             return [*passed, number]
-        base, mean, nodes = _centred(flow, other)
+        base, mean, nodes = _centred(flow, values)
         if base == square.base and (mean >= 0) == (square.mean >= 0):
             return [*passed, *nodes, number]
         if source == square.base and square.mean >= 0:

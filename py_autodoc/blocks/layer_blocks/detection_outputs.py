@@ -112,8 +112,8 @@ def _candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs |
             continue
         total = sum(rows * columns for rows, columns in cells)
         cells_text = ", ".join(f"{rows}×{columns}" for rows, columns in sorted(cells, reverse=True))
-        for at, row in ((1, shape[2]), (2, shape[1])):
-            count = shape[at]
+        for axis, row in ((1, shape[2]), (2, shape[1])):
+            count = shape[axis]
             if not isinstance(count, int) or not _is_box_row(row):
                 continue
             if count in {total * a for a in range(1, _ANCHORS + 1)}:
@@ -152,10 +152,10 @@ def _grids(flow: DataflowGraph, tensor: int) -> tuple[set[Cell], bool]:
     """
     cells: set[Cell] = set()
     ranked = False
-    queue, seen, at = [tensor], {tensor}, 0
-    while at < len(queue) and at < _MAX_NODES:
-        number = flow.producers[queue[at]]
-        at += 1
+    queue, seen, index = [tensor], {tensor}, 0
+    while index < len(queue) and index < _MAX_NODES:
+        number = flow.producers[queue[index]]
+        index += 1
         op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
         ranked = ranked or op == "TopK"
         if flow.qualified_op_types[number] in CONVS and not _is_expectation(flow, number):
@@ -235,8 +235,8 @@ def _several_maps(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs
     row = rows_of[0]
     for anchors in range(1, _ANCHORS + 1):
         if len(row) > 1 and 4 * anchors in row and all(c % anchors == 0 for c in row):
-            others = " + ".join(str(c) for c in row)
-            return 0.85, f"box and score maps of {others} channels for each of the grids {cells_text}"
+            channels_text = " + ".join(str(c) for c in row)
+            return 0.85, f"box and score maps of {channels_text} channels for each of the grids {cells_text}"
     ends = [end for level in levels.values() for _, map_ends in level for end in map_ends]
     if len(row) == 1 and row[0] >= 5 and all(end.kernel == 1 and end.channels != end.into for end in ends):
         return 0.8, f"{row[0]} predictions per cell by 1×1 convolutions on the grids {cells_text}"

@@ -58,13 +58,13 @@ def find_embeddings(flow: DataflowGraph) -> list[RecognisedBlock]:
                 blocks.append(one_hot)
     lookups = list(sums.values())
     for entry in lookups:
-        if entry.alive:
+        if entry.outermost:
             _follow_sums(flow, entry, sums)
     inside = {n for block_found in blocks for n in block_found.nodes}
     return blocks + [
         entry.to_block(flow)
         for entry in lookups
-        if entry.alive and not entry.relative(flow) and not entry.nodes <= inside
+        if entry.outermost and not entry.relative(flow) and not entry.nodes <= inside
     ]
 
 
@@ -79,7 +79,7 @@ class _EmbeddingSum:
     output: int = -1
     rows: int = -1
     """Rows of the anchor's table."""
-    alive: bool = True
+    outermost: bool = True
     """False once it is part of another sum."""
 
     def to_block(self, flow: DataflowGraph) -> RecognisedBlock:
@@ -134,20 +134,20 @@ def _follow_sums(flow: DataflowGraph, entry: _EmbeddingSum, sums: dict[int, _Emb
         if flow.op_types[number] not in ("Add", "Sum") or flow.first_outputs[number] < 0:
             return
         before = flow.first_outputs[passed[-1]] if passed else entry.output
-        others = [t for t in flow.nodes[number].inputs if t >= 0 and t != before]
-        if len(others) != 1:
+        operands = [t for t in flow.nodes[number].inputs if t >= 0 and t != before]
+        if len(operands) != 1:
             return
-        other = sums.get(flow.back(others[0], COPY_OPS))
-        if other is not None and other.alive and other is not entry:
-            other.alive = False
-            entry.nodes |= other.nodes
-            entry.parts += other.parts
+        summand = sums.get(flow.back(operands[0], COPY_OPS))
+        if summand is not None and summand.outermost and summand is not entry:
+            summand.outermost = False
+            entry.nodes |= summand.nodes
+            entry.parts += summand.parts
             # For equal table sizes, use the first summand; node ids depend on the order in the file.
             second = input_at(flow, number, 0) != before
-            if other.rows > entry.rows or (other.rows == entry.rows and second):
-                entry.anchor, entry.rows = other.anchor, other.rows
-        elif _constant_positions(flow, others[0], before):
-            entry.parts.append(("position", dim(flow, others[0], -2)))
+            if summand.rows > entry.rows or (summand.rows == entry.rows and second):
+                entry.anchor, entry.rows = summand.anchor, summand.rows
+        elif _constant_positions(flow, operands[0], before):
+            entry.parts.append(("position", dim(flow, operands[0], -2)))
         else:
             return
         entry.nodes |= {*passed, number}
@@ -157,10 +157,10 @@ def _follow_sums(flow: DataflowGraph, entry: _EmbeddingSum, sums: dict[int, _Emb
 
 def _constant_positions(flow: DataflowGraph, tensor: int, like: int) -> bool:
     """True for a constant with one vector per position."""
-    shape, other = flow.shapes[tensor], flow.shapes[like]
-    if not flow.constants[tensor] or shape is None or other is None or len(other) < 2:
+    shape, like_shape = flow.shapes[tensor], flow.shapes[like]
+    if not flow.constants[tensor] or shape is None or like_shape is None or len(like_shape) < 2:
         return False
-    return len(shape) >= 2 and shape[-1] == other[-1] and shape[-2] not in (1, None)
+    return len(shape) >= 2 and shape[-1] == like_shape[-1] and shape[-2] not in (1, None)
 
 
 def _kind(flow: DataflowGraph, indices: int, rows: int | None) -> str:
@@ -184,10 +184,10 @@ def _kind(flow: DataflowGraph, indices: int, rows: int | None) -> str:
         follow = flow.data_inputs[number]
         if flow.op_types[number] in _COPY_OR_RESHAPE:
             follow = follow[:1]
-        for other in follow:
-            if other not in seen:
-                seen.add(other)
-                stack.append(other)
+        for source in follow:
+            if source not in seen:
+                seen.add(source)
+                stack.append(source)
     return "position" if counted else "token"
 
 
@@ -250,10 +250,10 @@ def _patch(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
     parts = ["patch"]
     for _ in range(3):
         name = flow.op_types[number_after]
-        others = [t for t in flow.nodes[number_after].inputs if t != tokens] if number_after >= 0 else []
-        if name == "Concat" and all(flow.constants[t] for t in others):
+        operands = [t for t in flow.nodes[number_after].inputs if t != tokens] if number_after >= 0 else []
+        if name == "Concat" and all(flow.constants[t] for t in operands):
             nodes.append(number_after)
-        elif name == "Add" and len(others) == 1 and _constant_positions(flow, others[0], tokens):
+        elif name == "Add" and len(operands) == 1 and _constant_positions(flow, operands[0], tokens):
             nodes.append(number_after)
             parts.append("position")
         else:

@@ -263,9 +263,9 @@ def _scales(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | None:
             continue
         shapes = set()
         nodes = [*flow.chain_back(tensor, COPY_OR_LAYOUT_OPS), number]
-        for part in flow.data_inputs[number][:16]:
-            producer = flow.producers[flow.back(part, COPY_OR_LAYOUT_OPS)]
-            chain = flow.chain_back(part, COPY_OR_LAYOUT_OPS)
+        for scale_map in flow.data_inputs[number][:16]:
+            producer = flow.producers[flow.back(scale_map, COPY_OR_LAYOUT_OPS)]
+            chain = flow.chain_back(scale_map, COPY_OR_LAYOUT_OPS)
             shape = flow.shapes[flow.first_outputs[producer]] if producer >= 0 else None
             if shape is None or len(shape) != 4 or not chain or flow.op_types[producer] not in _MAPS:
                 break

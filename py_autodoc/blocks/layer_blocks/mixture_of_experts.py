@@ -112,11 +112,11 @@ def _top_k(flow: DataflowGraph, number: int, router: _Router) -> int | None:
     return dim(flow, flow.first_outputs[number], -1)
 
 
-def _argmax_count(flow: DataflowGraph, seen: set[int], router: _Router) -> int | None:
+def _argmax_count(flow: DataflowGraph, nodes: set[int], router: _Router) -> int | None:
     """Return the number of experts selected one at a time by ArgMax; None if there are none."""
     picks = [
         n
-        for n in seen
+        for n in nodes
         if flow.op_types[n] == "ArgMax" and dim(flow, input_at(flow, n, 0), -1) == router.experts
     ]
     return len(picks) or None
@@ -262,8 +262,8 @@ def _experts(
         experts.append((mlp, steps))
     stack = flow.producers[flow.back(tensor, COPY_OR_LAYOUT_OPS)]
     if flow.op_types[stack] == "Concat":
-        for part in flow.data_inputs[stack][:_MAX_EXPERTS]:
-            mlp, steps = _expert(flow, part, ends)
+        for stacked in flow.data_inputs[stack][:_MAX_EXPERTS]:
+            mlp, steps = _expert(flow, stacked, ends)
             if mlp is not None:
                 experts.append((mlp, [*flow.chain_back(tensor, COPY_OR_LAYOUT_OPS), stack, *steps]))
     return experts

@@ -171,25 +171,25 @@ class _MlpFinder:
         flow = self.flow
         number, passed = next_node(flow, activation.output, _HANDS_ON)
         if flow.op_types[number] == "Mul" and len(flow.data_inputs[number]) == 2:
-            other = self._second_factor(
+            gate = self._second_factor(
                 number, flow.first_outputs[passed[-1]] if passed else activation.output
             )
-            if other is None or not self._same_input(first.node, other.node):
+            if gate is None or not self._same_input(first.node, gate.node):
                 return None
-            chain.nodes |= {*passed, number, *other.nodes}
-            chain.extra.append(other.node)
+            chain.nodes |= {*passed, number, *gate.nodes}
+            chain.extra.append(gate.node)
             chain.gated = True
-            chain.bias = chain.bias or other.bias
+            chain.bias = chain.bias or gate.bias
             return self._last(chain, flow.first_outputs[number])
         return self._last(chain, activation.output)
 
     def _second_factor(self, product: int, active: int) -> _DenseLayer | None:
         """Return the dense layer that computes the second factor."""
         flow = self.flow
-        others = [t for t in flow.data_inputs[product] if t != active]
-        if len(others) != 1:
+        factors = [t for t in flow.data_inputs[product] if t != active]
+        if len(factors) != 1:
             return None
-        number = flow.producers[flow.back(others[0], _HANDS_ON)]
+        number = flow.producers[flow.back(factors[0], _HANDS_ON)]
         if flow.op_types[number] == "Add" and len(flow.data_inputs[number]) == 1:
             number = flow.producers[flow.back(flow.data_inputs[number][0], _HANDS_ON)]
         layer = self.layers.get(number)
@@ -197,8 +197,8 @@ class _MlpFinder:
 
     def _same_input(self, a: int, b: int) -> bool:
         flow = self.flow
-        one, two = flow.data_inputs[a], flow.data_inputs[b]
-        return flow.back(one[0], _HANDS_ON) == flow.back(two[0], _HANDS_ON)
+        inputs_a, inputs_b = flow.data_inputs[a], flow.data_inputs[b]
+        return flow.back(inputs_a[0], _HANDS_ON) == flow.back(inputs_b[0], _HANDS_ON)
 
     def _last(self, chain: _Chain, tensor: int) -> _Chain | None:
         """Find the dense layer that consumes the hidden features, after an optional normalization."""
@@ -231,12 +231,12 @@ class _MlpFinder:
         if halves is None:
             return None
         cuts, (a, b) = halves
-        for active, other in ((a, b), (b, a)):
+        for active, passive in ((a, b), (b, a)):
             activation = activation_of(flow, active)
             if activation is None:
                 continue
             number = reader_of(flow, activation.output)
-            if flow.op_types[number] != "Mul" or reader_of(flow, other) != number:
+            if flow.op_types[number] != "Mul" or reader_of(flow, passive) != number:
                 continue
             nodes = {*layer.nodes, *cuts, *activation.nodes, number}
             chain = _Chain([layer.node], nodes, activation.name, "packed", gated=True, bias=layer.bias)

@@ -33,8 +33,8 @@ def find_normalizations(flow: DataflowGraph) -> list[RecognisedBlock]:
     """
     if find_normalizations not in flow.memo:
         flow.memo[find_normalizations] = _find(flow)
-    known: list[RecognisedBlock] = flow.memo[find_normalizations]
-    return known.copy()
+    blocks: list[RecognisedBlock] = flow.memo[find_normalizations]
+    return blocks.copy()
 
 
 def normalized_from(flow: DataflowGraph) -> dict[int, int]:
@@ -100,8 +100,8 @@ def _group(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
     if flow.op_types[after] != "Reshape":
         return None
     source, back = input_at(flow, before, 0), flow.first_outputs[after]
-    one, other = flow.shapes[source], flow.shapes[back]
-    if one is None or other is None or len(one) != len(other):
+    source_shape, result_shape = flow.shapes[source], flow.shapes[back]
+    if source_shape is None or result_shape is None or len(source_shape) != len(result_shape):
         return None
     groups = dim(flow, flow.nodes[before].outputs[0], 1)
     nodes = [before, number, *passed, after]

@@ -68,7 +68,7 @@ def _layer(flow: DataflowGraph, number: int) -> QuantizedLayer | None:
         weight = input_at(flow, number, _ALWAYS_DYNAMIC[op])
         return QuantizedLayer(number, DYNAMIC, _name(flow, weight), "uint8")
     if op in _INTEGER:
-        data, weight = (input_at(flow, number, at) for at in _INTEGER[op])
+        data, weight = (input_at(flow, number, i) for i in _INTEGER[op])
         producer = flow.producers[flow.back(data, COPIES | RESHAPES)] if data >= 0 else -1
         scheme = DYNAMIC if flow.op_types[producer] == "DynamicQuantizeLinear" else QOPERATOR
         weighted = weight >= 0 and flow.constants[weight]
@@ -92,15 +92,18 @@ def _float(flow: DataflowGraph, number: int, op: str) -> QuantizedLayer | None:
         operands = [matmul.a, matmul.b]
     else:
         indices = (0, 1, 2) if op in RECURRENT else (0, 1)
-        operands = [t for at in indices if (t := input_at(flow, number, at)) >= 0]
+        operands = [t for i in indices if (t := input_at(flow, number, i)) >= 0]
     fixed = [t for t in operands if flow.constants[t]]
     variable = [t for t in operands if not flow.constants[t]]
     if not fixed:
         if op not in LINEAR or len(variable) < 2:
             return None
-        both = [_quantized_source(flow, t) for t in variable]
+        source_types = [_quantized_source(flow, t) for t in variable]
         return QuantizedLayer(
-            number, QDQ if all(both) else "", data=both[0] if all(both) else "", weighted=False
+            number,
+            QDQ if all(source_types) else "",
+            data=source_types[0] if all(source_types) else "",
+            weighted=False,
         )
     weights = next((kind for t in fixed if (kind := _quantized_source(flow, t))), "")
     data = next((kind for t in variable if (kind := _quantized_source(flow, t))), "")

@@ -55,8 +55,8 @@ def _loop(flow: DataflowGraph, number: int, name: str) -> RecognisedBlock | None
         states, results = list(body.inputs[2:]), list(body.outputs[1:])
     else:
         scans = node.attributes.get("num_scan_inputs", 0)
-        kept = len(body.inputs) - scans if isinstance(scans, int) else 0
-        states, results = list(body.inputs[: max(0, kept)]), list(body.outputs)
+        state_count = len(body.inputs) - scans if isinstance(scans, int) else 0
+        states, results = list(body.inputs[: max(0, state_count)]), list(body.outputs)
     inner = DataflowGraph(model, flow.types, body.id)
     for state, result in zip(states, results, strict=False):
         kinds = _between(inner, state, result)

@@ -18,7 +18,7 @@ _BETWEEN = frozenset({
 _READS_STATE = frozenset({"MatMul", "Einsum", "ReduceSum", "Loop", "Scan"})
 """Operators that multiply the state by C and sum over it, or hold the whole recurrence."""
 _STEPS = 24
-_NEAR = 40_000
+_MAX_INSIDE = 40_000
 _PER_NODE = 4
 """Maximum number of visited nodes: of one scan, and of all scans per node of the graph."""
 
@@ -28,19 +28,21 @@ def find_selective_scans(flow: DataflowGraph) -> list[RecognisedBlock]:
 
     A block goes from the step size Δ to the tensor with the results of all positions; projections excluded.
     """
-    found = []
-    left = _PER_NODE * len(flow.order)
+    blocks = []
+    remaining = _PER_NODE * len(flow.order)
     for softplus in flow.named(("Softplus",)):
         decay = decay_of(flow, softplus)
         if decay < 0:
             continue
-        inside = _until_joined(flow, decay, min(_NEAR, left))
-        left -= len(inside) or min(_NEAR, left)
+        inside = _until_joined(flow, decay, min(_MAX_INSIDE, remaining))
+        remaining -= len(inside) or min(_MAX_INSIDE, remaining)
         if inside:
             nodes = _with_feeders(flow, inside)
             facts: dict[str, Fact] = {"state": dim(flow, flow.first_outputs[decay], -1)}
-            found.append(make_block(flow, "state-space", nodes, decay, variant="selective-scan", facts=facts))
-    return found
+            blocks.append(
+                make_block(flow, "state-space", nodes, decay, variant="selective-scan", facts=facts)
+            )
+    return blocks
 
 
 def decay_of(flow: DataflowGraph, softplus: int) -> int:
@@ -97,8 +99,8 @@ def _with_feeders(flow: DataflowGraph, inside: set[int]) -> set[int]:
         if number in nodes or layer or not nodes.issuperset(flow.successors(number)):
             continue
         nodes.add(number)
-        for maker in flow.predecessors(number):
-            if maker not in seen:
-                seen.add(maker)
-                heappush(pending, (-flow.position[maker], maker))
+        for producer in flow.predecessors(number):
+            if producer not in seen:
+                seen.add(producer)
+                heappush(pending, (-flow.position[producer], producer))
     return nodes

@@ -23,7 +23,7 @@ NO_TENSOR = -1
 """Code of an omitted input and of a constant whose value is in the label."""
 _FLOATS = frozenset({1, 10, 11, 14, 15, 16, *range(17, 21), 23, 24})
 """TensorProto.DataType of the float and complex types."""
-_OPEN, _DONE = 1, 2
+_IN_PROGRESS, _FINISHED = 1, 2
 """States of a node during the walk: entered, left."""
 _OMITTED, _DATA = -1, -2
 """Codes in a label for inputs that are not constants."""
@@ -66,13 +66,13 @@ class CanonicalGraph:
     def readers_by_slot(self) -> list[dict[tuple[int, int, int], int]]:
         """For each node, (output, input index, label of the consumer) → consumer; -1 if there are several."""
         readers: list[dict[tuple[int, int, int], int]] = [{} for _ in self.nodes]
-        known: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+        shared_keys: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         for reader, codes in enumerate(self.input_codes):
             for slot, code in enumerate(codes):
                 if code >= 0:
                     producer, output = divmod(code, self.stride)
                     key = (output, slot, self.label[reader])
-                    key = known.setdefault(key, key)
+                    key = shared_keys.setdefault(key, key)
                     readers[producer][key] = -1 if key in readers[producer] else reader
         return readers
 
@@ -86,7 +86,7 @@ class CanonicalGraphs:
     def __init__(self, model: Model, types: TypeTable) -> None:
         self.model = model
         self.types = types
-        self.known: dict[Hashable, int] = {}
+        self.label_ids: dict[Hashable, int] = {}
         self.learned_slots: dict[tuple[str, str], tuple[int, ...]] = {}
         self.by_value: dict[int, int] = {}
         self.by_shape: dict[int, int] = {}
@@ -146,7 +146,7 @@ class CanonicalGraphs:
         return reads
 
     def _id(self, key: Hashable) -> int:
-        return self.known.setdefault(key, len(self.known))
+        return self.label_ids.setdefault(key, len(self.label_ids))
 
     def _wire(self, graph: int) -> CanonicalGraph:
         """Compute codes, labels and order of a graph; its outer tensors are kept for the parent graph."""
@@ -166,8 +166,8 @@ class CanonicalGraphs:
             label, row = self._label(node, code)
             for _, body in node.subgraphs:  # outer tensors of its subgraphs
                 row.extend([code.get(tensor, -2 - tensor) for tensor in self.captured[body]])
-            for at in row if graph else ():
-                info = tensors[-2 - at] if at < NO_TENSOR else None
+            for input_code in row if graph else ():
+                info = tensors[-2 - input_code] if input_code < NO_TENSOR else None
                 if info is not None and info.graph != graph and not info.is_constant:
                     outside[info.id] = None
             labels.append(label)
@@ -185,17 +185,17 @@ class CanonicalGraphs:
         nodes, producers = self.model.nodes, self.producers
         order: list[int] = []
         state = bytearray(len(nodes) + 1)  # the last byte is for -1
-        state[-1] = _DONE
+        state[-1] = _FINISHED
         for result in self.model.graphs[graph].outputs:
             # The walk may be as deep as the graph, so its stack holds only integers.
             stack = [producers[result]]
             while stack:
                 number = stack.pop()
-                if state[number] == _OPEN:
-                    state[number] = _DONE
+                if state[number] == _IN_PROGRESS:
+                    state[number] = _FINISHED
                     order.append(number)
                 elif not state[number] and (node := nodes[number]).graph == graph:
-                    state[number] = _OPEN
+                    state[number] = _IN_PROGRESS
                     stack.append(number)
                     for _, body in reversed(node.subgraphs):
                         stack += [
@@ -214,9 +214,9 @@ class CanonicalGraphs:
         slots = None
         for slot, tensor in enumerate(node.inputs):
             if tensor in code:  # produced in this graph, or omitted
-                known = code[tensor]
-                kinds.append(_DATA if known != NO_TENSOR else _OMITTED)
-                row.append(known)
+                input_code = code[tensor]
+                kinds.append(_DATA if input_code != NO_TENSOR else _OMITTED)
+                row.append(input_code)
                 continue
             code_of, tensor = -2 - tensor, self.copied.get(tensor, tensor)
             info = self.model.tensors[tensor]

@@ -58,13 +58,13 @@ def nodes_between(canonical: CanonicalGraph, run: IsomorphicRun) -> list[int]:
     """Return nodes outside a run that lie on a path between two of its nodes."""
     inside = {node for part in run.parts for node in part}
     first, last = min(inside), max(inside)
-    makers = canonical.producers
+    producers = canonical.producers
     after = set(inside)
     for node in range(first, last):
-        if node not in inside and not after.isdisjoint(makers(node)):
+        if node not in inside and not after.isdisjoint(producers(node)):
             after.add(node)
     before: set[int] = set()
     for node in range(last, first - 1, -1):
         if node in inside or node in before:
-            before.update(makers(node))
+            before.update(producers(node))
     return sorted(node for node in after & before if node not in inside)

@@ -35,7 +35,7 @@ class LockstepGrowth:
     def __init__(self, canonical: CanonicalGraph) -> None:
         self.canonical = canonical
         self.free = bytearray(len(canonical.nodes))
-        self.owner = [-1] * len(canonical.nodes)
+        self.part_of = [-1] * len(canonical.nodes)
         self.effort = 0
 
     def nested(self, nodes: Sequence[int], depth: int = DEPTH) -> list[IsomorphicRun]:
@@ -50,7 +50,7 @@ class LockstepGrowth:
                         continue
                     columns = [[position[node] for node in part] for part in inner.parts]
                     runs += [
-                        IsomorphicRun([[part[at] for at in column] for column in columns])
+                        IsomorphicRun([[part[index] for index in column] for column in columns])
                         for part in run.parts
                     ]
         return runs
@@ -132,11 +132,11 @@ class LockstepGrowth:
 
     def _grow(self, seed: tuple[int, ...]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
         """Return the columns (node k of every part) grown from a seed, and the groups of a split."""
-        owner = self.owner
+        part_of = self.part_of
         columns = [seed]
         groups: list[tuple[int, ...]] = []
         for number, node in enumerate(seed):
-            owner[node] = number
+            part_of[node] = number
         for column in columns:  # grows during the loop
             for ends in self._ends(column):
                 self.effort -= len(column)
@@ -146,39 +146,39 @@ class LockstepGrowth:
                     groups = self._split(seed, ends)
         for column in columns:
             for node in column:
-                owner[node] = -1
+                part_of[node] = -1
         return columns, groups
 
     def _ends(self, column: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         """For each edge of a column's first node, yield the node at the other end in every part, or -1."""
-        canonical, owner, free, stride = self.canonical, self.owner, self.free, self.canonical.stride
+        canonical, part_of, free, stride = self.canonical, self.part_of, self.free, self.canonical.stride
         first = column[0]
         for slot, code in enumerate(canonical.input_codes[first]):
-            if code < 0 or owner[code // stride] >= 0 or not free[code // stride]:
+            if code < 0 or part_of[code // stride] >= 0 or not free[code // stride]:
                 continue
             output = code % stride
             codes = [canonical.input_codes[node][slot] for node in column]
             yield tuple([c // stride if c >= 0 and c % stride == output else -1 for c in codes])
         outs = canonical.readers_by_slot
         for key, reader in outs[first].items():
-            if reader >= 0 and owner[reader] < 0 and free[reader]:
+            if reader >= 0 and part_of[reader] < 0 and free[reader]:
                 yield tuple([outs[node].get(key, -1) for node in column])
 
     def _accept(self, ends: tuple[int, ...]) -> bool:
         """Assign a node to every part if all nodes have the same label, are free and are distinct."""
-        owner, label, free = self.owner, self.canonical.label, self.free
+        part_of, label, free = self.part_of, self.canonical.label, self.free
         kind = label[ends[0]]
         for number, node in enumerate(ends):
-            if node < 0 or owner[node] >= 0 or label[node] != kind or not free[node]:
+            if node < 0 or part_of[node] >= 0 or label[node] != kind or not free[node]:
                 for undone in ends[:number]:
-                    owner[undone] = -1
+                    part_of[undone] = -1
                 return False
-            owner[node] = number
+            part_of[node] = number
         return True
 
     def _split(self, seed: tuple[int, ...], ends: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Split a seed by the labels that its parts have at one position, if at least two groups repeat."""
-        if any(node >= 0 and self.owner[node] >= 0 for node in ends):
+        if any(node >= 0 and self.part_of[node] >= 0 for node in ends):
             return []
         kinds: dict[int, list[int]] = {}
         for node, end in zip(seed, ends, strict=True):

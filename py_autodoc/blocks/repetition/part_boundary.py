@@ -77,57 +77,59 @@ def _better_cuts(canonical: CanonicalGraph, parts: list[list[int]]) -> list[int]
             row[start + 1] += value
             row[end + 1] -= value
     for row in (width, stream):
-        for at in range(1, 2 * size + 1):
-            row[at] += row[at - 1]
-    costs = [(width[at] + width[at + size], -(stream[at] + stream[at + size])) for at in range(size)]
+        for cut in range(1, 2 * size + 1):
+            row[cut] += row[cut - 1]
+    costs = [(width[cut] + width[cut + size], -(stream[cut] + stream[cut + size])) for cut in range(size)]
     # Parts that feed each other have at least one tensor across their boundary.
-    better = [at for at in range(size) if costs[at] < costs[0] and costs[at][0]]
-    better.sort(key=lambda at: (costs[at], min(at, size - at), at))
+    better = [cut for cut in range(size) if costs[cut] < costs[0] and costs[cut][0]]
+    better.sort(key=lambda cut: (costs[cut], min(cut, size - cut), cut))
     return better[:_CUTS]
 
 
 def _counterparts(
-    canonical: CanonicalGraph, template: Sequence[int], known: dict[int, int], usable: Usable
+    canonical: CanonicalGraph, template: Sequence[int], pairs: dict[int, int], usable: Usable
 ) -> list[int] | None:
-    """Return the counterparts of the nodes of ``template``, starting from the pairs in ``known``."""
+    """Return the counterparts of the nodes of ``template``, starting from ``pairs``."""
     producers_of, stride, label, expected = (
         canonical.producers,
         canonical.stride,
         canonical.label,
         set(template),
     )
-    order = sorted(expected.union(known))
+    order = sorted(expected.union(pairs))
     for _ in range(_PASSES):
         for node in reversed(order):  # from consumer to producer
-            other = known.get(node, -1)
-            if other < 0 or expected.isdisjoint(producers_of(node)):
+            counterpart = pairs.get(node, -1)
+            if counterpart < 0 or expected.isdisjoint(producers_of(node)):
                 continue
-            for code, theirs in zip(canonical.input_codes[node], canonical.input_codes[other], strict=False):
-                if code >= 0 and theirs >= 0 and code // stride in expected:
-                    known.setdefault(code // stride, theirs // stride)
+            for code, counterpart_code in zip(
+                canonical.input_codes[node], canonical.input_codes[counterpart], strict=False
+            ):
+                if code >= 0 and counterpart_code >= 0 and code // stride in expected:
+                    pairs.setdefault(code // stride, counterpart_code // stride)
         for node in template:  # from producer to consumer
-            if node not in known:
-                reader = _reader(canonical, node, known)
+            if node not in pairs:
+                reader = _reader(canonical, node, pairs)
                 if reader >= 0:
-                    known[node] = reader
-        if expected <= known.keys():
+                    pairs[node] = reader
+        if expected <= pairs.keys():
             break
-    counterparts = [known.get(node, -1) for node in template]
+    counterparts = [pairs.get(node, -1) for node in template]
     if len(set(counterparts)) < len(counterparts):
         return None
     fits = all(
-        other >= 0 and label[other] == label[node] and usable(other)
-        for node, other in zip(template, counterparts, strict=True)
+        counterpart >= 0 and label[counterpart] == label[node] and usable(counterpart)
+        for node, counterpart in zip(template, counterparts, strict=True)
     )
     return counterparts if fits else None
 
 
-def _reader(canonical: CanonicalGraph, node: int, known: Mapping[int, int]) -> int:
+def _reader(canonical: CanonicalGraph, node: int, pairs: Mapping[int, int]) -> int:
     """Return the counterpart of ``node``: the consumer of the same inputs; -1 unless it is unique."""
     stride = canonical.stride
     for slot, code in enumerate(canonical.input_codes[node]):
-        if code >= 0 and code // stride in known:
-            reader = canonical.readers_by_slot[known[code // stride]].get(
+        if code >= 0 and code // stride in pairs:
+            reader = canonical.readers_by_slot[pairs[code // stride]].get(
                 (code % stride, slot, canonical.label[node]), -1
             )
             if reader >= 0:

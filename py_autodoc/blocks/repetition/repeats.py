@@ -54,8 +54,8 @@ def _filled(canonical_graphs: CanonicalGraphs, parts: list[list[int]]) -> list[l
         with_weights: list[int] = []
         for number in part:
             tensors = dict.fromkeys(t for t in model.nodes[number].inputs if t in canonical_graphs.filled)
-            own = [model.tensors[t] for t in tensors]
-            with_weights += [t.producer for t in own if set(t.consumers) == {number}]
+            weights = [model.tensors[t] for t in tensors]
+            with_weights += [t.producer for t in weights if set(t.consumers) == {number}]
             with_weights.append(number)
         fills.append(with_weights)
     ops = {tuple(model.nodes[number].op_type for number in part) for part in fills}
@@ -86,20 +86,20 @@ def _without_crossings(runs: list[IsomorphicRun], count: int) -> list[Isomorphic
     """Return runs among ``count`` nodes, each nested in one part of another or disjoint; earlier runs win."""
     cells: list[tuple[Cell, ...]] = [()] * count
     """Node → its parts; nodes in the same parts share the tuple."""
-    kept: list[IsomorphicRun] = []
+    accepted: list[IsomorphicRun] = []
     for run in runs:
-        if not _fits(run, kept, cells):
+        if not _fits(run, accepted, cells):
             continue
         for number, part in enumerate(run.parts):
-            cell = len(kept), number
+            cell = len(accepted), number
             deeper = {path: (*path, cell) for path in {cells[node] for node in part}}
             for node in part:
                 cells[node] = deeper[cells[node]]
-        kept.append(run)
-    return kept
+        accepted.append(run)
+    return accepted
 
 
-def _fits(run: IsomorphicRun, kept: list[IsomorphicRun], cells: list[tuple[Cell, ...]]) -> bool:
+def _fits(run: IsomorphicRun, accepted: list[IsomorphicRun], cells: list[tuple[Cell, ...]]) -> bool:
     """True if ``run`` lies in one part of each kept run it meets, or one of its parts contains that run."""
     inside: dict[Cell, int] = {}
     for part in run.parts:
@@ -109,10 +109,10 @@ def _fits(run: IsomorphicRun, kept: list[IsomorphicRun], cells: list[tuple[Cell,
                 inside[cell] = inside.get(cell, 0) + 1
                 counts[cell[0]] = counts.get(cell[0], 0) + 1
         # A kept run that is not entirely in this part must contain the whole run, which is checked below.
-        for other, nodes in counts.items():
-            if nodes == kept[other].covers:
-                for number in range(len(kept[other].parts)):
-                    inside.pop((other, number), None)
+        for run_index, nodes in counts.items():
+            if nodes == accepted[run_index].covers:
+                for number in range(len(accepted[run_index].parts)):
+                    inside.pop((run_index, number), None)
     return all(nodes == run.covers for nodes in inside.values())
 
 

@@ -57,14 +57,14 @@ class _Tree:
         self.example: list[int] = []
         self.parts: dict[int, list[int]] = {}
         self.count: list[int] = []
-        known: dict[Path, int] = {}
+        scope_of_path: dict[Path, int] = {}
         self.leaf: list[int] = []
         nodes = model.nodes
         for position, number in enumerate(canonical.nodes):
             path = nodes[number].scope
-            if path not in known:
-                known[path] = self._descend(path, position)
-            self.leaf.append(known[path])
+            if path not in scope_of_path:
+                scope_of_path[path] = self._descend(path, position)
+            self.leaf.append(scope_of_path[path])
 
     def _descend(self, path: Path, position: int) -> int:
         scope = -1
@@ -102,20 +102,20 @@ class _Tree:
         self._fill({scope for group in chosen for scope in group})
         return chosen
 
-    def _fill(self, wanted: set[int]) -> None:
+    def _fill(self, requested: set[int]) -> None:
         """Fill the positions in each wanted scope, ascending."""
-        if not wanted:
+        if not requested:
             return
         # The wanted scopes around each scope, innermost first.
-        wanted_above: list[list[int]] = []
+        requested_above: list[list[int]] = []
         for scope, above in enumerate(self.parent):
-            outer = wanted_above[above] if above >= 0 else []
-            wanted_above.append([scope, *outer] if scope in wanted else outer)
-        self.parts.update((scope, []) for scope in wanted)
+            outer = requested_above[above] if above >= 0 else []
+            requested_above.append([scope, *outer] if scope in requested else outer)
+        self.parts.update((scope, []) for scope in requested)
         for position, scope in enumerate(self.leaf):
             if scope >= 0:
-                for wanting in wanted_above[scope]:
-                    self.parts[wanting].append(position)
+                for container in requested_above[scope]:
+                    self.parts[container].append(position)
 
     def runs(self, same: Members) -> list[Members]:
         """Return runs of isomorphic siblings, in execution order."""
@@ -157,23 +157,23 @@ class _Tree:
         for members in sorted(runs, key=lambda members: -len(members) * len(members[0][1])):
             scope, part = members[0]
             stem = self._stem(scope)
-            others = remaining.get((self.parent[scope], stem), []) if stem is not None else []
-            fits = [other for other in others if len(part) < self.count[other] <= 2 * len(part)]
-            self._fill({other for other in fits if other not in self.parts})
-            for other in fits:
-                again = find_isomorphic_part(self.canonical, part, self.parts[other])
-                if again is not None and not self._weights(self.parts[other], again):
-                    members.append((other, again))
-                    others.remove(other)
+            siblings = remaining.get((self.parent[scope], stem), []) if stem is not None else []
+            fits = [sibling for sibling in siblings if len(part) < self.count[sibling] <= 2 * len(part)]
+            self._fill({sibling for sibling in fits if sibling not in self.parts})
+            for sibling in fits:
+                match = find_isomorphic_part(self.canonical, part, self.parts[sibling])
+                if match is not None and not self._weights(self.parts[sibling], match):
+                    members.append((sibling, match))
+                    siblings.remove(sibling)
             members.sort(key=_last)
         return [members for members in runs if len(members) > 1]
 
     def _seeds(self, runs: list[Members], remaining: dict[tuple[int, str], list[int]]) -> list[Members]:
         """Start a run from the smallest item of a list without equal items, where others have extra nodes."""
-        known = {(self.parent[scope], self._stem(scope)) for members in runs for scope, _ in members}
+        series = {(self.parent[scope], self._stem(scope)) for members in runs for scope, _ in members}
         seeds: list[Members] = []
         for key, scopes in remaining.items():
-            if key in known or len(scopes) < 2:
+            if key in series or len(scopes) < 2:
                 continue
             smallest = min(scopes, key=lambda scope: self.count[scope])
             self._fill({smallest} - self.parts.keys())
@@ -214,8 +214,8 @@ def _last(entry: tuple[int, list[int]]) -> int:
 
 def local_order(canonical: CanonicalGraph, part: Sequence[int]) -> list[int]:
     """Order the nodes of a part by a walk back from its ends, independent of edges outside the part."""
-    makers, inside = canonical.producers, set(part)
-    reads = {node: [producer for producer in makers(node) if producer in inside] for node in part}
+    producers_of, inside = canonical.producers, set(part)
+    reads = {node: [producer for producer in producers_of(node) if producer in inside] for node in part}
     read = {producer for row in reads.values() for producer in row}
     order: list[int] = []
     seen: set[int] = set()

@@ -15,9 +15,9 @@ def find_isomorphic_part(
 
     Linear: gives up if nodes cannot be distinguished without a search.
     """
-    left = Counter(canonical.label[node] for node in nodes)
-    left.subtract(canonical.label[node] for node in template)
-    if min(left.values(), default=0) < 0:
+    label_surplus = Counter(canonical.label[node] for node in nodes)
+    label_surplus.subtract(canonical.label[node] for node in template)
+    if min(label_surplus.values(), default=0) < 0:
         return None  # the operators already differ
     match = _TemplateMatch(canonical, template, nodes)
     while len(match.mapping) < len(template):
@@ -33,43 +33,52 @@ class _TemplateMatch:
         self.canonical = canonical
         self.template = template
         self.nodes = nodes
-        self.ours, self.theirs = set(template), set(nodes)
+        self.template_nodes, self.candidate_nodes = set(template), set(nodes)
         self.mapping: dict[int, int] = {}
         self.used: set[int] = set()
 
     def seeds(self) -> list[tuple[int, int]]:
         """Return pairs of nodes that are unique by label among the unmatched nodes."""
         label = self.canonical.label
-        ours = [node for node in self.template if node not in self.mapping]
-        theirs = [node for node in self.nodes if node not in self.used]
-        count, other = Counter(label[node] for node in ours), Counter(label[node] for node in theirs)
-        only = {label[node]: node for node in theirs if other[label[node]] == 1}
-        return [(node, only[label[node]]) for node in ours if count[label[node]] == 1 and label[node] in only]
+        unmatched = [node for node in self.template if node not in self.mapping]
+        candidates = [node for node in self.nodes if node not in self.used]
+        template_counts, candidate_counts = (
+            Counter(label[node] for node in unmatched),
+            Counter(label[node] for node in candidates),
+        )
+        only = {label[node]: node for node in candidates if candidate_counts[label[node]] == 1}
+        return [
+            (node, only[label[node]])
+            for node in unmatched
+            if template_counts[label[node]] == 1 and label[node] in only
+        ]
 
     def spread(self, pairs: list[tuple[int, int]]) -> bool:
         """Propagate matches along edges from known pairs; return False on a contradiction."""
         while pairs:
-            node, other = pairs.pop()
+            node, candidate = pairs.pop()
             if node in self.mapping:
-                if self.mapping[node] != other:
+                if self.mapping[node] != candidate:
                     return False
                 continue
-            if other in self.used or other not in self.theirs:
+            if candidate in self.used or candidate not in self.candidate_nodes:
                 return False
-            if self.canonical.label[node] != self.canonical.label[other]:
+            if self.canonical.label[node] != self.canonical.label[candidate]:
                 return False
-            self.mapping[node] = other
-            self.used.add(other)
-            pairs.extend(self._neighbour_pairs(node, other))
+            self.mapping[node] = candidate
+            self.used.add(candidate)
+            pairs.extend(self._neighbour_pairs(node, candidate))
         return True
 
-    def _neighbour_pairs(self, node: int, other: int) -> Iterator[tuple[int, int]]:
+    def _neighbour_pairs(self, node: int, candidate: int) -> Iterator[tuple[int, int]]:
         canonical, stride = self.canonical, self.canonical.stride
-        for code, theirs in zip(canonical.input_codes[node], canonical.input_codes[other], strict=True):
-            if code >= 0 and code // stride in self.ours:
-                yield code // stride, theirs // stride if theirs >= 0 else -1
+        for code, candidate_code in zip(
+            canonical.input_codes[node], canonical.input_codes[candidate], strict=True
+        ):
+            if code >= 0 and code // stride in self.template_nodes:
+                yield code // stride, candidate_code // stride if candidate_code >= 0 else -1
         for key, reader in canonical.readers_by_slot[node].items():
-            if reader in self.ours:
-                counterpart = canonical.readers_by_slot[other].get(key, -1)
+            if reader in self.template_nodes:
+                counterpart = canonical.readers_by_slot[candidate].get(key, -1)
                 if counterpart >= 0:
                     yield reader, counterpart

@@ -71,12 +71,12 @@ class _Finder:
     def _match(self, join: ResidualJoin) -> _ResidualMatch | None:
         """Find the nearest common source of the two operands that forms a residual."""
         flow, (a, b) = self.flow, join.operands
-        sides: list[BackwardSearch | None] = [None, None]
+        searches: list[BackwardSearch | None] = [None, None]
         for index, candidate in _nearest(candidates(flow, a), candidates(flow, b)):
             source = same_value(flow, candidate.tensor)
-            search = sides[index]
+            search = searches[index]
             if search is None:
-                search = sides[index] = BackwardSearch(flow, (a if index else b,), self.budget)
+                search = searches[index] = BackwardSearch(flow, (a if index else b,), self.budget)
             if search.reaches(source, self._producer_position(candidate.tensor)):
                 return self._check_paths(join, candidate, search, a if index else b)
         return None
@@ -88,10 +88,10 @@ class _Finder:
         flow = self.flow
         source = same_value(flow, candidate.tensor)
         path = search.between(source)
-        weighted = self._weights(path) + (join.own if long == join.operands[0] else 0)
+        weighted = self._weights(path) + (join.operand_weights if long == join.operands[0] else 0)
         if weighted <= candidate.weights or len(flow.model.tensors[long].consumers) > 1:
             return None
-        if join.own and long != join.operands[0]:
+        if join.operand_weights and long != join.operands[0]:
             return None
         if not self.upward.isdisjoint(path) and self.upward.isdisjoint(candidate.steps):
             # Downsampling and upsampling: a merge of two resolutions, not a residual block.
@@ -142,29 +142,29 @@ class _Finder:
         if flow.op_types[number] not in ("Split", "Slice") or not flow.nodes[number].inputs:
             return -1
         source = flow.nodes[number].inputs[0]
-        one, other = flow.shapes[tensor], flow.shapes[source]
-        if one is None or other is None or len(one) != len(other):
+        shape, source_shape = flow.shapes[tensor], flow.shapes[source]
+        if shape is None or source_shape is None or len(shape) != len(source_shape):
             return -1
-        differ = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
-        return source if differ in ([1], [len(one) - 1]) else -1
+        differ = [axis for axis, (a, b) in enumerate(zip(shape, source_shape, strict=True)) if a != b]
+        return source if differ in ([1], [len(shape) - 1]) else -1
 
     def _partial_concat(self, join: ResidualJoin, bases: dict[int, int]) -> _ResidualMatch | None:
         """Match some channels of a tensor concatenated with a result computed from its other channels."""
         flow = self.flow
-        wholes = [source for base in bases.values() if (source := self._sliced_tensor(base)) >= 0]
-        if len(wholes) != 1:
+        sources = [source for base in bases.values() if (source := self._sliced_tensor(base)) >= 0]
+        if len(sources) != 1:
             return None
-        kept = next(t for t in join.operands if self._sliced_tensor(bases[t]) == wholes[0])
-        long = next(t for t in join.operands if t != kept)
+        passed = next(t for t in join.operands if self._sliced_tensor(bases[t]) == sources[0])
+        long = next(t for t in join.operands if t != passed)
         search = BackwardSearch(flow, [long], self.budget)
-        if not search.reaches([wholes[0]], self._producer_position(wholes[0])):
+        if not search.reaches([sources[0]], self._producer_position(sources[0])):
             return None
-        path = search.between([wholes[0]])
+        path = search.between([sources[0]])
         weighted = self._weights(path)
         if not weighted or not self._convolves(path) or not self.upward.isdisjoint(path):
             return None
-        cut = flow.producers[bases[kept]]
-        return _ResidualMatch(wholes[0], (cut,), 0, tuple(path), weighted, long)
+        cut = flow.producers[bases[passed]]
+        return _ResidualMatch(sources[0], (cut,), 0, tuple(path), weighted, long)
 
     def _convolves(self, path: list[int]) -> bool:
         return any(self.flow.op_types[n] in CONV for n in path)
@@ -242,18 +242,18 @@ class _Finder:
 
 
 def _nearest(
-    one: Iterator[ShortcutSource], other: Iterator[ShortcutSource]
+    first: Iterator[ShortcutSource], second: Iterator[ShortcutSource]
 ) -> Iterator[tuple[int, ShortcutSource]]:
     """Merge two sides into (side, candidate): fewest weights first, then fewest steps, then the first side.
 
     Each side must be in this order.
     """
-    a, b = next(one, None), next(other, None)
+    a, b = next(first, None), next(second, None)
     while a is not None or b is not None:
         if b is None or (a is not None and (a.weights, len(a.steps)) <= (b.weights, len(b.steps))):
             assert a is not None
             yield 0, a
-            a = next(one, None)
+            a = next(first, None)
         else:
             yield 1, b
-            b = next(other, None)
+            b = next(second, None)

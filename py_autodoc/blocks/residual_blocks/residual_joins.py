@@ -32,7 +32,7 @@ _TO_SOFTMAX = COPY_OPS | {"Add", "Mul", "Div", "Where", "Reshape", "Clip", "Max"
 
 
 class ResidualJoin(NamedTuple):
-    """Two operands of a node. ``own``: number of weights that the join applies to its first operand."""
+    """Two operands of a node."""
 
     node: int
     form: str
@@ -43,7 +43,8 @@ class ResidualJoin(NamedTuple):
     inner: tuple[int, ...] = ()
     """Nodes that look like joins but are part of this one."""
     gate: str = ""
-    own: int = 0
+    operand_weights: int = 0
+    """Number of weights that the join applies to its first operand."""
     shapes: bool = True
     """Whether both shapes are known to be equal."""
     sequence: bool = False
@@ -104,10 +105,10 @@ def _operands(flow: DataflowGraph, number: int, live: set[int]) -> list[int]:
 
 def _join(flow: DataflowGraph, join: ResidualJoin) -> Iterator[ResidualJoin]:
     """Yield the join if its operands have, as far as known, the same shape."""
-    one, other = join.operands
-    if one < 0 or other < 0:
+    first, second = join.operands
+    if first < 0 or second < 0:
         return
-    equal = _equal(flow.shapes[one], flow.shapes[other])
+    equal = _equal(flow.shapes[first], flow.shapes[second])
     if equal is not False:
         yield join if equal else join._replace(shapes=False)
 
@@ -131,7 +132,7 @@ def _fused(flow: DataflowGraph, number: int, data: int, added: int) -> Iterator[
     if min(data, added) < 0 or flow.constants[added] or flow.constants[data]:
         return
     if _equal(flow.shapes[added], flow.shapes[flow.first_outputs[number]]) is True:
-        yield ResidualJoin(number, "sum", (data, added), own=1)
+        yield ResidualJoin(number, "sum", (data, added), operand_weights=1)
 
 
 def _concats(flow: DataflowGraph, number: int) -> Iterator[ResidualJoin]:
@@ -161,22 +162,22 @@ def _gated(flow: DataflowGraph, number: int, operands: list[int]) -> Iterator[Re
                 end = input_at(flow, inner, 0)
                 if not flow.constants[end] and end != first:
                     yield ResidualJoin(number, "sum", (first, end), (product, inner), (inner,), "complement")
-            other = flow.producers[first]
-            if flow.op_types[other] == "Mul" and len(flow.data_inputs[other]) == 2:
-                yield from _complement(flow, number, (product, gate, gated), other)
+            second_product = flow.producers[first]
+            if flow.op_types[second_product] == "Mul" and len(flow.data_inputs[second_product]) == 2:
+                yield from _complement(flow, number, (product, gate, gated), second_product)
 
 
 def _complement(
-    flow: DataflowGraph, number: int, one: tuple[int, int, int], other: int
+    flow: DataflowGraph, number: int, first: tuple[int, int, int], second_product: int
 ) -> Iterator[ResidualJoin]:
-    """``one`` is (product, gate, value); the other product must use 1 - gate."""
-    product, gate, value = one
-    for factor, end in (flow.data_inputs[other], flow.data_inputs[other][::-1]):
+    """``first`` is (product, gate, value); the second product must use 1 - gate."""
+    product, gate, value = first
+    for factor, end in (flow.data_inputs[second_product], flow.data_inputs[second_product][::-1]):
         minus = flow.producers[flow.back(factor)]
         if flow.op_types[minus] != "Sub" or scalar(flow, input_at(flow, minus, 0)) != 1.0:
             continue
         if flow.back(input_at(flow, minus, 1)) == flow.back(gate):
-            nodes = (product, other, minus)
+            nodes = (product, second_product, minus)
             yield ResidualJoin(number, "sum", (value, end), nodes, (), "complement")
 
 
