@@ -108,11 +108,11 @@ def _texts(value: Any) -> list[str]:
 
 
 def _calibrate(threads: int, out: str | None, forced: bool, as_json: bool) -> None:
-    from py_autodoc.hardware.profile import own_folder
+    from py_autodoc.hardware.profile import user_profile_folder
     from py_autodoc.measure.calibrate import calibrate, lines
     from py_autodoc.render.output_target import targets
 
-    path = str(own_folder() / f"{THIS_MACHINE}.json") if out is None else out
+    path = str(user_profile_folder() / f"{THIS_MACHINE}.json") if out is None else out
     if out is None:
         _make_folder()
     target = targets({"--out": (path, "profile")}, [], forced)["--out"]
@@ -128,10 +128,10 @@ def _calibrate(threads: int, out: str | None, forced: bool, as_json: bool) -> No
 def _make_folder() -> None:
     """Create the folder for the user's profiles. Raises: OutputError."""
     from py_autodoc.errors import OutputError
-    from py_autodoc.hardware.profile import own_folder
+    from py_autodoc.hardware.profile import user_profile_folder
 
     try:
-        own_folder().mkdir(parents=True, exist_ok=True)
+        user_profile_folder().mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as fault:
         raise OutputError(
             "no-settings-folder",

@@ -127,8 +127,8 @@ def _produced(
         number: int | None = 0
         for tensor in node.outputs:
             if tensor >= 0:
-                own = size[tensor]
-                number = None if number is None or own is None else number + own
+                tensor_bytes = size[tensor]
+                number = None if number is None or tensor_bytes is None else number + tensor_bytes
         number = in_inference(number, entry.runs)
         if number is not None and number > MAX_NUMBER:
             number = None
@@ -136,10 +136,10 @@ def _produced(
         if kind not in table:
             table[kind] = ActivationShare()
         table[kind].add(number)
-    known = [part.bytes for part in table.values() if part.bytes is not None]
-    nodes = sum(part.nodes for part in table.values())
-    unknown = sum(part.unknown for part in table.values())
-    return table, ActivationShare(nodes, sum(known) if known else None, unknown)
+    known_bytes = [share.bytes for share in table.values() if share.bytes is not None]
+    nodes = sum(share.nodes for share in table.values())
+    unknown = sum(share.unknown for share in table.values())
+    return table, ActivationShare(nodes, sum(known_bytes) if known_bytes else None, unknown)
 
 
 def _largest(model: Model, sizes: TensorSizes) -> tuple[int, ...]:

@@ -64,7 +64,7 @@ class Cache:
     """The tensor that includes the new positions; -1 if the operator returns none."""
     result_axis: int = -1
     """Axis of the positions in ``result``."""
-    whole: bool = True
+    whole_input: bool = True
     """False if it is one of several parts of the input."""
     stack: int = -1
     """Axis on which keys and values are stacked, -1 if none."""
@@ -113,10 +113,10 @@ class _CacheSearch:
                     return
                 node = self.model.nodes[number]
                 yield from self._caches(tensor, view, node)
-                for part in self._parts(view, node):
-                    if part.tensor not in seen:
-                        seen.add(part.tensor)
-                        stack.append(part)
+                for part_view in self._parts(view, node):
+                    if part_view.tensor not in seen:
+                        seen.add(part_view.tensor)
+                        stack.append(part_view)
 
     def _caches(self, tensor: int, view: _View, node: Node) -> Iterator[Cache]:
         slots = PAST.get((node.domain, node.op_type))
@@ -137,8 +137,8 @@ class _CacheSearch:
             return
         for attention, role in attention_of(self.model, result):
             axes = _layout(view, axis)
-            whole = len(view.axes) == len(self.types.shapes[tensor] or ())
-            yield Cache(tensor, node.id, attention, role, *axes, result, axis, whole)
+            whole_input = len(view.axes) == len(self.types.shapes[tensor] or ())
+            yield Cache(tensor, node.id, attention, role, *axes, result, axis, whole_input)
 
     def _grown(self, view: _View, node: Node) -> int | None:
         """Return the axis of ``view`` along which ``node`` adds positions; -1: some axis; None: adds none."""
@@ -172,7 +172,7 @@ class _CacheSearch:
         if indices[-1] != len(indices) - 1:
             return -1
         extents = zip(indices[:-1], data, strict=False)
-        differ = [axis for axis, (written, whole) in enumerate(extents) if written != whole]
+        differ = [axis for axis, (written, full) in enumerate(extents) if written != full]
         return differ[0] if len(differ) == 1 else -1
 
     def _parts(self, view: _View, node: Node) -> Iterator[_View]:
@@ -221,11 +221,11 @@ class _CacheSearch:
         rank = len(axes) + (len(axes_value) if node.op_type == "Unsqueeze" else 0)
         if any(type(a) is not int or not -rank <= a < rank for a in axes_value):
             return None
-        where = {a % rank for a in axes_value}
+        changed_axes = {a % rank for a in axes_value}
         if node.op_type == "Squeeze":
-            return tuple(axis for position, axis in enumerate(axes) if position not in where)
+            return tuple(axis for position, axis in enumerate(axes) if position not in changed_axes)
         remaining = iter(axes)
-        return tuple(-1 if position in where else next(remaining, -1) for position in range(rank))
+        return tuple(-1 if position in changed_axes else next(remaining, -1) for position in range(rank))
 
 
 def _fused(tensor: int, view: _View, node: Node, role: str) -> Iterator[Cache]:
@@ -251,10 +251,10 @@ def _layout(view: _View, axis: int) -> tuple[int | None, int, int | None, int | 
     Axes that were removed before do not count. Of the four remaining axes the batch is first, the
     width is last (or before the positions, if they are last), and the other one holds the heads.
     """
-    kept = sorted(a for a in view.axes if a >= 0)
+    remaining_axes = sorted(a for a in view.axes if a >= 0)
     positions = view.axes[axis] if 0 <= axis < len(view.axes) else -1
-    if positions < 0 or len(kept) != 4 or positions == kept[0]:
-        return (positions if positions >= 0 else None), kept[0] if kept else 0, None, None
-    batch, *others = kept
+    if positions < 0 or len(remaining_axes) != 4 or positions == remaining_axes[0]:
+        return (positions if positions >= 0 else None), remaining_axes[0] if remaining_axes else 0, None, None
+    batch, *others = remaining_axes
     others.remove(positions)
     return positions, batch, others[0], others[1]

@@ -44,9 +44,9 @@ Weight = tuple[int, int, int]
 
 
 def graph_runs(
-    model: Model, types: TypeTable, own: Callable[[int], Weight], facts: TripFacts | None = None
+    model: Model, types: TypeTable, weight_of: Callable[[int], Weight], facts: TripFacts | None = None
 ) -> tuple[list[ExecutionCount], list[Diagnostic]]:
-    """Return the executions of every graph; ``own(node)`` is the known cost of one execution of a node.
+    """Return the executions of every graph; ``weight_of(node)`` is the known cost of one execution of a node.
 
     Graph 0 runs once. A subgraph has a larger id than its parent graph.
     """
@@ -60,11 +60,11 @@ def graph_runs(
         node = model.nodes[graph.parent_node]
         trips[graph.id] = trip_facts = facts.trips(node, graph.id)
         if trip_facts.code:
-            where = node.name or f"{node.op_type} {node.id}"
+            label = node.name or f"{node.op_type} {node.id}"
             diagnostics.append(
-                Diagnostic(trip_facts.code, "warning", trip_facts.message, where, node=node.id)
+                Diagnostic(trip_facts.code, "warning", trip_facts.message, label, node=node.id)
             )
-    branch_runs = _branches(model, facts, trips, own)
+    branch_runs = _branches(model, facts, trips, weight_of)
     for graph in model.graphs[1:]:
         node = model.nodes[graph.parent_node]
         outer, trip = runs[node.graph], trips[graph.id]
@@ -80,7 +80,7 @@ def graph_runs(
 
 
 def _branches(
-    model: Model, facts: TripFacts, trips: dict[int, Trips], own: Callable[[int], Weight]
+    model: Model, facts: TripFacts, trips: dict[int, Trips], weight_of: Callable[[int], Weight]
 ) -> dict[int, int]:
     """Return If node → graph of the counted branch. Subgraphs are summed before their parents."""
     total: dict[int, Weight] = {}
@@ -88,7 +88,7 @@ def _branches(
     for graph in reversed(model.graphs[1:]):
         flops = macs = traffic = 0
         for number in graph.nodes:
-            a, b, c = own(number)
+            a, b, c = weight_of(number)
             flops, macs, traffic = flops + a, macs + b, traffic + c
             node = model.nodes[number]
             if not node.subgraphs:

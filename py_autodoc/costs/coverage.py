@@ -67,8 +67,8 @@ def uncovered(
     message = f"The costs of {plural(unknown, 'node')} are unknown{macs_text}. {'; '.join(parts)}."
     first = next((gap.node for gap in all_gaps if gap.node >= 0), -1)
     free = all(gap.node < 0 for gap in all_gaps)  # dimensions that the caller can set
-    where = "" if first < 0 else model.nodes[first].name or op_name(model.nodes[first])
-    return [Diagnostic(CODE, "info" if free else "warning", message, where, node=first)]
+    label = "" if first < 0 else model.nodes[first].name or op_name(model.nodes[first])
+    return [Diagnostic(CODE, "info" if free else "warning", message, label, node=first)]
 
 
 def _describe(model: Model, gap: Gap) -> str:
@@ -96,7 +96,7 @@ class _GapSearch:
         self.free = _free(model, types)
         self.costs = costs
         self.sizes = sizes
-        self.known: dict[int, tuple[int, str]] = {}
+        self.causes: dict[int, tuple[int, str]] = {}
 
     def root(self, start: int) -> tuple[int, str]:
         """Return (node, reason); the node is -1 for an input of the model."""
@@ -105,8 +105,8 @@ class _GapSearch:
         number = start
         cause = (start, self.costs[start].reason)
         for _ in range(_MAX_STEPS):
-            if number in self.known:
-                cause = self.known[number]
+            if number in self.causes:
+                cause = self.causes[number]
                 break
             path.append(number)
             seen.add(number)
@@ -114,15 +114,15 @@ class _GapSearch:
             if tensor < 0:
                 cause = self._own_reason(number)
                 break
-            maker = self.model.tensors[tensor].producer
-            while maker < 0 and (outer := self._outside(tensor)) >= 0 and outer != tensor:
-                tensor, maker = outer, self.model.tensors[outer].producer
-            if maker < 0 or maker in seen:
+            producer = self.model.tensors[tensor].producer
+            while producer < 0 and (outer := self._outside(tensor)) >= 0 and outer != tensor:
+                tensor, producer = outer, self.model.tensors[outer].producer
+            if producer < 0 or producer in seen:
                 cause = self._input_reason(tensor, number)
                 break
-            number = maker
+            number = producer
         for passed in path:
-            self.known[passed] = cause
+            self.causes[passed] = cause
         return cause
 
     def _is_unsized(self, tensor: int) -> bool:
@@ -131,10 +131,10 @@ class _GapSearch:
     def _own_reason(self, number: int) -> tuple[int, str]:
         """Return the reason for a node whose inputs are known."""
         node, entry = self.model.nodes[number], self.costs[number]
-        left = [t for t in node.outputs if self._is_unsized(t)]
-        if left and all(self._is_expressed(t) for t in left):
+        unsized = [t for t in node.outputs if self._is_unsized(t)]
+        if unsized and all(self._is_expressed(t) for t in unsized):
             return -1, self._sizes_are_free()
-        if entry.cost is None and not left:
+        if entry.cost is None and not unsized:
             return number, entry.reason
         return number, f"output sizes of {op_name(node)} that the graph does not give"
 

@@ -103,12 +103,12 @@ class Totals:
         return self.mac_nodes_known / self.mac_nodes_total if self.mac_nodes_total else None
 
 
-def in_inference(one: int | None, runs: int) -> int | None:
+def in_inference(per_run: int | None, runs: int) -> int | None:
     """Multiply the cost of one execution by the number of runs; the only place that does so.
 
     None if the cost of one execution is unknown, even for a node that never runs.
     """
-    return None if one is None else one * runs
+    return None if per_run is None else per_run * runs
 
 
 def node_costs(model: Model, types: TypeTable) -> list[NodeCost]:
@@ -119,22 +119,22 @@ def node_costs(model: Model, types: TypeTable) -> list[NodeCost]:
 def cost_table(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> CostTable:
     """Return the cost of every node, and the diagnostics. Never raises on content."""
     run = CostRun(model, types, sizes or TensorSizes(model, types))
-    known: dict[tuple[Cost | None, str], tuple[Cost | None, str]] = {}
+    shared: dict[tuple[Cost | None, str], tuple[Cost | None, str]] = {}
     # Layers repeat, so equal costs share one object.
-    own = [known.setdefault(entry, entry) for entry in map(run.one, model.nodes)]
+    rows = [shared.setdefault(entry, entry) for entry in map(run.cost_of, model.nodes)]
     if len(model.graphs) == 1:
-        entries = {entry: NodeCost(*entry) for entry in known}
-        return CostTable([entries[entry] for entry in own], tuple(run.notes()))
+        entries = {entry: NodeCost(*entry) for entry in shared}
+        return CostTable([entries[entry] for entry in rows], tuple(run.notes()))
 
     def weight(node: int) -> tuple[int, int, int]:
-        cost = own[node][0]
+        cost = rows[node][0]
         if cost is None:
             return (0, 0, 0)
         return (cost.flops, cost.macs, (cost.read_bytes or 0) + (cost.write_bytes or 0))
 
     runs, diagnostics = graph_runs(model, types, weight)
     table = []
-    for node, (cost, why) in zip(model.nodes, own, strict=True):
+    for node, (cost, why) in zip(model.nodes, rows, strict=True):
         r = runs[node.graph]
         table.append(NodeCost(cost, why, r.times if r.exact else None, r.times, r.counted))
     return CostTable(table, (*run.notes(), *diagnostics))
@@ -150,7 +150,7 @@ class CostRun:
         self.unknown: dict[str, list[int]] = {}
         self.failed: dict[tuple[str, str], int] = {}
 
-    def one(self, node: Node) -> tuple[Cost | None, str]:
+    def cost_of(self, node: Node) -> tuple[Cost | None, str]:
         """Return (cost, reason) of a node."""
         rule = rule_for(node.domain, node.op_type)
         if rule is None:
@@ -230,8 +230,8 @@ class CostRun:
             messages.append(Diagnostic("unknown-op", "warning", message, first.name or name, node=first.id))
         for (name, error), number in self.failed.items():
             message = f"The inputs or attributes do not fit the operator {name} ({error[:120]})."
-            where = self.model.nodes[number].name or name
-            messages.append(Diagnostic("cost-rule-failed", "warning", message, where, node=number))
+            label = self.model.nodes[number].name or name
+            messages.append(Diagnostic("cost-rule-failed", "warning", message, label, node=number))
         return messages
 
 
@@ -254,7 +254,7 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
     by_op: dict[tuple[str, str], OpTotal] = {}
     reasons: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
-    known = total = mac_known = mac_total = 0
+    known_nodes = total = mac_known = mac_total = 0
     for node, entry in zip(model.nodes, costs, strict=True):
         if node.is_constant:
             continue
@@ -275,7 +275,7 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
         if entry.counted and entry.repeat is None:
             reasons[LOOPING] += 1
         else:
-            known += 1
+            known_nodes += 1
             mac_known += mac
         if not entry.counted:
             continue
@@ -291,7 +291,7 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
     result = {name: s.result(total) if runnable else None for name, s in sums.items()}
     return Totals(
         result["macs"], result["flops"], result["read"], result["write"],
-        known, total, mac_known, mac_total, by_op, dict(reasons), dict(unknown),
+        known_nodes, total, mac_known, mac_total, by_op, dict(reasons), dict(unknown),
     )  # fmt: skip
 
 

@@ -141,9 +141,9 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
         return Expressions(
             types.symbols, types.original, nothing, dict.fromkeys(keys), reasons=dict.fromkeys(keys, why)
         )
-    known = _Reference(reference, types, conditions)
-    _executions(model, world, nodes, known)
-    sums = {f"total_{m}": _total(model, nodes, m, known, reasons) for m in SUMMED}
+    reference_costs = _Reference(reference, types, conditions)
+    _executions(model, world, nodes, reference_costs)
+    sums = {f"total_{m}": _total(model, nodes, m, reference_costs, reasons) for m in SUMMED}
     peak = peaks(model, sizes.bytes)
     reasons.update((f"peak_{name}", why) for name, why in peak.reasons.items())
     differ = tuple(CostCondition("nonzero", Symbolic(p)) for p in peak.differ)
@@ -153,7 +153,7 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
         nodes,
         sums,
         conditions,
-        peak.found,
+        peak.values,
         differ,
         reasons,
         types.types.shapes,
@@ -161,7 +161,7 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
 
 
 def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions:
-    cost, reason = run.one(node)
+    cost, reason = run.cost_of(node)
     output_bytes = _output_bytes(node, sizes)
     if output_bytes is None:
         reason = reason or "the size of an output is not an expression"
@@ -188,8 +188,8 @@ def _output_bytes(node: Node, sizes: SymbolicSizes) -> Number | None:
 class _Reference:
     """Decides whether a number without an expression exists at all."""
 
-    def __init__(self, ask: Reference, types: SymbolicTypes, conditions: Sequence[CostCondition]) -> None:
-        self._ask = ask
+    def __init__(self, compute: Reference, types: SymbolicTypes, conditions: Sequence[CostCondition]) -> None:
+        self._compute = compute
         self._types = types
         self._conditions = conditions
         self._computed = False
@@ -206,7 +206,7 @@ class _Reference:
 
     def _fitting(self) -> Sequence[NodeCost] | None:
         """Return the costs if their sizes satisfy the conditions; other costs prove nothing."""
-        answer = self._ask()
+        answer = self._compute()
         if answer is None:
             return None
         sizes, costs = answer
@@ -232,23 +232,25 @@ class _UndecidableCost:
     __lt__ = __gt__ = __le__ = __ge__ = __eq__
 
 
-def _executions(model: Model, world: SymbolicDims, nodes: list[NodeExpressions], known: _Reference) -> None:
+def _executions(
+    model: Model, world: SymbolicDims, nodes: list[NodeExpressions], reference_costs: _Reference
+) -> None:
     """Set the number of executions of each node."""
     if len(model.graphs) == 1:
         return
 
-    def part(number: int, *metrics: Metric) -> Any:
+    def summed(number: int, *metrics: Metric) -> Any:
         total: Any = 0
         for metric in metrics:
             value = getattr(nodes[number], metric)
             if value is not None:
                 total = total + value
-            elif known.has(number, metric):
+            elif reference_costs.has(number, metric):
                 return _UndecidableCost()
         return total
 
     def weight(number: int) -> tuple[int, int, int]:
-        return part(number, "flops"), part(number, "macs"), part(number, "read_bytes", "write_bytes")
+        return summed(number, "flops"), summed(number, "macs"), summed(number, "read_bytes", "write_bytes")
 
     facts = SymbolicFacts(world)
     try:
@@ -275,7 +277,11 @@ def _run(expressions: NodeExpressions, runs: ExecutionCount, why: str) -> None:
 
 
 def _total(
-    model: Model, nodes: list[NodeExpressions], metric: Metric, known: _Reference, reasons: dict[str, str]
+    model: Model,
+    nodes: list[NodeExpressions],
+    metric: Metric,
+    reference_costs: _Reference,
+    reasons: dict[str, str],
 ) -> Number | None:
     """Sum over the nodes that run; like the numeric engine, excludes unknown numbers."""
     key, total, parts = f"total_{metric}", _ExpressionSum(), 0
@@ -285,7 +291,7 @@ def _total(
                 continue
             value = getattr(expressions, metric)
             if value is None:
-                if known.has(node.id, metric):
+                if reference_costs.has(node.id, metric):
                     raise UndecidedComparison(f"{node.name or node.op_type}: {expressions.reason}")
                 continue
             if expressions.times is None:

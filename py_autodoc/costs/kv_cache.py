@@ -113,21 +113,21 @@ def kv_cache(
     return _estimate(model, types, attention, max_context, decoder)
 
 
-def _layers(model: Model, types: TypeTable, found: Iterable[Cache]) -> list[CacheLayer]:
+def _layers(model: Model, types: TypeTable, all_caches: Iterable[Cache]) -> list[CacheLayer]:
     """Return caches paired by the attention that reads them; a pair shared by several layers counts once."""
     by_attention: dict[int, list[Cache]] = {}
-    for cache in found:
+    for cache in all_caches:
         by_attention.setdefault(cache.attention, []).append(cache)
     layers: list[CacheLayer] = []
-    known: set[tuple[tuple[int, int], ...]] = set()
+    counted: set[tuple[tuple[int, int], ...]] = set()
     for attention, caches in by_attention.items():
         pair = sorted(caches, key=lambda cache: _ROLES.index(cache.role))  # stable: keys, then values
         if {cache.role for cache in pair} in ({"key"}, {"value"}):
             continue
         # Both branches may extend an input; parts of a stacked input differ by the extending operator.
-        identity = tuple((cache.tensor, -1 if cache.whole else cache.node) for cache in pair)
-        if identity not in known:
-            known.add(identity)
+        identity = tuple((cache.tensor, -1 if cache.whole_input else cache.node) for cache in pair)
+        if identity not in counted:
+            counted.add(identity)
             layers.append(_layer(model, types, attention, pair))
     return layers
 
@@ -135,7 +135,7 @@ def _layers(model: Model, types: TypeTable, found: Iterable[Cache]) -> list[Cach
 def _layer(model: Model, types: TypeTable, attention: int, pair: Sequence[Cache]) -> CacheLayer:
     inputs = tuple(dict.fromkeys(cache.tensor for cache in pair))
     parts = [_position_bytes(types, cache) for cache in pair]
-    unknown = [cache for cache, part in zip(pair, parts, strict=True) if part is None]
+    unknown = [cache for cache, position_bytes in zip(pair, parts, strict=True) if position_bytes is None]
     reason = ""
     if unknown:
         name = model.tensors[unknown[0].tensor].name or f"tensor {unknown[0].tensor}"
@@ -151,7 +151,7 @@ def _layer(model: Model, types: TypeTable, attention: int, pair: Sequence[Cache]
         value_dim=_size(types, last.tensor, last.width),
         dtype=types.dtypes[first.tensor],
         axis=first.axis,
-        bytes_per_token=None if unknown else sum(part or 0 for part in parts),
+        bytes_per_token=None if unknown else sum(position_bytes or 0 for position_bytes in parts),
         positions=None if None in spans else max(span or 0 for span in spans),
         reason=reason,
     )
@@ -163,8 +163,8 @@ def _position_bytes(types: TypeTable, cache: Cache) -> int | None:
     bits = BITS.get(types.dtypes[cache.tensor])
     if heads is None or width is None or bits is None or cache.axis is None:
         return None
-    both = 2 if cache.stack >= 0 else 1
-    return (both * heads * width * bits + 7) // 8
+    tensors = 2 if cache.stack >= 0 else 1
+    return (tensors * heads * width * bits + 7) // 8
 
 
 def _size(types: TypeTable, tensor: int, axis: int | None) -> int | None:
@@ -192,11 +192,11 @@ def _summary(
     source: str, layers: Sequence[CacheLayer], max_context: int | None, confidence: float
 ) -> KVCache:
     parts = [layer.bytes_per_token for layer in layers]
-    per_token = None if None in parts else sum(part or 0 for part in parts)
+    per_token = None if None in parts else sum(layer_bytes or 0 for layer_bytes in parts)
     reason = next((layer.reason for layer in layers if layer.reason), "")
     spans = [max_context if layer.positions is None else layer.positions for layer in layers]
-    known = [span for span in spans if span is not None]
-    full = per_token is not None and len(known) == len(spans)
+    lengths = [span for span in spans if span is not None]
+    full = per_token is not None and len(lengths) == len(spans)
     why = (
         "" if full else (reason or "neither an axis nor a table of positions gives the length of the context")
     )
@@ -209,8 +209,8 @@ def _summary(
         dtype=_common(layer.dtype for layer in layers) or 0,
         axis=_common(layer.axis for layer in layers),
         bytes_per_token=per_token,
-        context=max(known) if len(known) == len(spans) else None,
-        context_bytes=sum((p or 0) * s for p, s in zip(parts, known, strict=True)) if full else None,
+        context=max(lengths) if len(lengths) == len(spans) else None,
+        context_bytes=sum((p or 0) * s for p, s in zip(parts, lengths, strict=True)) if full else None,
         confidence=confidence,
         reason=reason,
         context_reason=why,
@@ -231,10 +231,10 @@ def _estimate(
     decoder: float,
 ) -> KVCache:
     """Estimate from the causal self-attention of a graph that generates tokens."""
-    own = [layer for layer in attention if layer.kind == "self"]
-    known = [layer for layer in own if layer.causal]
-    unknown_causality = [layer for layer in own if layer.causal is None]
-    causal = [layer for layer in own if layer.causal is not False] if decoder > 0 else known
+    self_attention = [layer for layer in attention if layer.kind == "self"]
+    known_causal = [layer for layer in self_attention if layer.causal]
+    unknown_causality = [layer for layer in self_attention if layer.causal is None]
+    causal = [layer for layer in self_attention if layer.causal is not False] if decoder > 0 else known_causal
     if not causal:
         return KVCache("none", reason=_no_cache_reason(attention))
     if not scores_vocabulary(model, types):

@@ -68,7 +68,7 @@ class LivenessSweep:
         """Start with ``live`` bytes before the first node."""
         self.start = self.bytes = self.alone = live
 
-    def see(self, live: int, step: int, node: int) -> None:
+    def record(self, live: int, step: int, node: int) -> None:
         """Record ``live`` bytes with the outputs of ``node`` allocated and its inputs not yet freed."""
         if live > self.alone:
             self.alone = live
@@ -170,16 +170,16 @@ class GraphLifetimes:
         """Tensors produced by each node."""
         self.last = self._last_uses()
         """Tensor → position of its last use; the number of nodes for outputs; absent if unused."""
-        self.dead: list[list[int]] = [[] for _ in order]
+        self.freed_after: list[list[int]] = [[] for _ in order]
         """Tensors that can be freed after a node: last used by it, or produced by it and never used."""
         end = len(order)
-        for tensor, at in self.last.items():
-            if at < end:
-                self.dead[at].append(tensor)
-        for at, tensors in enumerate(self.produced):
+        for tensor, position in self.last.items():
+            if position < end:
+                self.freed_after[position].append(tensor)
+        for position, tensors in enumerate(self.produced):
             for tensor in tensors:
                 if tensor not in self.last:
-                    self.dead[at].append(tensor)
+                    self.freed_after[position].append(tensor)
 
     def _last_uses(self) -> dict[int, int]:
         """Return the last use of each tensor of this graph; a use in a subgraph counts for its owner."""
@@ -189,13 +189,13 @@ class GraphLifetimes:
         for tensor in (*self.inputs, *(t for row in self.produced for t in row)):
             uses = tensors[tensor].consumers
             if uses:
-                at = (
+                position = (
                     positions.get(uses[-1], -1)
                     if single_graph and len(uses) == 1
-                    else max(map(self._where, uses))
+                    else max(map(self._position_of, uses))
                 )
-                if at >= 0:
-                    last[tensor] = at
+                if position >= 0:
+                    last[tensor] = position
         for node in self.order:
             for _, body in node.subgraphs:
                 for tensor in self.model.graphs[body].outputs:  # a subgraph may return an outer tensor
@@ -203,14 +203,14 @@ class GraphLifetimes:
                         last[tensor] = max(last.get(tensor, -1), positions[node.id])
         produced = {t for row in self.produced for t in row}.union(self.inputs)
         last.update((tensor, len(self.order)) for tensor in self.graph.outputs if tensor in produced)
-        return {tensor: at for tensor, at in last.items() if tensor in produced}
+        return {tensor: position for tensor, position in last.items() if tensor in produced}
 
-    def _where(self, number: int) -> int:
+    def _position_of(self, number: int) -> int:
         """Return the position of the node, or of its ancestor in this graph; -1 if none."""
         while number >= 0:
-            at = self.position.get(number)
-            if at is not None:
-                return at
+            position = self.position.get(number)
+            if position is not None:
+                return position
             number = self.model.graphs[self.model.nodes[number].graph].parent_node
         return -1
 
@@ -219,11 +219,11 @@ class GraphLifetimes:
         end = len(self.order) - 1
         for tensor in self.inputs:
             first[tensor], last[tensor] = -1, min(self.last.get(tensor, end), end)
-        for at, produced in zip(self.position.values(), self.produced, strict=True):
+        for position, produced in zip(self.position.values(), self.produced, strict=True):
             for tensor in produced:
-                until = min(self.last.get(tensor, at), end)
+                until = min(self.last.get(tensor, position), end)
                 # Used before it is produced, in a graph with a cycle: never freed.
-                first[tensor], last[tensor] = at, until if until >= at else end
+                first[tensor], last[tensor] = position, until if until >= position else end
 
     def simple(
         self, size: Sequence[int], bodies: Sequence[int], sweep: LivenessSweep | None = None
@@ -232,16 +232,18 @@ class GraphLifetimes:
         sweep = sweep or LivenessSweep()
         live = sum(size[t] for t in self.inputs)
         sweep.begin(live)
-        alive = set(self.inputs)
-        for at, (node, produced, dead) in enumerate(zip(self.order, self.produced, self.dead, strict=True)):
+        allocated = set(self.inputs)
+        for step, (node, produced, freed) in enumerate(
+            zip(self.order, self.produced, self.freed_after, strict=True)
+        ):
             if node.subgraphs:
-                sweep.inside(live, at, node, bodies)
+                sweep.inside(live, step, node, bodies)
             for tensor in produced:
                 live += size[tensor]
-            alive.update(produced)
-            sweep.see(live, at, node.id)
-            for tensor in dead:
-                if tensor in alive:  # not yet produced, only in a graph with a cycle
+            allocated.update(produced)
+            sweep.record(live, step, node.id)
+            for tensor in freed:
+                if tensor in allocated:  # not yet produced, only in a graph with a cycle
                     live -= size[tensor]
         return sweep
 
@@ -253,29 +255,29 @@ class GraphLifetimes:
         sweep: LivenessSweep | None = None,
     ) -> LivenessSweep:
         """Sweep with shared memory for views and in-place reuse. Fills ``memory`` with the reuse."""
-        owner = {tensor: tensor for tensor in self.inputs}
+        buffer_of = {tensor: tensor for tensor in self.inputs}
         """Tensor → the tensor whose memory it uses."""
         users = dict.fromkeys(self.inputs, 1)
         """Memory (by its first tensor) → number of live tensors in it."""
-        feeds = frozenset(self.inputs)
+        graph_inputs = frozenset(self.inputs)
         sweep = sweep or LivenessSweep()
         live = sum(size[t] for t in self.inputs)
         sweep.begin(live)
-        for at, node in enumerate(self.order):
+        for step, node in enumerate(self.order):
             if node.subgraphs:
-                sweep.inside(live, at, node, bodies)
-            host = self._reusable_memory(node, at, owner, users, feeds, size)
-            for tensor in self.produced[at]:
+                sweep.inside(live, step, node, bodies)
+            host = self._reusable_memory(node, step, buffer_of, users, graph_inputs, size)
+            for tensor in self.produced[step]:
                 if host < 0 or tensor != node.outputs[0]:
-                    owner[tensor] = tensor
+                    buffer_of[tensor] = tensor
                     users[tensor] = 1
                     live += size[tensor]
                 else:
-                    owner[tensor] = memory[tensor] = host
+                    buffer_of[tensor] = memory[tensor] = host
                     users[host] += 1
-            sweep.see(live, at, node.id)
-            for tensor in self.dead[at]:
-                buffer = owner.get(tensor, -1)
+            sweep.record(live, step, node.id)
+            for tensor in self.freed_after[step]:
+                buffer = buffer_of.get(tensor, -1)
                 if buffer < 0:
                     continue
                 users[buffer] -= 1
@@ -286,21 +288,21 @@ class GraphLifetimes:
     def _reusable_memory(
         self,
         node: Node,
-        at: int,
-        owner: dict[int, int],
+        step: int,
+        buffer_of: dict[int, int],
         users: dict[int, int],
-        feeds: frozenset[int],
+        graph_inputs: frozenset[int],
         size: Sequence[int],
     ) -> int:
         """Return the memory that output 0 can reuse, -1 for memory of its own."""
         if node.domain or not node.outputs:
             return -1
         if node.op_type in VIEW_OPS:
-            return owner.get(node.inputs[0], -1) if node.inputs else -1
+            return buffer_of.get(node.inputs[0], -1) if node.inputs else -1
         if node.op_type in INPLACE_OPS:
             for tensor in node.inputs:
-                host = owner.get(tensor, -1)
-                if host < 0 or users[host] != 1 or host in feeds or self.last.get(tensor) != at:
+                host = buffer_of.get(tensor, -1)
+                if host < 0 or users[host] != 1 or host in graph_inputs or self.last.get(tensor) != step:
                     continue
                 if size[tensor] == size[node.outputs[0]]:
                     return host

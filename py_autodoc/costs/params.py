@@ -100,7 +100,7 @@ class _Count:
         self.node_bytes: list[int | None] = [0] * len(model.nodes)
         self.total = self.unused = 0
         self.weight_bytes: int | None = 0
-        self.other: Counter[str] = Counter()
+        self.other_constants: Counter[str] = Counter()
         self.tensors: set[int] = set()
         self.regions: set[tuple[object, ...]] = set()
         self.constants: list[Constant] = []
@@ -117,8 +117,8 @@ class _Count:
             elif node.domain == "ai.onnx.ml":
                 self._attributes(node)
         return ParamTable(
-            self.total, self.params, self.node_bytes, self.weight_bytes, dict(self.other), self.unused,
-            frozenset(self.tensors), tuple(self.constants), self.reason, self.reasons,
+            self.total, self.params, self.node_bytes, self.weight_bytes, dict(self.other_constants),
+            self.unused, frozenset(self.tensors), tuple(self.constants), self.reason, self.reasons,
         )  # fmt: skip
 
     def _constant(self, tensor: Tensor) -> None:
@@ -135,7 +135,7 @@ class _Count:
         elements = element_count if element_count is not None and possible else 0
         reason, elements, bits = self._kind(tensor, elements)
         if reason:
-            self.other[reason] += elements
+            self.other_constants[reason] += elements
         origin = "external" if storage is not None and storage.location else "inline"
         params = 0 if reason else elements if possible else None
         self._add(tensor.id, params, self.sizes.bytes[tensor.id], bits, origin)

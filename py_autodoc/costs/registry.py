@@ -38,9 +38,9 @@ __all__ = [
     "carries_macs",
     "ceil_div",
     "cost",
+    "is_number",
     "maximum",
     "minimum",
-    "plain",
     "prod",
     "registered",
     "rule_for",
@@ -124,30 +124,30 @@ def prod(sizes: Iterable[int]) -> int:
 
 def ceil_div(a: int, b: int) -> int:
     """Return a / b rounded up."""
-    return -(-a // b) if plain(a, b) else as_int(ceil_quotient(a, b))
+    return -(-a // b) if is_number(a, b) else as_int(ceil_quotient(a, b))
 
 
 def minimum(a: int, b: int) -> int:
     """Return the smaller size."""
-    return min(a, b) if plain(a, b) else as_int(extreme(False, a, b))
+    return min(a, b) if is_number(a, b) else as_int(extreme(False, a, b))
 
 
 def maximum(a: int, b: int) -> int:
     """Return the larger size."""
-    return max(a, b) if plain(a, b) else as_int(extreme(True, a, b))
+    return max(a, b) if is_number(a, b) else as_int(extreme(True, a, b))
 
 
 def broadcast(a: int, b: int) -> int:
     """Return the broadcast of two sizes: they are equal, or one of them is 1."""
-    if plain(a, b):
+    if is_number(a, b):
         return b if a == 1 else a
     for number, size in ((a, b), (b, a)):
-        if plain(number, 0):  # a size broadcast with another number is that number, or 1
+        if is_number(number, 0):  # a size broadcast with another number is that number, or 1
             return size if number == 1 else number
     return maximum(a, b)
 
 
-def plain(a: object, b: object = 0) -> bool:
+def is_number(a: object, b: object = 0) -> bool:
     """True for numbers without symbols."""
     return isinstance(a, int) and isinstance(b, int)
 

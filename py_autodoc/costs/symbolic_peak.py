@@ -26,7 +26,7 @@ MAX_PENDING = 8
 class Peaks:
     """The peaks by name (``PEAKS``), reasons for missing ones, and values that must not be 0 in place."""
 
-    found: dict[str, Number | None]
+    values: dict[str, Number | None]
     reasons: dict[str, str]
     differ: list[Poly] = field(default_factory=list)
 
@@ -44,13 +44,13 @@ def peaks(model: Model, sizes: Sequence[Number | None]) -> Peaks:
     plans = [GraphLifetimes(model, graph) for graph in model.graphs]
     for name in PEAKS:
         try:
-            result.found[name] = _peak(plans, size, in_place=name == "inplace")
+            result.values[name] = _peak(plans, size, in_place=name == "inplace")
             if len(result.differ) > MAX_DIFFER:
                 raise UndecidedComparison(
                     f"who takes over whose memory depends on more than {MAX_DIFFER} conditions"
                 )
         except UnknownSize as error:
-            result.found[name], result.reasons[name] = None, str(error)
+            result.values[name], result.reasons[name] = None, str(error)
             result.differ.clear()
     return result
 
@@ -110,7 +110,7 @@ class PeakCandidates(LivenessSweep):
         """Start with ``live`` bytes before the first node."""
         self.parts.append(to_poly(live))
 
-    def see(self, live: Number, step: int, node: int) -> None:
+    def record(self, live: Number, step: int, node: int) -> None:
         """Record ``live`` bytes with the outputs of ``node`` allocated and its inputs not yet freed."""
         self._offer(to_poly(live))
 
@@ -118,18 +118,18 @@ class PeakCandidates(LivenessSweep):
         """Record every sum inside the subgraphs of ``node``, in addition to ``live`` outer bytes."""
         outside = to_poly(live)
         for _, graph in node.subgraphs:
-            for part in bodies[graph]:
-                self._offer(outside + part)
+            for inner in bodies[graph]:
+                self._offer(outside + inner)
 
     def _offer(self, candidate: Poly) -> None:
         for parts in (self.settled, self.parts):
-            for at, part in enumerate(parts):
-                if plainly_covers(part, candidate):
-                    if at:  # a sum that covers one step often covers the next
-                        parts.insert(0, parts.pop(at))
+            for index, sum_so_far in enumerate(parts):
+                if termwise_covers(sum_so_far, candidate):
+                    if index:  # a sum that covers one step often covers the next
+                        parts.insert(0, parts.pop(index))
                     return
-                if plainly_covers(candidate, part):
-                    parts[at] = candidate
+                if termwise_covers(candidate, sum_so_far):
+                    parts[index] = candidate
                     return
         self.parts.append(candidate)
         if len(self.parts) > MAX_PENDING + len(self.settled):
@@ -144,13 +144,13 @@ class PeakCandidates(LivenessSweep):
         return self.settled
 
 
-def plainly_covers(a: Poly, b: Poly) -> bool:
+def termwise_covers(a: Poly, b: Poly) -> bool:
     """True if no coefficient of ``a - b`` is negative and no atom can be: a cheap proof of ``a >= b``."""
-    own, other = a.terms, b.terms
-    for mono, coef in other.items():
-        if own.get(mono, 0) < coef:
+    a_terms, b_terms = a.terms, b.terms
+    for mono, coef in b_terms.items():
+        if a_terms.get(mono, 0) < coef:
             return False
-    uncovered = [mono for mono, coef in own.items() if coef != other.get(mono, 0)]
-    if any(own[mono] < other.get(mono, 0) for mono in uncovered):
+    uncovered = [mono for mono, coef in a_terms.items() if coef != b_terms.get(mono, 0)]
+    if any(a_terms[mono] < b_terms.get(mono, 0) for mono in uncovered):
         return False
     return all(type(atom) is str or not_negative(atom) for mono in uncovered for atom in mono)

@@ -49,7 +49,7 @@ def atom_text(a: Atom) -> str:
         if up is not None:
             return f"ceil({_operand(up[0])}/{up[1]})"
         return f"{_operand(a.num)}//{_operand(a.den)}"
-    return f"{'max' if a.largest else 'min'}({', '.join(_sum(part) for part in a.args)})"
+    return f"{'max' if a.largest else 'min'}({', '.join(_sum(arg) for arg in a.args)})"
 
 
 def rounded_up(a: FloorDiv) -> tuple[Poly, int] | None:

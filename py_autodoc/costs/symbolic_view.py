@@ -177,10 +177,10 @@ class SymbolicRun(CostRun):
         self.symbolic = sizes
         self._too_large = ""
 
-    def one(self, node: Node) -> tuple[Cost | None, str]:
+    def cost_of(self, node: Node) -> tuple[Cost | None, str]:
         """Return (cost, reason) of a node."""
         self._too_large = ""
-        return super().one(node)
+        return super().cost_of(node)
 
     def traffic(self, tensors: Sequence[int]) -> int:
         """Like ``CostRun.traffic``; a sum that is too large is unknown."""

@@ -31,15 +31,15 @@ class TensorSizes:
 
     def __init__(self, model: Model, types: TypeTable) -> None:
         bits = BITS
-        known: dict[tuple[Shape | None, int], tuple[int | None, int | None]] = {}
+        cache: dict[tuple[Shape | None, int], tuple[int | None, int | None]] = {}
         counts: list[int | None] = []
         sizes: list[int | None] = []
         for tensor, shape, dtype in zip(model.tensors, types.shapes, types.dtypes, strict=True):
-            measured = known.get((shape, dtype))
+            measured = cache.get((shape, dtype))
             if measured is None:
                 n = numel(shape)
                 dense = None if n is None or dtype not in bits else (n * bits[dtype] + 7) // 8
-                measured = known[shape, dtype] = n, dense
+                measured = cache[shape, dtype] = n, dense
             counts.append(measured[0])
             storage = tensor.storage
             if storage is not None and storage.bytes is not None:

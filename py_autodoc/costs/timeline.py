@@ -54,7 +54,7 @@ class PeakSnapshot:
     bytes: int
     step: int
     nodes: tuple[int, ...]
-    alive: tuple[LiveBlock, ...]
+    live: tuple[LiveBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +97,22 @@ class Timeline:
         if steps <= most:
             return list(range(steps))
         runs = max(1, most // 2)
-        kept: set[int] = set()
+        selected: set[int] = set()
         for run in range(runs):
             span = range(run * steps // runs, (run + 1) * steps // runs)
-            kept.add(max(span, key=self.simple.__getitem__))
-            kept.add(max(span, key=self.inplace.__getitem__))
-        return sorted(kept)
+            selected.add(max(span, key=self.simple.__getitem__))
+            selected.add(max(span, key=self.inplace.__getitem__))
+        return sorted(selected)
 
 
 def timeline(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> Timeline:
     """Return memory over the execution of one inference. Linear in the size of the graph."""
     table = sizes or TensorSizes(model, types)
     live = liveness(model, types, table)
-    known = bool(live.simple)
-    simple = live.simple[0] if known else LivenessSweep()
-    inplace = live.inplace[0] if known else LivenessSweep()
-    peaks = _Peaks(model, live, [n or 0 for n in table.bytes]) if known else None
+    has_curve = bool(live.simple)
+    simple = live.simple[0] if has_curve else LivenessSweep()
+    inplace = live.inplace[0] if has_curve else LivenessSweep()
+    peaks = _Peaks(model, live, [n or 0 for n in table.bytes]) if has_curve else None
     return Timeline(
         peak=live.peak,
         nodes=live.order[0],
@@ -131,18 +131,18 @@ def timeline(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -
 def constant_results(model: Model) -> frozenset[int]:
     """Return tensors computed only from constants, excluding random, unknown and control-flow operators."""
     nodes = model.nodes
-    known = {tensor.id for tensor in model.tensors if tensor.is_constant}
-    known.add(-1)  # an omitted input
+    constant = {tensor.id for tensor in model.tensors if tensor.is_constant}
+    constant.add(-1)  # an omitted input
     folded: set[int] = set()
     for graph in model.graphs:  # a subgraph comes after its owner
         for number in graph.nodes:
             node = nodes[number]
-            if not known.issuperset(node.inputs):
+            if not constant.issuperset(node.inputs):
                 continue
             if node.subgraphs or not node.inputs or node.domain not in _PURE or node.op_type in RANDOM:
                 continue
             folded.update(t for t in node.outputs if t >= 0)
-            known.update(node.outputs)
+            constant.update(node.outputs)
     return frozenset(folded)
 
 
@@ -157,37 +157,39 @@ class _Peaks:
 
     def snapshot(self, sweeps: Sequence[LivenessSweep], memory: Mapping[int, int]) -> PeakSnapshot:
         """Return the live memory in the main graph, and in the subgraphs that contain the peak."""
-        found: list[LiveBlock] = []
+        blocks: list[LiveBlock] = []
         nodes: list[int] = []
         graph = 0
         while graph >= 0:
             sweep = sweeps[graph]
             # A subgraph runs before the outputs of its node exist.
-            made = sweep.step if sweep.body < 0 else sweep.step - 1
-            found.extend(self._alive(graph, made, sweep.step, memory))
+            last_produced = sweep.step if sweep.body < 0 else sweep.step - 1
+            blocks.extend(self._live_blocks(graph, last_produced, sweep.step, memory))
             if sweep.step >= 0:
                 nodes.append(sweep.node)
             graph = sweep.body
-        found.sort(key=lambda item: (-item.bytes, item.graph, item.first, item.tensor))
-        return PeakSnapshot(sweeps[0].bytes, sweeps[0].step, tuple(nodes), tuple(found))
+        blocks.sort(key=lambda item: (-item.bytes, item.graph, item.first, item.tensor))
+        return PeakSnapshot(sweeps[0].bytes, sweeps[0].step, tuple(nodes), tuple(blocks))
 
-    def _alive(self, graph: int, made: int, needed: int, memory: Mapping[int, int]) -> Iterator[LiveBlock]:
-        """Yield memory in one graph produced up to step ``made`` and needed at step ``needed`` or later."""
+    def _live_blocks(
+        self, graph: int, last_produced: int, needed: int, memory: Mapping[int, int]
+    ) -> Iterator[LiveBlock]:
+        """Yield memory of one graph: produced up to step ``last_produced``, needed at ``needed`` or later."""
         first, last, all_tensors = self.live.first, self.live.last, self.model.tensors
-        holds: dict[int, list[int]] = {}
+        tensors_by_buffer: dict[int, list[int]] = {}
         for tensor, (begins, ends) in enumerate(zip(first, last, strict=True)):
             if (
-                begins <= made
+                begins <= last_produced
                 and ends >= needed
                 and begins != NEVER_LIVE
                 and all_tensors[tensor].graph == graph
             ):
-                holds.setdefault(memory.get(tensor, tensor), []).append(tensor)
-        for owner, tensors in holds.items():
+                tensors_by_buffer.setdefault(memory.get(tensor, tensor), []).append(tensor)
+        for buffer, tensors in tensors_by_buffer.items():
             youngest = max(tensors, key=lambda tensor: (first[tensor], tensor))
             yield LiveBlock(
                 tensor=youngest,
-                bytes=self.size[owner],
+                bytes=self.size[buffer],
                 producer=self.model.tensors[youngest].producer,
                 first=first[youngest],
                 last=last[youngest],

@@ -7,7 +7,7 @@ quotients, computed by Euclid's algorithm for numbers and window by window for s
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import NodeView, UnknownSize, ceil_div, maximum, minimum, plain
+from py_autodoc.costs.registry import NodeView, UnknownSize, ceil_div, is_number, maximum, minimum
 from py_autodoc.graph.symbolic_dims import pooling_windows
 
 MAX_WINDOWS = 16
@@ -63,16 +63,16 @@ def _corner(windows: int, k: int, s: int, d: int, edge: int, widest: int) -> int
 
     ``widest`` bounds a symbolic edge. Raises: UnknownSize.
     """
-    if plain(edge, windows):
+    if is_number(edge, windows):
         return _counted(windows, k, s, d, edge)
-    reaching = -(-(min(edge, widest) if plain(edge) else widest) // s)
+    reaching = -(-(min(edge, widest) if is_number(edge) else widest) // s)
     if reaching > MAX_WINDOWS:
         raise UnknownSize(f"more than {MAX_WINDOWS} windows of an axis reach into its padding")
     pairs = 0
     for i in range(reaching):
         beyond = minimum(maximum(ceil_div(edge - i * s, d), 0), k)
-        there = minimum(windows, i + 1) - minimum(windows, i) if i else 1
-        pairs = pairs + beyond * there
+        repeats = minimum(windows, i + 1) - minimum(windows, i) if i else 1
+        pairs = pairs + beyond * repeats
     return pairs
 
 
@@ -111,7 +111,7 @@ def resampled(size: int, out: int, support: int) -> int:
     A filter spans ``support`` samples of the coarser grid on either side of its centre. Raises: UnknownSize
     for a symbolic size.
     """
-    if not plain(size, out):
+    if not is_number(size, out):
         raise UnknownSize("the filters of an antialiased axis have no exact expression in its size")
     if size < 1 or out < 1:
         return 0

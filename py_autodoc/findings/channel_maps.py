@@ -42,8 +42,8 @@ class ChannelMap(NamedTuple):
 def channel_maps(ctx: RuleContext) -> dict[int, ChannelMap]:
     """Return the layers of the main graph that are channel maps, by node, in order."""
     if "maps" not in ctx.shared:
-        known = ((number, as_map(ctx, number)) for number in weighted(ctx))
-        ctx.shared["maps"] = {number: layer for number, layer in known if layer is not None}
+        maps = ((number, as_map(ctx, number)) for number in weighted(ctx))
+        ctx.shared["maps"] = {number: layer for number, layer in maps if layer is not None}
     by_node: dict[int, ChannelMap] = ctx.shared["maps"]
     return by_node
 

@@ -20,11 +20,11 @@ def needed_nodes(model: Model) -> set[int]:
     producer_of.append(-1)  # for omitted inputs
     stack = [producer_of[t] for t in graphs[0].outputs]
     stack += [node.id for node in nodes if node.domain and node.domain != "ai.onnx.ml"]
-    alive: set[int] = set()
+    needed: set[int] = set()
     while stack:
         number = stack.pop()
-        while number >= 0 and number not in alive:  # the node, then its enclosing nodes
-            alive.add(number)
+        while number >= 0 and number not in needed:  # the node, then its enclosing nodes
+            needed.add(number)
             node = nodes[number]
             for tensor in node.inputs:
                 if producer_of[tensor] >= 0:
@@ -32,7 +32,7 @@ def needed_nodes(model: Model) -> set[int]:
             for _, body in node.subgraphs:
                 stack.extend(producer_of[tensor] for tensor in graphs[body].outputs)
             number = graphs[node.graph].parent_node
-    return alive
+    return needed
 
 
 def varying_tensors(model: Model) -> set[int]:

@@ -39,31 +39,31 @@ def _shortest_length(ctx: RuleContext, counted: set[int]) -> int:
     """Return the layers on the shortest path to the most distant output; -1 if there is none."""
     flow, nodes = ctx.flow, ctx.model.nodes
     reads, names = flow.data_inputs, flow.qualified_op_types
-    far = [-1] * (len(ctx.model.tensors) + 1)
+    distances = [-1] * (len(ctx.model.tensors) + 1)
     for tensor in ctx.model.graphs[0].inputs:
         if ctx.model.tensors[tensor].kind == TensorKind.INPUT:
-            far[tensor] = 0
+            distances[tensor] = 0
     for number in flow.order:
         nearest = -1
         for tensor in reads[number]:
-            at = far[tensor]
-            if at >= 0 and (nearest < 0 or at < nearest):
-                nearest = at
+            distance = distances[tensor]
+            if distance >= 0 and (nearest < 0 or distance < nearest):
+                nearest = distance
         if nearest < 0 or names[number] in _NO_DATA:
             continue
         if number in counted:
             nearest += 1
         for tensor in nodes[number].outputs:
-            if tensor >= 0 and far[tensor] < 0:
-                far[tensor] = nearest
-    return max((far[t] for t in ctx.model.graphs[0].outputs), default=-1)
+            if tensor >= 0 and distances[tensor] < 0:
+                distances[tensor] = nearest
+    return max((distances[t] for t in ctx.model.graphs[0].outputs), default=-1)
 
 
 def _depth(ctx: RuleContext, counted: set[int]) -> Depth | None:
     flow = ctx.flow
     shortest: dict[int, int] = {}
     longest: dict[int, int] = {}
-    came: dict[int, tuple[int, int]] = {}
+    arrived_from: dict[int, tuple[int, int]] = {}
     """Tensor → (producer, input on the shortest path)."""
     for tensor in ctx.model.graphs[0].inputs:
         if ctx.model.tensors[tensor].kind == TensorKind.INPUT:
@@ -72,25 +72,25 @@ def _depth(ctx: RuleContext, counted: set[int]) -> Depth | None:
         node = flow.nodes[number]
         if node.op_type in _NO_DATA and not node.domain:
             continue
-        known = [t for t in flow.data_inputs[number] if t in shortest]
-        if not known:
+        reached = [t for t in flow.data_inputs[number] if t in shortest]
+        if not reached:
             continue
-        own = 1 if number in counted else 0
-        best = min(known, key=lambda t: shortest[t])
-        longest_path = max(longest[t] for t in known) + own
+        step = 1 if number in counted else 0
+        best = min(reached, key=lambda t: shortest[t])
+        longest_path = max(longest[t] for t in reached) + step
         for tensor in node.outputs:
             if tensor >= 0 and tensor not in shortest:  # produced twice only in an invalid graph
-                shortest[tensor] = shortest[best] + own
+                shortest[tensor] = shortest[best] + step
                 longest[tensor] = longest_path
-                came[tensor] = (number, best)
+                arrived_from[tensor] = (number, best)
     ends = [t for t in ctx.model.graphs[0].outputs if t in shortest]
     if not ends:
         return None
     end = max(ends, key=lambda t: shortest[t])
     path: list[int] = []
     tensor = end
-    while tensor in came:
-        number, tensor = came[tensor]
+    while tensor in arrived_from:
+        number, tensor = arrived_from[tensor]
         if number in counted:
             path.append(number)
     return Depth(shortest[end], max(longest[t] for t in ends), tuple(reversed(path)))

@@ -19,8 +19,8 @@ class MacShare:
         self.ctx = ctx
         self.nodes = ctx.nodes_of(lambda kind: carries_macs(*kind))
         totals = ctx.totals
-        known = totals.mac_nodes_known == totals.mac_nodes_total and bool(totals.macs)
-        self.basis = "macs" if known else "params"
+        all_known = totals.mac_nodes_known == totals.mac_nodes_total and bool(totals.macs)
+        self.basis = "macs" if all_known else "params"
         self.total = self.of(self.nodes)
 
     def of(self, nodes: Iterable[int]) -> int:

@@ -34,7 +34,7 @@ def findings(ctx: RuleContext, chosen: RuleOptions | None = None) -> tuple[list[
         if rule.id in chosen.disabled:
             continue
         try:
-            own = _of_rule(rule, ctx, chosen)
+            rule_findings = _of_rule(rule, ctx, chosen)
         except MemoryError:
             raise
         except Exception as error:
@@ -42,8 +42,8 @@ def findings(ctx: RuleContext, chosen: RuleOptions | None = None) -> tuple[list[
             message = f"The rule {rule.id} failed ({type(error).__name__}); it found nothing."
             notes.append(Diagnostic("rule-failed", "warning", message, rule.id))
             continue
-        collected.extend(own[:MAX_FINDINGS])
-        if len(own) > MAX_FINDINGS:
+        collected.extend(rule_findings[:MAX_FINDINGS])
+        if len(rule_findings) > MAX_FINDINGS:
             message = f"The rule {rule.id} found more than {MAX_FINDINGS} items; the others are not included."
             notes.append(Diagnostic("findings-cut", "info", message, rule.id))
     collected.sort(key=lambda item: (_RANK[item.severity], item.rule))
@@ -53,7 +53,7 @@ def findings(ctx: RuleContext, chosen: RuleOptions | None = None) -> tuple[list[
 def _of_rule(rule: Rule, ctx: RuleContext, chosen: RuleOptions) -> list[Finding]:
     """Return the findings of one rule, most severe first. Raises: ValueError if one is invalid."""
     results: Iterable[Finding] = rule.check(ctx)
-    own = []
+    accepted = []
     for item in islice(results, MAX_LOOKED_AT):
         if item.severity not in rule.severities:
             raise ValueError(f"severity {item.severity} was not declared")
@@ -64,5 +64,7 @@ def _of_rule(rule: Rule, ctx: RuleContext, chosen: RuleOptions) -> list[Finding]
         evidence: dict[str, Evidence] = dict(item.evidence)
         if len(nodes) > MAX_NODES:
             evidence["nodes_total"] = len(nodes)
-        own.append(replace(item, rule=rule.id, severity=severity, nodes=nodes[:MAX_NODES], evidence=evidence))
-    return sorted(own, key=lambda item: _RANK[item.severity])
+        accepted.append(
+            replace(item, rule=rule.id, severity=severity, nodes=nodes[:MAX_NODES], evidence=evidence)
+        )
+    return sorted(accepted, key=lambda item: _RANK[item.severity])

@@ -56,11 +56,11 @@ def window(ctx: RuleContext, number: int) -> SlidingWindow | None:
     if len(strides) != rank or len(dilations) != rank or len(pads) != 2 * rank or min(strides) < 1:
         return None
     unread = []
-    for at in range(rank):
-        span = (kernel[at] - 1) * dilations[at] + 1
-        left = sizes[at] + pads[at] + pads[rank + at] - span
-        covers = span >= strides[at] and left >= 0
-        unread.append(max(0, left % strides[at] - pads[rank + at]) if covers else 0)
+    for axis in range(rank):
+        span = (kernel[axis] - 1) * dilations[axis] + 1
+        last_start = sizes[axis] + pads[axis] + pads[rank + axis] - span
+        covers = span >= strides[axis] and last_start >= 0
+        unread.append(max(0, last_start % strides[axis] - pads[rank + axis]) if covers else 0)
     return SlidingWindow(number, sizes, tuple(unread))
 
 

@@ -66,8 +66,8 @@ def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None
     elif isinstance(overrides, (str, os.PathLike)):
         source = os.path.basename(os.fsdecode(overrides))
         overrides = read_file(overrides)
-    known = rules()
-    values = {id: dict(entry.thresholds) for id, entry in known.items()}
+    all_rules = rules()
+    values = {id: dict(entry.thresholds) for id, entry in all_rules.items()}
     disabled: set[str] = set()
     severities: dict[str, str] = {}
     floor = SEVERITIES[0]
@@ -75,7 +75,7 @@ def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None
         if id == FLOOR:
             floor = _severity(FLOOR, changes)
             continue
-        entry = find_rule(id, known)
+        entry = find_rule(id, all_rules)
         if not isinstance(changes, Mapping):
             raise OptionError("bad-threshold", f"The settings of rule {entry.id} must be a table.")
         for name, value in changes.items():
@@ -91,33 +91,33 @@ def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None
     return RuleOptions(values, frozenset(disabled), severities, floor, source)
 
 
-def find_rule(id: Any, known: Mapping[str, Rule] | None = None) -> Rule:
+def find_rule(id: Any, candidates: Mapping[str, Rule] | None = None) -> Rule:
     """Return the rule with an id. Raises: OptionError, which suggests similar ids."""
-    known = rules() if known is None else known
-    if isinstance(id, str) and id in known:
-        return known[id]
+    candidates = rules() if candidates is None else candidates
+    if isinstance(id, str) and id in candidates:
+        return candidates[id]
     id_text = str(id)[:80]
     raise OptionError(
-        "unknown-rule", f"Unknown rule {id_text!r}.", _nearest(id_text, known, "onnx-autodoc rule")
+        "unknown-rule", f"Unknown rule {id_text!r}.", _suggestion(id_text, candidates, "onnx-autodoc rule")
     )
 
 
-def _nearest(name: str, known: Iterable[str], where: str) -> str:
-    close = get_close_matches(name, list(known), n=3, cutoff=0.5)
-    return f"Did you mean {' or '.join(close)}?" if close else f"Run `{where}` to list them."
+def _suggestion(name: str, names: Iterable[str], command: str) -> str:
+    close = get_close_matches(name, list(names), n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(close)}?" if close else f"Run `{command}` to list them."
 
 
-def _severity(where: str, value: Any) -> str:
+def _severity(setting: str, value: Any) -> str:
     if isinstance(value, str) and value in SEVERITIES:
         return value
-    raise OptionError("bad-threshold", f"{where} must be one of {', '.join(SEVERITIES)}.")
+    raise OptionError("bad-threshold", f"{setting} must be one of {', '.join(SEVERITIES)}.")
 
 
 def _number(entry: Rule, name: Any, value: Any) -> Number:
     """Return the value of a threshold, checked against the type of its default."""
     if name not in entry.thresholds:
         name_text = str(name)[:80]
-        hint = _nearest(name_text, {*entry.thresholds, *RESERVED}, f"onnx-autodoc rule {entry.id}")
+        hint = _suggestion(name_text, {*entry.thresholds, *RESERVED}, f"onnx-autodoc rule {entry.id}")
         raise OptionError("unknown-threshold", f"Rule {entry.id} has no threshold {name_text!r}.", hint)
     is_integer = isinstance(entry.thresholds[name], int)
     fits = isinstance(value, int) if is_integer else isinstance(value, (int, float))

@@ -36,26 +36,26 @@ class CloudInstance(msgspec.Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=1)
 def instances() -> tuple[CloudInstance, ...]:
     """Return all known instances by provider and price, those without a price last. Read once."""
-    found = msgspec.json.decode((profiles_folder() / FILE).read_bytes(), type=list[CloudInstance])
+    entries = msgspec.json.decode((profiles_folder() / FILE).read_bytes(), type=list[CloudInstance])
 
-    def rank(one: CloudInstance) -> tuple[str, float, str]:
-        return one.provider, one.approx_on_demand_usd_per_hour or float("inf"), one.id
+    def rank(instance: CloudInstance) -> tuple[str, float, str]:
+        return instance.provider, instance.approx_on_demand_usd_per_hour or float("inf"), instance.id
 
-    return tuple(sorted(found, key=rank))
+    return tuple(sorted(entries, key=rank))
 
 
 def of_device(device: str, provider: str = "") -> CloudInstance | None:
     """Return the cheapest instance with one whole device of that id; None if none has a price."""
     priced = [
-        one
-        for one in instances()
-        if one.device_id == device
-        and one.device_count == 1
-        and one.device_share == 1
-        and one.approx_on_demand_usd_per_hour is not None
-        and provider in ("", one.provider)
+        instance
+        for instance in instances()
+        if instance.device_id == device
+        and instance.device_count == 1
+        and instance.device_share == 1
+        and instance.approx_on_demand_usd_per_hour is not None
+        and provider in ("", instance.provider)
     ]
-    return min(priced, key=lambda one: one.approx_on_demand_usd_per_hour or 0, default=None)
+    return min(priced, key=lambda instance: instance.approx_on_demand_usd_per_hour or 0, default=None)
 
 
 def of_devices(device: str, count: int, provider: str = "") -> tuple[CloudInstance, float] | None:
@@ -64,29 +64,36 @@ def of_devices(device: str, count: int, provider: str = "") -> tuple[CloudInstan
     For larger instances only the share used is counted. None if no instance has a price.
     """
     priced = [
-        (one.approx_on_demand_usd_per_hour * count / one.device_count, one.device_count, one.id, one)
-        for one in instances()
-        if one.device_id == device
-        and one.approx_on_demand_usd_per_hour is not None
-        and one.device_share == 1
-        and one.device_count >= count
-        and one.device_count % count == 0
-        and provider in ("", one.provider)
+        (
+            instance.approx_on_demand_usd_per_hour * count / instance.device_count,
+            instance.device_count,
+            instance.id,
+            instance,
+        )
+        for instance in instances()
+        if instance.device_id == device
+        and instance.approx_on_demand_usd_per_hour is not None
+        and instance.device_share == 1
+        and instance.device_count >= count
+        and instance.device_count % count == 0
+        and provider in ("", instance.provider)
     ]
-    best = min(priced, default=None, key=lambda found: found[:3])
+    best = min(priced, default=None, key=lambda candidate: candidate[:3])
     return None if best is None else (best[3], best[0])
 
 
 def providers() -> tuple[str, ...]:
     """Return the names of the providers."""
-    return tuple(dict.fromkeys(one.provider for one in instances()))
+    return tuple(dict.fromkeys(instance.provider for instance in instances()))
 
 
 def checked_provider(name: str) -> str:
     """Return the normalized provider name; empty for none. Raises: OptionError if it is unknown."""
-    wish = name.strip().lower()
-    if wish and wish not in providers():
+    provider = name.strip().lower()
+    if provider and provider not in providers():
         raise OptionError(
-            "unknown-provider", f"Unknown provider {wish[:40]!r}.", f"Choose one of {', '.join(providers())}."
+            "unknown-provider",
+            f"Unknown provider {provider[:40]!r}.",
+            f"Choose one of {', '.join(providers())}.",
         )
-    return wish
+    return provider

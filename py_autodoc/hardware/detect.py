@@ -11,7 +11,7 @@ from typing import Any
 
 from py_autodoc.hardware.profile import Profile, profiles
 
-Found = dict[str, Any]
+DetectedDevice = dict[str, Any]
 """``kind`` (cpu, gpu), ``name``, ``profile`` (id or empty), ``memory_bytes``, ``flags``, ``notes``."""
 _FLAGS = (
     "sse4_2",
@@ -30,22 +30,22 @@ _VNNI = frozenset({"avx512_vnni", "avx_vnni", "amx_int8", "asimddp"})
 _NVML = ("libnvidia-ml.so.1", "nvml.dll")
 
 
-def detected() -> list[Found]:
+def detected() -> list[DetectedDevice]:
     """Return the CPU, then the GPUs, without measuring or starting a process."""
     return [cpu(), *gpus()]
 
 
-def cpu(info: str | None = None) -> Found:
+def cpu(info: str | None = None) -> DetectedDevice:
     """Return the CPU from ``/proc/cpuinfo``, or from Python if there is none."""
     text = _cpuinfo() if info is None else info
     names = re.findall(r"^(?:model name|Hardware|Model)\s*:\s*(.+)$", text, re.MULTILINE)
     name = (names[0] if names else platform.processor() or platform.machine()).strip()[:200]
     flags = set(" ".join(re.findall(r"^(?:flags|Features)\s*:\s*(.+)$", text, re.MULTILINE)[:1]).split())
-    held = [flag for flag in _FLAGS if flag in flags]
+    supported = [flag for flag in _FLAGS if flag in flags]
     count = len(re.findall(r"^processor\s*:", text, re.MULTILINE)) or os.cpu_count() or 1
     notes = [f"{count} logical processors"]
-    if held:
-        notes.append(f"instruction sets: {' '.join(held)}")
+    if supported:
+        notes.append(f"instruction sets: {' '.join(supported)}")
     if flags and not flags & _VNNI:
         notes.append("no VNNI: int8 products of unsigned activations and signed weights can saturate")
     return {
@@ -53,7 +53,7 @@ def cpu(info: str | None = None) -> Found:
         "name": name,
         "profile": _match(name, cpu_only=True),
         "memory_bytes": _memory(),
-        "flags": held,
+        "flags": supported,
         "notes": notes,
     }
 
@@ -73,7 +73,7 @@ def _memory() -> int | None:
         return None
 
 
-def gpus() -> list[Found]:
+def gpus() -> list[DetectedDevice]:
     """Return NVIDIA GPUs as reported by the driver's library; empty without a driver."""
     library = _nvml()
     if library is None:
@@ -81,17 +81,17 @@ def gpus() -> list[Found]:
     count = c_uint()
     if library.nvmlDeviceGetCount_v2(byref(count)) != 0:
         return []
-    found = []
-    for at in range(min(count.value, 64)):
+    devices = []
+    for index in range(min(count.value, 64)):
         handle, name = c_void_p(), create_string_buffer(96)
-        if library.nvmlDeviceGetHandleByIndex_v2(at, byref(handle)) != 0:
+        if library.nvmlDeviceGetHandleByIndex_v2(index, byref(handle)) != 0:
             continue
         if library.nvmlDeviceGetName(handle, name, 96) != 0:
             continue
         memory = (c_ulonglong * 3)()  # total, free, used
         total = memory[0] if library.nvmlDeviceGetMemoryInfo(handle, byref(memory)) == 0 else None
         text = name.value.decode("utf-8", "replace")
-        found.append(
+        devices.append(
             {
                 "kind": "gpu",
                 "name": text,
@@ -102,7 +102,7 @@ def gpus() -> list[Found]:
             }
         )
     library.nvmlShutdown()
-    return found
+    return devices
 
 
 def _nvml() -> Any:
@@ -120,14 +120,16 @@ def _match(name: str, cpu_only: bool = False, memory: int | None = None) -> str:
     """Return the id of the profile whose words all occur in the name: the longest one, or empty."""
     words = set(_words(name))
     fitting: list[tuple[int, float, Profile]] = []
-    for one in profiles():
-        if cpu_only != (one.type == "cpu"):
+    for profile in profiles():
+        if cpu_only != (profile.type == "cpu"):
             continue
-        for label in (one.name, *one.aliases):
-            own = [word for word in _words(label) if not re.fullmatch(r"\d+(gb|gib)|nvidia|amd|intel", word)]
-            if own and set(own) <= words:
-                far = abs((one.vram_bytes or 0) - memory) if memory is not None else 0
-                fitting.append((-len(own), far, one))
+        for label in (profile.name, *profile.aliases):
+            label_words = [
+                word for word in _words(label) if not re.fullmatch(r"\d+(gb|gib)|nvidia|amd|intel", word)
+            ]
+            if label_words and set(label_words) <= words:
+                memory_gap = abs((profile.vram_bytes or 0) - memory) if memory is not None else 0
+                fitting.append((-len(label_words), memory_gap, profile))
     return min(fitting, key=lambda item: (item[0], item[1], item[2].id))[2].id if fitting else ""
 
 

@@ -16,7 +16,7 @@ class FusionRole:
     """Reinterprets the same memory with another shape or type: runs nothing."""
     SHAPE = 2
     """Depends on shapes only: computed before the run."""
-    PART = 3
+    SLICE = 3
     """A part of a tensor that most consumers read in place (Slice, Split)."""
     POINTWISE = 4
     """Elementwise: fused into the kernel of its operand."""
@@ -26,9 +26,9 @@ class FusionRole:
     """A normalization or Softmax: two reductions over the same axes."""
     MOVE = 7
     """Copies data: fused into memory-bound kernels, not into products."""
-    TAKE = 8
+    GATHER = 8
     """Reads only as much of its first input as it writes (Gather)."""
-    OWN = 9
+    SEPARATE = 9
     """A separate kernel into which following pointwise operators are fused (pools, Resize)."""
     CONTROL = 10
     """Runs nothing itself, only its subgraphs."""
@@ -47,7 +47,7 @@ _ONNX: dict[int, str] = {
         "OptionalGetElement BitCast"
     ),
     FusionRole.SHAPE: "Shape Size Constant ConstantOfShape ConstantFill EyeLike OptionalHasElement",
-    FusionRole.PART: "Slice Split DynamicSlice Crop",
+    FusionRole.SLICE: "Slice Split DynamicSlice Crop",
     FusionRole.POINTWISE: (
         "Abs Acos Acosh Add Affine And Asin Asinh Atan Atanh BatchNormalization BitShift BitwiseAnd "
         "BitwiseNot BitwiseOr BitwiseXor Cast CastLike Ceil Celu Clip Cos Cosh Div Elu Equal Erf Exp Floor "
@@ -67,8 +67,8 @@ _ONNX: dict[int, str] = {
     FusionRole.MOVE: (
         "CenterCropPad Concat DepthToSpace OneHot Pad ReverseSequence SpaceToDepth Tile Transpose Upsample"
     ),
-    FusionRole.TAKE: "Gather GatherElements GatherND",
-    FusionRole.OWN: (
+    FusionRole.GATHER: "Gather GatherElements GatherND",
+    FusionRole.SEPARATE: (
         "AffineGrid AveragePool Bernoulli BlackmanWindow Col2Im Compress CumProd CumSum DFT "
         "GridSample HammingWindow HannWindow LRN LpPool MaxPool MaxRoiPool MaxUnpool MelWeightMatrix "
         "Multinomial NegativeLogLikelihoodLoss NonZero RandomNormal RandomNormalLike RandomUniform "
@@ -95,8 +95,8 @@ _MICROSOFT: dict[int, str] = {
         "SkipSimplifiedLayerNormalization"
     ),
     FusionRole.MOVE: "Pad QLinearConcat RemovePadding RestorePadding",
-    FusionRole.TAKE: "GatherBlockQuantized GatherND TorchEmbedding",
-    FusionRole.OWN: (
+    FusionRole.GATHER: "GatherBlockQuantized GatherND TorchEmbedding",
+    FusionRole.SEPARATE: (
         "CropAndResize Irfft QLinearAveragePool Range RelativePositionBias Rfft Unique NhwcMaxPool"
     ),
     FusionRole.PRODUCT: (

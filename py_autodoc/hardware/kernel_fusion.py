@@ -49,7 +49,7 @@ MEMORY, CORE, NOT_ESTIMABLE = 0, 6, -1
 """Further kinds of kernels, in addition to those of ``kernel_products``."""
 _MOST_SUMS = 2
 _JOINING = frozenset(
-    {FusionRole.POINTWISE, FusionRole.REDUCE, FusionRole.NORM, FusionRole.MOVE, FusionRole.TAKE}
+    {FusionRole.POINTWISE, FusionRole.REDUCE, FusionRole.NORM, FusionRole.MOVE, FusionRole.GATHER}
 )
 _CONVOLUTIONS = (CONV, GROUPED, DEPTHWISE)
 _ACTIVATIONS = frozenset(
@@ -110,18 +110,20 @@ def find_kernels(
     cores: Iterable[AttentionRegion] = (),
     mixtures: Iterable[Mixture] = (),
     runtime: Runtime = TENSORRT,
-    whole: Iterable[Sequence[int]] = (),
+    decomposed: Iterable[Sequence[int]] = (),
 ) -> Kernels:
     """Return the kernels of a model; ``cores`` and ``mixtures`` are the recognised attentions and experts.
 
-    ``whole`` are groups of nodes that the runtime runs as one operator although the file decomposes it.
+    ``decomposed`` are groups of nodes that the runtime runs as one operator although the file decomposes it.
 
     Dimensions determine what is fused, not a kernel's cost: kernels found for one set apply to others.
     """
-    found = _Fusion(model, types, sizes, costs, cores if runtime.attention else (), runtime, whole).run()
-    crossing = [[*reads, *writes] for reads, writes in zip(found.reads, found.writes, strict=True)]
-    found.routed = routed(model, types.shapes, found.members, crossing, found.kind, mixtures)
-    return found
+    kernels = _Fusion(
+        model, types, sizes, costs, cores if runtime.attention else (), runtime, decomposed
+    ).run()
+    crossing = [[*reads, *writes] for reads, writes in zip(kernels.reads, kernels.writes, strict=True)]
+    kernels.routed = routed(model, types.shapes, kernels.members, crossing, kernels.kind, mixtures)
+    return kernels
 
 
 class _Fusion:
@@ -133,14 +135,14 @@ class _Fusion:
         costs: Sequence[NodeCost],
         cores: Iterable[AttentionRegion],
         runtime: Runtime,
-        whole: Iterable[Sequence[int]],
+        decomposed: Iterable[Sequence[int]],
     ) -> None:
         self.runtime = runtime
-        self.together = {node: at for at, nodes in enumerate(whole) for node in nodes}
+        self.group_of = {node: group for group, nodes in enumerate(decomposed) for node in nodes}
         """Node → index of the decomposed operator it belongs to."""
         self.model, self.types, self.sizes, self.costs = model, types, sizes, costs
         count = len(model.tensors)
-        self.found = Kernels(node=[-1] * len(model.nodes))
+        self.kernels = Kernels(node=[-1] * len(model.nodes))
         role = ROLES.get
         self.roles: list[int] = [
             role(f"{node.domain}::{node.op_type}" if node.domain else node.op_type, FusionRole.UNKNOWN)
@@ -151,9 +153,9 @@ class _Fusion:
         """Per tensor: the tensor whose memory a view reads."""
         self.source = list(range(count))
         """Per tensor: the tensor that it is a part of."""
-        self.maker = [-1] * count
+        self.kernel_of = [-1] * count
         """Per tensor: the kernel that produces it."""
-        self.beside: dict[tuple[int, int], int] = {}
+        self.kernel_by_input: dict[tuple[int, int], int] = {}
         """(graph, tensor) → kernel that multiplies it by weights."""
         self.graph: list[int] = []
         self.sums: list[int] = []
@@ -165,7 +167,7 @@ class _Fusion:
         for graph in self.model.graphs:
             self._graph(graph)
         Traffic(self).run()
-        return self.found
+        return self.kernels
 
     def _graph(self, graph: SubGraph) -> None:
         nodes, costs, core = self.model.nodes, self.costs, self.core
@@ -181,15 +183,15 @@ class _Fusion:
                 if tensor >= 0 and not fixed[tensor]:
                     live = True
                     break
-            if role == FusionRole.SHAPE or (not live and self._known(node, role)):
+            if role == FusionRole.SHAPE or (not live and self._is_known_before_run(node, role)):
                 self._settle(node)
             elif number in core:
                 if number == last[core[number]]:
                     self._in_core(node)
             else:
-                self._place(node, role)
+                self._assign(node, role)
 
-    def _known(self, node: Node, role: int) -> bool:
+    def _is_known_before_run(self, node: Node, role: int) -> bool:
         """Return True if all operands, and so the results, are known before the run."""
         return role != FusionRole.CONTROL and node.op_type not in COMPUTED and not node.subgraphs
 
@@ -207,13 +209,13 @@ class _Fusion:
         core = self.cores[self.core[node.id]]
         members = [n for n in core.nodes if self.core.get(n) == self.core[node.id] and self.costs[n].counted]
         members = [n for n in members if self.model.nodes[n].graph == node.graph]
-        found = next((p for p in map(self._core_product, members) if p), None)
-        if found is None:
+        core_product = next((p for p in map(self._core_product, members) if p), None)
+        if core_product is None:
             for number in members:
-                self._place(self.model.nodes[number], self.roles[number])
+                self._assign(self.model.nodes[number], self.roles[number])
             return
-        kernel = self._new(node, CORE, found)
-        self.found.anchor[kernel] = core.anchor
+        kernel = self._new(node, CORE, core_product)
+        self.kernels.anchor[kernel] = core.anchor
         for number in members:
             if number != node.id:
                 self._join(self.model.nodes[number], kernel)
@@ -227,7 +229,7 @@ class _Fusion:
             return KernelProduct(CORE, node.outputs[0], -1, 1)
         return None
 
-    def _place(self, node: Node, role: int) -> None:
+    def _assign(self, node: Node, role: int) -> None:
         out = node.outputs[0] if node.outputs else -1
         if role == FusionRole.CONTROL or out < 0:
             return
@@ -235,8 +237,8 @@ class _Fusion:
             node.op_type == "Transpose" and self._read_in_place(node, _READ_IN_PLACE)
         ):
             self._view(node)
-        elif role == FusionRole.PART and self._read_in_place(node, _PARTS_READ_IN_PLACE):
-            self._part(node)
+        elif role == FusionRole.SLICE and self._read_in_place(node, _PARTS_READ_IN_PLACE):
+            self._slice(node)
         elif role == FusionRole.PRODUCT:
             self._product(node)
         elif role == FusionRole.CONV:
@@ -244,8 +246,8 @@ class _Fusion:
         elif role == FusionRole.ATTENTION:
             self._new(node, CORE, attention(node, self.types.shapes))
         elif role in (FusionRole.RECURRENT, FusionRole.EXPERTS):
-            made = (recurrent if role == FusionRole.RECURRENT else experts)(node, self.types.shapes)
-            self._new(node, NOT_ESTIMABLE if made is None else 0, made)
+            described = (recurrent if role == FusionRole.RECURRENT else experts)(node, self.types.shapes)
+            self._new(node, NOT_ESTIMABLE if described is None else 0, described)
         elif role == FusionRole.UNKNOWN:
             self._new(node, NOT_ESTIMABLE)
         else:
@@ -253,30 +255,30 @@ class _Fusion:
 
     def _product(self, node: Node) -> None:
         """Merge products of one tensor with several weights (queries, keys, values) into one kernel."""
-        made = product(node, self.types.shapes, self.fixed)
+        matmul = product(node, self.types.shapes, self.fixed)
         live = [self.alias[t] for t in node.inputs if t >= 0 and not self.fixed[t]]
-        if not self.runtime.side_by_side or made.kind != GEMM or len(live) != 1:
-            self._new(node, 0, made)
+        if not self.runtime.side_by_side or matmul.kind != GEMM or len(live) != 1:
+            self._new(node, 0, matmul)
             return
-        beside = self.beside.get((node.graph, live[0]))
-        if beside is None:
-            self.beside[node.graph, live[0]] = self._new(node, 0, made)
+        sibling = self.kernel_by_input.get((node.graph, live[0]))
+        if sibling is None:
+            self.kernel_by_input[node.graph, live[0]] = self._new(node, 0, matmul)
         else:
-            self._join(node, beside)
+            self._join(node, sibling)
 
     def _view(self, node: Node) -> None:
         source = node.inputs[0]
         for out in node.outputs[:1]:
             self.alias[out] = self.alias[source] if source >= 0 else out
-            self.maker[out] = self.maker[source] if source >= 0 else -1
+            self.kernel_of[out] = self.kernel_of[source] if source >= 0 else -1
             self.fixed[out] = source >= 0 and self.fixed[source]
 
-    def _part(self, node: Node) -> None:
+    def _slice(self, node: Node) -> None:
         source = self.alias[node.inputs[0]] if node.inputs[0] >= 0 else -1
         for out in node.outputs:
             if out >= 0 and source >= 0:
                 self.source[out] = self.source[source]
-                self.maker[out] = self.maker[source]
+                self.kernel_of[out] = self.kernel_of[source]
 
     def _read_in_place(self, node: Node, readers: frozenset[int]) -> bool:
         """Return True if all consumers of the result (through views) can read it in place."""
@@ -291,7 +293,7 @@ class _Fusion:
                 role = self.roles[number]
                 if role in readers or role == FusionRole.SHAPE or number in self.core:
                     continue
-                if role != FusionRole.VIEW and not (role == FusionRole.PART and FusionRole.MOVE in readers):
+                if role != FusionRole.VIEW and not (role == FusionRole.SLICE and FusionRole.MOVE in readers):
                     return False
                 todo += [t for t in nodes[number].outputs if t >= 0]
         return True
@@ -303,16 +305,16 @@ class _Fusion:
         kernel, operand = -1, -1
         for tensor in node.inputs:
             if tensor >= 0 and not self.fixed[tensor]:
-                made = self.maker[tensor]
-                if made > kernel:
-                    kernel, operand = made, tensor
+                producer = self.kernel_of[tensor]
+                if producer > kernel:
+                    kernel, operand = producer, tensor
         if kernel >= 0 and self.graph[kernel] == node.graph and self._fits(node, role, kernel, operand):
             self._join(node, kernel)
             if role == FusionRole.NORM or role == FusionRole.REDUCE:
                 if not self.sums[kernel]:
-                    self.found.anchor[kernel] = node.id
+                    self.kernels.anchor[kernel] = node.id
                 self.sums[kernel] += _sums(role)
-            elif role == FusionRole.MOVE or role == FusionRole.TAKE:
+            elif role == FusionRole.MOVE or role == FusionRole.GATHER:
                 self.domain[kernel] = self._key(node.outputs[0])
             return
         self._new(node, MEMORY)
@@ -321,24 +323,24 @@ class _Fusion:
             self.domain[-1] = self._key(node.inputs[0])
 
     def _fits(self, node: Node, role: int, kernel: int, operand: int) -> bool:
-        kind = self.found.kind[kernel]
-        if kind in (NOT_ESTIMABLE, RECURRENT, EXPERTS) or role == FusionRole.OWN:
+        kind = self.kernels.kind[kernel]
+        if kind in (NOT_ESTIMABLE, RECURRENT, EXPERTS) or role == FusionRole.SEPARATE:
             return False
         if kind == MEMORY and not self.runtime.chains:
             # Only nodes of the same decomposed operator.
-            own = self.together.get(node.id, -1)
-            return own >= 0 and own == self.together.get(self.found.members[kernel][0], -1)
+            group = self.group_of.get(node.id, -1)
+            return group >= 0 and group == self.group_of.get(self.kernels.members[kernel][0], -1)
         if role == FusionRole.POINTWISE:
             out = self._key(node.outputs[0])
             if kind != MEMORY:
-                taken = self.runtime.convolution if kind in _CONVOLUTIONS else self.runtime.product
-                if self._what(node) not in taken:
+                fusible = self.runtime.convolution if kind in _CONVOLUTIONS else self.runtime.product
+                if self._what(node) not in fusible:
                     return False
                 return out is not None and out == self._key(operand) and not self._summed(node)
             return out is None or out in (self.domain[kernel], self._key(operand))
         if kind != MEMORY:
             return False
-        if role == FusionRole.MOVE or role == FusionRole.TAKE:
+        if role == FusionRole.MOVE or role == FusionRole.GATHER:
             return True
         return self.sums[kernel] + _sums(role) <= _MOST_SUMS and self._key(operand) == self.domain[kernel]
 
@@ -349,7 +351,7 @@ class _Fusion:
         if node.op_type == "Add":
             return BIAS if any(t >= 0 and self.fixed[t] for t in node.inputs) else RESIDUAL
         # A node of a longer activation is not itself the activation.
-        alone = node.op_type in _ACTIVATIONS and node.id not in self.together
+        alone = node.op_type in _ACTIVATIONS and node.id not in self.group_of
         return ACTIVATION if alone else OTHER
 
     def _summed(self, node: Node) -> bool:
@@ -360,18 +362,18 @@ class _Fusion:
     def _key(self, tensor: int) -> FusionKey:
         if tensor < 0:
             return None
-        known = self.sizes.numel[tensor]
-        return self.types.shapes[tensor] if known is None else known
+        elements = self.sizes.numel[tensor]
+        return self.types.shapes[tensor] if elements is None else elements
 
-    def _new(self, node: Node, kind: int, made: KernelProduct | None = None) -> int:
-        found = self.found
-        kernel = len(found.kind)
-        found.kind.append(kind if made is None else made.kind)
-        found.anchor.append(node.id)
-        found.product.append(-1 if made is None else made.tensor)
-        found.n_axis.append(-1 if made is None else made.n_axis)
-        found.groups.append(1 if made is None else made.groups)
-        found.members.append([])
+    def _new(self, node: Node, kind: int, matmul: KernelProduct | None = None) -> int:
+        kernels = self.kernels
+        kernel = len(kernels.kind)
+        kernels.kind.append(kind if matmul is None else matmul.kind)
+        kernels.anchor.append(node.id)
+        kernels.product.append(-1 if matmul is None else matmul.tensor)
+        kernels.n_axis.append(-1 if matmul is None else matmul.n_axis)
+        kernels.groups.append(1 if matmul is None else matmul.groups)
+        kernels.members.append([])
         self.graph.append(node.graph)
         self.sums.append(0)
         self.domain.append(self._key(node.outputs[0]))
@@ -379,14 +381,14 @@ class _Fusion:
         return kernel
 
     def _join(self, node: Node, kernel: int) -> None:
-        self.found.node[node.id] = kernel
-        self.found.members[kernel].append(node.id)
+        self.kernels.node[node.id] = kernel
+        self.kernels.members[kernel].append(node.id)
         for tensor in node.outputs:
             if tensor >= 0:
-                self.maker[tensor] = kernel
+                self.kernel_of[tensor] = kernel
 
 
-_SUMS = {FusionRole.REDUCE: 1, FusionRole.NORM: _MOST_SUMS, FusionRole.OWN: _MOST_SUMS}
+_SUMS = {FusionRole.REDUCE: 1, FusionRole.NORM: _MOST_SUMS, FusionRole.SEPARATE: _MOST_SUMS}
 
 
 def _sums(role: int) -> int:

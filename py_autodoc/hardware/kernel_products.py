@@ -27,10 +27,10 @@ def product(node: Node, shapes: Sequence[Shape | None], fixed: Sequence[bool]) -
     axis = len(shape) - 1 if shape else -1
     if axis < 0 or node.op_type == "Einsum":
         return KernelProduct(BATCHED, out, max(axis, 0), 1)
-    plain = axis < 2 or (node.domain == "com.microsoft" and node.op_type in PACKED)
-    if not plain:
-        plain = any(t >= 0 and fixed[t] and len(shapes[t] or (0, 0, 0)) == 2 for t in _operands(node))
-    return KernelProduct(GEMM if plain else BATCHED, out, axis, 1)
+    is_single = axis < 2 or (node.domain == "com.microsoft" and node.op_type in PACKED)
+    if not is_single:
+        is_single = any(t >= 0 and fixed[t] and len(shapes[t] or (0, 0, 0)) == 2 for t in _operands(node))
+    return KernelProduct(GEMM if is_single else BATCHED, out, axis, 1)
 
 
 def _operands(node: Node) -> tuple[int, ...]:
@@ -50,8 +50,12 @@ def convolution(node: Node, shapes: Sequence[Shape | None]) -> KernelProduct:
         groups = 1
     if groups == 1:
         return KernelProduct(CONV, out, axis, 1)
-    place = 3 if node.op_type == "QLinearConv" else 1
-    weight = shapes[node.inputs[place]] if len(node.inputs) > place and node.inputs[place] >= 0 else None
+    weight_input = 3 if node.op_type == "QLinearConv" else 1
+    weight = (
+        shapes[node.inputs[weight_input]]
+        if len(node.inputs) > weight_input and node.inputs[weight_input] >= 0
+        else None
+    )
     single = weight is not None and len(weight) > 1 and weight[1] == 1
     if "Transpose" in node.op_type and weight:
         single = single and weight[0] == groups

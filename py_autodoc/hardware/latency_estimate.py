@@ -28,7 +28,7 @@ from py_autodoc.hardware.kernel_products import (
     RECURRENT,
 )
 from py_autodoc.hardware.latency_model import ESTIMATE, Device, LatencyConstants
-from py_autodoc.hardware.sequential import Routing, experts_share, routing, steps_of, whole
+from py_autodoc.hardware.sequential import Routing, experts_share, round_up, routing, steps_of
 
 UNCOMPARED = frozenset({RECURRENT, EXPERTS})
 """Kinds of kernels whose times were never compared with measurements."""
@@ -79,39 +79,39 @@ def estimate(
     clock = _KernelTimer(kernels, sized, device, precision, model)
     times = tuple(map(clock.kernel, range(len(kernels.kind))))
     times = clock.issued(times)
-    known = [time for time in times if time is not None]
-    seconds = math.fsum(time.seconds for time in known) if known else None
+    known_times = [time for time in times if time is not None]
+    seconds = math.fsum(time.seconds for time in known_times) if known_times else None
     guessed = math.fsum(
         time.seconds
         for kernel, time in enumerate(times)
         if time is not None and (kernels.kind[kernel] in UNCOMPARED or kernel in clock.experts)
     )
     band = device.band_in(precision, model, guessed / seconds if seconds else 0.0)
-    ideal = math.fsum(time.ideal for time in known)
+    ideal = math.fsum(time.ideal for time in known_times)
     return Estimate(
         seconds=seconds,
         low=None if seconds is None else max(seconds * band.low, ideal),
         high=None if seconds is None else seconds * band.high,
         ideal=None if seconds is None else ideal,
         label=band.label,
-        bottleneck=_bottleneck(known),
-        utilization=_utilization(known, seconds, clock.peak),
+        bottleneck=_bottleneck(known_times),
+        utilization=_utilization(known_times, seconds, clock.peak),
         kernels=times,
-        unknown=len(times) - len(known),
+        unknown=len(times) - len(known_times),
     )
 
 
-def _bottleneck(known: Sequence[KernelTime]) -> str:
-    shares = {bound: sum(t.seconds for t in known if t.bound == bound) for bound in BOTTLENECKS}
+def _bottleneck(times: Sequence[KernelTime]) -> str:
+    shares = {bound: sum(t.seconds for t in times if t.bound == bound) for bound in BOTTLENECKS}
     best = max(shares, key=lambda bound: shares[bound])
     return BOTTLENECKS[best] if shares[best] else ""
 
 
-def _utilization(known: Sequence[KernelTime], seconds: float | None, peak: float) -> float | None:
-    return min(1.0, sum(t.flops for t in known) / (peak * seconds)) if seconds else None
+def _utilization(times: Sequence[KernelTime], seconds: float | None, peak: float) -> float | None:
+    return min(1.0, sum(t.flops for t in times) / (peak * seconds)) if seconds else None
 
 
-class _Part(NamedTuple):
+class _RoutedKernel(NamedTuple):
     """A kernel of an expert: see ``routed.RoutedExperts``."""
 
     router: int
@@ -135,13 +135,13 @@ class _KernelTimer:
         self.kernels, self.sized, self.device, self.model = kernels, sized, device, model
         self.width = dict(model.widths)[precision]
         self.peak = float(device.peak(precision) or 0)
-        own = dict(model.attention_precision).get(precision, precision)
-        self.attention_peak = float(device.peak(own) or self.peak)
+        attention_precision = dict(model.attention_precision).get(precision, precision)
+        self.attention_peak = float(device.peak(attention_precision) or self.peak)
         self.vector_peak = float(device.peak("fp32") or self.peak)
         self.cpu = device.category == "cpu"
         # Products outside tensor cores: the measured rate does not apply, and the loss at the ends of a sum,
         # which is a fixed time, is smaller in proportion.
-        tensor = max(float(device.peak(one) or 0) for one in ("fp16", "bf16"))
+        tensor = max(float(device.peak(name) or 0) for name in ("fp16", "bf16"))
         slower = precision == "fp32" and not self.cpu and self.peak < tensor
         self.sustained = 1.0 if slower and device.band == ESTIMATE else device.sustained
         self.loss = self.peak / tensor if slower else 1.0
@@ -154,13 +154,13 @@ class _KernelTimer:
         rate = 0 if self.cpu else (device.units or 0) * (device.clock_hz or 0)
         self.speed = speed
         self.experts = {
-            kernel: _Part(experts.router, experts.chosen, frozenset(experts.dims), macs, depth)
+            kernel: _RoutedKernel(experts.router, experts.chosen, frozenset(experts.dims), macs, depth)
             for experts in kernels.routed
             for kernel, macs, depth in zip(experts.kernels, experts.macs, experts.depth, strict=True)
         }
         self.cached = max(speed, model.l2_bytes_per_clock * rate)
         self.traffic = [self._traffic(kernel) for kernel in range(len(kernels.kind))]
-        self.weights_speed = self.cached if rate and self._resident() else speed
+        self.weights_speed = self.cached if rate and self._weights_fit_cache() else speed
 
     def kernel(self, kernel: int) -> KernelTime | None:
         """Return the seconds of a kernel; None if a size is unknown or it has no rule."""
@@ -180,11 +180,11 @@ class _KernelTimer:
             if kind == RECURRENT:
                 return self._recurrent(kernel, macs, traffic, times)
             if kind == EXPERTS:
-                found = self._routing(kernel)
-                if found is None:
+                kernel_routing = self._routing(kernel)
+                if kernel_routing is None:
                     return None
-                top, weights = self.peak, weights * found.share
-                rate = self._held(self._cpu_share(kind) or experts_share(found, self.model))
+                top, weights = self.peak, weights * kernel_routing.share
+                rate = self._achieved_rate(self._cpu_share(kind) or experts_share(kernel_routing, self.model))
             else:
                 numbers = self._rate(kernel, macs)
                 if numbers is None:
@@ -202,15 +202,17 @@ class _KernelTimer:
         The longer of the two totals counts: while the device is busy the host runs ahead; if the host is
         slower, every operator takes as long as its launch.
         """
-        each = 0.0 if self.cpu else self.model.issue_s
-        known = [(at, time) for at, time in enumerate(times) if time is not None]
-        runs = {at: self.sized.repeat.get(self.kernels.anchor[at], 1) or 0 for at, _ in known}
-        if not each or each * sum(runs.values()) <= math.fsum(time.seconds for _, time in known):
+        launch = 0.0 if self.cpu else self.model.issue_s
+        known_times = [(kernel, time) for kernel, time in enumerate(times) if time is not None]
+        runs = {
+            kernel: self.sized.repeat.get(self.kernels.anchor[kernel], 1) or 0 for kernel, _ in known_times
+        }
+        if not launch or launch * sum(runs.values()) <= math.fsum(time.seconds for _, time in known_times):
             return times
-        found = list(times)
-        for at, time in known:
-            found[at] = time._replace(seconds=each * runs[at], bound="overhead")
-        return tuple(found)
+        adjusted = list(times)
+        for kernel, time in known_times:
+            adjusted[kernel] = time._replace(seconds=launch * runs[kernel], bound="overhead")
+        return tuple(adjusted)
 
     def _time(
         self, times: float, phases: Sequence[tuple[float, float]], starts: float, ideal: float, flops: int
@@ -237,35 +239,39 @@ class _KernelTimer:
         inputs = self._product_rate(work.steps * work.batch, work.width, work.inputs)
         steps = self._product_rate(work.batch, work.width, work.hidden)
         of_state = flops * work.recurrent_share
-        again = work.steps * state / (self.cached if fits else self.speed)
+        rereads = work.steps * state / (self.cached if fits else self.speed)
         phases = [
             ((flops - of_state) / inputs, self._moved(weights - state, activations) / self.memory_e),
-            (of_state / steps, again / self.memory_e),
+            (of_state / steps, rereads / self.memory_e),
         ]
         starts = 1 if self.cpu else 1 + self.model.recurrent_kernels * work.steps
         ideal = max(flops / self.peak, self._moved(weights, activations))
         return self._time(times, phases, starts, ideal, flops)
 
-    def _routed(self, part: _Part, traffic: tuple[int, int], times: int) -> KernelTime | None:
+    def _routed(self, expert: _RoutedKernel, traffic: tuple[int, int], times: int) -> KernelTime | None:
         """Return the time of one expert, for as many runs as it receives tokens."""
-        found, rows = self._tokens(part)
-        if found is None or rows is None:
+        expert_routing, rows = self._tokens(expert)
+        if expert_routing is None or rows is None:
             return None
         weights, activations = traffic
-        moved, flops = self._moved(weights, activations), 2 * part.macs * rows
-        if not part.macs:
+        moved, flops = self._moved(weights, activations), 2 * expert.macs * rows
+        if not expert.macs:
             return self._time(times, [(0.0, moved / self.memory_e)], 1, moved, 0)
-        rate = self._product_rate(rows, part.macs / part.depth, part.depth)
+        rate = self._product_rate(rows, expert.macs / expert.depth, expert.depth)
         ideal = max(flops / self.peak, moved)
-        return self._time(times * found.share, [(flops / rate, moved / self.memory_e)], 1, ideal, flops)
+        return self._time(
+            times * expert_routing.share, [(flops / rate, moved / self.memory_e)], 1, ideal, flops
+        )
 
-    def _tokens(self, part: _Part) -> tuple[Routing | None, int | None]:
+    def _tokens(self, expert: _RoutedKernel) -> tuple[Routing | None, int | None]:
         """Return the routing and the tokens per expert: for products of an active expert, else on average."""
-        shape = self.sized.shapes[part.router]
-        found = None if shape is None else routing(shape, part.chosen)
-        if found is None:
+        shape = self.sized.shapes[expert.router]
+        expert_routing = None if shape is None else routing(shape, expert.chosen)
+        if expert_routing is None:
             return None, None
-        return found, whole(found.rows if part.macs else found.rows * found.share)
+        return expert_routing, round_up(
+            expert_routing.rows if expert.macs else expert_routing.rows * expert_routing.share
+        )
 
     def _product_rate(self, m: float, n: float, k: float) -> float:
         """Return the FLOP/s of a product of m × n over k."""
@@ -273,9 +279,9 @@ class _KernelTimer:
         if not share:
             share = self.model.gemm_e * (self._utilisation(m, n, k) if m and n and k else 1.0)
             share = max(share, self.model.utilisation_floor)
-        return self._held(share)
+        return self._achieved_rate(share)
 
-    def _held(self, share: float) -> float:
+    def _achieved_rate(self, share: float) -> float:
         """Return the FLOP/s at a share of the peak, limited to the peak."""
         return self.peak * min(1.0, self.sustained * share)
 
@@ -311,9 +317,9 @@ class _KernelTimer:
     def _traffic(self, kernel: int) -> tuple[int, int] | None:
         """Return (bytes of weights, bytes of activations) of one execution."""
         sums = [0, 0]
-        part = self.experts.get(kernel)
-        rows = self._tokens(part)[1] if part is not None else None
-        dims = {} if part is None or rows is None else dict.fromkeys(part.dims, rows)
+        expert = self.experts.get(kernel)
+        rows = self._tokens(expert)[1] if expert is not None else None
+        dims = {} if expert is None or rows is None else dict.fromkeys(expert.dims, rows)
         for tensor in (*self.kernels.reads[kernel], *self.kernels.writes[kernel]):
             size = tensor_bytes(self.sized, tensor, self.width, dims)
             if size is None:
@@ -326,18 +332,18 @@ class _KernelTimer:
         fits = activations <= self.model.l2_fraction * (self.device.l2_bytes or 0)
         return weights / self.weights_speed + activations / (self.cached if fits else self.speed)
 
-    def _resident(self) -> bool:
+    def _weights_fit_cache(self) -> bool:
         """Return True if the L2 cache keeps all weights between inferences, besides a kernel's activations.
 
         Unknown sizes count as 0: their kernels have no time anyway.
         """
-        held: dict[int, int] = {}
+        weight_bytes: dict[int, int] = {}
         for kernel in range(len(self.kernels.kind)):
             for tensor in (*self.kernels.reads[kernel], *self.kernels.writes[kernel]):
                 if self.sized.weight[tensor]:
-                    held[tensor] = tensor_bytes(self.sized, tensor, self.width) or 0
-        most = max((traffic[1] for traffic in self.traffic if traffic is not None), default=0)
-        return sum(held.values()) + most <= (self.device.l2_bytes or 0)
+                    weight_bytes[tensor] = tensor_bytes(self.sized, tensor, self.width) or 0
+        most_activations = max((traffic[1] for traffic in self.traffic if traffic is not None), default=0)
+        return sum(weight_bytes.values()) + most_activations <= (self.device.l2_bytes or 0)
 
     # ------------------------------------------------------------------ products
 
@@ -348,7 +354,7 @@ class _KernelTimer:
         count = elements(shape)
         if shape is None or count is None or self.kernels.n_axis[kernel] >= len(shape):
             return None
-        held = self.sustained
+        sustained = self.sustained
         if kind == CORE:
             if len(shape) < 2:
                 return None
@@ -361,7 +367,7 @@ class _KernelTimer:
         if self.cpu:
             share, top = self._cpu_share(kind), self.peak
         # Efficiencies were fitted on sustained rates; without a measured one they may exceed the peak.
-        return top * min(1.0, held * share), top
+        return top * min(1.0, sustained * share), top
 
     def _share(self, kind: int, kernel: int, shape: Shape, count: int, macs: int) -> float:
         """Return the share of the peak that a product of m × n over k reaches."""
@@ -370,11 +376,11 @@ class _KernelTimer:
         assert isinstance(n, int)  # elements() said so
         if not count or not macs:
             return model.gemm_e
-        one = self._product_macs(kernel)
-        if not one:
+        single_macs = self._product_macs(kernel)
+        if not single_macs:
             return model.gemm_e
         # Products that run side by side differ only in n.
-        k, width = one / count, n / groups * macs / one
+        k, width = single_macs / count, n / groups * macs / single_macs
         if kind == GROUPED:
             padded = math.ceil(width / model.grouped_step) * model.grouped_step
             share = model.grouped_e * (width / padded) * (k / (k + model.grouped_k0 * self.loss))
@@ -387,10 +393,10 @@ class _KernelTimer:
         """Return the useful share of the tiles' work, for the best tile shape."""
         model, units = self.model, self.device.units
         best = 0.0
-        for rows, columns, own in model.tiles:
+        for rows, columns, tile_efficiency in model.tiles:
             down, across = math.ceil(m / rows), math.ceil(n / columns)
             tiles, depth = down * across, k
-            share = own * (m * n) / (down * rows * across * columns)
+            share = tile_efficiency * (m * n) / (down * rows * across * columns)
             if units:
                 if tiles < units:
                     split = min(units // tiles, int(k // model.split_k_min), model.split_k_max)
@@ -402,8 +408,8 @@ class _KernelTimer:
 
     def _occupancy(self, shape: Shape, kernel: int) -> float:
         """Return the share of units kept busy by blocks of queries."""
-        units, known = self.device.units, [d for d in shape if isinstance(d, int)]
-        blocks = self.kernels.groups[kernel] * math.ceil(known[-2] / self.model.attention_rows)
-        blocks *= math.prod(known[:-2])
+        units, sizes = self.device.units, [d for d in shape if isinstance(d, int)]
+        blocks = self.kernels.groups[kernel] * math.ceil(sizes[-2] / self.model.attention_rows)
+        blocks *= math.prod(sizes[:-2])
         share = min(1.0, blocks / units) if units else 1.0
         return max(share, self.model.utilisation_floor)

@@ -117,8 +117,8 @@ class Device:
 
         If that share is large, or the precision was never compared, the band is at least rough.
         """
-        known = precision in model.compared and uncompared <= model.uncompared_share
-        return model.bands[self.band if known else max(self.band, ROUGH)]
+        compared = precision in model.compared and uncompared <= model.uncompared_share
+        return model.bands[self.band if compared else max(self.band, ROUGH)]
 
 
 def device(profile: Profile) -> Device | None:
@@ -163,10 +163,10 @@ def _measured(profile: Profile) -> MeasuredRate | None:
 
 def _peak(profile: Profile, precision: str) -> int | None:
     """Return FLOP/s. Where fp16 is slower than fp32 (1/64 on some cards), runtimes compute it in fp32."""
-    own, single = profile.peak(precision), profile.peak("fp32")
-    if precision == "fp16" and own is not None and single is not None:
-        return max(own, single)
-    return own
+    peak, single = profile.peak(precision), profile.peak("fp32")
+    if precision == "fp16" and peak is not None and single is not None:
+        return max(peak, single)
+    return peak
 
 
 def _sustained(profile: Profile) -> float:

@@ -16,27 +16,29 @@ Row = dict[str, Any]
 
 def devices(category: str = "") -> list[Row]:
     """Return the packaged devices. Raises: OptionError for an unknown category."""
-    wish = category.strip().lower()
-    known = sorted({one.category for one in profiles()})
-    if wish and wish not in known:
+    requested = category.strip().lower()
+    categories = sorted({profile.category for profile in profiles()})
+    if requested and requested not in categories:
         raise OptionError(
-            "unknown-category", f"Unknown category {wish[:40]!r}.", f"Choose one of {', '.join(known)}."
+            "unknown-category",
+            f"Unknown category {requested[:40]!r}.",
+            f"Choose one of {', '.join(categories)}.",
         )
     return [
         {
-            "id": one.id,
-            "name": one.name,
-            "category": one.category,
-            "memory_gib": None if one.vram_bytes is None else round(one.vram_bytes / 2**30, 1),
+            "id": profile.id,
+            "name": profile.name,
+            "category": profile.category,
+            "memory_gib": None if profile.vram_bytes is None else round(profile.vram_bytes / 2**30, 1),
             "bandwidth_gb_per_s": None
-            if one.memory_bandwidth_bytes_per_s is None
-            else round(one.memory_bandwidth_bytes_per_s / 1e9, 1),
-            "precisions": [name for name in PRECISIONS if one.peak(name)],
-            "power_watts": one.tdp_watts,
-            "estimates": estimable(one),
+            if profile.memory_bandwidth_bytes_per_s is None
+            else round(profile.memory_bandwidth_bytes_per_s / 1e9, 1),
+            "precisions": [name for name in PRECISIONS if profile.peak(name)],
+            "power_watts": profile.tdp_watts,
+            "estimates": estimable(profile),
         }
-        for one in profiles()
-        if wish in ("", one.category)
+        for profile in profiles()
+        if requested in ("", profile.category)
     ]
 
 
@@ -44,38 +46,39 @@ def instances_as_rows(provider: str = "") -> list[Row]:
     """Return the instances of all cloud providers, or of one."""
     return [
         {
-            "id": one.id,
-            "device": one.device_id,
-            "count": one.device_count,
-            "usd_per_hour": one.approx_on_demand_usd_per_hour,
-            "region": one.region,
-            "price_date": one.price_date,
-            "vcpus": one.vcpus,
-            "memory_gib": one.memory_gib,
+            "id": instance.id,
+            "device": instance.device_id,
+            "count": instance.device_count,
+            "usd_per_hour": instance.approx_on_demand_usd_per_hour,
+            "region": instance.region,
+            "price_date": instance.price_date,
+            "vcpus": instance.vcpus,
+            "memory_gib": instance.memory_gib,
         }
-        for one in instances()
-        if provider in ("", one.provider)
+        for instance in instances()
+        if provider in ("", instance.provider)
     ]
 
 
 def facts(device: str) -> Row:
     """Return everything known about a device. Raises: OptionError if it is unknown."""
-    found = find_profile(device)
-    row = {name: value for name, value in msgspec.structs.asdict(found).items() if value not in (None, ())}
-    if found.interconnect is not None:  # flat, as the other facts
-        links = msgspec.structs.asdict(found.interconnect)
+    profile = find_profile(device)
+    row = {name: value for name, value in msgspec.structs.asdict(profile).items() if value not in (None, ())}
+    if profile.interconnect is not None:  # flat, as the other facts
+        links = msgspec.structs.asdict(profile.interconnect)
         row.pop("interconnect")
         row.update({name: value for name, value in links.items() if value})
-    row["latency_estimate"] = "yes" if estimable(found) else "no: bandwidth or peaks are not published"
+    row["latency_estimate"] = "yes" if estimable(profile) else "no: bandwidth or peaks are not published"
     rented = [
-        f"{one.id} ({one.device_count}): "
+        f"{instance.id} ({instance.device_count}): "
         + (
             "no price"
-            if one.approx_on_demand_usd_per_hour is None
-            else f"about ${one.approx_on_demand_usd_per_hour:g}/h, {one.region}, {one.price_date}"
+            if instance.approx_on_demand_usd_per_hour is None
+            else f"about ${instance.approx_on_demand_usd_per_hour:g}/h, {instance.region}, "
+            f"{instance.price_date}"
         )
-        for one in instances()
-        if one.device_id == found.id
+        for instance in instances()
+        if instance.device_id == profile.id
     ]
     if rented:
         row["instances"] = rented
@@ -88,7 +91,7 @@ def table(rows: Sequence[Row]) -> list[str]:
         return []
     names = list(rows[0])
     cells = [names, *([_cell(row[name]) for name in names] for row in rows)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(names))]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
     return [
         "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
         for line in cells

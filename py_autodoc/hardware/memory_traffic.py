@@ -30,11 +30,11 @@ class FusedKernels(Protocol):
     """Per tensor: the tensor whose memory a view reads."""
     source: list[int]
     """Per tensor: the tensor that it is a part of."""
-    maker: list[int]
+    kernel_of: list[int]
     """Per tensor: the kernel that produces it."""
 
     @property
-    def found(self) -> Borders:
+    def kernels(self) -> Borders:
         """The kernels."""
 
 
@@ -48,18 +48,18 @@ class Traffic:
 
     def run(self) -> None:
         """Fill the columns."""
-        fusion, found = self.fusion, self.fusion.found
+        fusion, kernels = self.fusion, self.fusion.kernels
         nodes = fusion.model.nodes
-        for kernel, members in enumerate(found.members):
-            found.reads.append(self._reads([nodes[number] for number in members], kernel))
+        for kernel, members in enumerate(kernels.members):
+            kernels.reads.append(self._reads([nodes[number] for number in members], kernel))
         for graph in fusion.model.graphs:
             self._need(graph.outputs)
             if graph.parent_node >= 0:
                 self._need(nodes[graph.parent_node].inputs)
         needed = self.needed
-        for members in found.members:
-            made = [t for number in members for t in nodes[number].outputs if t in needed]
-            found.writes.append(made)
+        for members in kernels.members:
+            outputs = [t for number in members for t in nodes[number].outputs if t in needed]
+            kernels.writes.append(outputs)
 
     def _need(self, tensors: Iterable[int]) -> None:
         for tensor in tensors:
@@ -68,25 +68,25 @@ class Traffic:
 
     def _reads(self, members: Iterable[Node], kernel: int) -> list[int]:
         fusion, needed = self.fusion, self.needed
-        fixed, alias, maker, source, roles = (
-            fusion.fixed, fusion.alias, fusion.maker, fusion.source, fusion.roles,
+        fixed, alias, kernel_of, source, roles = (
+            fusion.fixed, fusion.alias, fusion.kernel_of, fusion.source, fusion.roles,
         )  # fmt: skip
         reads: dict[int, None] = {}
         for node in members:
             role = roles[node.id]
-            take = role == FusionRole.TAKE or role == FusionRole.PART
-            for place, given in enumerate(node.inputs):
-                if given < 0:
+            reads_outputs_only = role == FusionRole.GATHER or role == FusionRole.SLICE
+            for i, operand in enumerate(node.inputs):
+                if operand < 0:
                     continue
-                tensor = alias[given]
-                if fixed[given]:
-                    if place and role != FusionRole.TAKE and self._setting(tensor):
+                tensor = alias[operand]
+                if fixed[operand]:
+                    if i and role != FusionRole.GATHER and self._setting(tensor):
                         continue
-                elif maker[tensor] == kernel:
+                elif kernel_of[tensor] == kernel:
                     continue
                 else:
                     needed.add(source[tensor])
-                if take and not place:
+                if reads_outputs_only and not i:
                     reads.update(dict.fromkeys(t for t in node.outputs if t >= 0))
                 else:
                     reads[tensor] = None

@@ -110,30 +110,30 @@ def profiles_folder() -> Path:
 @lru_cache(maxsize=1)
 def profiles() -> tuple[Profile, ...]:
     """Return the packaged profiles by vendor and name, read once."""
-    found = []
+    loaded = []
     decoder = msgspec.json.Decoder(Profile)
     for vendor in sorted(os.scandir(profiles_folder()), key=lambda entry: entry.name):
         if vendor.is_dir():
             for file in os.scandir(vendor.path):
                 if file.name.endswith(".json"):
                     with open(file.path, "rb") as stream:
-                        found.append(decoder.decode(stream.read()))
-    return tuple(sorted(found, key=lambda one: (one.vendor, one.name)))
+                        loaded.append(decoder.decode(stream.read()))
+    return tuple(sorted(loaded, key=lambda profile: (profile.vendor, profile.name)))
 
 
-def own_folder() -> Path:
+def user_profile_folder() -> Path:
     """Return the folder of the user's own profiles, within the system's folder for settings."""
-    given = os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME", "")
-    base = Path(given) if os.path.isabs(given) else Path.home() / ".config"
+    configured = os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME", "")
+    base = Path(configured) if os.path.isabs(configured) else Path.home() / ".config"
     return base / "onnx-autodoc" / "profiles"
 
 
-def _own(key: str) -> Profile | None:
+def _user_profile(key: str) -> Profile | None:
     """Return the user's profile with this name. Raises: OptionError for an invalid file."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", key):
         return None
     try:
-        path = own_folder() / f"{key}.json"
+        path = user_profile_folder() / f"{key}.json"
         return load_profile(str(path)) if path.is_file() else None
     except (OSError, RuntimeError):  # no home folder, or it is not readable
         return None
@@ -144,47 +144,51 @@ def estimable(profile: Profile) -> bool:
     return profile.memory_bandwidth_bytes_per_s is not None and any(map(profile.peak, PRECISIONS))
 
 
-def find_profile(wanted: str) -> Profile:
+def find_profile(requested: str) -> Profile:
     """Return the packaged profile for an id or alias, the user's own with that name, or the one in a file.
 
     Names that end in ``.json`` or contain a path separator are files. Raises: OptionError with the nearest
     ids, or the problem with the file.
     """
-    if wanted.endswith(".json") or os.sep in wanted or "/" in wanted:
-        return load_profile(wanted)
-    key = wanted.strip().lower()
-    known = profiles()
-    exact = [one for one in known if one.id == key]
-    named = exact or [one for one in known if key in (one.name.lower(), *one.aliases)]
-    own = None if named else _own(key)
-    if own is not None:
-        return own
-    named = named or [one for one in known if one.id.startswith(f"{key}-")]
+    if requested.endswith(".json") or os.sep in requested or "/" in requested:
+        return load_profile(requested)
+    key = requested.strip().lower()
+    packaged = profiles()
+    exact = [profile for profile in packaged if profile.id == key]
+    named = exact or [profile for profile in packaged if key in (profile.name.lower(), *profile.aliases)]
+    user_profile = None if named else _user_profile(key)
+    if user_profile is not None:
+        return user_profile
+    named = named or [profile for profile in packaged if profile.id.startswith(f"{key}-")]
     if len(named) == 1:
         return named[0]
     if named:
         raise OptionError(
             "ambiguous-device",
-            f"{wanted[:80]!r} is the name of several devices.",
-            f"Choose one of {', '.join(one.id for one in named)}.",
+            f"{requested[:80]!r} is the name of several devices.",
+            f"Choose one of {', '.join(profile.id for profile in named)}.",
         )
-    raise OptionError("unknown-device", f"Unknown hardware profile {wanted[:80]!r}.", _nearest(key, known))
+    raise OptionError(
+        "unknown-device", f"Unknown hardware profile {requested[:80]!r}.", _nearest(key, packaged)
+    )
 
 
-def _names(one: Profile) -> tuple[str, ...]:
+def _names(profile: Profile) -> tuple[str, ...]:
     """Return the names by which a device can be requested."""
-    return (one.id, one.name.lower(), *one.aliases)
+    return (profile.id, profile.name.lower(), *profile.aliases)
 
 
-def _nearest(key: str, known: Sequence[Profile]) -> str:
-    inside = [one.id for one in known if len(key) > 1 and any(key in name for name in _names(one))]
+def _nearest(key: str, packaged: Sequence[Profile]) -> str:
+    inside = [
+        profile.id for profile in packaged if len(key) > 1 and any(key in name for name in _names(profile))
+    ]
     if inside:
         return f"Choose one of {', '.join(inside)}."
-    names = {name: one.id for one in known for name in _names(one)}
+    names = {name: profile.id for profile in packaged for name in _names(profile)}
     close = [names[name] for name in difflib.get_close_matches(key, names, _NEAREST * 2, 0.5)]
     ids = list(dict.fromkeys(close))[:_NEAREST]
-    near = f"Did you mean {' or '.join(ids)}? " if ids else ""
-    return f"{near}Run `onnx-autodoc analyze --list-hardware` for all ids, or pass a JSON profile file."
+    suggestion = f"Did you mean {' or '.join(ids)}? " if ids else ""
+    return f"{suggestion}Run `onnx-autodoc analyze --list-hardware` for all ids, or pass a JSON profile file."
 
 
 def load_profile(path: str) -> Profile:
@@ -207,11 +211,11 @@ def load_profile(path: str) -> Profile:
         raise _fault(name, str(fault)[:200] or "it is not JSON") from None
     _check_names(fields, name)
     stem = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.splitext(name)[0])[:80]
-    given = msgspec.structs.replace(
+    user_profile = msgspec.structs.replace(
         profile, id=f"{CUSTOM}:{stem}", category=_category(profile), confidence=CUSTOM, aliases=()
     )
-    _check(given, name)
-    return given
+    _check(user_profile, name)
+    return user_profile
 
 
 def _category(profile: Profile) -> str:
@@ -220,12 +224,12 @@ def _category(profile: Profile) -> str:
 
 def _check_names(fields: Iterable[str], name: str) -> None:
     """Reject mistyped fields, which would be ignored together with their values."""
-    known = Profile.__struct_fields__
+    field_names = Profile.__struct_fields__
     for field in fields:
-        if field not in known and not _OTHER_FIELDS.fullmatch(field):
-            near = difflib.get_close_matches(field[:80].lower(), known, 1, _TYPO)
-            if near:
-                raise _fault(name, f"it has no field {field[:80]!r}, but there is {near[0]}")
+        if field not in field_names and not _OTHER_FIELDS.fullmatch(field):
+            similar = difflib.get_close_matches(field[:80].lower(), field_names, 1, _TYPO)
+            if similar:
+                raise _fault(name, f"it has no field {field[:80]!r}, but there is {similar[0]}")
 
 
 def _check(profile: Profile, name: str) -> None:

@@ -51,28 +51,28 @@ def routed(
     mixtures: Iterable[Mixture],
 ) -> list[RoutedExperts]:
     """Return, per mixture, the kernels that process one expert's tokens; ``crossing`` are their tensors."""
-    found = []
+    mixtures_found = []
     for mixture in mixtures:
         inside = set(mixture.nodes)
         dims = {dim for number in mixture.nodes for dim in _picked(model.nodes[number], shapes)}
         if not dims:
             continue
         rows = []
-        for kernel, own in enumerate(members):
-            if inside.isdisjoint(own) or not _sized_by(dims, crossing[kernel], shapes):
+        for kernel, kernel_nodes in enumerate(members):
+            if inside.isdisjoint(kernel_nodes) or not _sized_by(dims, crossing[kernel], shapes):
                 continue
             macs, depth = 0, 0
             if kinds[kernel] == GEMM:
-                work = [_product(model.nodes[number], shapes, dims) for number in own]
-                macs, depth = sum(one[0] for one in work), max(one[1] for one in work)
+                work = [_product(model.nodes[number], shapes, dims) for number in kernel_nodes]
+                macs, depth = sum(entry[0] for entry in work), max(entry[1] for entry in work)
             if macs or kinds[kernel] == _MEMORY:
                 rows.append((kernel, macs, depth))
         if rows:
             kernels, macs_of, depths = zip(*rows, strict=True)
-            found.append(
+            mixtures_found.append(
                 RoutedExperts(mixture.router, mixture.chosen, tuple(sorted(dims)), kernels, macs_of, depths)
             )
-    return found
+    return mixtures_found
 
 
 def _picked(node: Node, shapes: Sequence[Shape | None]) -> list[str]:

@@ -130,14 +130,14 @@ RUNTIMES = (
         source="the value of TensorRT; a small share at the published batch sizes",
     ),
 )
-IDS = tuple(one.id for one in RUNTIMES)
+IDS = tuple(entry.id for entry in RUNTIMES)
 
 
 def runtime(name: str | None) -> Runtime:
     """Return the runtime with this id (default: TensorRT). Raises: OptionError for an unknown id."""
-    wish = (name or "").strip().lower() or TENSORRT.id
-    for one in RUNTIMES:
-        if one.id == wish:
-            return one
+    requested = (name or "").strip().lower() or TENSORRT.id
+    for entry in RUNTIMES:
+        if entry.id == requested:
+            return entry
     hint = f"Choose one of {', '.join(IDS)}."
-    raise OptionError("unknown-runtime", f"Unknown runtime {wish[:40]!r}.", hint)
+    raise OptionError("unknown-runtime", f"Unknown runtime {requested[:40]!r}.", hint)

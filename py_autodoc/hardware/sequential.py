@@ -66,20 +66,20 @@ def routing(shape: Shape, chosen: int) -> Routing | None:
     tokens, experts = math.prod(sizes[:-1]), sizes[-1]
     if not tokens or not experts:
         return Routing(0.0, 0.0, 0.0)
-    each = min(chosen, experts) / experts
-    share = 1.0 - (1.0 - each) ** tokens
+    probability = min(chosen, experts) / experts
+    share = 1.0 - (1.0 - probability) ** tokens
     hit = experts * share
     return Routing(hit, share, tokens * min(chosen, experts) / hit)
 
 
-def whole(rows: float) -> int:
+def round_up(rows: float) -> int:
     """Round up to whole tokens, tolerating rounding errors."""
     return math.ceil(rows - 1e-6)
 
 
-def experts_share(found: Routing, model: LatencyConstants) -> float:
+def experts_share(expert_routing: Routing, model: LatencyConstants) -> float:
     """Return the share of the peak that expert products reach: rows are padded to whole tiles."""
-    if not found.rows:
+    if not expert_routing.rows:
         return model.batched_e
-    padded = math.ceil(found.rows / model.experts_rows) * model.experts_rows
-    return max(model.batched_e * found.rows / padded, model.utilisation_floor)
+    padded = math.ceil(expert_routing.rows / model.experts_rows) * model.experts_rows
+    return max(model.batched_e * expert_routing.rows / padded, model.utilisation_floor)

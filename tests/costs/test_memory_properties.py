@@ -109,7 +109,7 @@ def test_the_curve_holds_together(graph: onnx.GraphProto) -> None:
     assert all(a <= b for a, b in zip(time.inplace, time.simple, strict=True))
     for moment, peak in ((time.at_simple_peak, time.peak.simple), (time.at_peak, time.peak.inplace)):
         assert moment is not None
-        assert sum(item.bytes for item in moment.alive) == moment.bytes == peak
+        assert sum(item.bytes for item in moment.live) == moment.bytes == peak
     size = TensorSizes(done.model, done.types).bytes
     for step, live in enumerate(time.simple):  # lifetimes tell the whole curve
         alive = (t for t, first in enumerate(time.first) if first != -2 and first <= step <= time.last[t])

@@ -19,8 +19,8 @@ def run(text: str) -> tuple[Analysed, Timeline]:
 def alive(done: Analysed, snapshot: PeakSnapshot | None) -> list[tuple[str, int, int, int]]:
     """(name, bytes, first step, last step) of what is alive at a peak."""
     assert snapshot is not None
-    assert sum(item.bytes for item in snapshot.alive) == snapshot.bytes
-    return [(done.model.tensors[a.tensor].name, a.bytes, a.first, a.last) for a in snapshot.alive]
+    assert sum(item.bytes for item in snapshot.live) == snapshot.bytes
+    return [(done.model.tensors[a.tensor].name, a.bytes, a.first, a.last) for a in snapshot.live]
 
 
 def life(done: Analysed, time: Timeline, name: str) -> tuple[int, int]:
@@ -65,7 +65,7 @@ def test_views_share_and_elementwise_overwrites() -> None:
     assert at.step == 3
     names = {done.model.tensors[t].name: done.model.tensors[o].name for t, o in time.memory.items()}
     assert names == {"b": "a"}
-    assert [a.sharing for a in at.alive] == [1, 1, 1]
+    assert [a.sharing for a in at.live] == [1, 1, 1]
 
 
 def test_the_youngest_tensor_stands_for_a_shared_memory() -> None:
@@ -77,7 +77,7 @@ def test_the_youngest_tensor_stands_for_a_shared_memory() -> None:
     at = time.at_peak
     assert alive(done, at) == [("z", 120, 2, 2), ("b", 40, 1, 2)]
     assert at is not None
-    assert [a.sharing for a in at.alive] == [1, 2]
+    assert [a.sharing for a in at.live] == [1, 2]
 
 
 def test_what_nobody_reads() -> None:
@@ -105,7 +105,7 @@ def test_constants_computed_at_run_time_are_marked() -> None:
       y = Mul(x, row) }""")
     at = time.at_peak
     assert at is not None
-    assert [(done.model.tensors[a.tensor].name, a.folded) for a in at.alive] == [
+    assert [(done.model.tensors[a.tensor].name, a.folded) for a in at.live] == [
         ("big", True), ("x", False), ("row", True),
     ]  # fmt: skip
 
@@ -131,7 +131,7 @@ def test_a_branch_stands_on_top_of_its_node() -> None:
     assert at is not None
     assert [done.model.nodes[n].op_type for n in at.nodes] == ["If", "ReduceSum"]
     assert alive(done, at) == [("big", 4000, 0, 1), ("a", 40, 0, 1), ("q", 40, 1, 1), ("c", 1, -1, 1)]
-    assert [done.model.graphs[a.graph].attribute for a in at.alive] == ["else_branch", "", "else_branch", ""]
+    assert [done.model.graphs[a.graph].attribute for a in at.live] == ["else_branch", "", "else_branch", ""]
 
 
 def test_a_loop_body_counts_once() -> None:
@@ -156,7 +156,7 @@ g (float[10] x) => (float[10] y) {
     at = time.at_simple_peak
     assert at is not None
     assert len(at.nodes) == 2
-    assert sum(item.bytes for item in at.alive) == at.bytes
+    assert sum(item.bytes for item in at.live) == at.bytes
 
 
 def test_inputs_alone_can_be_the_most() -> None:

@@ -185,7 +185,7 @@ def test_own_names_leave_no_folder_and_hide_no_packaged_device(
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("APPDATA", str(tmp_path))
-    folder = profiles.own_folder()
+    folder = profiles.user_profile_folder()
     folder.mkdir(parents=True)
     one = {"name": "mine", "memory_bandwidth_bytes_per_s": 1e11, "peak_fp32_flops": 1e12}
     for path in (folder / "l4.json", folder / "mine.json", tmp_path / "out.json", folder / "bad.json"):

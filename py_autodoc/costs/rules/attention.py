@@ -102,12 +102,12 @@ def linear_attention(v: NodeView) -> Cost:
 def rotary(v: NodeView) -> Cost:
     """x·cos + rotated(x)·sin on the first ``rotary_embedding_dim`` channels of each head."""
     x = v.shape(0)
-    part = v.int_attr("rotary_embedding_dim", 0)
-    if part <= 0:
+    rotated = v.int_attr("rotary_embedding_dim", 0)
+    if rotated <= 0:
         return Cost(0, ROTARY * v.numel(0))
     if len(x) == 4:
-        return Cost(0, ROTARY * prod(x[:3]) * minimum(part, x[3]))
+        return Cost(0, ROTARY * prod(x[:3]) * minimum(rotated, x[3]))
     if len(x) != 3:
         raise UnknownSize("input 0 must be 3-D or 4-D")
     heads = v.positive_attr("num_heads")
-    return Cost(0, ROTARY * prod(x[:2]) * heads * minimum(part, split(x, heads)))
+    return Cost(0, ROTARY * prod(x[:2]) * heads * minimum(rotated, split(x, heads)))

@@ -185,8 +185,8 @@ def longformer(v: NodeView) -> Cost:
     """
     b, s, d = v.dims(0, 3)
     heads = v.positive_attr("num_heads")
-    seen = minimum(2 * v.positive_attr("window") + 1, s)
-    n = Heads(b, heads, s, seen, split((d,), heads), split((d,), heads))
+    visible_keys = minimum(2 * v.positive_attr("window") + 1, s)
+    n = Heads(b, heads, s, visible_keys, split((d,), heads), split((d,), heads))
     weights = v.numel(1) + (v.numel(4) if v.has(4) else 0)
     return Cost.of(b * s * weights + n.macs, n.scores * (1 + SOFTMAX))
 

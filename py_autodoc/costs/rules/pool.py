@@ -11,9 +11,9 @@ from py_autodoc.costs.registry import (
     UnknownSize,
     ceil_div,
     cost,
+    is_number,
     maximum,
     minimum,
-    plain,
     prod,
 )
 from py_autodoc.costs.rules._make import movement, per_input, register
@@ -66,7 +66,7 @@ def max_roi_pool(v: NodeView) -> Cost:
 
 def _bins(size: int, bins: int) -> int:
     """Return the total positions in ``bins`` bins over an axis of ``size``."""
-    if not plain(size, bins):
+    if not is_number(size, bins):
         if bins == 1:
             return size
         raise UnknownSize("how bins divide a map whose size is a symbol has no exact expression")
@@ -95,8 +95,8 @@ def non_max_suppression(v: NodeView) -> Cost:
     """
     b, c, n = v.dims(1, 3)
     limit = v.scalar(2)
-    kept = n if limit is None else minimum(n, maximum(limit, 0))
-    return Cost(0, IOU * b * c * n * kept)
+    max_selected = n if limit is None else minimum(n, maximum(limit, 0))
+    return Cost(0, IOU * b * c * n * max_selected)
 
 
 _SAMPLES = {"nearest": 0, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}

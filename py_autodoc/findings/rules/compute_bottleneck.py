@@ -29,7 +29,7 @@ from py_autodoc.findings.registry import Finding, RuleContext, rule
 from py_autodoc.findings.weighted_layers import label, macs
 from py_autodoc.units import count, share
 
-_KNOWN = 0.9
+_MIN_KNOWN_SHARE = 0.9
 """Minimum share of MAC-carrying nodes with known MACs."""
 
 
@@ -47,15 +47,19 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report at most one finding per layer over the threshold."""
     limits = ctx.thresholds["compute-bottleneck"]
     total_macs = ctx.totals.macs
-    if not total_macs or total_macs < limits["min_total_macs"] or (ctx.totals.mac_share or 0) < _KNOWN:
+    if (
+        not total_macs
+        or total_macs < limits["min_total_macs"]
+        or (ctx.totals.mac_share or 0) < _MIN_KNOWN_SHARE
+    ):
         return
     costs = ctx.costs
     candidates = [n for n, entry in enumerate(costs) if entry.cost is not None and entry.cost.macs]
-    own = [(amount, number) for number in candidates if (amount := macs(ctx, number))]
-    layers = len(own)
+    layer_macs = [(amount, number) for number in candidates if (amount := macs(ctx, number))]
+    layers = len(layer_macs)
     if layers < limits["min_layers"]:
         return
-    for amount, number in own:
+    for amount, number in layer_macs:
         if amount < limits["min_share"] * total_macs:
             continue
         major = amount >= limits["major_share"] * total_macs and total_macs >= limits["major_total_macs"]

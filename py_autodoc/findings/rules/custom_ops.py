@@ -62,7 +62,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         nodes_by_domain.setdefault(domain, []).extend(numbers)
     for domain, nodes in sorted(nodes_by_domain.items(), key=lambda item: min(item[1])):
         nodes.sort()
-        severity, where = _location(ctx, domain)
+        severity, location = _location(ctx, domain)
         if not severity:
             continue
         types = sorted({ctx.model.nodes[number].op_type[:80] for number in nodes})
@@ -70,7 +70,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         domain_text = domain[:80] or "ai.onnx, which does not define them"
         yield Finding(
             severity,
-            f"{plural(len(nodes), 'node')} ({named}) of the domain {domain_text} {where}.",
+            f"{plural(len(nodes), 'node')} ({named}) of the domain {domain_text} {location}.",
             _PORTABLE if severity == "medium" else _KEEP_STANDARD,
             tuple(nodes),
             {"domain": domain[:80] or "ai.onnx", "count": len(nodes), "operators": types[:MAX_NAMES]},

@@ -49,16 +49,16 @@ MAX_NAMES = 20
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report at most one finding on dead nodes and one on constant outputs."""
-    yield from _dead(ctx)
+    yield from _dead_nodes(ctx)
     yield from _constant(ctx)
 
 
-def _dead(ctx: RuleContext) -> Iterator[Finding]:
+def _dead_nodes(ctx: RuleContext) -> Iterator[Finding]:
     limits, model = ctx.thresholds["dead-outputs"], ctx.model
     if not model.graphs[0].outputs:  # an invalid file without outputs: every node would be dead
         return
-    alive = needed_nodes(model)
-    idle = [number for number in range(len(model.nodes)) if number not in alive]
+    needed = needed_nodes(model)
+    idle = [number for number in range(len(model.nodes)) if number not in needed]
     dead = [number for number in idle if not model.nodes[number].is_constant]
     if not dead:
         return
@@ -67,24 +67,24 @@ def _dead(ctx: RuleContext) -> Iterator[Finding]:
     weight_bytes = total(
         ctx.sizes.bytes[tensor.id]
         for tensor in model.tensors
-        if tensor.is_constant and tensor.consumers and not alive.intersection(tensor.consumers)
+        if tensor.is_constant and tensor.consumers and not needed.intersection(tensor.consumers)
         and not tensor.is_output
     )  # fmt: skip
-    known = ctx.totals.nodes_known == ctx.totals.nodes_total and all(e.cost is not None for e in entries)
-    part = idle_flops / ctx.totals.flops if known and ctx.totals.flops else None
-    major = (part or 0) >= limits["min_flops_share"] or (weight_bytes or 0) >= limits["min_bytes"]
+    all_known = ctx.totals.nodes_known == ctx.totals.nodes_total and all(e.cost is not None for e in entries)
+    flops_share = idle_flops / ctx.totals.flops if all_known and ctx.totals.flops else None
+    major = (flops_share or 0) >= limits["min_flops_share"] or (weight_bytes or 0) >= limits["min_bytes"]
     if not major and sum(not _is_small(ctx, number) for number in dead) < limits["min_nodes"]:
         return
     yield Finding(
         "low" if major else "info",
         f"{plural(len(dead), 'node')} (first: {label(ctx, dead[0])}) lead to no output: "
-        f"{share(part, 1)} of the FLOPs and {size(weight_bytes)} of weights.",
+        f"{share(flops_share, 1)} of the FLOPs and {size(weight_bytes)} of weights.",
         "Cut the graph at the outputs that are used.",
         tuple(dead),
         {
             "count": len(dead),
-            "flops": idle_flops if known else None,
-            "flops_share": None if part is None else round(part, 6),
+            "flops": idle_flops if all_known else None,
+            "flops_share": None if flops_share is None else round(flops_share, 6),
             "weight_bytes": weight_bytes,
         },
     )
@@ -102,20 +102,21 @@ def _constant(ctx: RuleContext) -> Iterator[Finding]:
     if not any(model.tensors[t].kind == TensorKind.INPUT for t in main.inputs):
         return  # a graph without inputs is constant by design
     changing = varying_tensors(model)
-    still = [
+    constant_outputs = [
         t
         for t in dict.fromkeys(main.outputs)
         if t not in changing
         and (model.tensors[t].producer >= 0 or model.tensors[t].is_constant)
         and model.tensors[t].graph == 0
     ]
-    if still:
-        names = [model.tensors[t].name[:80] for t in still]
-        verb = "is the same" if len(still) == 1 else "are the same"
+    if constant_outputs:
+        names = [model.tensors[t].name[:80] for t in constant_outputs]
+        verb = "is the same" if len(constant_outputs) == 1 else "are the same"
+        count_text = plural(len(constant_outputs), "output")
         yield Finding(
             "low",
-            f"{plural(len(still), 'output')} ({names[0]}{' …' * (len(names) > 1)}) {verb} in every run.",
+            f"{count_text} ({names[0]}{' …' * (len(names) > 1)}) {verb} in every run.",
             "Check whether the export froze a value; otherwise ship the constant beside the model.",
-            tuple(model.tensors[t].producer for t in still if model.tensors[t].producer >= 0),
-            {"outputs": len(still), "names": names[:MAX_NAMES]},
+            tuple(model.tensors[t].producer for t in constant_outputs if model.tensors[t].producer >= 0),
+            {"outputs": len(constant_outputs), "names": names[:MAX_NAMES]},
         )

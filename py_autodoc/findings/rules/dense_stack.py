@@ -56,7 +56,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     limits = ctx.thresholds["dense-stack"]
     if ctx.params.reason:  # a share of an unknown total
         return
-    params = [own or 0 for own in ctx.params.params]
+    params = [stack_params or 0 for stack_params in ctx.params.params]
     dense: set[int] = set()
     convolutions = 0
     for number, layer in channel_maps(ctx).items():
@@ -65,21 +65,23 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         elif params[number] >= limits["min_layer_params"]:
             dense.add(number)
     for stack in _stacks(ctx, dense):
-        own = sum(params[number] for number in stack)
-        if len(stack) < 2 or own < limits["min_share"] * ctx.params.total:
+        stack_params = sum(params[number] for number in stack)
+        if len(stack) < 2 or stack_params < limits["min_share"] * ctx.params.total:
             continue
-        part = own / ctx.params.total
-        major = convolutions and own >= limits["major_params"] and part >= limits["major_share"]
+        params_share = stack_params / ctx.params.total
+        major = (
+            convolutions and stack_params >= limits["major_params"] and params_share >= limits["major_share"]
+        )
         yield Finding(
             "medium" if major else "low",
             f"{len(stack)} dense layers in a row, from {label(ctx, stack[0])} to {label(ctx, stack[-1])}, "
-            f"have {count(own)} parameters, {share(own, ctx.params.total)} of the model.",
+            f"have {count(stack_params)} parameters, {share(stack_params, ctx.params.total)} of the model.",
             "Pool before the stack, narrow or factorize its layers, prune them or store them in fewer bits.",
             tuple(stack),
             {
                 "layers": len(stack),
-                "params": own,
-                "params_share": round(part, 4),
+                "params": stack_params,
+                "params_share": round(params_share, 4),
                 "layer_params": [params[number] for number in stack],
             },
         )

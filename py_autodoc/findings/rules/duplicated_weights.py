@@ -57,9 +57,9 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     if not wasted_bytes or wasted_bytes < limits["min_bytes"]:
         return
     weights = ctx.params.weight_bytes
-    part = wasted_bytes / weights if weights else 0.0
+    copied_share = wasted_bytes / weights if weights else 0.0
     wasted.sort(key=lambda item: (-item[0], item[1]))
-    major = wasted_bytes >= limits["major_bytes"] and part >= limits["major_share"]
+    major = wasted_bytes >= limits["major_bytes"] and copied_share >= limits["major_share"]
     tensors = ctx.model.tensors
     yield Finding(
         "medium" if major else "low",

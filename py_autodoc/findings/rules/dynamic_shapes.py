@@ -70,16 +70,16 @@ def _free(dim: Dim) -> bool:
 
 
 def _spatial(ctx: RuleContext, inputs: list[Tensor]) -> Iterator[Finding]:
-    found: list[str] = []
+    names: list[str] = []
     for tensor in inputs:
         shape = tensor.shape or ()
         if len(shape) >= 4 and any(_free(d) for d in shape[1:]) and _meets_convolution(ctx, tensor.id):
-            found.append(tensor.name[:80])
-    if not found:
+            names.append(tensor.name[:80])
+    if not names:
         return
     computed = [number for number in ctx.flow.order if _computes_size(ctx, number)]
     many = (
-        f"The spatial sizes of {plural(len(found), 'input')} ({found[0]}{' …' * (len(found) > 1)}) are free"
+        f"The spatial sizes of {plural(len(names), 'input')} ({names[0]}{' …' * (len(names) > 1)}) are free"
     )
     behind = f", and {plural(len(computed), 'node')} compute their output size." if computed else "."
     yield Finding(
@@ -87,7 +87,7 @@ def _spatial(ctx: RuleContext, inputs: list[Tensor]) -> Iterator[Finding]:
         many + behind,
         "Fix the sizes for targets that need static shapes, and give Resize constant scales.",
         tuple(computed),
-        {"inputs": found[:MAX_NAMES], "computed_sizes": len(computed)},
+        {"inputs": names[:MAX_NAMES], "computed_sizes": len(computed)},
     )
 
 
@@ -116,49 +116,49 @@ def _computes_size(ctx: RuleContext, number: int) -> bool:
 
 
 def _unnamed(inputs: list[Tensor]) -> Iterator[Finding]:
-    places = [
+    unnamed = [
         f"{tensor.name[:80]}[{axis}]"
         for tensor in inputs
         for axis, d in enumerate(tensor.shape or ())
         if axis and (d is None or (isinstance(d, str) and d.strip().lower() in _UNNAMED))
     ]
-    if places:
-        verb = "has" if len(places) == 1 else "have"
+    if unnamed:
+        verb = "has" if len(unnamed) == 1 else "have"
         yield Finding(
             "low",
-            f"{plural(len(places), 'input dimension')} ({', '.join(places[:3])}{' …' * (len(places) > 3)}) "
-            f"{verb} neither a size nor a name.",
+            f"{plural(len(unnamed), 'input dimension')} ({', '.join(unnamed[:3])}{' …' * (len(unnamed) > 3)})"
+            f" {verb} neither a size nor a name.",
             "Name dimensions that vary, with one name where sizes are equal, and fix the others.",
-            evidence={"dimensions": len(places), "places": places[:MAX_NAMES]},
+            evidence={"dimensions": len(unnamed), "places": unnamed[:MAX_NAMES]},
         )
 
 
 def _by_value(ctx: RuleContext) -> Iterator[Finding]:
     flow = ctx.flow
-    found = [
+    by_value = [
         number
         for number in flow.of(_BY_VALUE)
         if not flow.nodes[number].domain and flow.data_inputs[number]
         and not _about_shape(ctx, number)
     ]  # fmt: skip
-    if not found:
+    if not by_value:
         return
-    behind: set[int] = set(found)
+    behind: set[int] = set(by_value)
     for number in flow.order:
         if any(p in behind for p in flow.predecessors(number)):
             behind.add(number)
     layers = weighted(ctx)
     after = sum(number in behind for number in layers)
     major = bool(after) and after >= ctx.thresholds["dynamic-shapes"]["major_share"] * len(layers)
-    types = sorted({flow.nodes[number].op_type for number in found})
-    what = "makes an output" if len(found) == 1 else "make outputs"
+    types = sorted({flow.nodes[number].op_type for number in by_value})
+    what = "makes an output" if len(by_value) == 1 else "make outputs"
     yield Finding(
         "medium" if major else "low",
-        f"{plural(len(found), 'node')} ({', '.join(types)}; first: {label(ctx, found[0])}) {what} "
+        f"{plural(len(by_value), 'node')} ({', '.join(types)}; first: {label(ctx, by_value[0])}) {what} "
         f"whose size depends on values; {after:,} of {plural(len(layers), 'layer')} with weights come after.",
         "Keep selection by value at the end of the model or outside it, with a fixed number of results.",
-        tuple(found),
-        {"count": len(found), "layers_after": after, "layers": len(layers), "operators": types},
+        tuple(by_value),
+        {"count": len(by_value), "layers_after": after, "layers": len(layers), "operators": types},
     )
 
 

@@ -72,21 +72,21 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     before = _upstream(ctx, quantized)
     islands = [n for n, state in states.items() if state == _FLOAT and n in after and n in before]
     work = MacShare(ctx)
-    part = work.share(islands)
-    if not islands or part < limits["min_share"]:
+    macs_share = work.share(islands)
+    if not islands or macs_share < limits["min_share"]:
         return
     kinds = Counter(flow.nodes[number].op_type for number in islands)
     count_text = f"{plural(len(islands), 'layer')} ({', '.join(k for k, _ in kinds.most_common(3))})"
     yield Finding(
-        "medium" if part >= limits["major_share"] else "low",
-        f"{count_text} between quantized layers run in float, {share(part, 1)} of the {work.words} "
+        "medium" if macs_share >= limits["major_share"] else "low",
+        f"{count_text} between quantized layers run in float, {share(macs_share, 1)} of the {work.words} "
         f"(first: {label(ctx, islands[0])}).",
         "Quantize these layers too, or move the border to the end of the network.",
         tuple(islands),
         {
             "float_layers": len(islands),
             "quantized_layers": len(quantized),
-            "share": round(part, 4),
+            "share": round(macs_share, 4),
             "basis": work.basis,
             work.basis: work.of(islands),
         },
@@ -103,11 +103,11 @@ def _state(ctx: RuleContext, number: int, dynamic: bool) -> str:
     data = flow.data_inputs[number]
     operands = [_dequantized(ctx, t) for t in data[:2]]
     weights = [t for t in flow.constant_inputs[number] if len(flow.shapes[t] or ()) > 1]
-    kept = [_dequantized(ctx, t) for t in weights]
+    weight_types = [_dequantized(ctx, t) for t in weights]
     # A weight after DequantizeLinear is constant, too, so both kinds of inputs are covered.
-    if operands and all(operands) and all(kept):
+    if operands and all(operands) and all(weight_types):
         return _INT
-    if any(operands) or any(kept) or (dynamic and not weights):
+    if any(operands) or any(weight_types) or (dynamic and not weights):
         return _PARTLY
     return _FLOAT
 

@@ -85,8 +85,8 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     )
 
 
-def _foldable(ctx: RuleContext, kept: set[int]) -> list[int]:
-    """Return nodes that compute only on constants, in order; constants in ``kept`` are excluded."""
+def _foldable(ctx: RuleContext, excluded: set[int]) -> list[int]:
+    """Return nodes that compute only on constants, in order; constants in ``excluded`` do not count."""
     model, reads = ctx.model, ctx.flow.data_inputs
     folded: set[int] = set()
     nodes = []
@@ -95,7 +95,7 @@ def _foldable(ctx: RuleContext, kept: set[int]) -> list[int]:
             if not graph.id and reads[number]:
                 continue  # depends on data
             node = model.nodes[number]
-            if kept.isdisjoint(node.inputs) and _folds(ctx, node, folded):
+            if excluded.isdisjoint(node.inputs) and _folds(ctx, node, folded):
                 folded.update(t for t in node.outputs if t >= 0)
                 nodes.append(number)
     return nodes

@@ -57,8 +57,8 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     multiplied = {w.tensor for t in used if (w := weight(ctx, t)) is not None}
     for tensor, nodes in readers.items():
         table_bytes = ctx.sizes.bytes[tensor] or 0
-        part = table_bytes / weights if weights else 0.0
-        major = table_bytes >= limits["major_bytes"] and part >= limits["major_share"]
+        table_share = table_bytes / weights if weights else 0.0
+        major = table_bytes >= limits["major_bytes"] and table_share >= limits["major_share"]
         rows, width = ctx.flow.shapes[tensor] or (0, 0)
         tied = tensor in multiplied
         yield Finding(
@@ -73,7 +73,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
                 "width": width,
                 "table_bytes": table_bytes,
                 "weight_bytes": ctx.params.weight_bytes,
-                "share": round(part, 4),
+                "share": round(table_share, 4),
                 "tied": tied,
             },
         )

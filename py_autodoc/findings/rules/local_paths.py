@@ -39,12 +39,12 @@ MAX_PLACES = 20
 def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report one finding on personal paths, one on other paths and one on stack traces."""
     texts = ctx.model.texts
-    people = [entry for entry in texts.paths if entry.person]
-    others = [entry for entry in texts.paths if not entry.person]
-    if people:
-        yield _paths("low", people, "with the name of a user")
-    if others:
-        yield _paths("info", others, "of the machine that made it")
+    personal = [entry for entry in texts.paths if entry.person]
+    impersonal = [entry for entry in texts.paths if not entry.person]
+    if personal:
+        yield _paths("low", personal, "with the name of a user")
+    if impersonal:
+        yield _paths("info", impersonal, "of the machine that made it")
     if texts.stack_traces and texts.stack_trace_bytes >= ctx.thresholds["local-paths"]["min_trace_bytes"]:
         yield Finding(
             "info",

@@ -49,9 +49,9 @@ _IMAGE = 4
 def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report at most one finding."""
     limits = ctx.thresholds["low-utilisation-channels"]
-    whole = ctx.totals.macs
+    total_macs = ctx.totals.macs
     tile = int(limits["multiple"])
-    if not whole or whole < limits["min_total_macs"] or tile < 2:
+    if not total_macs or total_macs < limits["min_total_macs"] or tile < 2:
         return
     odd: list[tuple[int, ChannelMap]] = []
     extra = 0.0
@@ -61,23 +61,24 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
             amount = macs(ctx, number)
             odd.append((amount, layer))
             extra += amount * (1 / filled - 1)
-    own = sum(amount for amount, _ in odd)
-    if not own or own < limits["min_share"] * whole:
+    odd_macs = sum(amount for amount, _ in odd)
+    if not odd_macs or odd_macs < limits["min_share"] * total_macs:
         return
     odd.sort(key=lambda pair: (-pair[0], pair[1].node))
     worst = odd[0][1]
-    waste = extra / whole
-    major = waste >= limits["major_waste"] and whole >= limits["major_total_macs"]
+    waste = extra / total_macs
+    major = waste >= limits["major_waste"] and total_macs >= limits["major_total_macs"]
     yield Finding(
         "medium" if major else "low",
         f"Channel counts that are not a multiple of {tile} in {plural(len(odd), 'layer')} with "
-        f"{share(own, whole)} of the MACs, most of all {worst.inputs * worst.groups:,} → {worst.outputs:,}.",
+        f"{share(odd_macs, total_macs)} of the MACs, most of all {worst.inputs * worst.groups:,} → "
+        f"{worst.outputs:,}.",
         f"Use multiples of {tile}, or pad with zero channels; padding would add {100 * waste:.1f} % of work.",
         tuple(layer.node for _, layer in odd),
         {
             "layers": len(odd),
-            "macs": own,
-            "macs_share": round(own / whole, 4),
+            "macs": odd_macs,
+            "macs_share": round(odd_macs / total_macs, 4),
             "padding_waste": round(waste, 4),
             "multiple": tile,
             "channels_in": worst.inputs * worst.groups,

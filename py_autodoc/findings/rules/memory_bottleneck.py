@@ -32,7 +32,7 @@ from py_autodoc.findings.registry import Finding, Number, RuleContext, rule
 from py_autodoc.findings.weighted_layers import flops, has_weight, weighted
 from py_autodoc.units import plural, share, size
 
-_KNOWN = 0.9
+_MIN_KNOWN_SHARE = 0.9
 """Minimum share of nodes with known costs."""
 
 
@@ -50,9 +50,9 @@ _KNOWN = 0.9
 def check(ctx: RuleContext) -> Iterator[Finding]:
     """Report at most one finding of each kind."""
     limits = ctx.thresholds["memory-bottleneck"]
-    if ctx.totals.node_share < _KNOWN:
+    if ctx.totals.node_share < _MIN_KNOWN_SHARE:
         return
-    whole = slow_bytes = slow_flops = moved_bytes = 0
+    total_bytes = slow_bytes = slow_flops = moved_bytes = 0
     slow: list[tuple[int, int]] = []
     moved: list[tuple[int, int]] = []
     constants, firsts, layers = ctx.flow.constants, ctx.flow.first_outputs, set(weighted(ctx))
@@ -64,47 +64,47 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         if (first < 0 or constants[first]) and all(t < 0 or constants[t] for t in node.outputs):
             continue  # computed once, before the first inference
         traffic = in_inference(cost.read_bytes + cost.write_bytes, entry.runs) or 0
-        whole += traffic
+        total_bytes += traffic
         if not cost.flops and traffic:
             moved_bytes += traffic
             moved.append((traffic, node.id))
         elif node.id in layers or (
             node.graph and carries_macs(node.domain, node.op_type) and has_weight(ctx, node)
         ):
-            done = flops(ctx, node.id)
-            if done < limits["min_intensity"] * traffic:
+            node_flops = flops(ctx, node.id)
+            if node_flops < limits["min_intensity"] * traffic:
                 slow_bytes += traffic
-                slow_flops += done
+                slow_flops += node_flops
                 slow.append((traffic, node.id))
-    if not whole or whole < limits["min_bytes"]:
+    if not total_bytes or total_bytes < limits["min_bytes"]:
         return
-    if slow_bytes >= limits["min_share"] * whole and slow:
-        yield _starved(slow, slow_bytes, slow_flops, whole, limits)
-    if moved_bytes >= limits["min_moved_share"] * whole and moved:
+    if slow_bytes >= limits["min_share"] * total_bytes and slow:
+        yield _starved(slow, slow_bytes, slow_flops, total_bytes, limits)
+    if moved_bytes >= limits["min_moved_share"] * total_bytes and moved:
         yield Finding(
             "low",
             f"{plural(len(moved), 'operator')} that compute nothing move {size(moved_bytes)} of "
-            f"{size(whole)}, {share(moved_bytes, whole)} of the traffic.",
+            f"{size(total_bytes)}, {share(moved_bytes, total_bytes)} of the traffic.",
             "Look for layouts and views that make these copies unnecessary.",
             _heaviest(moved),
-            {"bytes": moved_bytes, "total_bytes": whole, "share": round(moved_bytes / whole, 4)},
+            {"bytes": moved_bytes, "total_bytes": total_bytes, "share": round(moved_bytes / total_bytes, 4)},
         )
 
 
 def _starved(
-    slow: list[tuple[int, int]], moved: int, flops: int, whole: int, limits: Mapping[str, Number]
+    slow: list[tuple[int, int]], moved: int, flops: int, total_bytes: int, limits: Mapping[str, Number]
 ) -> Finding:
-    major = moved >= limits["major_share"] * whole and whole >= limits["major_bytes"]
+    major = moved >= limits["major_share"] * total_bytes and total_bytes >= limits["major_bytes"]
     return Finding(
         "medium" if major else "low",
         f"{plural(len(slow), 'layer')} of low arithmetic intensity ({flops / moved:.1f} FLOPs per byte) move "
-        f"{size(moved)} of {size(whole)}, {share(moved, whole)} of the traffic.",
+        f"{size(moved)} of {size(total_bytes)}, {share(moved, total_bytes)} of the traffic.",
         "Use a larger batch, weights of fewer bits, or smaller dense layers.",
         _heaviest(slow),
         {
             "bytes": moved,
-            "total_bytes": whole,
-            "share": round(moved / whole, 4),
+            "total_bytes": total_bytes,
+            "share": round(moved / total_bytes, 4),
             "flops_per_byte": round(flops / moved, 3),
         },
     )

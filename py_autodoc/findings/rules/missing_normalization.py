@@ -58,18 +58,18 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     if len(layers) < limits["min_layers"]:
         return
     attention = len(ctx.structure.attention)
-    bare = sum(1 for number in layers if _bare(ctx, number))
-    if not attention and bare < limits["min_bare_share"] * len(layers):
+    without_bias = sum(1 for number in layers if _lacks_bias(ctx, number))
+    if not attention and without_bias < limits["min_bare_share"] * len(layers):
         return
     kinds = "attention" if attention else "layers without bias"
     yield Finding(
         "low",
         f"{plural(len(layers), 'layer')} with weights and no normalization ({kinds}; "
-        f"{share(bare, len(layers))} of the layers have no bias, scale or shift that a folded one would have "
-        "left).",
+        f"{share(without_bias, len(layers))} of the layers have no bias, scale or shift that a folded one "
+        "would have left).",
         "Normalize before each block, or behind each convolution, where it folds into the weights.",
         tuple(layers),
-        {"layers": len(layers), "bare_layers": bare, "attention_layers": attention},
+        {"layers": len(layers), "bare_layers": without_bias, "attention_layers": attention},
     )
 
 
@@ -77,16 +77,16 @@ def _normalizes(ctx: RuleContext) -> bool:
     """True if any node is or may be a normalization, subgraphs included."""
     if any(block.kind == "normalization" for block in ctx.structure.blocks):
         return True
-    means = roots = False
+    has_mean = has_root = False
     for _, op in ctx.kinds:
-        if "Norm" in op or op in _TRACES or any(part in op for part in _QUANTIZED):
+        if "Norm" in op or op in _TRACES or any(quantized_op in op for quantized_op in _QUANTIZED):
             return True
-        means = means or op in ("ReduceMean", "ReduceSum", "GlobalAveragePool")
-        roots = roots or op in _PARTS or op == "Pow"
-    return means and roots
+        has_mean = has_mean or op in ("ReduceMean", "ReduceSum", "GlobalAveragePool")
+        has_root = has_root or op in _PARTS or op == "Pow"
+    return has_mean and has_root
 
 
-def _bare(ctx: RuleContext, number: int) -> bool:
+def _lacks_bias(ctx: RuleContext, number: int) -> bool:
     """True if no bias, scale or shift is part of the layer or follows it."""
     flow = ctx.flow
     node = flow.nodes[number]

@@ -54,23 +54,30 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     if not _QUANTIZED.isdisjoint(ctx.kinds):
         return
     work = MacShare(ctx)
-    left = []
+    float_nodes = []
     for number in work.nodes:
         node = model.nodes[number]
         if node.graph or node.domain or node.op_type not in _QUANTIZABLE:
-            left.append(number)
-    part = work.share(left)
-    if part < limits["min_share"]:
+            float_nodes.append(number)
+    float_share = work.share(float_nodes)
+    if float_share < limits["min_share"]:
         return
     kinds = Counter(
-        model.nodes[n].op_type + (" in a body" if model.nodes[n].graph else "") for n in left if work.of((n,))
+        model.nodes[n].op_type + (" in a body" if model.nodes[n].graph else "")
+        for n in float_nodes
+        if work.of((n,))
     )
     named = ", ".join(kind for kind, _ in kinds.most_common(3))
     yield Finding(
-        "low" if part >= limits["major_share"] else "info",
-        f"Static quantization would leave {share(part, 1)} of the {work.words} in float: "
+        "low" if float_share >= limits["major_share"] else "info",
+        f"Static quantization would leave {share(float_share, 1)} of the {work.words} in float: "
         f"{plural(sum(kinds.values()), 'node')} ({named}).",
         "Quantize these layers dynamically, rewrite them as MatMul or Conv, or use float16.",
-        tuple(n for n in left if work.of((n,))),
-        {"share": round(part, 4), "basis": work.basis, work.basis: work.of(left), "operators": sorted(kinds)},
+        tuple(n for n in float_nodes if work.of((n,))),
+        {
+            "share": round(float_share, 4),
+            "basis": work.basis,
+            work.basis: work.of(float_nodes),
+            "operators": sorted(kinds),
+        },
     )

@@ -53,17 +53,17 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     for block in ctx.structure.blocks:
         if block.kind == "residual":
             anchors.setdefault(block.variant, []).append(block.anchor)
-    every = sum(map(len, anchors.values()))
+    block_count = sum(map(len, anchors.values()))
     for variant, advice in _ADVICE.items():
         nodes = anchors.get(variant, [])
         if not nodes or len(nodes) < limits["min_blocks"]:
             continue
         yield Finding(
             "low" if variant == "subtractive" else "info",
-            f"{plural(len(nodes), 'residual block')} of {every:,} join by "
+            f"{plural(len(nodes), 'residual block')} of {block_count:,} join by "
             + {"concat": "concatenation", "gated": "a gate", "subtractive": "subtraction"}[variant]
             + ", not by addition.",
             advice,
             tuple(nodes),
-            {"variant": variant, "blocks": len(nodes), "residual_blocks": every},
+            {"variant": variant, "blocks": len(nodes), "residual_blocks": block_count},
         )

@@ -44,24 +44,24 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     if ctx.params.reason:  # a share of an unknown total
         return
     for number, layer in channel_maps(ctx).items():
-        own = ctx.params.params[number] or 0
-        if own < limits["min_params"] or own < limits["min_share"] * ctx.params.total:
+        layer_params = ctx.params.params[number] or 0
+        if layer_params < limits["min_params"] or layer_params < limits["min_share"] * ctx.params.total:
             continue
         if not is_dense(ctx, layer):
             continue
-        part = own / ctx.params.total
+        params_share = layer_params / ctx.params.total
         reads = layer.inputs
         for size in layer.kernel:
             reads *= size
         yield Finding(
-            "medium" if part >= limits["major_share"] else "low",
-            f"{label(ctx, number)} maps {reads:,} to {layer.outputs:,} and has {count(own)} parameters, "
-            f"{share(own, ctx.params.total)} of the model.",
+            "medium" if params_share >= limits["major_share"] else "low",
+            f"{label(ctx, number)} maps {reads:,} to {layer.outputs:,} and has {count(layer_params)} "
+            f"parameters, {share(layer_params, ctx.params.total)} of the model.",
             "Reduce its input first (global pooling), factorize it, or store it in fewer bits.",
             (number,),
             {
-                "params": own,
-                "params_share": round(part, 4),
+                "params": layer_params,
+                "params_share": round(params_share, 4),
                 "inputs": reads,
                 "outputs": layer.outputs,
                 "macs": macs(ctx, number),

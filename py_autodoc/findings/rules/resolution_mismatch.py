@@ -101,36 +101,36 @@ def _operand(ctx: RuleContext, join: int, tensor: int, major: Number) -> Finding
 def _cropped(
     ctx: RuleContext, join: int, up: int, fitted: list[tuple[int, Shape, Shape]], major: Number
 ) -> Finding | None:
-    given, wanted = fitted[-1][1], fitted[0][2]
-    if not _numbers(given) or not _numbers(wanted) or given == wanted:
+    produced, expected = fitted[-1][1], fitted[0][2]
+    if not _numbers(produced) or not _numbers(expected) or produced == expected:
         return None
-    pairs = list(zip(_list(given), _list(wanted), strict=True))
+    pairs = list(zip(_list(produced), _list(expected), strict=True))
     worst = max((abs(a - b) / max(a, b) for a, b in pairs if max(a, b)), default=0.0)
     verb = "padded" if any(b > a for a, b in pairs) else "cropped"
     return Finding(
         "medium" if worst >= major else "low",
-        f"{label(ctx, up)} makes a map of {_text(given)} that is {verb} to {_text(wanted)} before "
+        f"{label(ctx, up)} makes a map of {_text(produced)} that is {verb} to {_text(expected)} before "
         f"{label(ctx, join)} joins it with another.",
         "Feed sizes that the total stride divides, so that the maps meet without cropping or padding.",
         (up, *(number for number, _, _ in reversed(fitted)), join),
-        {"made": _list(given), "wanted": _list(wanted), "share": round(worst, 4)},
+        {"made": _list(produced), "wanted": _list(expected), "share": round(worst, 4)},
     )
 
 
 def _uneven(ctx: RuleContext, join: int, up: int) -> Finding | None:
     node = ctx.flow.nodes[up]
-    given, made = ctx.flow.shapes[node.inputs[0]], ctx.flow.shapes[node.outputs[0]]
-    if node.op_type == "ConvTranspose" or given is None or made is None:
+    input_shape, output_shape = ctx.flow.shapes[node.inputs[0]], ctx.flow.shapes[node.outputs[0]]
+    if node.op_type == "ConvTranspose" or input_shape is None or output_shape is None:
         return None
-    if not _numbers(given[2:]) or not _numbers(made[2:]):
+    if not _numbers(input_shape[2:]) or not _numbers(output_shape[2:]):
         return None
-    small, large = _list(given[2:]), _list(made[2:])
+    small, large = _list(input_shape[2:]), _list(output_shape[2:])
     if all(a > 0 and (b % a == 0 or a >= b) for a, b in zip(small, large, strict=True)):
         return None
     return Finding(
         "low",
-        f"{label(ctx, up)} resizes a map from {_text(given[2:])} to {_text(made[2:])}, not by a whole "
-        f"factor, before {label(ctx, join)} joins it with another.",
+        f"{label(ctx, up)} resizes a map from {_text(input_shape[2:])} to {_text(output_shape[2:])}, not by "
+        f"a whole factor, before {label(ctx, join)} joins it with another.",
         "Feed sizes that the total stride divides, so that maps are resized by whole factors.",
         (up, join),
         {"given": small, "made": large},
@@ -139,7 +139,7 @@ def _uneven(ctx: RuleContext, join: int, up: int) -> Finding | None:
 
 def _unread(ctx: RuleContext, least: Number, axis: Number) -> Iterator[Finding]:
     """Report windows that never read the end of an axis."""
-    found: list[tuple[float, SlidingWindow]] = []
+    windows: list[tuple[float, SlidingWindow]] = []
     for number in ctx.flow.of(WINDOWS):
         strides = ctx.flow.nodes[number].attributes.get("strides")
         if strides is None or (isinstance(strides, list) and all(step == 1 for step in strides)):
@@ -149,21 +149,21 @@ def _unread(ctx: RuleContext, least: Number, axis: Number) -> Iterator[Finding]:
             continue
         worst = max((lost / size for lost, size in zip(about.unread, about.sizes, strict=True)), default=0.0)
         if worst >= least and worst > 0:
-            found.append((worst, about))
-    if not found:
+            windows.append((worst, about))
+    if not windows:
         return
-    worst, about = max(found, key=lambda pair: pair[0])
-    wide = any(max(entry.sizes) >= axis for _, entry in found)
+    worst, about = max(windows, key=lambda pair: pair[0])
+    wide = any(max(entry.sizes) >= axis for _, entry in windows)
     lost = "×".join(map(str, about.unread))
     sizes = "×".join(map(str, about.sizes))
     yield Finding(
         "low" if wide else "info",
-        f"{plural(len(found), 'layer')} never read{'s' if len(found) == 1 else ''} the end of an axis; "
+        f"{plural(len(windows), 'layer')} never read{'s' if len(windows) == 1 else ''} the end of an axis; "
         f"{label(ctx, about.node)} leaves {lost} of {sizes} positions out.",
         "Pad or choose sizes so that stride and window cover the whole map.",
-        tuple(entry.node for _, entry in found),
+        tuple(entry.node for _, entry in windows),
         {
-            "layers": len(found),
+            "layers": len(windows),
             "unread": list(about.unread),
             "sizes": list(about.sizes),
             "share": round(worst, 4),

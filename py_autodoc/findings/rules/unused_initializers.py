@@ -53,13 +53,13 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     # Two tensors may share a range of an external file, which is used if one of them is.
     used = {_region(tensor) for tensor in model.tensors if tensor.consumers} - {None}
     sized = [(ctx.sizes.bytes[t.id] or 0, t) for t in unused if _region(t) not in used]
-    lost = sum(held for held, _ in sized)
+    lost = sum(tensor_bytes for tensor_bytes, _ in sized)
     weights = ctx.params.weight_bytes
-    part = lost / weights if weights else 0.0
-    if not lost or lost < limits["min_bytes"] or (weights and part < limits["min_share"]):
+    unused_share = lost / weights if weights else 0.0
+    if not lost or lost < limits["min_bytes"] or (weights and unused_share < limits["min_share"]):
         return
     sized.sort(key=lambda item: (-item[0], item[1].id))
-    major = lost >= limits["major_bytes"] and part >= limits["major_share"]
+    major = lost >= limits["major_bytes"] and unused_share >= limits["major_share"]
     yield Finding(
         "medium" if major else "low",
         f"{plural(len(sized), 'initializer')} of {size(lost)} in all, {share(lost, weights)} of the stored "

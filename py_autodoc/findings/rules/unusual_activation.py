@@ -67,8 +67,8 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     if not unusual:
         return
     names = sorted(set(unusual.values()))
-    part = len(unusual) / (len(unusual) + common_count)
-    often = part >= limits["min_share"] and len(unusual) >= limits["min_nodes"]
+    unusual_share = len(unusual) / (len(unusual) + common_count)
+    often = unusual_share >= limits["min_share"] and len(unusual) >= limits["min_nodes"]
     yield Finding(
         "low" if often else "info",
         f"{plural(len(unusual), 'activation')} of {len(unusual) + common_count:,} "
@@ -78,7 +78,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         {
             "activations": len(unusual) + common_count,
             "unusual": len(unusual),
-            "share": round(part, 4),
+            "share": round(unusual_share, 4),
             "operators": names,
         },
     )

@@ -76,18 +76,18 @@ def _heavy(ctx: RuleContext, nodes: list[int]) -> Iterator[Finding]:
     if not nodes:
         return
     limits, work = ctx.thresholds["wide-arithmetic"], MacShare(ctx)
-    part, own = work.share(nodes), work.of(nodes)
+    work_share, amount = work.share(nodes), work.of(nodes)
     floor = limits["min_macs"] if work.basis == "macs" else limits["min_params"]
-    if own < floor or part < limits["min_flops_share"]:
+    if amount < floor or work_share < limits["min_flops_share"]:
         return
     verb = "multiplies and accumulates" if len(nodes) == 1 else "multiply and accumulate"
     yield Finding(
         "medium",
-        f"{plural(len(nodes), 'layer')} (first: {label(ctx, nodes[0])}) {verb} in float64, {share(part, 1)} "
-        f"of the {work.words}.",
+        f"{plural(len(nodes), 'layer')} (first: {label(ctx, nodes[0])}) {verb} in float64, "
+        f"{share(work_share, 1)} of the {work.words}.",
         _ADVICE,
         tuple(nodes),
-        {"count": len(nodes), "share": round(part, 4), "basis": work.basis, work.basis: own},
+        {"count": len(nodes), "share": round(work_share, 4), "basis": work.basis, work.basis: amount},
     )
 
 
@@ -97,25 +97,25 @@ def _elements(ctx: RuleContext, node: Node) -> int:
 
 
 def _finding(ctx: RuleContext, severity: str, nodes: list[int], arithmetic: str) -> Iterator[Finding]:
-    done = sum(flops(ctx, number) for number in nodes)
+    wide_flops = sum(flops(ctx, number) for number in nodes)
     total_flops = ctx.totals.flops
     if ctx.totals.mac_nodes_known < ctx.totals.mac_nodes_total:
         return  # an incomplete sum has no shares
     if (
         not nodes
         or not total_flops
-        or done < ctx.thresholds["wide-arithmetic"]["min_flops_share"] * total_flops
+        or wide_flops < ctx.thresholds["wide-arithmetic"]["min_flops_share"] * total_flops
     ):
         return
     yield Finding(
         severity,
-        f"{plural(len(nodes), 'node')} (first: {label(ctx, nodes[0])}) {arithmetic}: {count(done, 'FLOPs')}, "
-        f"{share(done, total_flops)} of the model.",
+        f"{plural(len(nodes), 'node')} (first: {label(ctx, nodes[0])}) {arithmetic}: "
+        f"{count(wide_flops, 'FLOPs')}, {share(wide_flops, total_flops)} of the model.",
         _ADVICE,
         tuple(nodes),
         {
             "count": len(nodes),
-            "flops": done,
+            "flops": wide_flops,
             "total_flops": total_flops,
             "macs": sum(macs(ctx, number) for number in nodes),
         },

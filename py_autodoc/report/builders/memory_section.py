@@ -70,12 +70,12 @@ def timeline_columns(time: Timeline | None) -> TimelineColumns | None:
 
 
 def _peak(analysis: Analysis, snapshot: PeakSnapshot) -> MemoryPeak:
-    omitted = snapshot.alive[MAX_ALIVE:]
+    omitted = snapshot.live[MAX_ALIVE:]
     return MemoryPeak(
         bytes=snapshot.bytes,
         step=snapshot.step,
         nodes=list(snapshot.nodes),
-        tensors=[_live_tensor(analysis, item) for item in snapshot.alive[:MAX_ALIVE]],
+        tensors=[_live_tensor(analysis, item) for item in snapshot.live[:MAX_ALIVE]],
         others=len(omitted),
         others_bytes=sum(item.bytes for item in omitted),
     )
