@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from py_autodoc import analyze, ort
-from py_autodoc.cli.hardware import THIS, command
+from py_autodoc.cli.hardware import THIS_MACHINE, command
 from py_autodoc.errors import OptionError, RequirementError
 from py_autodoc.hardware import profile as profiles
 from py_autodoc.hardware.latency_estimate import estimate
@@ -155,13 +155,13 @@ def test_the_command_writes_what_hardware_takes(
     monkeypatch.setenv("APPDATA", str(tmp_path))
     monkeypatch.setattr(calibrating, "calibrate", lambda threads: {**measured, "notes": str(threads)})
     with pytest.raises(OptionError):
-        profiles.find_profile(THIS)
+        profiles.find_profile(THIS_MACHINE)
     result = invoke("calibrate", "--threads", "1")
     assert result.exception is None, result.exception
     assert "convolutions" in result.stdout
-    assert f"--hardware {THIS}" in result.stdout
-    assert profiles.find_profile(THIS).peak("fp32") == measured["peak_fp32_flops"]
-    assert profiles.find_profile(THIS).id == f"custom:{THIS}"
+    assert f"--hardware {THIS_MACHINE}" in result.stdout
+    assert profiles.find_profile(THIS_MACHINE).peak("fp32") == measured["peak_fp32_flops"]
+    assert profiles.find_profile(THIS_MACHINE).id == f"custom:{THIS_MACHINE}"
     # Ours may be written again, another file not.
     assert invoke("calibrate").exception is None
     own = tmp_path / "own.json"
