@@ -20,11 +20,11 @@ MAX_ANSWER = 1 << 20
 """Maximum bytes of a response."""
 MAX_TOKENS = 1500
 ATTEMPTS = 3
-LONGEST_WAIT = 30.0
+MAX_WAIT_S = 30.0
 """Maximum seconds that a service may ask to wait before a retry."""
-_BUSY = frozenset({408, 429, 500, 502, 503, 504, 529})
+_RETRY_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
 _SHAPE = Bounds(values=10_000, depth=32)
-_WORDS = {
+_PROBLEMS = {
     400: "it does not understand the request; the name of the model may be wrong",
     401: "it refuses the key",
     403: "it refuses the key",
@@ -63,10 +63,10 @@ def request_text(
             if status == 200:
                 return _text(service, data)
             wait = _wait(headers, attempt)
-            if status not in _BUSY or attempt == ATTEMPTS - 1 or wait > LONGEST_WAIT:
+            if status not in _RETRY_STATUSES or attempt == ATTEMPTS - 1 or wait > MAX_WAIT_S:
                 break
             sleep(wait)
-    problem = _WORDS.get(status, "it redirects" if 300 <= status < 400 else "it failed")
+    problem = _PROBLEMS.get(status, "it redirects" if 300 <= status < 400 else "it failed")
     raise _failed(service, f"{problem} (HTTP {status})", "llm-refused")
 
 

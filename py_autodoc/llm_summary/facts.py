@@ -12,7 +12,7 @@ from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.schema import Layer
 
 _LAYERS, _BLOCKS, _FINDINGS, _VALUES, _DIMS, _OPERATORS = 12, 16, 12, 16, 16, 20
-_LONGEST = 200
+_MAX_CHARACTERS = 200
 """Maximum number of characters of a text."""
 
 
@@ -39,7 +39,12 @@ def facts(report: Report, redact: bool = False) -> dict[str, Any]:
     if not redact:
         document["blocks"] = [
             _without_none(
-                {"name": shorten_middle(b.name, _LONGEST), "kind": b.kind, "params": b.params, "macs": b.macs}
+                {
+                    "name": shorten_middle(b.name, _MAX_CHARACTERS),
+                    "kind": b.kind,
+                    "params": b.params,
+                    "macs": b.macs,
+                }
             )
             for b in sorted(report.blocks, key=lambda block: -(block.macs or 0))[:_BLOCKS]
         ]
@@ -59,9 +64,9 @@ def _what(report: Report, redact: bool) -> dict[str, Any]:
         content |= {"task": words.task, "task_known_from": words.known.task}
     if not redact:
         content |= {
-            "file": shorten_middle(report.model.name, _LONGEST),
-            "producer": shorten_middle(report.model.producer_name, _LONGEST),
-            "in_words": shorten_middle(words.text, _LONGEST) if words is not None else None,
+            "file": shorten_middle(report.model.name, _MAX_CHARACTERS),
+            "producer": shorten_middle(report.model.producer_name, _MAX_CHARACTERS),
+            "in_words": shorten_middle(words.text, _MAX_CHARACTERS) if words is not None else None,
         }
     return _without_none(content)
 
@@ -73,7 +78,7 @@ def _interface(report: Report, redact: bool) -> dict[str, Any]:
         interface[f"{direction}_count"] = len(values)
         interface[direction] = [
             _without_none({
-                "name": f"{letter}{index}" if redact else shorten_middle(value.name, _LONGEST),
+                "name": f"{letter}{index}" if redact else shorten_middle(value.name, _MAX_CHARACTERS),
                 "shape": [_size(size, report, redact) for size in value.shape or ()],
                 "type": value.elem_type,
             })
@@ -133,7 +138,7 @@ def _heaviest(layers: Iterable[Layer]) -> list[Layer]:
 
 def _layer(layer: Layer, redact: bool) -> dict[str, Any]:
     macs = layer_in_inference(layer, "macs")
-    name = f"n{layer.id}" if redact else shorten_middle(layer.name, _LONGEST)
+    name = f"n{layer.id}" if redact else shorten_middle(layer.name, _MAX_CHARACTERS)
     return _without_none(
         {"name": name, "operator": _operator(layer, redact), "macs": macs, "params": layer.params}
     )

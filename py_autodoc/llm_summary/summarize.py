@@ -26,7 +26,7 @@ _SYSTEM = (
     "against running it. Plain text: no headings, lists, tables, code or links."
 )
 _LINK = re.compile(r"\b(?:[a-z][a-z0-9+.-]{0,20}://|www\.|mailto:|javascript:)\S*", re.IGNORECASE)
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     r"\x1b\[[0-9;?]{0,20}[A-Za-z]"
     r"|[^\n -~\u00a1-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\ud7ff\uf900-\ufffc]"
 )
@@ -63,7 +63,7 @@ def summarize(
 
 def plain_text(text: str) -> str:
     """Return a response as plain text without control characters or URLs, paragraphs one line apart."""
-    text = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\t", " "))
+    text = _INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\t", " "))
     text = _LINK.sub("[link removed]", text)
     if len(text) > MAX_TEXT:
         text = text[:MAX_TEXT].rsplit(" ", 1)[0] + " …"

@@ -14,7 +14,7 @@ from itertools import islice
 from py_autodoc.errors import AutodocError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 
-_MOST = 10_000
+_MAX_FILES = 10_000
 """Maximum number of files examined in an input folder."""
 
 Id = tuple[int, int]
@@ -71,7 +71,7 @@ class ReadFiles:
 def _files(path: str) -> Iterator[str]:
     """Yield the content of a folder, except for files exported into it, which are not inputs."""
     paths = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
-    return islice((file for file in paths if ".onnx" not in os.path.basename(file)), _MOST)
+    return islice((file for file in paths if ".onnx" not in os.path.basename(file)), _MAX_FILES)
 
 
 def data_files(path: str) -> list[str]:

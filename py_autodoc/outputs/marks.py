@@ -28,7 +28,7 @@ COMMENT = NAME.encode()
 
 _METADATA, _KEY, _VALUE = 14, 1, 2
 _HEAD, _TAIL = 1 << 13, 1 << 9
-_PIECE = 1 << 22
+_CHUNK_BYTES = 1 << 22
 _SEALS = {"python": ("# ", ""), "markdown": ("<!-- ", " -->"), "text": ("# ", "")}
 """Comment syntax for the last line of a text."""
 
@@ -145,7 +145,7 @@ def _digest(path: Path, count: int, data: int | None) -> str:
     """Return the digest of the first bytes of a file and the size of its external data."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
-        while count > 0 and (piece := file.read(min(_PIECE, count))):
+        while count > 0 and (piece := file.read(min(_CHUNK_BYTES, count))):
             digest.update(piece)
             count -= len(piece)
     digest.update(b"inline" if data is None else b"%d" % data)

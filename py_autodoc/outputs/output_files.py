@@ -116,7 +116,7 @@ def check_outputs(
         file, refusal = _checked(request, read_files, force)
         files.append(file)
         refused += [refusal] if refusal is not None else []
-    refused += _twice(requests, files)
+    refused += _duplicates(requests, files)
     if refused:
         hints = dict.fromkeys(refusal.hint for refusal in refused if refusal.hint)
         raise OutputError(refused[0].code, " ".join(refusal.message for refusal in refused), " ".join(hints))
@@ -191,7 +191,7 @@ def _unwritable(folder: Path, display_name: str) -> _Refusal | None:
     return None
 
 
-def _twice(requests: Sequence[OutputRequest], files: Sequence[OutputFile]) -> Iterator[_Refusal]:
+def _duplicates(requests: Sequence[OutputRequest], files: Sequence[OutputFile]) -> Iterator[_Refusal]:
     """Yield results that would be the same file, for example on case-insensitive file systems."""
     first: dict[str, str] = {}
     for file in files:
@@ -252,11 +252,11 @@ def output_failed(display_name: str) -> Iterator[None]:
         yield
     except OSError as fault:
         raise OutputError(
-            "output-failed", f"Could not write {display_name}: {fault.strerror or fault}.", _way_out(fault)
+            "output-failed", f"Could not write {display_name}: {fault.strerror or fault}.", _hint_for(fault)
         ) from fault
 
 
-def _way_out(fault: OSError) -> str:
+def _hint_for(fault: OSError) -> str:
     import errno
 
     if fault.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):

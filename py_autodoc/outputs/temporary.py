@@ -27,12 +27,12 @@ except ImportError:  # Windows has none: there, age alone decides
     fcntl = None
 
 _NAME = re.compile(r"\.autodoc-\d+-[0-9a-f]{16}\.tmp")
-_OLD_S = 24 * 3600.0
+_MAX_AGE_S = 24 * 3600.0
 """Without locks, files not written to for this long are considered abandoned."""
-_AGAIN_S = 60.0
+_MIN_INTERVAL_S = 60.0
 """Minimum interval between two checks of a folder by one process."""
-_TRIES = 16
-_MOST = 100_000
+_MAX_TRIES = 16
+_MAX_ENTRIES = 100_000
 """Maximum number of folder entries examined."""
 _swept: dict[str, float] = {}
 
@@ -49,7 +49,7 @@ def file(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
     Raises: OSError: the folder cannot be written.
     """
     sweep(folder)
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         path = folder / name()
         with open(path, "xb") as handle:
             if not _ours(handle.fileno(), path):
@@ -70,7 +70,7 @@ def folder(parent: Path) -> Iterator[Path]:
     Raises: OSError: the parent is not writable.
     """
     sweep(parent)
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         path = parent / name()
         path.mkdir(0o700)
         descriptor = _opened(path)
@@ -98,11 +98,11 @@ def scratch() -> Iterator[Path]:
 def sweep(parent: Path) -> None:
     """Occasionally remove what killed runs left in a folder. Never fails."""
     key, now = os.path.realpath(parent), time.monotonic()
-    if now - _swept.get(key, -_AGAIN_S) < _AGAIN_S:
+    if now - _swept.get(key, -_MIN_INTERVAL_S) < _MIN_INTERVAL_S:
         return
     _swept[key] = now
     with suppress(OSError), os.scandir(key) as entries:
-        for _, entry in zip(range(_MOST), entries, strict=False):
+        for _, entry in zip(range(_MAX_ENTRIES), entries, strict=False):
             if _NAME.fullmatch(entry.name):
                 with suppress(OSError):
                     _remove(entry)
@@ -114,7 +114,7 @@ def _remove(entry: os.DirEntry[str]) -> None:
     try:
         free = None if descriptor is None else _lock(descriptor)
         if free is None:  # nobody can tell
-            free = time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD_S
+            free = time.time() - entry.stat(follow_symlinks=False).st_mtime > _MAX_AGE_S
         if free and entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path, ignore_errors=True)
         elif free:

@@ -179,17 +179,17 @@ def _candidate(
         return None
 
     def rank(point: SweepPoint) -> tuple[bool, bool, float]:
-        soon = chosen.latency is None or (point.latency_ms or 0) <= chosen.latency
+        meets_latency = chosen.latency is None or (point.latency_ms or 0) <= chosen.latency
         # Without a throughput target, latency refers to a single item.
-        most = point.throughput or 0.0
+        throughput = point.throughput or 0.0
         if chosen.throughput is None:
-            return point.fits is not False, soon, -(point.latency_ms or 0)
-        return point.fits is not False, soon, most
+            return point.fits is not False, meets_latency, -(point.latency_ms or 0)
+        return point.fits is not False, meets_latency, throughput
 
     best = max(timed, key=rank)
     rented = of_device(device.id, provider)
     price = None if rented is None else rented.approx_on_demand_usd_per_hour
-    soon = None if chosen.latency is None else (best.latency_ms or 0) <= chosen.latency
+    meets_latency = None if chosen.latency is None else (best.latency_ms or 0) <= chosen.latency
     misses = _misses(best, device, price, chosen)
     return DeviceCandidate(
         device=device.id,
@@ -212,7 +212,7 @@ def _candidate(
         price_date=None if rented is None else rented.price_date,
         region=None if rented is None else rented.region,
         usd_per_million=price / 3600 / best.throughput * 1e6 if price and best.throughput else None,
-        meets_latency_target=soon,
+        meets_latency_target=meets_latency,
         meets_all_targets=not misses and best.fits is not False,
         reason=reason(best, misses),
     )
@@ -245,18 +245,18 @@ def _tiers(
     sizes: dict[str, int],
     runtime: str,
 ) -> Recommendation:
-    holding = [candidate for candidate in candidates if candidate.fits is not False]
-    allowed = [candidate for candidate in holding if _allowed(candidate, chosen)]
-    meeting = [candidate for candidate in holding if candidate.meets_all_targets]
+    fitting = [candidate for candidate in candidates if candidate.fits is not False]
+    allowed = [candidate for candidate in fitting if _allowed(candidate, chosen)]
+    meeting_targets = [candidate for candidate in fitting if candidate.meets_all_targets]
     targets = (chosen.latency, chosen.throughput, chosen.power, chosen.price)
-    enough = meeting
-    if all(target is None for target in targets) and holding:
-        most = max(_speed(candidate) for candidate in _surer(holding))
-        enough = [candidate for candidate in holding if _speed(candidate) >= HALF * most]
-    optimal = max(_surer(meeting or allowed), key=_speed, default=None)
+    fast_enough = meeting_targets
+    if all(target is None for target in targets) and fitting:
+        top_speed = max(_speed(candidate) for candidate in _well_estimated(fitting))
+        fast_enough = [candidate for candidate in fitting if _speed(candidate) >= HALF * top_speed]
+    optimal = max(_well_estimated(meeting_targets or allowed), key=_speed, default=None)
     nearest = None
-    if holding and not meeting:
-        nearest = min(holding, key=lambda candidate: _distance(candidate, chosen))
+    if fitting and not meeting_targets:
+        nearest = min(fitting, key=lambda candidate: _distance(candidate, chosen))
     return Recommendation(
         schema=SCHEMA,
         generator=Generator(name=NAME, version=version()),
@@ -270,8 +270,8 @@ def _tiers(
             max_price_usd_per_hour=chosen.price,
         ),
         bindings=sizes,
-        minimum=min(allowed or holding, key=_burden, default=None),
-        recommended=min(_surer(enough), key=_burden, default=None),
+        minimum=min(allowed or fitting, key=_demands, default=None),
+        recommended=min(_well_estimated(fast_enough), key=_demands, default=None),
         optimal=optimal,
         nearest_miss=nearest,
         candidates=sorted(
@@ -286,7 +286,7 @@ def _tiers(
     )
 
 
-def _surer(candidates: Sequence[DeviceCandidate]) -> Sequence[DeviceCandidate]:
+def _well_estimated(candidates: Sequence[DeviceCandidate]) -> Sequence[DeviceCandidate]:
     """Return those with latencies better than an order of magnitude, if there are any."""
     return [candidate for candidate in candidates if candidate.label != MAGNITUDE_LABEL] or candidates
 
@@ -307,7 +307,7 @@ def _speed(candidate: DeviceCandidate) -> float:
     return candidate.estimated_throughput_fps or 1e3 / (candidate.estimated_latency_ms or float("inf"))
 
 
-def _burden(candidate: DeviceCandidate) -> tuple[bool, float, bool, float, float]:
+def _demands(candidate: DeviceCandidate) -> tuple[bool, float, bool, float, float]:
     """Return the sort key of a device's demands: its price if it can be rented, its power, then its speed."""
     price, power = candidate.price_usd_per_hour, candidate.power_watts
     if candidate.category in ("edge", "consumer", "workstation", "laptop", "apple", "cpu"):

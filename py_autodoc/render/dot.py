@@ -13,36 +13,36 @@ from py_autodoc.units import at_least, count, shape
 
 MAX_BOXES = 3000
 """Graphviz takes minutes for more boxes than this."""
-_LONGEST = 80
+_MAX_CHARACTERS = 80
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 
 
 def dot(
-    payload: GraphPayload, depth: int | None = None, most: int = MAX_BOXES, direction: str = "right"
+    payload: GraphPayload, depth: int | None = None, max_boxes: int = MAX_BOXES, direction: str = "right"
 ) -> str:
     """Return the payload as a DOT file.
 
     ``depth`` is the number of expanded levels of modules; a module below it is one box with the totals of its
     nodes. None expands all. ``direction`` is ``down``; any other value is left to right, in one row.
 
-    Raises: LimitError if there would be more than ``most`` boxes; the hint gives a depth that fits.
+    Raises: LimitError if there would be more than ``max_boxes`` boxes; the hint gives a depth that fits.
     """
     picture = _DotWriter(payload, depth, direction)
-    if picture.boxes > most:
+    if picture.boxes > max_boxes:
         raise LimitError(
-            "dot-boxes", picture.boxes, most,
-            f"The drawing would have {picture.boxes:,} boxes; the limit is {most:,}.",
-            _advice(payload, depth, most),
+            "dot-boxes", picture.boxes, max_boxes,
+            f"The drawing would have {picture.boxes:,} boxes; the limit is {max_boxes:,}.",
+            _advice(payload, depth, max_boxes),
         )  # fmt: skip
     return "\n".join(picture.lines()) + "\n"
 
 
-def _advice(payload: GraphPayload, depth: int | None, most: int) -> str:
+def _advice(payload: GraphPayload, depth: int | None, max_boxes: int) -> str:
     """Suggest the deepest level that fits."""
     levels = _depths(payload.scopes.parent)
     start = max(levels, default=0) + 1 if depth is None else depth
     for smaller in range(min(start, 64) - 1, -1, -1):
-        if (boxes := _DotWriter(payload, smaller).boxes) <= most:
+        if (boxes := _DotWriter(payload, smaller).boxes) <= max_boxes:
             return f"--depth {smaller} gives {boxes:,} boxes."
     return "Use --out FILE.html, which opens module by module."
 
@@ -54,10 +54,10 @@ def quoted(*lines: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return one line of at most ``_LONGEST`` characters without control characters."""
-    text = "".join(c if c.isprintable() else " " for c in text[: 4 * _LONGEST])
-    half = _LONGEST // 2
-    return text if len(text) <= _LONGEST else f"{text[:half]}…{text[-half:]}"
+    """Return one line of at most ``_MAX_CHARACTERS`` characters without control characters."""
+    text = "".join(c if c.isprintable() else " " for c in text[: 4 * _MAX_CHARACTERS])
+    half = _MAX_CHARACTERS // 2
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:half]}…{text[-half:]}"
 
 
 def _depths(parents: list[int]) -> list[int]:
@@ -159,11 +159,11 @@ class _DotWriter:
         counted = [self.macs[n] for n in members if self._counted(n)]
         macs = [value for value in counted if value is not None]
         params = [nodes.params[n] for n in members]
-        least = any(n in self.endless and self.macs[n] for n in members)
+        is_lower_bound = any(n in self.endless and self.macs[n] for n in members)
         costs = _costs(
             sum(macs) if macs else None,
             None if None in params else sum(param_count or 0 for param_count in params),
-            len(macs) == len(counted) and not least,
+            len(macs) == len(counted) and not is_lower_bound,
         )
         name = scopes.label[scope]
         count = f"{len(members)} node" + ("s" if len(members) != 1 else "")

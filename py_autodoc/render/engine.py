@@ -141,19 +141,19 @@ def _in_quickjs(bundle: str, request: bytes) -> str:
     if fault is not None:
         message = _decode_js_string(fault)
         # Limits caught inside a promise are recognised by their message.
-        raise _limit(message) if _WORDS.search(message) else PictureFault(message)
+        raise _limit(message) if _LIMIT_MESSAGES.search(message) else PictureFault(message)
     if drawn is None:
         raise AnalysisError("svg-failed", "The image could not be drawn: its code did not finish.", "")
     return _decode_js_string(drawn)
 
 
-_WORDS = re.compile(r"out of memory|interrupted|call stack|^(?:Error: )?null$")
+_LIMIT_MESSAGES = re.compile(r"out of memory|interrupted|call stack|^(?:Error: )?null$")
 """Messages of QuickJS for limits; it throws null if there is no memory left for an error."""
 
 
 def _limit(message: str) -> LimitError | AnalysisError:
     """Return the error for an exceeded limit, or for another failure of the engine."""
-    match = _WORDS.search(message)
+    match = _LIMIT_MESSAGES.search(message)
     if match is None:
         return AnalysisError("svg-failed", f"The image could not be drawn: {_first(message)}.", "")
     what, limit, text = {

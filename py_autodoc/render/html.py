@@ -71,7 +71,7 @@ def html_page(
         # Files of this package, and summaries in which all text is escaped.
         style=style,
         direction=escape(direction),
-        numbers=_painted(numbers),
+        numbers=_numbers_attribute(numbers),
         script=script,
         summary="".join(map(summary, reports)),
         models="\n".join(_MODEL.substitute(id=id, model=text) for id, text in packed),
@@ -84,7 +84,7 @@ def _packed(analysis: Analysis, payload: GraphPayload) -> str:
     return base64.b64encode(build_bundle(analysis, payload, sections, serving_of(analysis))).decode()
 
 
-def _painted(numbers: Mapping[str, Any] | None) -> str:
+def _numbers_attribute(numbers: Mapping[str, Any] | None) -> str:
     """Return the heatmap numbers as an HTML attribute."""
     if numbers is None:
         return ""

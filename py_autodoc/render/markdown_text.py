@@ -19,7 +19,7 @@ _BEGINS = re.compile(r"^(\s*)(\d+)?([-+=#:]|(?<=\d)[.)](?=\s|$))")
 _PLAIN_LABEL = re.compile(r"[^\w ,.:/×·…+-]")
 Picture: TypeAlias = tuple[str, str | None]
 """Paths of an image and of its variant for dark pages."""
-LONGEST = 400
+MAX_CHARACTERS = 400
 """Maximum number of characters of one text from the model."""
 
 
@@ -42,7 +42,7 @@ def _escaped(text: str) -> str:
 
 def code(text: str) -> str:
     """Return a name in a code span, unchanged; a dash if empty."""
-    one_line = shorten(" ".join(printable(text).split()), LONGEST)
+    one_line = shorten(" ".join(printable(text).split()), MAX_CHARACTERS)
     if not one_line:
         return "—"
     longest = max((len(run) for run in _BACKTICKS.findall(one_line)), default=0)
@@ -60,7 +60,7 @@ def mermaid(text: str) -> str:
 
 def quoted(text: str) -> str:
     """Quote a text for YAML with JSON's quoting, which YAML also accepts."""
-    return json.dumps(shorten(" ".join(printable(text).split()), LONGEST), ensure_ascii=False)
+    return json.dumps(shorten(" ".join(printable(text).split()), MAX_CHARACTERS), ensure_ascii=False)
 
 
 def pictures(figures: Mapping[str, str]) -> dict[str, Picture]:

@@ -63,11 +63,11 @@ def targets(
     outputs: Mapping[str, tuple[str | None, str]],
     inputs: Iterable[PathLike] = (),
     force: bool = False,
-    besides: Sequence[OutputRequest] = (),
+    extra_requests: Sequence[OutputRequest] = (),
 ) -> dict[str, Target]:
     """Return the outputs of a run. ``outputs`` maps options to (path or None, kind of file).
 
-    ``besides`` are outputs that the run writes by other means; they are checked together.
+    ``extra_requests`` are outputs that the run writes by other means; they are checked together.
 
     Raises:
         OutputError: problems with any of them, all in one line.
@@ -81,8 +81,8 @@ def targets(
         )
     files = {option: target for option, target in requested.items() if option not in printed}
     requests = [OutputRequest(path, kind, option) for option, (path, kind) in files.items()]
-    checked = check_outputs([*besides, *requests], inputs, force)
-    checked_files = dict(zip(files, checked[len(besides) :], strict=True))
+    checked = check_outputs([*extra_requests, *requests], inputs, force)
+    checked_files = dict(zip(files, checked[len(extra_requests) :], strict=True))
     return {
         option: Target(path, checked_files.get(option), kind in JSON)
         for option, (path, kind) in requested.items()

@@ -41,10 +41,10 @@ TIMESTAMP = 0
 """Fixed creation time, for reproducible files."""
 MARK = b"\n% Written by onnx-autodoc\n"
 """A comment at the end that identifies PDFs written by this program."""
-LONGEST = 2_000
+MAX_CHARACTERS = 2_000
 """Maximum number of characters of one text."""
 _SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"')
-_NARROW, _WIDE = 16, 60
+_MAX_TEXT_WIDTH, _MAX_WIDTH = 16, 60
 """Columns up to the first number of characters are as wide as their text; the second is the maximum."""
 ASPECT = 1.35
 """Aspect ratio of the graph: a landscape page."""
@@ -196,7 +196,7 @@ def _widths(block: Table) -> list[int]:
     ]
     longest = [max(map(len, column)) for column in texts]
     return [
-        0 if right or most <= _NARROW else min(_WIDE, most)
+        0 if right or most <= _MAX_TEXT_WIDTH else min(_MAX_WIDTH, most)
         for right, most in zip(block.numeric, longest, strict=True)
     ]
 
@@ -237,4 +237,4 @@ def _cells(line: tuple[Cell, ...]) -> list[tuple[str, str]]:
 
 def _one_line(text: str) -> str:
     """Return text on one line, without control characters."""
-    return shorten(printable(text), LONGEST)
+    return shorten(printable(text), MAX_CHARACTERS)

@@ -80,10 +80,10 @@ class Uploads:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
-    def _expire(self, most: int) -> None:
-        late = time.monotonic() - SECONDS
+    def _expire(self, max_count: int) -> None:
+        oldest = time.monotonic() - SECONDS
         while self._uploads and (
-            len(self._uploads) > most or next(iter(self._uploads.values())).since < late
+            len(self._uploads) > max_count or next(iter(self._uploads.values())).since < oldest
         ):
             self.release([self._uploads.popitem(last=False)[1].path])
 

@@ -65,7 +65,7 @@ def named(name):
 @pytest.mark.parametrize("path", sorted((DATA / "models").glob("*.onnx")), ids=lambda p: p.stem)
 def test_every_node_is_a_box(path):
     data = payload(path, assume=True)
-    boxes, _, _ = parsed(dot(data, most=10**6))
+    boxes, _, _ = parsed(dot(data, max_boxes=10**6))
     drawn = {f"n{n}" for n in range(len(data.nodes.op))} - {f"n{n}" for n in data.nodes.constant}
     assert {box for box in boxes if box[0] == "n"} == drawn
 
@@ -111,11 +111,11 @@ def test_depth_closes_modules_and_keeps_the_sums():
 def test_too_large_names_a_depth_that_fits():
     data = payload(DATA / "stripped" / "bert_base.stripped.onnx", assume=True)
     with pytest.raises(LimitError) as caught:
-        dot(data, most=100)
+        dot(data, max_boxes=100)
     depth = int(re.search(r"--depth (\d+)", caught.value.hint)[1])
-    parsed(dot(data, depth, most=100))
+    parsed(dot(data, depth, max_boxes=100))
     with pytest.raises(LimitError):
-        dot(data, depth + 1, most=100)
+        dot(data, depth + 1, max_boxes=100)
 
 
 def test_unknown_costs_are_not_zero():
@@ -145,7 +145,7 @@ def test_free_dimensions_are_told():
 def test_roles_and_settings_are_told():
     data = payload(DATA / "models" / "silero_vad_half.onnx", assume=True)
     roles = {role for kind, role in zip(data.scopes.type, data.scopes.role, strict=True) if role and not kind}
-    text = dot(data, most=10**6)
+    text = dot(data, max_boxes=10**6)
     assert roles
     assert all(f'label="{role}' in text for role in roles)
     setting = next(iter(data.nodes.settings))

@@ -11,7 +11,7 @@ from onnx import helper
 
 from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.report.api import analyze
-from py_autodoc.report.builders.memory_section import MAX_ALIVE
+from py_autodoc.report.builders.memory_section import MAX_LIVE
 from py_autodoc.report.document.build_report import build_report
 from py_autodoc.report.pipeline import analysis as stages
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
@@ -58,7 +58,7 @@ def test_totals_agree_with_the_metrics_and_the_record(name):
     assert memory.peak_simple.bytes == metrics.peak_activation_bytes_simple == truth["liveness_simple"]
     for peak in (memory.peak, memory.peak_simple):
         assert sum(t.bytes for t in peak.tensors) + peak.others_bytes == peak.bytes
-        assert len(peak.tensors) <= MAX_ALIVE
+        assert len(peak.tensors) <= MAX_LIVE
     curve = memory.curve
     assert len(curve.step) == len(curve.node) <= 256
     assert max(curve.inplace_bytes) == memory.peak.bytes

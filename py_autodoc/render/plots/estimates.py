@@ -12,7 +12,7 @@ from py_autodoc.render.terminal_text import printable, shorten
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_NAMED = 5
+_MAX_LABELS = 5
 """Number of labelled layers: those with the largest ratio between the two numbers."""
 _KINDS = 4
 _MIN_LABEL_DISTANCE = 0.15
@@ -88,7 +88,7 @@ def _named(marks: Sequence[Mark]) -> list[Mark]:
             max(abs(log(mark.measured / other.measured)), abs(log(mark.estimated / other.estimated)))
             for other in named
         )
-        if len(named) < _NAMED and all(distance > _MIN_LABEL_DISTANCE for distance in distances):
+        if len(named) < _MAX_LABELS and all(distance > _MIN_LABEL_DISTANCE for distance in distances):
             named.append(mark)
     return named
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
 
-_WIDE = 20.0
+_LOG_RATIO = 20.0
 """Ratio of the largest to the smallest value from which an axis is logarithmic."""
 _MARK = 8.0
 """Diameter of a mark in points."""
@@ -82,11 +82,11 @@ def _axis(axes: Axes, axis: PlotAxis, values: Sequence[float], along: bool) -> N
     better = "less is better" if axis.lower_is_better else "more is better"
     label = shorten(printable(axis.label), LABEL)
     plot_axis.set_label_text(f"{label} ({better})", parse_math=False)
-    if min(values) > 0 and max(values) / min(values) > _WIDE:
+    if min(values) > 0 and max(values) / min(values) > _LOG_RATIO:
         from matplotlib.ticker import LogLocator
 
         (axes.set_xscale if along else axes.set_yscale)("log")
-        few = max(values) / min(values) < _WIDE * _WIDE
+        few = max(values) / min(values) < _LOG_RATIO * _LOG_RATIO
         plot_axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
     plot_axis.set_major_formatter(formatter(lambda value: written(value, axis)))
     plot_axis.set_minor_formatter(formatter(lambda _: ""))

@@ -205,8 +205,8 @@ class Roles:
     def _stored(self, tensor: int) -> bool:
         if tensor < 0:
             return False
-        about = self.model.tensors[tensor]
-        return about.is_constant or about.producer in self.plumbing.learned
+        tensor_info = self.model.tensors[tensor]
+        return tensor_info.is_constant or tensor_info.producer in self.plumbing.learned
 
     # Blocks of detectors
 

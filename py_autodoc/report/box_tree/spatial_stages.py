@@ -14,7 +14,7 @@ from py_autodoc.report.module_tree.scope_tree import ScopeTree
 
 STAGE_NAME, PART_NAME = "Stage ", "Part "
 """Prefixes of stage titles: with and without a spatial size."""
-MIN_ENTITIES, VERY_LONG = 22, 40
+MIN_ENTITIES, MIN_SPLIT_ENTITIES = 22, 40
 """Boxes from which a level is cut: if spatial sizes distinguish stages, and in any case."""
 MIN_RUN = 3
 """Shorter runs join the preceding run."""
@@ -38,7 +38,7 @@ def stages(model: Model, types: TypeTable, tree: ScopeTree, level: int) -> list[
     sizes = [_spatial(model, types, members[entity]) for entity in order]
     runs = _runs(sizes)
     if not 1 < len(runs) <= MAX_STAGES:
-        if len(entities) <= VERY_LONG:
+        if len(entities) <= MIN_SPLIT_ENTITIES:
             return []
         step = -(-len(order) // max(2, min(MAX_STAGES, len(order) // 8)))
         runs = [(start, min(start + step, len(order))) for start in range(0, len(order), step)]

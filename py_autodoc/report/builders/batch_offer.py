@@ -39,7 +39,7 @@ class Offer:
     """Batch size in the file."""
 
 
-def batch_offer(analysis: Analysis, most: int) -> Offer | str:
+def batch_offer(analysis: Analysis, max_nodes: int) -> Offer | str:
     """Return the costs at other batch sizes, for a model of at most ``most`` nodes.
 
     Returns a reason instead if the model has symbolic dimensions already, its batch cannot be changed, or a
@@ -49,8 +49,8 @@ def batch_offer(analysis: Analysis, most: int) -> Offer | str:
         return "a dimension is already symbolic"
     if analysis.rebatch is not None:
         return "the model was rewritten for another batch already"
-    if len(analysis.model.nodes) > most:
-        return f"the model has more than {most:,} nodes"
+    if len(analysis.model.nodes) > max_nodes:
+        return f"the model has more than {max_nodes:,} nodes"
     try:
         return _offer(analysis)
     except Exception as fault:

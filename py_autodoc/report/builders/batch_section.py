@@ -9,7 +9,7 @@ from py_autodoc.report.encode.labels import shorten_middle, wire_shape
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import BatchAnswer, BatchOffer, DimInfo
 
-LOST = "an expression is too long, or a size too large, for the viewer"
+TOO_LARGE = "an expression is too long, or a size too large, for the viewer"
 
 
 def batch_answer(analysis: Analysis) -> BatchAnswer:
@@ -18,7 +18,7 @@ def batch_answer(analysis: Analysis) -> BatchAnswer:
     section = _offer_section(analysis, offer) if isinstance(offer, Offer) else None
     if section is not None:
         return BatchAnswer(offer=section, reason="")
-    return BatchAnswer(offer=None, reason=shorten_middle(offer if isinstance(offer, str) else LOST, 400))
+    return BatchAnswer(offer=None, reason=shorten_middle(offer if isinstance(offer, str) else TOO_LARGE, 400))
 
 
 def embedded_offer(analysis: Analysis) -> BatchOffer | None:

@@ -17,7 +17,7 @@ from py_autodoc.report.schema import DatasetInfo
 CONFIG, TASK = "hf_model_config", "hf_pipeline_task"
 """Metadata keys, as defined in ``hf/keys.py``."""
 MAX_CLASSES = 100_000
-LONGEST = 1 << 20
+MAX_CHARACTERS = 1 << 20
 """Maximum characters of a list of names."""
 _NAME = 400
 """Maximum characters of one name."""
@@ -81,7 +81,7 @@ def _image_size(text: str) -> list[int] | None:
 def _ultralytics(metadata: Mapping[str, str]) -> dict[int, str]:
     """Parse ``names`` as Ultralytics writes them, without evaluating: ``{0: 'person', 1: 'bicycle'}``."""
     text = metadata.get("names", "")
-    if not text.startswith("{") or len(text) > LONGEST:
+    if not text.startswith("{") or len(text) > MAX_CHARACTERS:
         return {}
     names: dict[int, str] = {}
     position = 1

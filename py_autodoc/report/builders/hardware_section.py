@@ -21,7 +21,7 @@ from py_autodoc.units import plural
 
 WORKSPACE = 0.1
 """Workspace as a share of weights and activations; it varies with runtimes and their choice of algorithms."""
-_NAMED = 3
+_MAX_NAMES = 3
 """Maximum number of names or reasons in one line."""
 
 
@@ -115,8 +115,8 @@ def _assumption(kernels: Kernels | None) -> str:
 
 def _some(names: list[str]) -> str:
     """Return the first names, and how many more there are."""
-    more = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
-    return ", ".join([shorten_middle(name, 40) for name in names[:_NAMED]] + more)
+    more = [f"{len(names) - _MAX_NAMES:,} more"] if len(names) > _MAX_NAMES else []
+    return ", ".join([shorten_middle(name, 40) for name in names[:_MAX_NAMES]] + more)
 
 
 def _ms(seconds: float | None) -> float | None:

@@ -19,13 +19,13 @@ from py_autodoc.report.schema import (
 )
 
 MAX_VALUES = 64
-MAX_SHOWN = 2
+MAX_SHAPES = 2
 """Maximum number of inputs, and of outputs, whose shapes the line shows."""
 _SECONDARY_ROLES = frozenset({
     "attention mask", "mask", "token types", "positions", "lengths", "state", "key/value cache",
     "sample rate", "number", "time step", "state or cache",
 })  # fmt: skip
-_LONGEST = 48
+_MAX_CHARACTERS = 48
 _FLOATS = ("float", "bfloat")
 
 
@@ -89,7 +89,7 @@ def _evidence(about: str, lines: Iterable[str]) -> list[IdentityEvidence]:
 
 def _values(analysis: Analysis, ports: Sequence[ModelPort]) -> list[IdentityValue]:
     main = [port for port in ports if port.role not in _SECONDARY_ROLES] or list(ports)
-    main_tensors = {port.tensor for port in main[:MAX_SHOWN]}
+    main_tensors = {port.tensor for port in main[:MAX_SHAPES]}
     dtypes = analysis.types.dtypes
     return [
         IdentityValue(
@@ -142,9 +142,9 @@ def _precision(analysis: Analysis) -> tuple[str, tuple[str, ...]]:
     if not floats:
         return ("no weights" if not sum(params_by_type.values()) else UNKNOWN), ()
     total = sum(floats.values())
-    most = sorted(floats, key=lambda name: -floats[name])
-    names = [name for name in most if floats[name] >= 0.05 * total][:2]
-    why = ", ".join(f"{units.count(floats[name])} parameters in {name}" for name in most[:4])
+    largest = sorted(floats, key=lambda name: -floats[name])
+    names = [name for name in largest if floats[name] >= 0.05 * total][:2]
+    why = ", ".join(f"{units.count(floats[name])} parameters in {name}" for name in largest[:4])
     return f"{' and '.join(names)}, not quantized", (why,)
 
 

@@ -30,7 +30,7 @@ from py_autodoc.report.schema import (
 
 K = TypeVar("K")
 R = TypeVar("R", WeightShare, ActivationShare)
-MAX_ALIVE = 20
+MAX_LIVE = 20
 """Maximum number of live tensors listed at the peak."""
 MAX_CACHES = 200
 """Maximum number of layers listed of the KV cache."""
@@ -70,12 +70,12 @@ def timeline_columns(time: Timeline | None) -> TimelineColumns | None:
 
 
 def _peak(analysis: Analysis, snapshot: PeakSnapshot) -> MemoryPeak:
-    omitted = snapshot.live[MAX_ALIVE:]
+    omitted = snapshot.live[MAX_LIVE:]
     return MemoryPeak(
         bytes=snapshot.bytes,
         step=snapshot.step,
         nodes=list(snapshot.nodes),
-        tensors=[_live_tensor(analysis, item) for item in snapshot.live[:MAX_ALIVE]],
+        tensors=[_live_tensor(analysis, item) for item in snapshot.live[:MAX_LIVE]],
         others=len(omitted),
         others_bytes=sum(item.bytes for item in omitted),
     )
@@ -99,9 +99,9 @@ def _live_tensor(analysis: Analysis, item: LiveBlock) -> MemoryTensor:
 
 def _tensor(analysis: Analysis, tensor: int) -> tuple[str, str, list[int | str | None] | None]:
     """Return name, element type and shape."""
-    types, about = analysis.types, analysis.model.tensors[tensor]
-    dtype = types.dtypes[tensor] or about.dtype
-    return shorten_middle(about.name), dtype_name(dtype), wire_shape(types.shapes[tensor])
+    types, entry = analysis.types, analysis.model.tensors[tensor]
+    dtype = types.dtypes[tensor] or entry.dtype
+    return shorten_middle(entry.name), dtype_name(dtype), wire_shape(types.shapes[tensor])
 
 
 def _id(node: int) -> int | None:

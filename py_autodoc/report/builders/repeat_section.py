@@ -17,11 +17,11 @@ MAX_MEMBER_NODES = 200_000
 """Maximum number of node ids listed over all repeats; further repeats list only count and scopes."""
 MAX_SCOPES = 1000
 """Maximum number of scopes listed per repeat."""
-SHOWN_OPS = 3
+MAX_OPS = 3
 """Number of operators used to name a repeat without a better name."""
 
 
-NEARLY, MOSTLY = 0.9, 0.75
+MIN_SHARE_OF_INSTANCE, MIN_SHARE_OF_SCOPE = 0.9, 0.75
 """Minimum share of a part that its scope covers, and of a scope that its part covers."""
 
 
@@ -61,7 +61,7 @@ def repeat_name(model: Model, repeat: Repeat, titles: Titles) -> str:
         return title
     ops = dict.fromkeys(model.nodes[node].op_type for node in repeat.members[0])
     ops.pop("ConstantOfShape", None)
-    return shorten_middle("-".join(list(ops)[:SHOWN_OPS]) + ("…" if len(ops) > SHOWN_OPS else ""))
+    return shorten_middle("-".join(list(ops)[:MAX_OPS]) + ("…" if len(ops) > MAX_OPS else ""))
 
 
 def repeat_columns(analysis: Analysis) -> RepeatColumns:
@@ -106,7 +106,9 @@ def _nearly_matching_scopes(tree: ScopeTree, repeat: Repeat, moved: Container[in
             while scope >= 0 and node not in moved:
                 inside[scope] = inside.get(scope, 0) + 1
                 scope = tree.parent[scope]
-        candidates.append({scope: n for scope, n in inside.items() if n >= NEARLY * len(member)})
+        candidates.append(
+            {scope: n for scope, n in inside.items() if n >= MIN_SHARE_OF_INSTANCE * len(member)}
+        )
     # Models without modules return here, before their nodes are counted.
     if not all(candidates):
         return []
@@ -115,7 +117,9 @@ def _nearly_matching_scopes(tree: ScopeTree, repeat: Repeat, moved: Container[in
         while scope >= 0 and node not in moved:
             size[scope] += 1
             scope = tree.parent[scope]
-    matching = [[scope for scope, n in each.items() if n >= MOSTLY * size[scope]] for each in candidates]
+    matching = [
+        [scope for scope, n in each.items() if n >= MIN_SHARE_OF_SCOPE * size[scope]] for each in candidates
+    ]
     if not all(matching):
         return []
     closest = [min(each, key=lambda scope: (size[scope], scope)) for each in matching]

@@ -8,7 +8,7 @@ from py_autodoc.report.encode.labels import node_label, shorten_middle
 from py_autodoc.report.pipeline.analysis import FAILED, Analysis
 from py_autodoc.report.schema import Runnable
 
-_NAMED = 3
+_MAX_NAMES = 3
 """Maximum number of symbolic dimensions named in a reason."""
 
 
@@ -26,8 +26,8 @@ def runnable(analysis: Analysis) -> Runnable:
         return Runnable(verdict="unknown", reason="the shapes could not be inferred")
     free = [symbol.name for symbol in analysis.dims.symbols if symbol.value is None]
     if free:
-        more = f" and {len(free) - _NAMED:,} more" if len(free) > _NAMED else ""
-        names = ", ".join(shorten_middle(name, 40) for name in free[:_NAMED])
+        more = f" and {len(free) - _MAX_NAMES:,} more" if len(free) > _MAX_NAMES else ""
+        names = ", ".join(shorten_middle(name, 40) for name in free[:_MAX_NAMES])
         return Runnable(verdict="unknown", reason=f"dimensions have no value: {names}{more}", sizes=True)
     node = _first_unsized(analysis.model, analysis.types)
     if node is not None:

@@ -7,7 +7,7 @@ from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import AttentionInfo
 
 _NAMES = {"cnn": "CNN", "mlp": "MLP", "unknown": "not recognised"}
-_NAMED = 3
+_MAX_NAMES = 3
 """Maximum number of layers named if many are not quantized."""
 _SURE = 0.8
 """Confidence from which the family is shown without a question mark."""
@@ -48,7 +48,7 @@ def quantization_line(report: Report) -> str:
         parts.append(f"{units.share(info.macs_share, 1.0)} of the MACs")
     if info.not_quantized:
         named = {layer.id: layer.name for layer in report.layers}
-        names = [named.get(node) or f"node {node}" for node in info.not_quantized[:_NAMED]]
+        names = [named.get(node) or f"node {node}" for node in info.not_quantized[:_MAX_NAMES]]
         omitted = total - info.layers - len(names)
         parts.append(f"not: {', '.join(names)}" + (f" and {omitted:,} more" if omitted > 0 else ""))
     return " · ".join(parts)

@@ -73,10 +73,10 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
         )
 
 
-def layers_of(analysis: Analysis, most: int | None) -> tuple[Iterator[Layer], int]:
+def layers_of(analysis: Analysis, max_layers: int | None) -> tuple[Iterator[Layer], int]:
     """Return the layers to list, built one by one, and the number of others."""
     order = [node for node in graph_order(analysis.model) if not node.is_constant]
-    selected = order if most is None else heaviest(analysis, order, most)
+    selected = order if max_layers is None else heaviest(analysis, order, max_layers)
     builder = _LayerBuilder(analysis, scope_tree(analysis.model))
     return map(builder.layer, selected), len(order) - len(selected)
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 TOP_LAYERS = 8
 TOP_FINDINGS = 6
-_LONGEST = 80
+_MAX_CHARACTERS = 80
 _TEXT = "var(--jp-content-font-color1, inherit)"
-_QUIET = "var(--jp-content-font-color2, #6b7280)"
+_FAINT = "var(--jp-content-font-color2, #6b7280)"
 _LINE = "var(--jp-border-color2, #c8ccd2)"
 _BAR = "var(--jp-brand-color1, #2f6fb5)"
 _SEVERITY = {"high": "#b3261e", "medium": "#a05a00", "low": "#51606f", "info": "#51606f"}
@@ -43,7 +43,7 @@ def report_html(report: ReportFields) -> str:
 
 
 def _cut(text: str) -> str:
-    return escape(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+    return escape(text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…")
 
 
 def _title(report: ReportFields) -> str:
@@ -58,7 +58,7 @@ def _title(report: ReportFields) -> str:
     ]
     line = " · ".join(_cut(fact) for fact in facts if fact)
     name = f'<b style="font-size:15px">{_cut(model.name)}</b>'
-    title = f'<div>{name} <span style="color:{_QUIET}">{line}</span></div>'
+    title = f'<div>{name} <span style="color:{_FAINT}">{line}</span></div>'
     return f"{_words(report.identity)}{title}" if report.identity else title
 
 
@@ -73,7 +73,7 @@ def _totals(report: ReportFields) -> str:
     if report.hardware_estimates is not None:
         tiles.append(_latency(report.hardware_estimates))
     cells = "".join(
-        f'<div title="{escape(title)}"><div style="color:{_QUIET};font-size:11px">{_cut(label)}</div>'
+        f'<div title="{escape(title)}"><div style="color:{_FAINT};font-size:11px">{_cut(label)}</div>'
         f'<div style="font-weight:600;font-size:16px">{escape(value)}</div></div>'
         for label, value, title in tiles
     )
@@ -142,12 +142,12 @@ def _layer(layer: Layer, total: int | None) -> str:
 def _findings(report: ReportFields) -> str:
     signals = report.risk_signals
     rules = describe_rule_settings(report.rule_settings)
-    lines = [f'<li style="color:{_QUIET}">{escape(rules)}</li>'] if rules else []
+    lines = [f'<li style="color:{_FAINT}">{escape(rules)}</li>'] if rules else []
     for signal in signals[:TOP_FINDINGS]:
         colour = _SEVERITY.get(signal.severity, _SEVERITY["info"])
         lines.append(
             f'<li><b style="color:{colour}">{escape(signal.severity)}</b> {escape(signal.description)} '
-            f'<span style="color:{_QUIET}">{escape(signal.recommendation)}</span></li>'
+            f'<span style="color:{_FAINT}">{escape(signal.recommendation)}</span></li>'
         )
     if len(signals) > TOP_FINDINGS:
         lines.append(f"<li>{len(signals) - TOP_FINDINGS} more in <code>report.risk_signals</code></li>")

@@ -66,10 +66,10 @@ def weight_file(
         LimitError: it exceeds ``MAX_NPY_BYTES``; the hint shows the equivalent ``read_array`` call.
         InputError: see ``read_array``.
     """
-    about = constant_of(model, tensor)
-    hint = f'In Python: numpy.save("weight.npy", {_call(loaded, model, about)}).'
+    constant = constant_of(model, tensor)
+    hint = f'In Python: numpy.save("weight.npy", {_call(loaded, model, constant)}).'
     array = read_values(loaded, model, source, tensor, max_bytes=MAX_NPY_BYTES, hint=hint, check=check)
-    return _wire(model, about, array)
+    return _wire(model, constant, array)
 
 
 def report_weight_file(report: Report, tensor: int) -> WeightFile:
@@ -80,20 +80,20 @@ def report_weight_file(report: Report, tensor: int) -> WeightFile:
     return weight_file(*model_of(report, "Call py_autodoc.read_array(model, name)."), tensor)
 
 
-def _call(loaded: LoadedModel, model: Model, about: Tensor) -> str:
+def _call(loaded: LoadedModel, model: Model, constant: Tensor) -> str:
     """Return the Python code that reads the same values."""
     file = loaded.facts.name
-    if not about.name or len(about.name) > _MAX_NAME:
-        return f"py_autodoc.read_array({file!r}, {about.id})"
-    graph = f", graph={graph_label(model, about.graph)!r}" if about.graph else ""
-    return f"py_autodoc.read_array({file!r}, {about.name!r}{graph})"
+    if not constant.name or len(constant.name) > _MAX_NAME:
+        return f"py_autodoc.read_array({file!r}, {constant.id})"
+    graph = f", graph={graph_label(model, constant.graph)!r}" if constant.graph else ""
+    return f"py_autodoc.read_array({file!r}, {constant.name!r}{graph})"
 
 
-def _wire(model: Model, about: Tensor, array: WeightArray) -> WeightFile:
+def _wire(model: Model, constant: Tensor, array: WeightArray) -> WeightFile:
     return WeightFile(
-        tensor=about.id,
-        name=shorten_middle(about.name),
-        graph=graph_label(model, about.graph),
+        tensor=constant.id,
+        name=shorten_middle(constant.name),
+        graph=graph_label(model, constant.graph),
         elem_type=dtype_name(array.elem_type),
         dtype=array.dtype.name,
         converted=array.converted,

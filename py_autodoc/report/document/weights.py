@@ -124,18 +124,18 @@ def weight_values(
         PathError: there is no such tensor, or it is not a constant.
         InputError: see ``view_weight``.
     """
-    about = constant_of(model, tensor)
-    return _wire(model, about, view_weight(loaded, model, source, tensor, check))
+    constant = constant_of(model, tensor)
+    return _wire(model, constant, view_weight(loaded, model, source, tensor, check))
 
 
 def constant_of(model: Model, tensor: int) -> Tensor:
     """Return the constant with that id. Raises: PathError if there is no such constant."""
     if not 0 <= tensor < len(model.tensors):
         raise PathError("unknown-weight", f"The model has no tensor with the id {tensor}.")
-    about = model.tensors[tensor]
-    if not about.is_constant:
-        raise _no_constant(about.name)
-    return about
+    constant = model.tensors[tensor]
+    if not constant.is_constant:
+        raise _no_constant(constant.name)
+    return constant
 
 
 def same_model(loaded: LoadedModel, before: str) -> None:
@@ -145,8 +145,8 @@ def same_model(loaded: LoadedModel, before: str) -> None:
         raise InputError("file-changed", f"{name} changed since it was analysed.", "Load the model again.")
 
 
-def _wire(model: Model, about: Tensor, view: WeightView) -> WeightValues:
-    storage, facts, spread = about.storage, view.facts, view.spread
+def _wire(model: Model, constant: Tensor, view: WeightView) -> WeightValues:
+    storage, facts, spread = constant.storage, view.facts, view.spread
     number = _number(view.dtype)
     elements = view.stored
     if view.sparse:
@@ -154,10 +154,10 @@ def _wire(model: Model, about: Tensor, view: WeightView) -> WeightValues:
         for size in view.shape:
             elements *= size
     return WeightValues(
-        tensor=about.id,
-        name=shorten_middle(about.name),
-        graph=graph_label(model, about.graph),
-        kind="initializer" if about.kind == TensorKind.INITIALIZER else "constant",
+        tensor=constant.id,
+        name=shorten_middle(constant.name),
+        graph=graph_label(model, constant.graph),
+        kind="initializer" if constant.kind == TensorKind.INITIALIZER else "constant",
         elem_type=dtype_name(view.dtype),
         shape=list(view.shape),
         elements=elements,

@@ -26,7 +26,7 @@ _OTHER_LAYERS = frozenset({"conv", "depthwise-separable", "squeeze-excite", "rec
 """Layers beside which a feed-forward network is not all that a residual block does."""
 _DEFAULT_VARIANTS = frozenset({"plain", "unfused", "fused", "selective-scan"})
 """Variants that titles omit."""
-_MOST = 0.6
+_MIN_SHARE = 0.6
 """Share of a part's nodes from which a block inside gives the whole part its title."""
 
 
@@ -57,7 +57,7 @@ class Titles:
         if "state-space" in kinds:
             return "State-space layer"
         largest = max(blocks, key=lambda block: len(block.nodes), default=None)
-        if largest is None or len(largest.nodes) < _MOST * len(nodes):
+        if largest is None or len(largest.nodes) < _MIN_SHARE * len(nodes):
             return ""
         return self.of(largest)
 

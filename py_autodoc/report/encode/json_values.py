@@ -17,13 +17,13 @@ MAX_TEXT = 4096
 
 _PACKED = ("gz:", "xz:", "b64:")
 """Prefixes of packed values written by an export: tables, configurations, tokenizers."""
-_PACKED_SHOWN = 60
+_MAX_PACKED = 60
 
 
 def metadata_text(value: str) -> str:
     """Return a metadata value for display; of packed values only the size."""
-    if value.startswith(_PACKED) and len(value) > 2 * _PACKED_SHOWN:
-        return f"{shorten_middle(value, _PACKED_SHOWN)} ({len(value):,} characters)"
+    if value.startswith(_PACKED) and len(value) > 2 * _MAX_PACKED:
+        return f"{shorten_middle(value, _MAX_PACKED)} ({len(value):,} characters)"
     return shorten_middle(value, MAX_TEXT)
 
 

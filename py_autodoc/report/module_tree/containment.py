@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from py_autodoc.graph.ir.model import Model
 from py_autodoc.report.module_tree.scope_tree import ScopeTree
 
-_MOST = 32
+_MAX_CONTAINING = 32
 """Maximum number of blocks examined around one node; deeper nesting is derived from the outer ones."""
 
 
@@ -45,7 +45,7 @@ def structural_parents(members: Sequence[Sequence[int]]) -> list[int]:
                 break
         for number in nodes_of_set:
             containing = around.setdefault(number, [])
-            if len(containing) < _MOST:
+            if len(containing) < _MAX_CONTAINING:
                 containing.append(index)
     return parents
 

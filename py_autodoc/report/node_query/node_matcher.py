@@ -55,15 +55,15 @@ class NodeMatcher:
         if query is None:
             return []
         test = self._compile(query)
-        open_ = [node for node in self._nodes() if test(node) is None]
-        if not open_:
+        unknown = [node for node in self._nodes() if test(node) is None]
+        if not unknown:
             return []
         self._absent_is_unknown = False
         try:
-            sure = self._compile(query)
+            certain = self._compile(query)
         finally:
             self._absent_is_unknown = True
-        return [node for node in open_ if sure(node) is None]
+        return [node for node in unknown if certain(node) is None]
 
     def _nodes(self) -> list[int]:
         columns = self.nodes.payload.nodes

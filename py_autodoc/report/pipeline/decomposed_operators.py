@@ -10,7 +10,7 @@ from py_autodoc.blocks.results import Structure
 from py_autodoc.graph.ir.model import Model, TypeTable
 
 ACTIVATION = "activation"
-_HEARTS = frozenset({"Erf", "Sigmoid", "Tanh", "Softplus", "HardSigmoid"})
+_CORE_OPS = frozenset({"Erf", "Sigmoid", "Tanh", "Softplus", "HardSigmoid"})
 """Core operators of activations that consist of several nodes."""
 _BEFORE = 3
 
@@ -25,7 +25,7 @@ def written_out(
         if block.kind == "normalization" and len(block.nodes) > 1 and block.variant in kinds
     ]
     covered = {node for nodes in groups for node in nodes}
-    if ACTIVATION in kinds and any(node.op_type in _HEARTS for node in model.nodes):
+    if ACTIVATION in kinds and any(node.op_type in _CORE_OPS for node in model.nodes):
         for nodes in _activations(model, types):
             if not covered.intersection(nodes):
                 groups.append(nodes)
@@ -38,7 +38,7 @@ def _activations(model: Model, types: TypeTable) -> list[tuple[int, ...]]:
     flow, activations = DataflowGraphs(model, types).of(0), []
     for number in model.graphs[0].nodes:
         node = model.nodes[number]
-        if node.op_type not in _HEARTS or not node.inputs:
+        if node.op_type not in _CORE_OPS or not node.inputs:
             continue
         tensor = node.inputs[0]
         # The activation's input is a few operators (x · 0.7, x³ …) before its core operator.

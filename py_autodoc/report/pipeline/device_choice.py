@@ -24,8 +24,8 @@ _STORED = {_FLOAT: "fp32", _DOUBLE: "fp32", _FLOAT16: "fp16", _BFLOAT16: "bf16"}
 _INTEGER_OPS = frozenset({"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "QGemm",
                           "QAttention", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"})  # fmt: skip
 _REARRANGES = frozenset({"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"})
-_MOST_BEHIND = 4
-_ALMOST_ALL = 0.9
+_MAX_NODES_BEHIND = 4
+_MIN_INTEGER_SHARE = 0.9
 """Share of MACs on integers from which a model counts as int8."""
 
 
@@ -56,10 +56,10 @@ def choose_device(
     profile = find_profile(os.fspath(hardware))
     chosen = device(profile)
     if chosen is None:
-        lacking = "memory bandwidth" if profile.memory_bandwidth_bytes_per_s is None else "peaks"
+        missing = "memory bandwidth" if profile.memory_bandwidth_bytes_per_s is None else "peaks"
         raise OptionError(
-            "device-not-estimable", f"No latency can be estimated for {profile.name}: its {lacking} "
-            f"{'is' if lacking == 'memory bandwidth' else 'are'} not published.", "Choose another device.",
+            "device-not-estimable", f"No latency can be estimated for {profile.name}: its {missing} "
+            f"{'is' if missing == 'memory bandwidth' else 'are'} not published.", "Choose another device.",
         )  # fmt: skip
     return DeviceChoice(chosen, requested, runs if runtime else usual_runtime([chosen]))
 
@@ -139,12 +139,12 @@ def _integers(model: Model, costs: list[NodeCost]) -> bool:
             total += macs
             if node.op_type in _INTEGER_OPS or all(_dequantized(model, tensor) for tensor in node.inputs[:2]):
                 quantized += macs
-    return total > 0 and quantized >= _ALMOST_ALL * total
+    return total > 0 and quantized >= _MIN_INTEGER_SHARE * total
 
 
 def _dequantized(model: Model, tensor: int) -> bool:
     """Return True for outputs of DequantizeLinear, also after operators that only rearrange them."""
-    for _ in range(_MOST_BEHIND):
+    for _ in range(_MAX_NODES_BEHIND):
         producer = model.tensors[tensor].producer if tensor >= 0 else -1
         if producer < 0:
             return False

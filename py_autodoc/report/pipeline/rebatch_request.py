@@ -33,9 +33,9 @@ class Rebatch:
         """Raises: RebatchBlocked if inference contradicts the predicted shapes."""
         from py_autodoc.graph.rebatch import RebatchBlocked
 
-        odd = self.planned.fits(model, types, self.batch)
-        if odd is not None:
-            raise RebatchBlocked(self.loaded.facts.name, odd)
+        contradiction = self.planned.fits(model, types, self.batch)
+        if contradiction is not None:
+            raise RebatchBlocked(self.loaded.facts.name, contradiction)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return the diagnostics about the change."""

@@ -38,12 +38,12 @@ def section(context: SectionContext) -> Section | None:
         rows = tuple(((label,), (value,)) for label, value in facts)
         blocks.append(Table(("KV cache of one sequence", "Value"), rows))
         if cache.source == "estimated":
-            sure = Value(cache.confidence, "confidence", f"{pointer}/confidence")
+            confidence = Value(cache.confidence, "confidence", f"{pointer}/confidence")
             blocks.append(
                 Paragraph(
                     (
                         "Estimated from causal attention, ",
-                        sure,
+                        confidence,
                         " sure.",
                     )
                 )

@@ -8,7 +8,7 @@ from py_autodoc.report.document.block_counts import ORDER
 from py_autodoc.report.schema import Block
 from py_autodoc.report.sections.section_model import Name, Section, SectionContext, Table, Value
 
-MOST_REPEATS = 12
+MAX_REPEATS = 12
 
 
 def section(context: SectionContext) -> Section | None:
@@ -36,10 +36,10 @@ def section(context: SectionContext) -> Section | None:
             (Value(repeat.count, "exact", f"/repeats/{index}/count"),),
             (Value(repeat.size, "exact", f"/repeats/{index}/size"),),
         )
-        for index, repeat in enumerate(report.repeats[:MOST_REPEATS])
+        for index, repeat in enumerate(report.repeats[:MAX_REPEATS])
     )
     if repeats:
-        more = max(0, len(report.repeats) - MOST_REPEATS)
+        more = max(0, len(report.repeats) - MAX_REPEATS)
         tables.append(Table(("Part", "Times", "Nodes each"), repeats, more, "Repeated parts"))
     return Section("blocks", "Blocks", tuple(tables)) if tables else None
 

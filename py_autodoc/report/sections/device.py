@@ -15,7 +15,7 @@ from py_autodoc.report.sections.section_model import (
     Value,
 )
 
-MOST = 10
+MAX_ROWS = 10
 _BOUNDS = {
     "compute": "compute",
     "memory_bandwidth": "memory bandwidth",
@@ -30,8 +30,12 @@ def section(context: SectionContext) -> Section | None:
     if estimates is None:
         return None
 
-    def time(milliseconds: float | None, least: bool = False) -> Line:
-        return (Value(None if milliseconds is None else milliseconds / 1e3, "seconds", least=least),)
+    def time(milliseconds: float | None, is_lower_bound: bool = False) -> Line:
+        return (
+            Value(
+                None if milliseconds is None else milliseconds / 1e3, "seconds", is_lower_bound=is_lower_bound
+            ),
+        )
 
     band: Line = (
         *time(estimates.latency_low_ms),
@@ -75,10 +79,10 @@ def section(context: SectionContext) -> Section | None:
                 time(kernel.latency_ms),
                 (_BOUNDS.get(kernel.bottleneck, "—"),),
             )
-            for kernel in slow[:MOST]
+            for kernel in slow[:MAX_ROWS]
         )
         head = ("Kernel", "Layers", "Time", "Bound by")
-        blocks.append(Table(head, kernels, max(0, len(slow) - MOST), "Slowest kernels"))
+        blocks.append(Table(head, kernels, max(0, len(slow) - MAX_ROWS), "Slowest kernels"))
     blocks.append(Figure("roofline", "Roofline of the kernels on the device"))
     blocks.append(
         Paragraph(("Nothing was run: the times are estimated from published figures for the device.",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.report.sections.section_model import Name, Section, SectionContext, Table
 
-MOST = 50
+MAX_ROWS = 50
 
 
 def section(context: SectionContext) -> Section | None:
@@ -13,7 +13,7 @@ def section(context: SectionContext) -> Section | None:
     if not items:
         return None
     rows = tuple(
-        ((item.severity,), (item.code,), (item.message,), (Name(item.where),)) for item in items[:MOST]
+        ((item.severity,), (item.code,), (item.message,), (Name(item.where),)) for item in items[:MAX_ROWS]
     )
-    table = Table(("Severity", "Code", "Message", "Where"), rows, max(0, len(items) - MOST))
+    table = Table(("Severity", "Code", "Message", "Where"), rows, max(0, len(items) - MAX_ROWS))
     return Section("diagnostics", "Diagnostics", (table,))

@@ -15,7 +15,7 @@ from py_autodoc.report.sections.section_model import (
     Value,
 )
 
-MOST = 24
+MAX_ROWS = 24
 
 
 def section(context: SectionContext) -> Section | None:
@@ -24,13 +24,13 @@ def section(context: SectionContext) -> Section | None:
     if not report.dims:
         return None
     rows = []
-    for index, dim in enumerate(report.dims[:MOST]):
+    for index, dim in enumerate(report.dims[:MAX_ROWS]):
         used: Line = ("free",)
         if dim.value is not None:
             used = (Value(dim.value, "exact", f"/dims/{index}/value"), " (assumed)" if dim.assumed else "")
         usual = Value(dim.suggested, "exact", f"/dims/{index}/suggested")
         rows.append(((Name(dim.name),), used, (usual,), (Name(", ".join(dim.where[:4])),)))
-    more = max(0, len(report.dims) - MOST)
+    more = max(0, len(report.dims) - MAX_ROWS)
     blocks: list[Block] = [Table(("Size", "Used", "Usual", "Where"), tuple(rows), more)]
     numbers = report.metrics
     formulas = [
@@ -42,7 +42,7 @@ def section(context: SectionContext) -> Section | None:
         lines = tuple((f"{label} = ", Name(text)) for label, text in formulas)
         blocks.append(Items(lines, "As formulas"))
     if formulas and numbers.expr_conditions:
-        conditions = tuple((Name(condition),) for condition in numbers.expr_conditions[:MOST])
+        conditions = tuple((Name(condition),) for condition in numbers.expr_conditions[:MAX_ROWS])
         blocks.append(Items(conditions, "Valid if"))
     if numbers.expr_coverage is not None and numbers.expr_coverage < 1:
         share = Value(numbers.expr_coverage, "share", "/metrics/expr_coverage")

@@ -8,7 +8,7 @@ from py_autodoc.report.schema import ValueInfo
 from py_autodoc.report.sections.section_model import Line, Name, Section, SectionContext, Table
 from py_autodoc.units import shape
 
-MOST = 32
+MAX_ROWS = 32
 
 
 def section(context: SectionContext) -> Section:
@@ -19,8 +19,8 @@ def section(context: SectionContext) -> Section:
         roles[entry.name] = f"{'probably ' if entry.likely else ''}{entry.role}" if entry.role else ""
     tables = []
     for title, values in (("Inputs", graph.inputs), ("Outputs", graph.outputs)):
-        rows = tuple(_row(value, roles) for value in values[:MOST])
-        tables.append(Table(("Name", "Type", "Shape", "Role"), rows, max(0, len(values) - MOST), title))
+        rows = tuple(_row(value, roles) for value in values[:MAX_ROWS])
+        tables.append(Table(("Name", "Type", "Shape", "Role"), rows, max(0, len(values) - MAX_ROWS), title))
     return Section("interface", "Inputs and outputs", tuple(tables))
 
 

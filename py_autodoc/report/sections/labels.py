@@ -15,7 +15,7 @@ from py_autodoc.report.sections.section_model import (
 )
 from py_autodoc.units import plural
 
-MOST = 100
+MAX_ROWS = 100
 SETTINGS = {
     "task": "Task", "imgsz": "Image size", "stride": "Stride", "batch": "Batch", "author": "Author",
     "date": "Date", "version": "Version", "license": "License", "description": "Description",
@@ -40,9 +40,9 @@ def section(context: SectionContext) -> Section | None:
     if info.class_names:
         names = info.class_names
         class_rows = tuple(
-            ((Value(int(number)),), (Name(name),)) for number, name in list(names.items())[:MOST]
+            ((Value(int(number)),), (Name(name),)) for number, name in list(names.items())[:MAX_ROWS]
         )
-        more, title = max(0, len(names) - MOST), plural(len(names), "class", "classes")
+        more, title = max(0, len(names) - MAX_ROWS), plural(len(names), "class", "classes")
         blocks.append(Table(("Class", "Label"), class_rows, more, title))
         blocks.append(Paragraph(("Labels come from the metadata ", Name(info.source), ".")))
     return Section("labels", "Data and labels", tuple(blocks)) if blocks else None

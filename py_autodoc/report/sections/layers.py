@@ -17,7 +17,7 @@ from py_autodoc.report.sections.section_model import (
 )
 from py_autodoc.units import shape
 
-MOST = 20
+MAX_ROWS = 20
 
 
 def section(context: SectionContext) -> Section | None:
@@ -40,11 +40,11 @@ def section(context: SectionContext) -> Section | None:
             *((Value(layer_number(layer, metric), metric.written),) for metric in shown("layers")),
             (Value(weight(layer) / total, "share"),),
         )
-        for layer in heavy[:MOST]
+        for layer in heavy[:MAX_ROWS]
     )
     by = words("macs" if by_macs else "params")
     head = ("Layer", "Type", "Output", *(metric.label for metric in shown("layers")), f"Share of {by}")
-    blocks: list[Block] = [Table(head, rows, max(0, len(heavy) - MOST))]
+    blocks: list[Block] = [Table(head, rows, max(0, len(heavy) - MAX_ROWS))]
     blocks += [
         Figure("depth", "Cumulative parameters and MACs over depth"),
         Figure("parameters", "Distribution of parameters"),

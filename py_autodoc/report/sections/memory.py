@@ -15,7 +15,7 @@ from py_autodoc.report.sections.section_model import (
 )
 from py_autodoc.units import shape
 
-MOST = 10
+MAX_ROWS = 10
 
 
 def section(context: SectionContext) -> Section:
@@ -42,10 +42,10 @@ def section(context: SectionContext) -> Section:
                 (Name(shape(entry.shape)),),
                 (Value(entry.bytes, "size", f"/memory/peak/tensors/{index}/bytes"),),
             )
-            for index, entry in enumerate(peak.tensors[:MOST])
+            for index, entry in enumerate(peak.tensors[:MAX_ROWS])
         )
         if rows:
-            more = max(0, len(peak.tensors) - MOST) + peak.others
+            more = max(0, len(peak.tensors) - MAX_ROWS) + peak.others
             blocks.append(Table(("Tensor", "Type", "Shape", "Bytes"), rows, more, "Live at the peak"))
         blocks.append(Figure("memory", "Live activation bytes over time"))
     weights = memory.weights

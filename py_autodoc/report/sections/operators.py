@@ -5,7 +5,7 @@ from __future__ import annotations
 from py_autodoc.metrics import label
 from py_autodoc.report.sections.section_model import Figure, Name, Section, SectionContext, Table, Value
 
-MOST = 40
+MAX_ROWS = 40
 
 
 def section(context: SectionContext) -> Section | None:
@@ -21,8 +21,8 @@ def section(context: SectionContext) -> Section | None:
             (Value(row.macs, "count", f"/metrics/by_op/{index}/macs"),),
             (Value(row.flops, "count", f"/metrics/by_op/{index}/flops"),),
         )
-        for index, row in enumerate(rows[:MOST])
+        for index, row in enumerate(rows[:MAX_ROWS])
     )
     head = ("Operator", "Nodes", *(label(metric) for metric in ("params", "macs", "flops")))
-    table = Table(head, op_rows, max(0, len(rows) - MOST))
+    table = Table(head, op_rows, max(0, len(rows) - MAX_ROWS))
     return Section("operators", "Operators", (table, Figure("operators", "Nodes by operator")))

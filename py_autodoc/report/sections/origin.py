@@ -14,7 +14,7 @@ from py_autodoc.report.sections.section_model import (
     Value,
 )
 
-MOST = 40
+MAX_ROWS = 40
 
 
 def section(context: SectionContext) -> Section:
@@ -45,9 +45,9 @@ def section(context: SectionContext) -> Section:
     blocks: list[Block] = [Table(("File", "Value"), tuple(rows))]
     other_metadata = [(key, value) for key, value in model.metadata.items() if key not in SETTINGS]
     if other_metadata:
-        listed = tuple(((Name(key),), (Name(value),)) for key, value in other_metadata[:MOST])
+        listed = tuple(((Name(key),), (Name(value),)) for key, value in other_metadata[:MAX_ROWS])
         blocks.append(
-            Table(("Metadata", "Value"), listed, max(0, len(other_metadata) - MOST), "Other metadata")
+            Table(("Metadata", "Value"), listed, max(0, len(other_metadata) - MAX_ROWS), "Other metadata")
         )
     if model.doc_string:
         blocks.append(Paragraph((Name(model.doc_string),), "Documentation"))

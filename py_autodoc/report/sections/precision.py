@@ -13,7 +13,7 @@ from py_autodoc.report.sections.section_model import (
     Value,
 )
 
-MOST = 20
+MAX_ROWS = 20
 
 
 def section(context: SectionContext) -> Section | None:
@@ -31,7 +31,7 @@ def section(context: SectionContext) -> Section | None:
             (("Share of the MACs",), (Value(info.macs_share, "share", f"{pointer}/macs_share"),)),
         )
         blocks.append(Table(("Quantization", "Value"), rows))
-        names = tuple((context.layer_name(node),) for node in info.not_quantized[:MOST])
+        names = tuple((context.layer_name(node),) for node in info.not_quantized[:MAX_ROWS])
         if names:
             blocks.append(Items(names, "Layers with weights that are not quantized"))
     return Section("precision", "Precision", tuple(blocks))

@@ -20,7 +20,7 @@ from py_autodoc.report.sections.section_model import (
     line_text,
 )
 
-LONGEST = 2_000
+MAX_TEXT = 2_000
 """Maximum number of characters of one text."""
 
 
@@ -90,4 +90,4 @@ def _cells(line: Line) -> list[SectionCell]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"

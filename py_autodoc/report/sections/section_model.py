@@ -32,7 +32,7 @@ class Value:
     unit: str = "exact"
     """``count``, ``exact``, ``size`` (bytes), ``seconds``, ``share`` (of 1) or ``confidence``."""
     field: str = ""
-    least: bool = False
+    is_lower_bound: bool = False
     """A lower bound: some parts are unknown."""
     suffix: str = ""
     """A unit written after it."""
@@ -41,7 +41,7 @@ class Value:
     def text(self) -> str:
         """Return the formatted number; ``—`` if unknown."""
         written = _WRITE[self.unit](self.value)
-        mark = "≥ " if self.least and self.value is not None else ""
+        mark = "≥ " if self.is_lower_bound and self.value is not None else ""
         return f"{mark}{written}{self.suffix if self.value is not None else ''}"
 
 

@@ -10,9 +10,9 @@ from py_autodoc.report.schema import Block, Layer
 from py_autodoc.report.sections.section_model import Diagram, Stage
 from py_autodoc.units import count, plural
 
-MOST = 20
+MAX_STAGES = 20
 """Maximum number of boxes."""
-FEW = 6
+MIN_STAGES = 6
 """With fewer boxes, the largest module is expanded."""
 
 
@@ -64,10 +64,10 @@ def _boxes(report: Report, layers: Sequence[Layer], position: dict[int, int]) ->
         opened = max(
             (block for block in visible if below.get(block.id)), key=lambda b: len(b.nodes), default=None
         )
-        if opened is None or (len(visible) >= FEW and len(opened.nodes) * 2 < len(layers)):
+        if opened is None or (len(visible) >= MIN_STAGES and len(opened.nodes) * 2 < len(layers)):
             break
         replaced = [block for block in visible if block is not opened] + below[opened.id]
-        if len(replaced) > 8 * MOST:
+        if len(replaced) > 8 * MAX_STAGES:
             break
         visible = replaced
     block_of: dict[int, Block] = {}
@@ -110,7 +110,7 @@ def _merged(boxes: list[Box], report: Report) -> list[Box]:
         else:
             runs.append((title, 1, nodes))
     named = [(_named(title, times, nodes, kinds), nodes) for title, times, nodes in runs]
-    while len(named) > MOST:
+    while len(named) > MAX_STAGES:
         index = min(range(len(named) - 1), key=lambda i: len(named[i][1]) + len(named[i + 1][1]))
         (title_before, first), (title_after, second) = named[index : index + 2]
         begin, end = title_before.split(" … ")[0], title_after.split(" … ")[-1]

@@ -33,20 +33,20 @@ def _decide(context: SectionContext) -> Iterator[Line]:
     yield from _work(report)
     yield from _device(report)
     yield _risks(report)
-    yield from _gaps(report)
+    yield from _unknown_parts(report)
 
 
 def _what(report: Report) -> Line:
     words = report.identity
     if words is None or words.task == "unknown":
         return ("The file does not state its task: ", architecture_line(report), ".")
-    sure = "" if words.known.task in ("file", "structure") else "Probably "
-    task = words.task if sure else words.task[:1].upper() + words.task[1:]
+    prefix = "" if words.known.task in ("file", "structure") else "Probably "
+    task = words.task if prefix else words.task[:1].upper() + words.task[1:]
     source = {"file": "as the file says", "structure": "by its structure"}.get(
         words.known.task, "by its structure"
     )
     family = "" if words.family == "unknown" else f"; {words.family}"
-    return (sure, task, family, f" – {source}.")
+    return (prefix, task, family, f" – {source}.")
 
 
 def _size(report: Report) -> Line:
@@ -92,7 +92,9 @@ def _device(report: Report) -> Iterator[Line]:
     low, high = estimates.latency_low_ms, estimates.latency_high_ms
     yield (
         "On ", Name(estimates.device_name), f" ({estimates.precision}) about ",
-        Value(estimates.estimated_latency_ms / 1e3, "seconds", least=bool(estimates.unknown_kernels)),
+        Value(
+            estimates.estimated_latency_ms / 1e3, "seconds", is_lower_bound=bool(estimates.unknown_kernels)
+        ),
         " (", Value(None if low is None else low / 1e3, "seconds"), " to ",
         Value(None if high is None else high / 1e3, "seconds"), f", {estimates.label})",
         f"; {fits}." if fits else ".",
@@ -113,7 +115,7 @@ def _risks(report: Report) -> Line:
     return parts
 
 
-def _gaps(report: Report) -> Iterator[Line]:
+def _unknown_parts(report: Report) -> Iterator[Line]:
     """Return what the numbers do not include."""
     free = [dim.name for dim in report.dims if dim.value is None]
     if free:

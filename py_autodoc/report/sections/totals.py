@@ -15,12 +15,12 @@ def section(context: SectionContext) -> Section:
         total, label = total_of(metric.id), total_label(metric.id)
         value, pointer = getattr(numbers, total.field), f"/metrics/{total.field}"
         coverage = getattr(cover, total.covered) if total.covered else None
-        least = coverage is not None and coverage < 1
+        is_lower_bound = coverage is not None and coverage < 1
         rows.append(
             (
                 (label,),
-                (Value(value, metric.written, pointer, least),),
-                (Value(value, "exact", pointer, least),),
+                (Value(value, metric.written, pointer, is_lower_bound),),
+                (Value(value, "exact", pointer, is_lower_bound),),
             )
         )
         if total.reason:

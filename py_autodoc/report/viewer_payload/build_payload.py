@@ -119,7 +119,7 @@ def build_payload(analysis: Analysis, batch: BatchOffer | None = None) -> GraphP
     )
 
 
-MOST_NODES = 5_000
+MAX_NODES = 5_000
 """Larger models include the kernels of only one runtime: each adds the same amount of data."""
 
 
@@ -128,9 +128,11 @@ def _hardware(analysis: Analysis) -> HardwarePart | None:
         return None
     stored = stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
     current = TENSORRT if analysis.hardware is None else analysis.hardware.runtime
-    few = len(analysis.model.nodes) <= MOST_NODES
+    is_small = len(analysis.model.nodes) <= MAX_NODES
     alternatives = [
-        (runtime, kernels_in(analysis, runtime)) for runtime in RUNTIMES if few and runtime.id != current.id
+        (runtime, kernels_in(analysis, runtime))
+        for runtime in RUNTIMES
+        if is_small and runtime.id != current.id
     ]
     return hardware_part(analysis.kernels, stored, analysis.hardware, alternatives)
 
