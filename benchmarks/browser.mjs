@@ -7,8 +7,8 @@ import options from '../ui-tests/chromium.js';
 
 /** The value after `--name`, undefined without. */
 export function argument(name) {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? undefined : process.argv[at + 1];
+  const position = process.argv.indexOf(`--${name}`);
+  return position < 0 ? undefined : process.argv[position + 1];
 }
 
 export const flag = name => process.argv.includes(`--${name}`);
@@ -117,8 +117,12 @@ export function cpuOfTree(root) {
     }
   }
   const below = id => {
-    for (let at = id; at > 0; at = stats.get(at)?.parent ?? 0) {
-      if (at === root) {
+    for (
+      let ancestor = id;
+      ancestor > 0;
+      ancestor = stats.get(ancestor)?.parent ?? 0
+    ) {
+      if (ancestor === root) {
         return true;
       }
     }

@@ -16,14 +16,14 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Takes `--name VALUE` out of the arguments. */
 export function option(given, name, fallback) {
-  const at = given.indexOf(`--${name}`);
-  return at < 0 ? fallback : given.splice(at, 2)[1];
+  const position = given.indexOf(`--${name}`);
+  return position < 0 ? fallback : given.splice(position, 2)[1];
 }
 
 /** Takes `--name` out of the arguments; whether it was there. */
 export function flag(given, name) {
-  const at = given.indexOf(`--${name}`);
-  return at >= 0 && given.splice(at, 1).length > 0;
+  const position = given.indexOf(`--${name}`);
+  return position >= 0 && given.splice(position, 1).length > 0;
 }
 
 const ANALYSE = `

@@ -62,15 +62,15 @@ async function numbers(core, html) {
   const first = cpu(all);
   const again = median(Array.from({ length: ROUNDS }, () => cpu(all)));
   const baseline = median(Array.from({ length: 3 }, () => cpu(each)));
-  const [found, wanted] = [all(), each()];
-  const differ = found.filter(
-    (one, at) =>
-      Math.abs((one?.seconds ?? 0) - (wanted[at]?.seconds ?? 0)) >
-      1e-9 * (one?.seconds ?? 0)
+  const [actual, expected] = [all(), each()];
+  const differ = actual.filter(
+    (latency, index) =>
+      Math.abs((latency?.seconds ?? 0) - (expected[index]?.seconds ?? 0)) >
+      1e-9 * (latency?.seconds ?? 0)
   ).length;
   return {
     nodes: payload.nodes.op.length,
-    devices: found.length,
+    devices: actual.length,
     ...{ first, again, baseline, differ }
   };
 }
@@ -90,7 +90,7 @@ async function tab(browser, html) {
       await page.evaluate(async () => {
         const start = performance.now();
         [...document.querySelectorAll('[role=tab]')]
-          .find(one => one.textContent.startsWith('Devices'))
+          .find(tab => tab.textContent.startsWith('Devices'))
           .click();
         while (!document.querySelector('.oad-DeviceTable tbody button')) {
           await new Promise(done => setTimeout(done, 0));

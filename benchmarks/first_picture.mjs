@@ -168,7 +168,7 @@ async function costs() {
     code
       .createGraphView(tree, sizer, undefined, flow)
       .openInitialIn(BUDGET, flow, pane);
-  const found = {
+  const counts = {
     nodes: payload.nodes.op.length,
     straight: await best(15, first('right')),
     auto: await best(15, first('auto'))
@@ -187,11 +187,11 @@ async function costs() {
       3,
       count < 20000 ? 12 : 6
     );
-    found[`flat ${count}`] = plain;
-    found[`rows ${count}`] = pass;
-    found[`ratio ${count}`] = (plain + pass) / plain;
+    counts[`flat ${count}`] = plain;
+    counts[`rows ${count}`] = pass;
+    counts[`ratio ${count}`] = (plain + pass) / plain;
   }
-  return found;
+  return counts;
 }
 
 const percent = value => `${Math.round(100 * value)} %`.padStart(6);
@@ -202,17 +202,17 @@ const check = (good, line) => {
   missed += good ? 0 : 1;
   console.log(`${good ? '  ' : '✗ '}${line}`);
 };
-for (const [at, pane] of PANES.entries()) {
-  const found = { auto: [], right: [] };
+for (const [index, pane] of PANES.entries()) {
+  const views = { auto: [], right: [] };
   for (const [name, file] of files) {
     const payload = JSON.parse(readFileSync(file, 'utf8'));
     for (const flow of ['right', FLOW]) {
-      const one = await look(payload, pane, flow);
-      found[flow === FLOW ? 'auto' : 'right'].push(one);
-      results.push({ pane, name, flow, ...one });
+      const view = await look(payload, pane, flow);
+      views[flow === FLOW ? 'auto' : 'right'].push(view);
+      results.push({ pane, name, flow, ...view });
     }
     if (LIST) {
-      const { zoom, cards, covered, titled, inRows } = found.auto.at(-1);
+      const { zoom, cards, covered, titled, inRows } = views.auto.at(-1);
       console.log(
         `    ${name.padEnd(34)} ${zoom.toFixed(2)} ${String(cards).padStart(3)} cards ${percent(covered)} ${inRows ? 'rows' : 'row '} ${titled ? '' : 'titles'}`
       );
@@ -220,30 +220,30 @@ for (const [at, pane] of PANES.entries()) {
   }
   console.log(`${pane.join(' × ')}, ${files.length} models: one row → ${FLOW}`);
   const share = (list, key) =>
-    list.filter(one => one[key]).length / list.length;
+    list.filter(view => view[key]).length / list.length;
   const both = key =>
-    `${percent(share(found.right, key))} → ${percent(share(found.auto, key))}`;
+    `${percent(share(views.right, key))} → ${percent(share(views.auto, key))}`;
   check(
-    share(found.auto, 'whole') >= TARGETS.whole[at],
-    `wholly in view at zoom 0.5 or more: ${both('whole')} (target ${percent(TARGETS.whole[at])})`
+    share(views.auto, 'whole') >= TARGETS.whole[index],
+    `wholly in view at zoom 0.5 or more: ${both('whole')} (target ${percent(TARGETS.whole[index])})`
   );
   check(
-    share(found.auto, 'titled') >= TARGETS.titles[at],
-    `and 90 % of the titles at ${TITLE} px or more: ${both('titled')} (target ${percent(TARGETS.titles[at])})`
+    share(views.auto, 'titled') >= TARGETS.titles[index],
+    `and 90 % of the titles at ${TITLE} px or more: ${both('titled')} (target ${percent(TARGETS.titles[index])})`
   );
-  const covered = list => median(list.map(one => one.covered));
+  const covered = list => median(list.map(view => view.covered));
   check(
-    covered(found.auto) >= TARGETS.covered,
-    `pane covered, median: ${percent(covered(found.right))} → ${percent(covered(found.auto))} (target ${percent(TARGETS.covered)})`
+    covered(views.auto) >= TARGETS.covered,
+    `pane covered, median: ${percent(covered(views.right))} → ${percent(covered(views.auto))} (target ${percent(TARGETS.covered)})`
   );
-  const faults = found.auto.flatMap(one => one.faults);
+  const faults = views.auto.flatMap(view => view.faults);
   check(
     faults.length === 0,
     `overlaps, loose wires, wires through boxes: ${faults.length}`
   );
-  const cards = list => list.reduce((sum, one) => sum + one.cards, 0);
+  const cards = list => list.reduce((sum, view) => sum + view.cards, 0);
   console.log(
-    `  cards: ${cards(found.right)} → ${cards(found.auto)}; zoom, median: ${median(found.right.map(one => one.zoom)).toFixed(2)} → ${median(found.auto.map(one => one.zoom)).toFixed(2)}`
+    `  cards: ${cards(views.right)} → ${cards(views.auto)}; zoom, median: ${median(views.right.map(view => view.zoom)).toFixed(2)} → ${median(views.auto.map(view => view.zoom)).toFixed(2)}`
   );
 }
 const spent = await costs();

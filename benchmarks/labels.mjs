@@ -100,13 +100,13 @@ for (const pane of PANES) {
   for (const flow of FLOWS) {
     const sums = Object.fromEntries(SUMS.map(key => [key, 0]));
     for (const [name, file] of payloads(KEEP, given)) {
-      const one = await look(
+      const view = await look(
         JSON.parse(readFileSync(file, 'utf8')),
         pane,
         flow
       );
       for (const key of SUMS) {
-        const value = one[key] ?? 0;
+        const value = view[key] ?? 0;
         sums[key] += Array.isArray(value) ? value.length : Number(value);
         if (LIST && Array.isArray(value) && value.length > 0) {
           console.log(

@@ -21,8 +21,8 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const here = dirname(fileURLToPath(import.meta.url));
 const argument = name => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at > 0 ? process.argv[at + 1] : undefined;
+  const position = process.argv.indexOf(`--${name}`);
+  return position > 0 ? process.argv[position + 1] : undefined;
 };
 const LIMIT = Number(argument('limit') ?? 60);
 const GRAPHS = (argument('graphs') ?? 'chain,shared').split(',');
@@ -61,9 +61,10 @@ function netronEngine() {
     : spawnSync('python', ['-c', 'import netron; print(netron.__file__)'], {
         encoding: 'utf8'
       });
-  const at = given ?? (asked.status === 0 ? dirname(asked.stdout.trim()) : '');
-  const file = join(at, 'dagre.js');
-  if (at && existsSync(file)) {
+  const folder =
+    given ?? (asked.status === 0 ? dirname(asked.stdout.trim()) : '');
+  const file = join(folder, 'dagre.js');
+  if (folder && existsSync(file)) {
     return file;
   }
   console.error(

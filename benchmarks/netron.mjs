@@ -55,13 +55,13 @@ const BAR = { ratio: 10, nodes: 5000 };
 
 function netronPython() {
   const python = process.env.NETRON_PYTHON ?? 'python';
-  const found = spawnSync(
+  const result = spawnSync(
     python,
     ['-c', 'import netron; print(netron.__version__)'],
     { encoding: 'utf8' }
   );
-  const version = found.stdout?.trim();
-  if (found.status !== 0 || !version) {
+  const version = result.stdout?.trim();
+  if (result.status !== 0 || !version) {
     console.error(
       `${python} has no Netron. Make an environment with "pip install netron==${WANTED}" and set NETRON_PYTHON to its python.`
     );
@@ -258,22 +258,25 @@ async function openLab(root, file, name) {
 
 /** The medians of some openings; slow ones are not repeated. */
 async function several(open) {
-  const found = [];
+  const measurements = [];
   for (let run = 0; run < RUNS; run++) {
-    const one = await open();
-    if (one === null || one.error) {
+    const measurement = await open();
+    if (measurement === null || measurement.error) {
       return {
-        failed: one === null ? `> ${LIMIT} s` : 'failed',
-        why: one?.error
+        failed: measurement === null ? `> ${LIMIT} s` : 'failed',
+        why: measurement?.error
       };
     }
-    found.push(one);
-    if (one.time > 20) {
+    measurements.push(measurement);
+    if (measurement.time > 20) {
       break;
     }
   }
   return Object.fromEntries(
-    Object.keys(found[0]).map(key => [key, median(found.map(row => row[key]))])
+    Object.keys(measurements[0]).map(key => [
+      key,
+      median(measurements.map(row => row[key]))
+    ])
   );
 }
 
@@ -300,44 +303,44 @@ const line = cells =>
 const fixed = (value, digits = 2) =>
   value === undefined ? '–' : value.toFixed(digits);
 
-function print({ name, nodes, viewer, found, netron }) {
-  if (found.failed) {
-    console.log(line([name, `${nodes}`, viewer, found.failed]));
+function print({ name, nodes, viewer, measured, netron }) {
+  if (measured.failed) {
+    console.log(line([name, `${nodes}`, viewer, measured.failed]));
     return;
   }
   const slow = netron.failed ? LIMIT : netron.time;
-  const ratio = `${netron.failed ? '> ' : ''}${(slow / found.time).toFixed(1)}×`;
+  const ratio = `${netron.failed ? '> ' : ''}${(slow / measured.time).toFixed(1)}×`;
   console.log(
     line([
       name,
       `${nodes}`,
       viewer,
-      fixed(found.time),
-      fixed(found.analysis),
-      fixed(found.cpu),
-      fixed(found.analysisCpu),
-      `${found.dom}`,
-      fixed(found.heap, 1),
-      fixed(found.memory, 0),
+      fixed(measured.time),
+      fixed(measured.analysis),
+      fixed(measured.cpu),
+      fixed(measured.analysisCpu),
+      `${measured.dom}`,
+      fixed(measured.heap, 1),
+      fixed(measured.memory, 0),
       viewer === 'Netron' ? '' : ratio,
       viewer === 'Netron' || netron.failed
         ? ''
-        : `${(netron.cpu / (found.cpu + (found.analysisCpu ?? 0))).toFixed(1)}×`
+        : `${(netron.cpu / (measured.cpu + (measured.analysisCpu ?? 0))).toFixed(1)}×`
     ])
   );
 }
 
 function verdict(rows) {
-  for (const { name, nodes, viewer, found, netron } of rows) {
+  for (const { name, nodes, viewer, measured, netron } of rows) {
     if (viewer !== 'page' || nodes < BAR.nodes) {
       continue;
     }
     const slow = netron.failed ? LIMIT : netron.time;
-    const ratio = found.failed ? 0 : slow / found.time;
+    const ratio = measured.failed ? 0 : slow / measured.time;
     const judged =
       ratio >= BAR.ratio
         ? 'OK'
-        : netron.failed && !found.failed
+        : netron.failed && !measured.failed
           ? 'not known, Netron was given up too early'
           : 'MISSED';
     console.log(
@@ -374,15 +377,15 @@ try {
     };
     let netron;
     for (const [viewer, open] of Object.entries(viewers)) {
-      const found = await several(open);
-      netron ??= found;
-      const row = { name, nodes: counts[name], viewer, found, netron };
+      const measured = await several(open);
+      netron ??= measured;
+      const row = { name, nodes: counts[name], viewer, measured, netron };
       rows.push(row);
       if (!json) {
         print(row);
       }
-      if (found.why) {
-        console.error(`${name} in ${viewer}: ${found.why.message}`);
+      if (measured.why) {
+        console.error(`${name} in ${viewer}: ${measured.why.message}`);
       }
     }
   }

@@ -117,9 +117,10 @@ async function measure() {
   await tell(page, 'not scrolled', before, nodesBefore, heap);
   const gaps = await page.evaluate(scrollThrough);
   gaps.sort((a, b) => a - b);
-  const at = share => gaps[Math.floor(share * (gaps.length - 1))].toFixed(0);
+  const quantile = share =>
+    gaps[Math.floor(share * (gaps.length - 1))].toFixed(0);
   console.log(
-    `scrolled through: frames median ${at(0.5)} ms, 95 % ${at(0.95)} ms, worst ${at(1)} ms`
+    `scrolled through: frames median ${quantile(0.5)} ms, 95 % ${quantile(0.95)} ms, worst ${quantile(1)} ms`
   );
   await page.waitForTimeout(2000);
   await tell(page, 'scrolled to the end', before, nodesBefore, heap);

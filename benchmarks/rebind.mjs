@@ -208,8 +208,8 @@ async function profile(tab, processes, dims) {
     SCREENS[argument('screen') ?? 'all with table'],
     dims
   );
-  const { profile: found } = await session.send('Profiler.stop');
-  writeFileSync(argument('profile'), JSON.stringify(found));
+  const { profile: cpuProfile } = await session.send('Profiler.stop');
+  writeFileSync(argument('profile'), JSON.stringify(cpuProfile));
 }
 
 async function runModel(url, text) {

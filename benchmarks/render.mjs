@@ -18,8 +18,8 @@ import { launch } from './browser.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const argument = (name, otherwise) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : process.argv[at + 1];
+  const position = process.argv.indexOf(`--${name}`);
+  return position < 0 ? otherwise : process.argv[position + 1];
 };
 const BOXES = argument('boxes', '1000,5000,20000,50000').split(',').map(Number);
 const FRAMES = Number(argument('frames', '60'));
@@ -99,11 +99,11 @@ async function control(browser, session, motion, frames) {
       async ([kind, n]) => {
         const { style } = document.querySelector('p');
         for (let i = 0; i < n; i++) {
-          const at = i % 80;
+          const column = i % 80;
           style.transform =
             kind === 'shift'
-              ? `translate(${2 * at}px)`
-              : `scale(${1 + at / 300})`;
+              ? `translate(${2 * column}px)`
+              : `scale(${1 + column / 300})`;
           await new Promise(done => requestAnimationFrame(done));
         }
       },

@@ -117,7 +117,7 @@ function resolve(from: string, specifier: string): string | null {
   }
   const path = parts.join('/');
   const tries = ['', '.ts', '.tsx', '/index.ts'].map(end => path + end);
-  return tries.find(one => known.has(one)) ?? null;
+  return tries.find(path => known.has(path)) ?? null;
 }
 
 function isTypeOnly(node: ts.ImportDeclaration): boolean {
@@ -134,12 +134,12 @@ function isTypeOnly(node: ts.ImportDeclaration): boolean {
 }
 
 function importsOf(path: string): IImport[] {
-  const found: IImport[] = [];
+  const imports: IImport[] = [];
   const add = (node: ts.Node | undefined, isType: boolean, isLazy = false) => {
     if (node && ts.isStringLiteral(node)) {
       const to = resolve(path, node.text.replace(/^[\w-]+:/, ''));
       if (to && isSource(to)) {
-        found.push({ to, isType, isLazy });
+        imports.push({ to, isType, isLazy });
       }
     }
   };
@@ -159,7 +159,7 @@ function importsOf(path: string): IImport[] {
     ts.forEachChild(node, visit);
   };
   visit(parse(path));
-  return found;
+  return imports;
 }
 
 const imports = new Map(sources.map(path => [path, importsOf(path)]));
@@ -168,8 +168,11 @@ const folders = ORDER.flat();
 /** The entry of `ORDER` that a file belongs to. */
 function folderOf(path: string): string {
   return folders
-    .filter(one => path === one || path.startsWith(`${one}/`))
-    .reduce((best, one) => (one.length > best.length ? one : best), '');
+    .filter(folder => path === folder || path.startsWith(`${folder}/`))
+    .reduce(
+      (best, folder) => (folder.length > best.length ? folder : best),
+      ''
+    );
 }
 
 const lineOf = (folder: string): number =>
@@ -178,7 +181,7 @@ const lineOf = (folder: string): number =>
 it('every file is in a layer, and every layer has a file', () => {
   expect(sources.filter(path => folderOf(path) === '')).toEqual([]);
   const usedFolders = new Set(sources.map(folderOf));
-  expect(folders.filter(one => !usedFolders.has(one))).toEqual([]);
+  expect(folders.filter(folder => !usedFolders.has(folder))).toEqual([]);
 });
 
 it('imports point to lower layers', () => {
@@ -192,11 +195,11 @@ it('imports point to lower layers', () => {
 });
 
 /** Groups of files that import each other, directly or indirectly. */
-function rings(counts: (one: IImport) => boolean): string[][] {
+function rings(counts: (edge: IImport) => boolean): string[][] {
   const order = new Map<string, number>();
   const low = new Map<string, number>();
   const stack: string[] = [];
-  const found: string[][] = [];
+  const components: string[][] = [];
   const visit = (path: string): void => {
     order.set(path, order.size);
     low.set(path, order.get(path)!);
@@ -212,22 +215,22 @@ function rings(counts: (one: IImport) => boolean): string[][] {
     if (low.get(path) === order.get(path)) {
       const ring = stack.splice(stack.indexOf(path));
       if (ring.length > 1) {
-        found.push(ring.sort());
+        components.push(ring.sort());
       }
     }
   };
   sources.filter(path => !order.has(path)).forEach(visit);
-  return found;
+  return components;
 }
 
 it('there are no import cycles at run time or between types', () => {
-  expect(rings(one => !one.isType && !one.isLazy)).toEqual([]);
-  expect(rings(one => !one.isLazy)).toEqual([]);
+  expect(rings(edge => !edge.isType && !edge.isLazy)).toEqual([]);
+  expect(rings(edge => !edge.isLazy)).toEqual([]);
 });
 
 it('no folder has too many files', () => {
   const count = new Map<string, number>();
-  for (const path of files.filter(one => !one.includes('.test.'))) {
+  for (const path of files.filter(file => !file.includes('.test.'))) {
     count.set(parentOf(path), (count.get(parentOf(path)) ?? 0) + 1);
   }
   const full = [...count].filter(([, files]) => files > MAX_FILES);
@@ -246,13 +249,16 @@ it('features import only features in the table above', () => {
       }
     }
   }
-  const found = [...uses].map(([name, others]) => [name, [...others].sort()]);
-  expect(Object.fromEntries(found)).toEqual(FEATURE_USES);
+  const folderUses = [...uses].map(([name, others]) => [
+    name,
+    [...others].sort()
+  ]);
+  expect(Object.fromEntries(folderUses)).toEqual(FEATURE_USES);
 });
 
 it('exported classes, interfaces and types have unique names', () => {
   const declarations = new Map<string, string[]>();
-  for (const path of sources.filter(one => !one.startsWith('src/schema/'))) {
+  for (const path of sources.filter(file => !file.startsWith('src/schema/'))) {
     const declared = /^export (?:abstract )?(?:class|interface|type) (\w+)/gm;
     for (const [, name] of texts.get(path)!.matchAll(declared)) {
       declarations.set(name, [...(declarations.get(name) ?? []), path]);
@@ -263,22 +269,24 @@ it('exported classes, interfaces and types have unique names', () => {
 
 it('private members, and only those, begin with an underscore', () => {
   const wrong = sources.flatMap(path => {
-    const found: string[] = [];
+    const names: string[] = [];
     const visit = (node: ts.Node): void => {
       const name =
         ts.isClassElement(node) || ts.isParameter(node) ? node.name : undefined;
       if (name && ts.isIdentifier(name) && ts.canHaveModifiers(node)) {
-        const kinds = (ts.getModifiers(node) ?? []).map(one => one.kind);
+        const kinds = (ts.getModifiers(node) ?? []).map(
+          modifier => modifier.kind
+        );
         const isPrivate = kinds.includes(ts.SyntaxKind.PrivateKeyword);
         const isMember = ts.isClassElement(node) || kinds.length > 0;
         if (isMember && isPrivate !== name.text.startsWith('_')) {
-          found.push(`${path} ${name.text}`);
+          names.push(`${path} ${name.text}`);
         }
       }
       ts.forEachChild(node, visit);
     };
     visit(parse(path));
-    return found;
+    return names;
   });
   expect(wrong).toEqual([]);
 });

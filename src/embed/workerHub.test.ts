@@ -23,8 +23,8 @@ class FakeSharedWorker implements ILayoutWorker {
     this.ended = true;
   }
 
-  answer(at: number, extra: object): void {
-    const data = { id: this.requests[at].id, ...extra };
+  answer(index: number, extra: object): void {
+    const data = { id: this.requests[index].id, ...extra };
     this.onmessage?.(new MessageEvent('message', { data }));
   }
 }

@@ -174,12 +174,12 @@ class OnnxPanel extends ReactWidget {
    */
   private async _prefetchOptions(): Promise<IPrefetchOptions> {
     const { settings } = this._services;
-    const [found] = await Promise.all([
+    const [state] = await Promise.all([
       // The viewer reports any problem with it.
       this._services.loadState(this.key).catch(() => null),
       settings.ready
     ]);
-    const kept = found as
+    const kept = state as
       Partial<IPrefetchOptions['options']> | null | undefined;
     return {
       options: {

@@ -83,8 +83,8 @@ function useStoredState(
     const linked = decodeViewFragment(services.takeLink(path));
     const { ready } = services.settings;
     Promise.all([services.loadState(key), linked, ready]).then(
-      ([found, view]) =>
-        live && setState(view ? mergeState(found, view) : (found ?? null)),
+      ([stored, view]) =>
+        live && setState(view ? mergeState(stored, view) : (stored ?? null)),
       (error: unknown) => {
         console.warn('ONNX Autodoc: the view could not be restored', error);
         if (live) {
@@ -100,8 +100,8 @@ function useStoredState(
   return state;
 }
 
-function mergeState(found: unknown, view: object): object {
-  return typeof found === 'object' ? { ...found, ...view } : view;
+function mergeState(stored: unknown, view: object): object {
+  return typeof stored === 'object' ? { ...stored, ...view } : view;
 }
 
 /** Analyses again when the rule settings change. */

@@ -24,11 +24,11 @@ export async function printReports(
   const show = (shown: readonly ReportDocument[]): void =>
     flushSync(() =>
       root.render(
-        shown.map((one, at) =>
+        shown.map((model, index) =>
           React.createElement(Text, {
-            key: at,
-            document: one,
-            id: `autodoc-print-${at}`
+            key: index,
+            document: model,
+            id: `autodoc-print-${index}`
           })
         )
       )

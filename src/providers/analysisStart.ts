@@ -32,9 +32,9 @@ export const GONE = 'gone';
 
 /** The stamp, or null if the file is gone. */
 export function stampOf(
-  found: FileStamp | typeof GONE | null
+  stamp: FileStamp | typeof GONE | null
 ): FileStamp | null {
-  return found === GONE ? null : found;
+  return stamp === GONE ? null : stamp;
 }
 
 /** Null if the server cannot provide it; the file is then assumed to be unchanged. */

@@ -4,13 +4,16 @@ import { blobOfBase64, bytesOfBase64 } from './base64';
 test.each([0, 1, 2, 3, 1 << 20, 3 * (1 << 18), 3 * (1 << 18) + 1, 2_000_003])(
   'decodes a file of %i bytes',
   async size => {
-    const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 7) % 251);
+    const bytes = Uint8Array.from(
+      { length: size },
+      (_, index) => (index * 7) % 251
+    );
     const text = btoa(Array.from(bytes, b => String.fromCharCode(b)).join(''));
     const blob = blobOfBase64(text, 'application/octet-stream');
     expect(blob.type).toBe('application/octet-stream');
     const back = new Uint8Array(await blob.arrayBuffer());
     expect(back.length).toBe(size);
-    expect(back.every((byte, at) => byte === bytes[at])).toBe(true);
+    expect(back.every((byte, index) => byte === bytes[index])).toBe(true);
   }
 );
 

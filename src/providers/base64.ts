@@ -4,8 +4,8 @@ const PIECE = 1 << 20;
 /** Decodes base64 text, which may be long, into a Blob. */
 export function blobOfBase64(text: string, type: string): Blob {
   const parts: BlobPart[] = [];
-  for (let at = 0; at < text.length; at += PIECE) {
-    parts.push(bytesOfBase64(text.slice(at, at + PIECE)));
+  for (let start = 0; start < text.length; start += PIECE) {
+    parts.push(bytesOfBase64(text.slice(start, start + PIECE)));
   }
   return new Blob(parts, { type });
 }

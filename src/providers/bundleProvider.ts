@@ -142,9 +142,9 @@ export class BundleProvider implements IReportProvider {
   }
 
   details(node: number, _signal: AbortSignal): Promise<NodeDetails> {
-    const found = detailsOf(this._bundle, node);
-    return found
-      ? Promise.resolve(found)
+    const details = detailsOf(this._bundle, node);
+    return details
+      ? Promise.resolve(details)
       : Promise.reject(
           new ProblemError(
             localProblem(
@@ -162,8 +162,8 @@ export class BundleProvider implements IReportProvider {
  * The enclosing scope; ids that do not decrease end the walk, so that an invalid bundle cannot cause a
  * cycle.
  */
-function enclosingScope(parent: readonly number[], at: number): number {
-  return parent[at] < at ? parent[at] : -1;
+function enclosingScope(parent: readonly number[], scope: number): number {
+  return parent[scope] < scope ? parent[scope] : -1;
 }
 
 /** The reassembled details of a node; null if the bundle has none. */
@@ -183,15 +183,15 @@ export function detailsOf(bundle: Bundle, node: number): NodeDetails | null {
   const scope: string[] = [];
   const classes: string[] = [];
   for (
-    let at = nodes.scope[node];
-    at >= 0;
-    at = enclosingScope(scopes.parent, at)
+    let ancestor = nodes.scope[node];
+    ancestor >= 0;
+    ancestor = enclosingScope(scopes.parent, ancestor)
   ) {
-    if (NO_MODULE.has(scopes.origin[at])) {
+    if (NO_MODULE.has(scopes.origin[ancestor])) {
       continue;
     }
-    scope.unshift(scopes.label[at]);
-    classes.unshift(scopes.type[at]);
+    scope.unshift(scopes.label[ancestor]);
+    classes.unshift(scopes.type[ancestor]);
   }
   return {
     id: node,

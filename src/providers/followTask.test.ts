@@ -78,7 +78,7 @@ test('a task is followed to its end, with paths relative to the model', async ()
     new AbortController().signal
   );
   expect(result.path).toBe('models/q.onnx');
-  expect(onProgress.mock.calls.map(([one]) => (one as Task).state)).toEqual([
+  expect(onProgress.mock.calls.map(([task]) => (task as Task).state)).toEqual([
     'queued',
     'running',
     'done'

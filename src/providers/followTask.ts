@@ -82,12 +82,12 @@ export async function followTask(
   signal: AbortSignal
 ): Promise<TaskResult> {
   const folder = model.slice(0, model.lastIndexOf('/') + 1);
-  const at = (path: string): string =>
+  const url = (path: string): string =>
     path.startsWith('/') ? path : folder + path;
   const body = {
     ...order,
-    ...(order.data && { data: at(order.data) }),
-    ...(order.against && { against: at(order.against) }),
+    ...(order.data && { data: url(order.data) }),
+    ...(order.against && { against: url(order.against) }),
     path: model
   };
   let task = await connection.json<Task>('tasks', {

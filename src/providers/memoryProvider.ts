@@ -69,13 +69,13 @@ export class MemoryProvider implements IReportProvider {
         if (signal.aborted) {
           throw abortError();
         }
-        const found = weights[tensor];
-        if (found === undefined || 'code' in found) {
+        const weight = weights[tensor];
+        if (weight === undefined || 'code' in weight) {
           throw new ProblemError(
-            found ?? localProblem('unknown-weight', 'Unknown weight', '', '')
+            weight ?? localProblem('unknown-weight', 'Unknown weight', '', '')
           );
         }
-        return found;
+        return weight;
       };
     }
   }

@@ -249,17 +249,17 @@ describe('failures', () => {
 
   test('an HTML page from a proxy becomes a readable problem', async () => {
     const fake = server({ 'POST jobs': ok('<html>Bad gateway</html>', 502) });
-    const found = await problemFrom(start(fake).loaded);
-    expect(found.code).toBe('http-502');
-    expect(found.detail).not.toContain('<html>');
+    const problem = await problemFrom(start(fake).loaded);
+    expect(problem.code).toBe('http-502');
+    expect(problem.detail).not.toContain('<html>');
   });
 
   test('an unreachable server is named', async () => {
     const fake = server();
     fake.down = true;
-    const found = await problemFrom(start(fake).loaded);
-    expect(found.code).toBe('unreachable');
-    expect(found.hint).not.toBe('');
+    const problem = await problemFrom(start(fake).loaded);
+    expect(problem.code).toBe('unreachable');
+    expect(problem.hint).not.toBe('');
   });
 
   test('a response that is not JSON is a problem', async () => {
@@ -316,8 +316,8 @@ describe('after loading', () => {
     const fake = server({ 'POST jobs': done });
     const { provider, loaded, abort } = start(fake);
     await loaded;
-    const found = await problemFrom(provider.details(7, abort.signal));
-    expect(found.status).toBe(404);
+    const problem = await problemFrom(provider.details(7, abort.signal));
+    expect(problem.status).toBe(404);
     expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(2);
   });
 
@@ -391,8 +391,8 @@ describe('weights and rules', () => {
     const { provider, loaded, abort } = start(fake);
     await loaded;
     expect(await provider.weights(7, abort.signal)).toEqual({ tensor: 7 });
-    const found = await problemFrom(provider.weights(8, abort.signal));
-    expect(found.code).toBe('not-a-weight');
+    const actual = await problemFrom(provider.weights(8, abort.signal));
+    expect(actual.code).toBe('not-a-weight');
     expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(1);
   });
 
@@ -407,8 +407,8 @@ describe('weights and rules', () => {
     });
     const { provider, loaded, abort } = start(fake);
     await loaded;
-    const found = await provider.weightFile(7, abort.signal);
-    expect(found).toEqual({ tensor: 7, data: 'AA==' });
+    const file = await provider.weightFile(7, abort.signal);
+    expect(file).toEqual({ tensor: 7, data: 'AA==' });
     const refused = await problemFrom(provider.weightFile(8, abort.signal));
     expect(refused).toMatchObject({
       code: 'limit-array-bytes',
@@ -423,8 +423,8 @@ describe('weights and rules', () => {
     });
     const { provider, loaded, abort } = start(fake);
     await loaded;
-    const found = await provider.extract([1, 2], 'stem', abort.signal);
-    expect(found).toEqual({ path: 'a/m.stem.onnx' });
+    const extracted = await provider.extract([1, 2], 'stem', abort.signal);
+    expect(extracted).toEqual({ path: 'a/m.stem.onnx' });
     const { path } = fake.bodies[0] as { path: string };
     expect(fake.bodies[1]).toEqual({ path, nodes: [1, 2], part: 'stem' });
   });
@@ -436,8 +436,8 @@ describe('weights and rules', () => {
     });
     const { provider, loaded, abort } = start(fake);
     await loaded;
-    const found = await provider.file('model-explorer', 'flops', abort.signal);
-    expect(found).toEqual({ text: '{}' });
+    const file = await provider.file('model-explorer', 'flops', abort.signal);
+    expect(file).toEqual({ text: '{}' });
   });
 
   test('settings of the rules go with each analysis', async () => {

@@ -46,17 +46,17 @@ const CACHE = Symbol.for('onnx-autodoc.widget.code');
 function loadViewer({ code, style, version }: ICode): ILoaded {
   const page = globalThis as { [CACHE]?: Map<string, ILoaded> };
   const cache = (page[CACHE] ??= new Map());
-  let found = cache.get(version);
-  if (!found) {
+  let loading = cache.get(version);
+  if (!loading) {
     const url = URL.createObjectURL(
       new Blob([code], { type: 'text/javascript' })
     );
     const module = import(/* @vite-ignore */ url) as Promise<IViewerModule>;
     void module.finally(() => URL.revokeObjectURL(url)).catch(() => undefined);
-    found = { module, style };
-    cache.set(version, found);
+    loading = { module, style };
+    cache.set(version, loading);
   }
-  return found;
+  return loading;
 }
 
 function text(value: unknown): string {

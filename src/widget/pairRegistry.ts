@@ -18,11 +18,11 @@ export class PairRegistry {
    * Registers a drawn widget; the returned function removes it. Does nothing for a widget without a pair.
    */
   register(place: unknown, handle: IViewerHandle): () => void {
-    const found = typeof place === 'string' ? PLACE.exec(place) : null;
-    if (!found) {
+    const match = typeof place === 'string' ? PLACE.exec(place) : null;
+    if (!match) {
       return () => undefined;
     }
-    const [, name, side] = found;
+    const [, name, side] = match;
     const pair = this._drawn.get(name) ?? [[], []];
     this._drawn.set(name, pair);
     const own: IPairedView = { handle, link: null };

@@ -5,8 +5,8 @@ const DARK_QUERY = '(prefers-color-scheme: dark)';
 /** The theme of a Jupyter page, from the nearest element that states it. */
 function jupyterTheme(el: Element): string | null {
   const mark = '[data-jp-theme-light]';
-  const found = el.closest(mark) ?? el.ownerDocument.body.closest(mark);
-  return found?.getAttribute('data-jp-theme-light') ?? null;
+  const host = el.closest(mark) ?? el.ownerDocument.body.closest(mark);
+  return host?.getAttribute('data-jp-theme-light') ?? null;
 }
 
 /**

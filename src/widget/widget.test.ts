@@ -97,7 +97,7 @@ describe('loader', () => {
 
   it('requests the code from the kernel if no shared widget is reachable', async () => {
     const model = new FakeModel({ _code: 'IPY_MODEL_1' }, null);
-    const found = start(model);
+    const viewer = start(model);
     await vi.waitFor(() => expect(model.sent).toHaveLength(1));
     model.emit('msg:custom', { type: 'other' });
     model.emit('msg:custom', {
@@ -106,7 +106,7 @@ describe('loader', () => {
       style: 'asked',
       version: 'v1'
     });
-    expect((await found).textContent).toBe('drawn asked');
+    expect((await viewer).textContent).toBe('drawn asked');
   });
 
   it('uses the code of the shared widget, one copy per version', async () => {
@@ -137,19 +137,25 @@ describe('MountPool', () => {
   it('keeps the latest and suspends the others', () => {
     const shelf = new MountPool(2);
     const views = [view(), view(), view()];
-    views.forEach(one => shelf.activate(one));
-    expect(views.map(one => one.suspend.mock.calls.length)).toEqual([1, 0, 0]);
+    views.forEach(view => shelf.activate(view));
+    expect(views.map(view => view.suspend.mock.calls.length)).toEqual([
+      1, 0, 0
+    ]);
     shelf.activate(views[1]);
     shelf.activate(views[0]);
-    expect(views.map(one => one.suspend.mock.calls.length)).toEqual([1, 0, 1]);
+    expect(views.map(view => view.suspend.mock.calls.length)).toEqual([
+      1, 0, 1
+    ]);
     expect(shelf.size).toBe(2);
   });
 
   it('does not suspend views that are visible or in use', () => {
     const shelf = new MountPool(1);
     const views = [view(false), view(false), view()];
-    views.forEach(one => shelf.activate(one));
-    expect(views.every(one => one.suspend.mock.calls.length === 0)).toBe(true);
+    views.forEach(view => shelf.activate(view));
+    expect(views.every(view => view.suspend.mock.calls.length === 0)).toBe(
+      true
+    );
     shelf.release(views[0]);
     expect(shelf.size).toBe(2);
   });

@@ -195,17 +195,17 @@ test.describe('with the keyboard only', () => {
     await open(page, 'resnet_tiny.onnx');
     await page.keyboard.press('e');
     await graph(page).focus();
-    const at = graph(page).locator('[role=button]:focus');
+    const focused = graph(page).locator('[role=button]:focus');
     await page.keyboard.press('Home');
-    await expect(at).toHaveAttribute('aria-label', /^Input/);
-    const first = await at.getAttribute('aria-label');
+    await expect(focused).toHaveAttribute('aria-label', /^Input/);
+    const first = await focused.getAttribute('aria-label');
     await expect(page.locator('.oad-ring-cursor')).toHaveCount(1);
     await page.keyboard.press('ArrowRight');
-    await expect(at).not.toHaveAttribute('aria-label', first!);
+    await expect(focused).not.toHaveAttribute('aria-label', first!);
     // What reads the first box: the panel of the tensor lists it.
-    const second = (await at.getAttribute('aria-label'))!.split(/[ ,]/)[0];
+    const second = (await focused.getAttribute('aria-label'))!.split(/[ ,]/)[0];
     await page.keyboard.press('ArrowLeft');
-    await expect(at).toHaveAttribute('aria-label', /^Input/);
+    await expect(focused).toHaveAttribute('aria-label', /^Input/);
     await expect(inspector(page)).toContainText(second);
 
     const block = box(page, /^ResNetEmbeddings/);
@@ -359,10 +359,10 @@ test.describe('with a screen reader', () => {
     const names = await graph(page)
       .getByRole('button')
       .evaluateAll(all =>
-        all.map(one => ({
-          name: one.getAttribute('aria-label') ?? '',
-          title: one.querySelector('text')?.textContent ?? '',
-          kind: one.getAttribute('class') ?? ''
+        all.map(element => ({
+          name: element.getAttribute('aria-label') ?? '',
+          title: element.querySelector('text')?.textContent ?? '',
+          kind: element.getAttribute('class') ?? ''
         }))
       );
     expect(names.length).toBeGreaterThan(5);
@@ -408,16 +408,18 @@ test.describe('with the settings of the system', () => {
     await open(page, 'bert_dyn.onnx');
     const moving = (): Promise<string[]> =>
       page.evaluate(() => [
-        ...document.getAnimations().map(one => one.constructor.name),
+        ...document
+          .getAnimations()
+          .map(animation => animation.constructor.name),
         ...[...document.querySelectorAll('.oad-Viewer *')]
-          .filter(one => {
-            const style = getComputedStyle(one);
+          .filter(element => {
+            const style = getComputedStyle(element);
             return (
               style.animationName !== 'none' ||
               style.transitionDuration.split(', ').some(t => parseFloat(t) > 0)
             );
           })
-          .map(one => String(one.getAttribute('class')))
+          .map(element => String(element.getAttribute('class')))
       ]);
     expect(await moving()).toEqual([]);
     await setOpen(page, /^BertEmbeddings/, true);
@@ -455,22 +457,26 @@ test.describe('with the settings of the system', () => {
       page.evaluate(() => {
         const places = '.oad-Bar *, .oad-Tabs *, .oad-Kpi, .oad-Panel-head *';
         return [...document.querySelectorAll<HTMLElement>(places)]
-          .filter(one => one.offsetParent !== null)
-          .filter(one => {
-            const r = one.getBoundingClientRect();
-            const scrolls = one.closest('[role=tablist]');
+          .filter(element => element.offsetParent !== null)
+          .filter(element => {
+            const r = element.getBoundingClientRect();
+            const scrolls = element.closest('[role=tablist]');
             const outside =
               !scrolls &&
               r.width > 0 &&
               (r.left < -1 || r.right > innerWidth + 1);
-            const style = getComputedStyle(one);
+            const style = getComputedStyle(element);
             const hides =
-              style.overflowY !== 'visible' || one.tagName === 'BUTTON';
+              style.overflowY !== 'visible' || element.tagName === 'BUTTON';
             return (
-              outside || (hides && one.scrollHeight > one.clientHeight + 2)
+              outside ||
+              (hides && element.scrollHeight > element.clientHeight + 2)
             );
           })
-          .map(one => `${one.className || one.tagName} ${one.textContent}`);
+          .map(
+            element =>
+              `${element.className || element.tagName} ${element.textContent}`
+          );
       });
     expect(await cut()).toEqual([]);
     // Text alone at 200 %, as a setting of JupyterLab or of the browser makes it.
@@ -488,7 +494,7 @@ test.describe('with the settings of the system', () => {
     const colours = (): Promise<string[]> =>
       page.evaluate(() =>
         ['.oad-Kpi-label', '.oad-Kpi-value'].map(
-          one => getComputedStyle(document.querySelector(one)!).color
+          selector => getComputedStyle(document.querySelector(selector)!).color
         )
       );
     const [quiet, loud] = await colours();

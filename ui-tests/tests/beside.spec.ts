@@ -90,8 +90,8 @@ test('the table of blocks lists the changes of each and selects them on both sid
   page
 }) => {
   await page.goto(both());
-  const [left, right] = [0, 1].map(at =>
-    page.locator('.oad-SideBySide-side').nth(at)
+  const [left, right] = [0, 1].map(index =>
+    page.locator('.oad-SideBySide-side').nth(index)
   );
   await expect(
     page.locator('.oad-SideBySide-side .oad-GraphHost[data-scene-version]')

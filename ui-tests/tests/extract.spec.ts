@@ -45,9 +45,9 @@ test('several nodes are extracted to one file; a second one gets a different nam
   // The box the menu opens on has to be in the picture.
   await pick(panel, /^Conv/);
   await panel.getByRole('textbox', { name: 'Find in the model' }).fill('conv');
-  const found = panel.getByRole('button', { name: /^Select all matches/ });
+  const selectAll = panel.getByRole('button', { name: /^Select all matches/ });
   for (const number of [1, 2]) {
-    await found.click();
+    await selectAll.click();
     await box(panel, /^Conv/).click({ button: 'right' });
     await panel.getByRole('menuitem', { name: 'Extract to .onnx…' }).click();
     await expect.poll(() => made().length).toBe(number);

@@ -135,31 +135,33 @@ for (const host of HOSTS) {
       "all = [Autodoc('resnet_tiny.onnx', height=300) for _ in range(20)]",
       'for w in all: display(w)'
     );
-    const widget = (at: number): Locator =>
+    const widget = (index: number): Locator =>
       host === 'vscode'
-        ? opened.frame().locator('.oad-Widget').nth(at)
-        : opened.frame(at).locator('.oad-Widget');
-    for (const at of [0, 19, 7, 0]) {
+        ? opened.frame().locator('.oad-Widget').nth(index)
+        : opened.frame(index).locator('.oad-Widget');
+    for (const index of [0, 19, 7, 0]) {
       // A frame out of sight draws nothing, so its own elements can neither be scrolled to nor be clicked:
       // a click waits for two frames of the picture. What is above may still grow and push it away.
       const place =
-        host === 'vscode' ? widget(at) : opened.page.locator('iframe').nth(at);
+        host === 'vscode'
+          ? widget(index)
+          : opened.page.locator('iframe').nth(index);
       await expect(async () => {
         await place.scrollIntoViewIfNeeded();
         await expect(
-          widget(at).locator('.oad-GraphHost[data-scene-version]')
+          widget(index).locator('.oad-GraphHost[data-scene-version]')
         ).toBeVisible({ timeout: 2_000 });
-        await widget(at)
+        await widget(index)
           .locator('.oad-GraphHost [role=button]', { hasText: /^ResNetEmb/ })
           // Its title: in the middle of an open block there are others.
           .click({ position: { x: 30, y: 12 }, timeout: 5_000 });
       }).toPass({ timeout: 90_000 });
-      await expect(widget(at).locator('.oad-Inspector')).toContainText(
+      await expect(widget(index).locator('.oad-Inspector')).toContainText(
         'ResNetEmbeddings'
       );
       await expect
         .poll(() =>
-          opened.cell(`sorted({l.type for l in all[${at}].selected_layers})`)
+          opened.cell(`sorted({l.type for l in all[${index}].selected_layers})`)
         )
         .toBe("['Conv', 'MaxPool', 'Relu']");
     }

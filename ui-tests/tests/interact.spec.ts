@@ -152,18 +152,18 @@ test('saves a view and returns to it', async ({ page }) => {
   await setOpen(page, /^BertEmbeddings/, true);
   // A picture that moves is shifted as a whole, not drawn in place.
   await expect(graph(page)).not.toHaveClass(/oad-moving/);
-  const at = await world.getAttribute('transform');
+  const transform = await world.getAttribute('transform');
   await page.keyboard.press('Shift+3');
   await expect(said(page)).toHaveText('View 3 saved.');
   await setOpen(page, /^BertEmbeddings/, false);
   await page.keyboard.press('h');
   await page.keyboard.press('Space');
-  await expect(world).not.toHaveAttribute('transform', at!);
+  await expect(world).not.toHaveAttribute('transform', transform!);
   const overlay = page.getByLabel('Heatmap').first();
   await expect(overlay).not.toHaveValue('macs');
   await page.keyboard.press('3');
   await expect(block).toHaveAttribute('aria-expanded', 'true');
-  await expect(world).toHaveAttribute('transform', at!);
+  await expect(world).toHaveAttribute('transform', transform!);
   await expect(overlay).toHaveValue('macs');
 });
 
@@ -181,9 +181,9 @@ test('a saved view restores hidden nodes, the shown instance of a repeat and the
   await page.keyboard.press('l');
   await expect(graph(page)).not.toHaveClass(/oad-moving/);
   const names = await cards(page).evaluateAll(all =>
-    all.map(one => one.getAttribute('aria-label'))
+    all.map(element => element.getAttribute('aria-label'))
   );
-  const at = await world.getAttribute('transform');
+  const transform = await world.getAttribute('transform');
   await page.keyboard.press('Shift+4');
   await expect(said(page)).toHaveText('View 4 saved.');
 
@@ -193,10 +193,10 @@ test('a saved view restores hidden nodes, the shown instance of a repeat and the
   await page.keyboard.press('4');
   await expect(said(page)).toHaveText('View 4');
   await expect(note(page)).toContainText('hidden');
-  await expect(world).toHaveAttribute('transform', at!);
+  await expect(world).toHaveAttribute('transform', transform!);
   expect(
     await cards(page).evaluateAll(all =>
-      all.map(one => one.getAttribute('aria-label'))
+      all.map(element => element.getAttribute('aria-label'))
     )
   ).toEqual(names);
   await expect(page.getByRole('button', { name: 'log' })).toBeVisible();
@@ -214,7 +214,7 @@ test('copies names and a link that opens the same view', async ({ page }) => {
   await setOpen(page, /^BertEmbeddings/, !asFirst);
   await expect(graph(page)).not.toHaveClass(/oad-moving/);
   const world = graph(page).locator('svg > g').first();
-  const at = await world.getAttribute('transform');
+  const transform = await world.getAttribute('transform');
   await page.keyboard.press('Shift+L');
   await expect(said(page)).toHaveText('Copied.');
   const link = await copied(page);
@@ -227,7 +227,7 @@ test('copies names and a link that opens the same view', async ({ page }) => {
   await expect(page.getByLabel('Heatmap').first()).toHaveValue('params');
   await expect(block).toHaveAttribute('aria-expanded', String(!asFirst));
   await expect(inspector(page)).toContainText('BertEmbeddings');
-  await expect(world).toHaveAttribute('transform', at!);
+  await expect(world).toHaveAttribute('transform', transform!);
 });
 
 test('the entries of the context menu run their actions', async ({ page }) => {
@@ -265,30 +265,30 @@ test('the entries of the context menu run their actions', async ({ page }) => {
 test('finds by expression and steps through the matches', async ({ page }) => {
   await open(page, 'resnet50.onnx');
   const search = page.getByRole('textbox', { name: 'Find in the model' });
-  const found = page.locator('.oad-Search-count');
+  const counter = page.locator('.oad-Search-count');
   await search.fill('op=Conv & macs>1e8');
-  await expect(found).toHaveText(/^–\/\d+$/);
-  const hits = count((await found.innerText()).split('/')[1]);
+  await expect(counter).toHaveText(/^–\/\d+$/);
+  const hits = count((await counter.innerText()).split('/')[1]);
   await search.press('Enter');
-  await expect(found).toHaveText(`1/${hits}`);
+  await expect(counter).toHaveText(`1/${hits}`);
   await expect(inspector(page)).toContainText('Conv');
   const first = await inspector(page)
     .locator('.oad-Inspector-name')
     .innerText();
   await page.getByRole('button', { name: 'Next match' }).click();
-  await expect(found).toHaveText(`2/${hits}`);
+  await expect(counter).toHaveText(`2/${hits}`);
   await expect(inspector(page).locator('.oad-Inspector-name')).not.toHaveText(
     first
   );
   await page.getByRole('button', { name: 'Previous match' }).click();
   await page.getByRole('button', { name: 'Previous match' }).click();
-  await expect(found).toHaveText(`${hits}/${hits}`);
+  await expect(counter).toHaveText(`${hits}/${hits}`);
   await page.getByRole('button', { name: 'Select all matches' }).click();
   await expect(inspector(page)).toContainText(`${hits} boxes`);
   await search.fill('macs>');
   await expect(page.locator('.oad-Search-fault')).toBeVisible();
   await search.fill('op=Gelu');
-  await expect(found).toHaveText('none');
+  await expect(counter).toHaveText('none');
 });
 
 test('filters, sorts and groups the table; the CSV has the rows shown', async ({
@@ -313,7 +313,7 @@ test('filters, sorts and groups the table; the CSV has the rows shown', async ({
   await expect(head('Name')).toHaveAttribute('aria-sort', 'ascending');
   const names = await table
     .locator('.oad-Grid-row bdi')
-    .evaluateAll(all => all.map(one => one.textContent ?? ''));
+    .evaluateAll(all => all.map(element => element.textContent ?? ''));
 
   const file = await saved(page, () =>
     page.getByRole('button', { name: 'CSV' }).click()
@@ -421,12 +421,15 @@ test('a click on a wire shows its tensor', async ({ page }) => {
   await open(page, 'resnet50.onnx');
   const label = graph(page).locator('.oad-labels text').first();
   const text = (await label.textContent())!;
-  const at = await rectOf(label);
+  const rect = await rectOf(label);
   // The label stands above its wire.
-  let found = false;
-  for (let down = 0; down < 16 && !found; down += 2) {
-    await page.mouse.click(at.x + at.width / 2, at.y + at.height + down);
-    found = await inspector(page)
+  let hit = false;
+  for (let down = 0; down < 16 && !hit; down += 2) {
+    await page.mouse.click(
+      rect.x + rect.width / 2,
+      rect.y + rect.height + down
+    );
+    hit = await inspector(page)
       .getByText('Producer')
       .isVisible({ timeout: 300 });
   }
@@ -549,8 +552,8 @@ test.describe('by touch', () => {
     await page.keyboard.press('1');
     await expect.poll(scale).toBeCloseTo(before, 3);
     const block = box(page, /^BertEmbeddings/);
-    const at = await rectOf(block);
-    const point = { x: at.x + 40, y: at.y + 8 };
+    const rect = await rectOf(block);
+    const point = { x: rect.x + 40, y: rect.y + 8 };
     await page.touchscreen.tap(point.x, point.y);
     await page.touchscreen.tap(point.x, point.y);
     await expect(block).toHaveAttribute('aria-expanded', 'false');
@@ -578,10 +581,10 @@ test('a block expanded by a first double click stays in view when the inspector 
   const from = await rectOf(block);
   // In the part of the view that the inspector will take.
   expect(from.x + from.width).toBeGreaterThan(670);
-  const at: [number, number] = [from.x + from.width - 20, from.y + 8];
-  await page.mouse.click(...at);
+  const start: [number, number] = [from.x + from.width - 20, from.y + 8];
+  await page.mouse.click(...start);
   await page.waitForTimeout(120);
-  await page.mouse.click(...at, { clickCount: 2 });
+  await page.mouse.click(...start, { clickCount: 2 });
   await expect(block).toHaveAttribute('aria-expanded', 'true');
   await expect(inspector(page)).toContainText('stages.1');
   const graphEnd = await rectOf(graph(page));

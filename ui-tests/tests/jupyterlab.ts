@@ -215,9 +215,9 @@ async function keepWorkspace(page: Page, address: RegExp): Promise<void> {
       workspace = request.postDataJSON();
       return route.fulfill({ status: 204 });
     }
-    const one = address.exec(request.url())?.groups?.id !== undefined;
+    const isModel = address.exec(request.url())?.groups?.id !== undefined;
     const all = { workspaces: { ids: ['default'], values: [workspace] } };
-    return route.fulfill({ json: one ? workspace : all });
+    return route.fulfill({ json: isModel ? workspace : all });
   });
 }
 

@@ -103,16 +103,16 @@ test('widgets in boxes share a row, and hidden ones are drawn when they are show
   ]);
   await runCell(page, 0);
   const widgets = page.locator('.oad-Widget');
-  for (const at of [0, 1, 2]) {
-    await drawn(widgets.nth(at));
+  for (const index of [0, 1, 2]) {
+    await drawn(widgets.nth(index));
   }
   const [left, right] = await Promise.all(
-    [0, 1].map(at => rectOf(widgets.nth(at)))
+    [0, 1].map(index => rectOf(widgets.nth(index)))
   );
   expect(left.width).toBeGreaterThan(320);
   expect(Math.abs(left.width - right.width)).toBeLessThan(2);
-  const boxes = (at: number): Locator =>
-    widgets.nth(at).locator('.oad-GraphHost [role=button]');
+  const boxes = (index: number): Locator =>
+    widgets.nth(index).locator('.oad-GraphHost [role=button]');
   await page.getByRole('tab', { name: 'two' }).click();
   await expect(boxes(3).first()).toBeVisible();
   await page.getByText('shut', { exact: true }).click();
@@ -133,9 +133,9 @@ test('one widget in two cells: changes in one view apply to the other', async ({
   const widgets = page.locator('.oad-Widget');
   await drawn(widgets.first());
   await drawn(widgets.last());
-  const open = (at: number): Locator =>
+  const open = (index: number): Locator =>
     widgets
-      .nth(at)
+      .nth(index)
       .locator('.oad-GraphHost [role=button]', { hasText: /^ResNetBottle/ })
       .first();
   await open(1).dblclick();

@@ -12,10 +12,10 @@ export async function notebook(
   cells: readonly string[]
 ): Promise<void> {
   const made = {
-    cells: cells.map((source, at) => ({
+    cells: cells.map((source, index) => ({
       cell_type: 'code',
       execution_count: null,
-      id: `cell${at}`,
+      id: `cell${index}`,
       metadata: {},
       outputs: [],
       source
@@ -47,7 +47,7 @@ export async function drawn(widget: Locator): Promise<void> {
 /** Runs a cell of the current notebook. Waits for the kernel's reply: the status bar may miss that it is idle. */
 export async function runCell(
   page: IJupyterLabPageFixture,
-  at: number
+  cell: number
 ): Promise<void> {
   await page.evaluate(async index => {
     const { commands, shell } = window.jupyterapp;
@@ -57,7 +57,7 @@ export async function runCell(
     content.deselectAll();
     content.activeCellIndex = index;
     await commands.execute('notebook:run-cell');
-  }, at);
+  }, cell);
 }
 
 /** Closes the current notebook, without saving, and ends its kernel. */

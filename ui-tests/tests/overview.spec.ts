@@ -24,8 +24,8 @@ async function readable(page: Page): Promise<number> {
   const area = await rectOf(graph(page));
   return cards(page).evaluateAll(
     (all, { x, y, width, height }) =>
-      all.filter(one => {
-        const r = one.getBoundingClientRect();
+      all.filter(element => {
+        const r = element.getBoundingClientRect();
         const inside =
           r.right > x &&
           r.left < x + width &&
@@ -44,9 +44,9 @@ for (const model of ['ten_thousand.onnx', 'bert_base.onnx', 'resnet50.onnx']) {
     await open(page, model);
     // A picture that moves is shifted as a whole, not drawn in place.
     await expect(graph(page)).not.toHaveClass(/oad-moving/);
-    const at = await world(page).getAttribute('transform');
+    const transform = await world(page).getAttribute('transform');
     const names = await cards(page).evaluateAll(all =>
-      all.map(one => one.getAttribute('aria-label'))
+      all.map(element => element.getAttribute('aria-label'))
     );
     await graph(page).focus();
     await page.keyboard.press('End');
@@ -56,10 +56,10 @@ for (const model of ['ten_thousand.onnx', 'bert_base.onnx', 'resnet50.onnx']) {
     await page.keyboard.press('Shift+E');
     await page.keyboard.press('x');
     await page.keyboard.press('o');
-    await expect(world(page)).toHaveAttribute('transform', at!);
+    await expect(world(page)).toHaveAttribute('transform', transform!);
     expect(
       await cards(page).evaluateAll(all =>
-        all.map(one => one.getAttribute('aria-label'))
+        all.map(element => element.getAttribute('aria-label'))
       )
     ).toEqual(names);
     await expect(rescale(page)).toHaveCount(0);
@@ -130,7 +130,7 @@ test('choosing a device does not move the graph', async ({ page }) => {
       /-?\d+\.\d+/g,
       number => String(Math.round(Number(number) * 1000) / 1000)
     );
-  const at = await place();
+  const transform = await place();
   await page.locator('.oad-Chip.oad-mod-device').click();
   const search = page.getByRole('combobox', { name: 'Search devices' });
   await search.fill('nvidia l4');
@@ -139,7 +139,7 @@ test('choosing a device does not move the graph', async ({ page }) => {
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(graph(page)).not.toHaveClass(/oad-moving/);
-  expect(await place()).toBe(at);
+  expect(await place()).toBe(transform);
 });
 
 test('the inspector of the model opens if the graph leaves room for it', async ({
@@ -151,8 +151,8 @@ test('the inspector of the model opens if the graph leaves room for it', async (
   await open(page, 'digits_cnn.onnx', { width: 1300, height: 800 });
   await expect(inspector(page)).toContainText('digits_cnn.onnx');
   const { x, width } = await rectOf(graph(page));
-  for (const one of await cards(page).all()) {
-    const rect = await rectOf(one);
+  for (const card of await cards(page).all()) {
+    const rect = await rectOf(card);
     expect(rect.x).toBeGreaterThanOrEqual(x);
     expect(rect.x + rect.width).toBeLessThanOrEqual(x + width);
   }

@@ -77,11 +77,11 @@ export const pageOf = (model: string, ...options: string[]): string =>
   ]);
 
 /** The page of two models. */
-export const pageOfTwo = (one: string, other: string): string =>
-  written(`${one} ${other}`, file => [
+export const pageOfTwo = (left: string, right: string): string =>
+  written(`${left} ${right}`, file => [
     'compare',
-    join(models, one),
-    join(models, other),
+    join(models, left),
+    join(models, right),
     '--beside',
     file
   ]);

@@ -51,8 +51,8 @@ test('K cycles through one row, top to bottom, rows and automatic', async ({
   const { x, y } = await first();
   // Browsers add up the places of boxes in single precision.
   const apart = async () => {
-    const at = await first();
-    return Math.max(Math.abs(at.x - x), Math.abs(at.y - y));
+    const rect = await first();
+    return Math.max(Math.abs(rect.x - x), Math.abs(rect.y - y));
   };
   await graph(page).focus();
   await page.keyboard.press('k');

@@ -21,8 +21,8 @@ async function made(
   cells: readonly string[]
 ): Promise<void> {
   await notebook(page, name, cells);
-  for (const at of cells.keys()) {
-    await runCell(page, at);
+  for (const index of cells.keys()) {
+    await runCell(page, index);
   }
   await drawn(page.locator('.oad-Widget').first());
   await page.notebook.save();

@@ -105,10 +105,10 @@ test('the box with keyboard focus has a tooltip that describes it', async ({
   await page.keyboard.press('Home');
   await page.keyboard.press('ArrowRight');
   await expect(tip(page)).toBeVisible();
-  const at = graph(page).locator('.oad-box:focus');
+  const focused = graph(page).locator('.oad-box:focus');
   const id = await tip(page).getAttribute('id');
-  await expect(at).toHaveAttribute('aria-describedby', id!);
-  await expectBeside(page, await rectOf(at));
+  await expect(focused).toHaveAttribute('aria-describedby', id!);
+  await expectBeside(page, await rectOf(focused));
   const first = await tip(page).innerText();
   await page.keyboard.press('ArrowRight');
   await expect(async () => {

@@ -57,20 +57,24 @@ describe('createScale', () => {
       const scale = createScale([0, 0, 11e9], mode);
       expect(scale.position(11e9)).toBe(1);
       expect(scale.position(0)).toBe(0);
-      for (const at of [0.3, 0.7, 1]) {
-        expect(scale.value(at)).toBeLessThanOrEqual(11e9 * (1 + 1e-9));
+      for (const position of [0.3, 0.7, 1]) {
+        expect(scale.value(position)).toBeLessThanOrEqual(11e9 * (1 + 1e-9));
       }
     }
   );
 
   it('maps powers to equal distances in log mode, with zero first', () => {
     const scale = createScale(values, 'log');
-    const at = [1, 10, 100, 1000].map(scale.position);
-    expect(at[1] - at[0]).toBeCloseTo(at[2] - at[1]);
-    expect(at[2] - at[1]).toBeCloseTo(at[3] - at[2]);
+    const positions = [1, 10, 100, 1000].map(scale.position);
+    expect(positions[1] - positions[0]).toBeCloseTo(
+      positions[2] - positions[1]
+    );
+    expect(positions[2] - positions[1]).toBeCloseTo(
+      positions[3] - positions[2]
+    );
     expect(scale.position(0)).toBe(0);
-    expect(at[0]).toBeGreaterThan(0);
-    expect(at[3]).toBe(1);
+    expect(positions[0]).toBeGreaterThan(0);
+    expect(positions[3]).toBe(1);
   });
 
   it('spreads distinct values evenly in rank mode', () => {

@@ -25,9 +25,9 @@ function toHex(rgb: readonly number[]): string {
 function stepsOf(colors: readonly string[]): string[] {
   const samples = colors.map(parseHex);
   return Array.from({ length: RAMP_STEPS }, (_, step) => {
-    const at = (step / (RAMP_STEPS - 1)) * (samples.length - 1);
-    const low = Math.min(samples.length - 2, Math.floor(at));
-    const share = at - low;
+    const position = (step / (RAMP_STEPS - 1)) * (samples.length - 1);
+    const low = Math.min(samples.length - 2, Math.floor(position));
+    const share = position - low;
     return toHex(
       samples[low].map(
         (part, i) => part * (1 - share) + samples[low + 1][i] * share
@@ -205,17 +205,17 @@ export function createScale(
     min: known[0] ?? NaN,
     max: known[known.length - 1] ?? NaN,
     position,
-    value: at => (known.length > 0 ? mapping.value(at) : NaN),
+    value: share => (known.length > 0 ? mapping.value(share) : NaN),
     color: value => {
-      const at = position(value);
-      return Number.isNaN(at) ? null : rampColor(at);
+      const share = position(value);
+      return Number.isNaN(share) ? null : rampColor(share);
     },
     ticks: count =>
       known.length === 0
         ? []
         : Array.from({ length: count }, (_, i) => {
-            const at = count > 1 ? i / (count - 1) : 1;
-            return { value: mapping.value(at), position: at };
+            const share = count > 1 ? i / (count - 1) : 1;
+            return { value: mapping.value(share), position: share };
           })
   };
 }
@@ -228,9 +228,9 @@ export function histogram(
 ): Int32Array {
   const keys: number[] = [];
   for (let i = 0; i < values.length; i++) {
-    const at = scale.position(values[i]);
-    if (!Number.isNaN(at)) {
-      keys.push(Math.min(bins - 1, Math.floor(at * bins)));
+    const share = scale.position(values[i]);
+    if (!Number.isNaN(share)) {
+      keys.push(Math.min(bins - 1, Math.floor(share * bins)));
     }
   }
   const { offsets } = groupBy(bins, keys, keys);

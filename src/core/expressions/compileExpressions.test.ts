@@ -37,20 +37,20 @@ describe('the shared fixture of the Python evaluator', () => {
     'gives the same values for binding %i',
     (_, { sizes, holds, inplace, values }) => {
       const { batch, ...rest } = sizes;
-      const found = expressions.evaluate({ 'batch size': batch, ...rest });
-      expect(found.problem === '').toBe(holds);
+      const evaluation = expressions.evaluate({ 'batch size': batch, ...rest });
+      expect(evaluation.problem === '').toBe(holds);
       const expected = values.map(text => (text === null ? NaN : Number(text)));
       if (!holds) {
-        expect(found.nodes.macs.every(Number.isNaN)).toBe(true);
-        expect(Object.values(found.totals).every(Number.isNaN)).toBe(true);
+        expect(evaluation.nodes.macs.every(Number.isNaN)).toBe(true);
+        expect(Object.values(evaluation.totals).every(Number.isNaN)).toBe(true);
         return;
       }
       for (const metric of EXPRESSION_METRICS) {
-        expect([...found.nodes[metric]]).toEqual(expected);
+        expect([...evaluation.nodes[metric]]).toEqual(expected);
       }
-      expect(found.totals.macs).toBe(expected[0]);
-      expect(found.totals.peak_activation_bytes_simple).toBe(expected[7]);
-      expect(found.totals.peak_activation_bytes).toBe(
+      expect(evaluation.totals.macs).toBe(expected[0]);
+      expect(evaluation.totals.peak_activation_bytes_simple).toBe(expected[7]);
+      expect(evaluation.totals.peak_activation_bytes).toBe(
         inplace ? expected[8] : NaN
       );
     }
@@ -90,8 +90,8 @@ describe('compileExpressions', () => {
   it('returns NaN for undefined results', () => {
     expect(value(['//', 'a', ['+', 'b', -3]])).toBeNaN();
     expect(value(['//', 'a', ['+', 'b', -3]], ['+', ['$', 0], 1])).toBeNaN();
-    const found = small([1], { macs: [0, -1], totals: { macs: -1 } });
-    const { nodes, totals } = found.evaluate({ a: 1, 'batch size': 1 });
+    const expressions = small([1], { macs: [0, -1], totals: { macs: -1 } });
+    const { nodes, totals } = expressions.evaluate({ a: 1, 'batch size': 1 });
     expect([...nodes.macs]).toEqual([1, NaN]);
     expect(totals.macs).toBeNaN();
   });
@@ -102,9 +102,9 @@ describe('compileExpressions', () => {
     { a: 0, 'batch size': 1 },
     { a: 1.5, 'batch size': 1 }
   ])('rejects sizes that are not positive integers: %o', sizes => {
-    const found = small(['a']).evaluate(sizes);
-    expect(found.problem).not.toBe('');
-    expect(found.totals.macs).toBeNaN();
+    const evaluation = small(['a']).evaluate(sizes);
+    expect(evaluation.problem).not.toBe('');
+    expect(evaluation.totals.macs).toBeNaN();
   });
 
   it('checks conditions at every evaluation', () => {
@@ -113,19 +113,19 @@ describe('compileExpressions', () => {
       inplace_conditions: [{ relation: 'nonzero', tree: 2 }],
       totals: { macs: 0, peak_activation_bytes: 0 }
     });
-    const at = (a: number) => {
-      const found = expressions.evaluate({ a, 'batch size': 1 });
+    const valuesFor = (a: number) => {
+      const evaluation = expressions.evaluate({ a, 'batch size': 1 });
       return [
-        found.problem === '',
-        found.totals.macs,
-        found.totals.peak_activation_bytes
+        evaluation.problem === '',
+        evaluation.totals.macs,
+        evaluation.totals.peak_activation_bytes
       ];
     };
-    expect(at(4)).toEqual([false, NaN, NaN]);
-    expect(at(5)).toEqual([true, 5, 5]);
-    expect(at(6)).toEqual([true, 6, NaN]);
-    expect(at(4)).toEqual([false, NaN, NaN]);
-    expect(at(7)).toEqual([true, 7, 7]);
+    expect(valuesFor(4)).toEqual([false, NaN, NaN]);
+    expect(valuesFor(5)).toEqual([true, 5, 5]);
+    expect(valuesFor(6)).toEqual([true, 6, NaN]);
+    expect(valuesFor(4)).toEqual([false, NaN, NaN]);
+    expect(valuesFor(7)).toEqual([true, 7, 7]);
   });
 
   it('rejects an unknown condition', () => {

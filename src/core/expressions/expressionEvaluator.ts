@@ -61,12 +61,12 @@ export class ExpressionEvaluator {
         this._states[tree] = EvaluatorState.Exact;
         continue;
       }
-      const found = this._rounded(tree);
-      this.values[tree] = found === null ? NaN : Number(found);
+      const rounded = this._rounded(tree);
+      this.values[tree] = rounded === null ? NaN : Number(rounded);
       this._states[tree] =
-        found === null ? EvaluatorState.None : EvaluatorState.Big;
-      if (found !== null) {
-        this._bigs.set(tree, found);
+        rounded === null ? EvaluatorState.None : EvaluatorState.Big;
+      if (rounded !== null) {
+        this._bigs.set(tree, rounded);
       }
     }
   }
@@ -75,9 +75,9 @@ export class ExpressionEvaluator {
   private _exact(tree: number): number {
     const { _code: code, _stack: stack, _starts: starts } = this;
     let top = -1;
-    for (let at = starts[tree]; at < starts[tree + 1]; at += 2) {
-      const argument = code[at + 1];
-      const op = code[at];
+    for (let factor = starts[tree]; factor < starts[tree + 1]; factor += 2) {
+      const argument = code[factor + 1];
+      const op = code[factor];
       if (op === Op.Number) {
         stack[++top] = this._constants[argument];
       } else if (op === Op.Symbol) {
@@ -111,9 +111,9 @@ export class ExpressionEvaluator {
   private _rounded(tree: number): bigint | null {
     const { _code: code, _starts: starts } = this;
     const stack: bigint[] = [];
-    for (let at = starts[tree]; at < starts[tree + 1]; at += 2) {
-      const argument = code[at + 1];
-      const op = code[at];
+    for (let factor = starts[tree]; factor < starts[tree + 1]; factor += 2) {
+      const argument = code[factor + 1];
+      const op = code[factor];
       if (op === Op.Number) {
         stack.push(this._big[argument]);
       } else if (op === Op.Symbol) {

@@ -12,14 +12,14 @@ describe('a subgraph whose iterations depend on a dimension', () => {
   it.each(fixture.loop.cases.map(item => [item.sizes, item] as const))(
     'has the costs and iterations of a new analysis: %o',
     (sizes, expected) => {
-      const found = Rebinder.of(within)!.rebind(sizes)!;
+      const rebound = Rebinder.of(within)!.rebind(sizes)!;
       for (const metric of ['macs', 'flops', 'runs'] as const) {
-        expect(found.nodes[metric]).toEqual(expected.nodes[metric]);
+        expect(rebound.nodes[metric]).toEqual(expected.nodes[metric]);
       }
-      const { metrics } = found;
+      const { metrics } = rebound;
       expect(metrics.total_macs).toBe(expected.metrics.total_macs);
       expect(metrics.by_op).toEqual(expected.metrics.by_op);
-      const macs = decodePayload(found).metrics.macs;
+      const macs = decodePayload(rebound).metrics.macs;
       expect(macs.reduce((a, b) => a + b, 0)).toBe(metrics.total_macs);
     }
   );
@@ -32,7 +32,7 @@ describe('a batch size fixed in the file', () => {
   it.each(fixture.fixed.cases.map(item => [item.batch, item] as const))(
     'gives the totals and shapes of an analysis of the rewritten model: %i',
     (batch, expected) => {
-      const found = Rebinder.of(fixed)!.rebind({ batch })!;
+      const rebound = Rebinder.of(fixed)!.rebind({ batch })!;
       for (const name of [
         'total_macs',
         'total_flops',
@@ -42,18 +42,18 @@ describe('a batch size fixed in the file', () => {
         'peak_activation_bytes_simple',
         'total_params'
       ] as const) {
-        expect(found.metrics[name], name).toEqual(expected.metrics[name]);
+        expect(rebound.metrics[name], name).toEqual(expected.metrics[name]);
       }
       const weight = fixed.tensors.name.indexOf('shape');
-      found.tensors.shape.forEach((at, tensor) => {
+      rebound.tensors.shape.forEach((shape, tensor) => {
         if (tensor !== weight) {
-          expect(found.shapes[at]).toEqual(expected.shapes[tensor]);
+          expect(rebound.shapes[shape]).toEqual(expected.shapes[tensor]);
         }
       });
       // The copies of the token count and the node that reads them.
-      const { read_bytes: read } = decodePayload(found).metrics;
-      expect(read.reduce((a, b) => a + b, 0)).toBe(found.metrics.read_bytes);
-      expect(found.dims).toEqual([{ ...fixed.batch!.dim, value: batch }]);
+      const { read_bytes: read } = decodePayload(rebound).metrics;
+      expect(read.reduce((a, b) => a + b, 0)).toBe(rebound.metrics.read_bytes);
+      expect(rebound.dims).toEqual([{ ...fixed.batch!.dim, value: batch }]);
     }
   );
 
@@ -72,11 +72,11 @@ describe('other dimensions', () => {
   it.each(fixture.cases.map(item => [item.sizes, item] as const))(
     'give the results of a new analysis: %o',
     (sizes, expected) => {
-      const found = Rebinder.of(payload)!.rebind(sizes)!;
+      const rebound = Rebinder.of(payload)!.rebind(sizes)!;
       for (const [metric, values] of Object.entries(expected.nodes)) {
-        expect(found.nodes[metric as 'macs']).toEqual(values);
+        expect(rebound.nodes[metric as 'macs']).toEqual(values);
       }
-      const { metrics } = found;
+      const { metrics } = rebound;
       for (const name of [
         'total_macs',
         'total_flops',
@@ -89,11 +89,11 @@ describe('other dimensions', () => {
       ] as const) {
         expect(metrics[name], name).toEqual(expected.metrics[name]);
       }
-      expect(found.tensors.shape.map(at => found.shapes[at])).toEqual(
+      expect(rebound.tensors.shape.map(shape => rebound.shapes[shape])).toEqual(
         expected.shapes
       );
-      expect(found.timeline).toEqual(expected.timeline);
-      expect(found.dims.map(dim => dim.value)).toEqual([
+      expect(rebound.timeline).toEqual(expected.timeline);
+      expect(rebound.dims.map(dim => dim.value)).toEqual([
         sizes.batch,
         sizes.seq
       ]);
@@ -126,9 +126,9 @@ describe('other dimensions', () => {
     const last = timeline!.tensor_last.map(step => (step < 0 ? step : end));
     const wrong = { ...timeline!, tensor_last: last };
     const rebinder = Rebinder.of({ ...payload, timeline: wrong })!;
-    const found = rebinder.rebind({ batch: 3, seq: 7 })!;
-    expect(found.timeline).toBeNull();
-    expect(found.diagnostics.at(-1)?.message).toContain('memory over time');
+    const rebound = rebinder.rebind({ batch: 3, seq: 7 })!;
+    expect(rebound.timeline).toBeNull();
+    expect(rebound.diagnostics.at(-1)?.message).toContain('memory over time');
   });
 
   it('give values that were unknown only for lack of dimensions', () => {
@@ -140,9 +140,9 @@ describe('other dimensions', () => {
       free.nodes.reason[String(node)] = 'a size is free';
     }
     const trees = free.expressions!.shapes;
-    const isFree = (at: number): boolean => trees[at].length > 0;
-    free.shapes = free.shapes.map((shape, at) =>
-      isFree(at) ? shape!.map(() => 'batch') : shape
+    const isFree = (shape: number): boolean => trees[shape].length > 0;
+    free.shapes = free.shapes.map((shape, index) =>
+      isFree(index) ? shape!.map(() => 'batch') : shape
     );
     const { shape } = free.tensors;
     free.coverage = {
@@ -150,15 +150,15 @@ describe('other dimensions', () => {
       nodes_known: whole - 2,
       nodes: (whole - 2) / free.coverage.nodes_total,
       macs: 0.5,
-      shapes: shape.filter(at => !isFree(at)).length / shape.length,
+      shapes: shape.filter(shape => !isFree(shape)).length / shape.length,
       reasons: { 'a size is free': 2 }
     };
     const sizes = { batch: 5, seq: 9 };
-    const [found, wanted] = [free, payload].map(
-      one => Rebinder.of(one)!.rebind(sizes)!.coverage
+    const [actual, expected] = [free, payload].map(
+      graph => Rebinder.of(graph)!.rebind(sizes)!.coverage
     );
-    expect(wanted).toEqual(payload.coverage);
-    expect(found).toEqual(wanted);
+    expect(expected).toEqual(payload.coverage);
+    expect(actual).toEqual(expected);
   });
 
   it('require every dimension', () => {
@@ -179,8 +179,8 @@ describe('other dimensions', () => {
     const rebinder = Rebinder.of(bounded)!;
     const { total_macs: macs } = rebinder.rebind({ batch: 2, seq: 8 })!.metrics;
     expect(macs).toBeGreaterThan(0);
-    const found = rebinder.rebind({ batch: 2, seq: 9 })!;
-    const { metrics, nodes, runnable, coverage, dims } = found;
+    const rebound = rebinder.rebind({ batch: 2, seq: 9 })!;
+    const { metrics, nodes, runnable, coverage, dims } = rebound;
     for (const name of [
       'total_macs',
       'total_flops',
@@ -197,8 +197,8 @@ describe('other dimensions', () => {
     expect(coverage.nodes).toBe(0);
     expect(runnable.reason).toMatch(/do not fit/);
     expect(dims.map(dim => dim.value)).toEqual([2, 9]);
-    expect(found.timeline).toBeNull();
-    const values = decodePayload(found).metrics.macs;
+    expect(rebound.timeline).toBeNull();
+    const values = decodePayload(rebound).metrics.macs;
     expect([...values].every(Number.isNaN)).toBe(true);
     expect(rebinder.rebind({ batch: 2, seq: 7 })!.metrics.total_macs).not.toBe(
       macs

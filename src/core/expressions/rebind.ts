@@ -120,18 +120,18 @@ export class Rebinder {
       // The file's own batch: a rewritten model may copy tensors that all items share.
       return payload;
     }
-    const found = this._expressions.evaluate(sizes);
-    if (found.problem) {
+    const evaluation = this._expressions.evaluate(sizes);
+    if (evaluation.problem) {
       return this._withUnknowns(sizes, given);
     }
-    if (PEAKS.some(name => Number.isNaN(found.totals[name]))) {
+    if (PEAKS.some(name => Number.isNaN(evaluation.totals[name]))) {
       return null;
     }
     const { nodes, metrics } = payload;
     const columns = Object.fromEntries(
       EXPRESSION_METRICS.map(metric => [
         metric,
-        Array.from(found.nodes[metric], known)
+        Array.from(evaluation.nodes[metric], known)
       ])
     );
     const rebound: GraphPayload = {
@@ -143,13 +143,13 @@ export class Rebinder {
         ...nodes,
         ...columns,
         runs: Object.fromEntries(
-          Object.entries(found.runs).filter(([, runs]) => runs !== 1)
+          Object.entries(evaluation.runs).filter(([, runs]) => runs !== 1)
         )
       },
       shapes: this._shapes(sizes),
       metrics: {
         ...metrics,
-        ...totalsOf(found)
+        ...totalsOf(evaluation)
       },
       memory: {
         ...payload.memory,
@@ -256,10 +256,10 @@ export class Rebinder {
   private _shapes(sizes: Readonly<Record<string, number>>): Shapes {
     const { totals } = this._shapeTrees.evaluate(sizes);
     const trees = this._trees;
-    return this._payload.shapes.map((shape, at) =>
-      shape === null || !trees[at]?.length
+    return this._payload.shapes.map((shape, index) =>
+      shape === null || !trees[index]?.length
         ? shape
-        : trees[at].map(tree => known(totals[String(tree)]))
+        : trees[index].map(tree => known(totals[String(tree)]))
     );
   }
 
@@ -337,7 +337,7 @@ function coverageOf(
     }
   });
   const sized = ({ shapes }: GraphPayload): number =>
-    tensors.shape.filter(at => isSized(shapes[at])).length;
+    tensors.shape.filter(shape => isSized(shapes[shape])).length;
   const [was, is] = [sized(before), sized(after)];
   const total =
     was > 0 ? Math.round(was / coverage.shapes) : tensors.shape.length;
@@ -352,13 +352,13 @@ function coverageOf(
   };
 }
 
-function totalsOf(found: IEvaluation): Partial<GraphPayload['metrics']> {
+function totalsOf(evaluation: IEvaluation): Partial<GraphPayload['metrics']> {
   const totals: Record<string, number | null> = {};
   for (const [name, key] of Object.entries(TOTALS)) {
-    totals[name] = known(found.totals[key]);
+    totals[name] = known(evaluation.totals[key]);
   }
   for (const name of PEAKS) {
-    totals[name] = known(found.totals[name]);
+    totals[name] = known(evaluation.totals[name]);
   }
   return totals;
 }

@@ -44,34 +44,37 @@ const BOUNDS: Readonly<Record<string, string>> = {
   '': ''
 };
 
-const same = (found: number, wanted: number | null | undefined): void => {
-  if (wanted === null || wanted === undefined) {
-    expect(found).toBeNaN();
+const same = (actual: number, expected: number | null | undefined): void => {
+  if (expected === null || expected === undefined) {
+    expect(actual).toBeNaN();
   } else {
-    expect(Math.abs(found - wanted)).toBeLessThanOrEqual(1e-12 * wanted);
+    expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1e-12 * expected);
   }
 };
 
 describe('times of all devices', () => {
   it.each(Object.keys(payloads))('%s: equal those of the library', name => {
     const model = modelOf(payloads[name]);
-    for (const one of cases.filter(({ payload }) => payload === name)) {
-      const times = new DeviceTimes(model, one.runtime);
-      const found = times.of(devices.id.indexOf(one.device), one.precision);
-      if (!one.kernels) {
-        expect(found).toBeNull();
+    for (const testCase of cases.filter(({ payload }) => payload === name)) {
+      const times = new DeviceTimes(model, testCase.runtime);
+      const actual = times.of(
+        devices.id.indexOf(testCase.device),
+        testCase.precision
+      );
+      if (!testCase.kernels) {
+        expect(actual).toBeNull();
         continue;
       }
-      same(found!.seconds, one.seconds);
-      same(found!.low, one.low);
-      same(found!.high, one.high);
-      same(found!.ideal, one.ideal);
-      if (one.required !== undefined) {
-        same(found!.required, one.required);
+      same(actual!.seconds, testCase.seconds);
+      same(actual!.low, testCase.low);
+      same(actual!.high, testCase.high);
+      same(actual!.ideal, testCase.ideal);
+      if (testCase.required !== undefined) {
+        same(actual!.required, testCase.required);
       }
-      expect(found!.label).toBe(one.label);
-      expect(found!.unknown).toBe(one.unknown);
-      expect(BOUNDS[found!.bound]).toBe(one.bottleneck);
+      expect(actual!.label).toBe(testCase.label);
+      expect(actual!.unknown).toBe(testCase.unknown);
+      expect(BOUNDS[actual!.bound]).toBe(testCase.bottleneck);
     }
   });
 
@@ -79,10 +82,10 @@ describe('times of all devices', () => {
     const convnet = modelOf(payloads['convnet']);
     const all = new DeviceTimes(convnet).all();
     expect(all).toHaveLength(devices.id.length);
-    devices.id.forEach((device, at) => {
+    devices.id.forEach((device, index) => {
       const single = latencyOf(convnet, { device, precision: '' });
-      expect(all[at]?.precision).toBe(single?.precision);
-      same(all[at]?.seconds ?? Number.NaN, single?.seconds);
+      expect(all[index]?.precision).toBe(single?.precision);
+      same(all[index]?.seconds ?? Number.NaN, single?.seconds);
     });
   });
 

@@ -148,9 +148,10 @@ function groupKernels(
 ): IKernelGroup[] {
   const kinds = new Map<string, IKernelGroup>();
   part.kernels.kind.forEach((kind, kernel) => {
-    const one = work.of(kernel);
+    const workload = work.of(kernel);
     const isGuess = kind >= KERNEL.recurrent || work.isRouted(kernel);
-    const { runs, flops, weights, activations, m, n, k, steps, inputs } = one;
+    const { runs, flops, weights, activations, m, n, k, steps, inputs } =
+      workload;
     const key = [
       kind,
       isGuess,
@@ -168,7 +169,7 @@ function groupKernels(
     if (same) {
       same.count++;
     } else {
-      kinds.set(key, { work: one, isGuess, count: 1 });
+      kinds.set(key, { work: workload, isGuess, count: 1 });
     }
   });
   return [...kinds.values()];

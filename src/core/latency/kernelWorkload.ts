@@ -16,9 +16,9 @@ function kernelMacs(model: IGraphModel, part: HardwarePart): Float64Array {
   const { kind, node } = part.kernels;
   const macs = new Float64Array(kind.length);
   const count = Math.min(model.nodeCount, node.length);
-  for (let at = 0; at < count; at++) {
-    if (node[at] >= 0) {
-      macs[node[at]] += macsOf(model, at);
+  for (let index = 0; index < count; index++) {
+    if (node[index] >= 0) {
+      macs[node[index]] += macsOf(model, index);
     }
   }
   return macs;
@@ -36,20 +36,20 @@ interface IExpert {
 
 /** Expert kernels, by kernel index. */
 function expertsOf(part: HardwarePart): ReadonlyMap<number, IExpert> {
-  const found = new Map<number, IExpert>();
+  const experts = new Map<number, IExpert>();
   for (const { router, chosen, dims, kernels, macs, depth } of part.kernels
     .routed ?? []) {
-    kernels.forEach((kernel, at) =>
-      found.set(kernel, {
+    kernels.forEach((kernel, index) =>
+      experts.set(kernel, {
         router,
         chosen,
         dims,
-        macs: macs[at],
-        depth: depth[at]
+        macs: macs[index],
+        depth: depth[index]
       })
     );
   }
-  return found;
+  return experts;
 }
 
 export class KernelWorkloads {
@@ -152,8 +152,8 @@ export class KernelWorkloads {
     const { shapes, tensors } = this._model.payload;
     const [axis, k] = [axes[kernel], groups[kernel]];
     const known = shapes[tensors.shape[input]]?.length === 3 && axis < 2;
-    const size = (at: number): number =>
-      known ? this._size(input, at) : Number.NaN;
+    const size = (axis: number): number =>
+      known ? this._size(input, axis) : Number.NaN;
     const [steps, m, inputs] = [size(axis), size(1 - axis), size(2)];
     const executed = steps * m * (inputs + k);
     return { steps, m, inputs, k, n: executed === 0 ? 0 : macs / executed };
@@ -215,16 +215,16 @@ export class KernelWorkloads {
     const { n_axis: axis, groups } = this._part.kernels;
     const elements = this._bytes.elements(tensor);
     const producer = this._model.tensorProducer[tensor];
-    const one = macsOf(this._model, producer);
-    if (elements === 0 || macs === 0 || one === 0) {
+    const producerMacs = macsOf(this._model, producer);
+    if (elements === 0 || macs === 0 || producerMacs === 0) {
       // Nothing to multiply, so no tiles.
       return { m: 0, n: 0, k: 0 };
     }
     const size = this._size(tensor, axis[kernel]);
     return {
       m: elements / size,
-      n: ((size / groups[kernel]) * macs) / one,
-      k: one / elements
+      n: ((size / groups[kernel]) * macs) / producerMacs,
+      k: producerMacs / elements
     };
   }
 
@@ -264,11 +264,19 @@ export class KernelWorkloads {
       const side = this._bytes.isWeight(tensor) ? 'weights' : 'activations';
       sums[side] += this._bytes.bytes(tensor, dims);
     };
-    for (let at = read_offsets[kernel]; at < read_offsets[kernel + 1]; at++) {
-      add(reads[at]);
+    for (
+      let index = read_offsets[kernel];
+      index < read_offsets[kernel + 1];
+      index++
+    ) {
+      add(reads[index]);
     }
-    for (let at = write_offsets[kernel]; at < write_offsets[kernel + 1]; at++) {
-      add(writes[at]);
+    for (
+      let index = write_offsets[kernel];
+      index < write_offsets[kernel + 1];
+      index++
+    ) {
+      add(writes[index]);
     }
     return sums;
   }

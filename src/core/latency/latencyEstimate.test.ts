@@ -53,11 +53,11 @@ const models = new Map(
   ])
 );
 
-const same = (found: number, wanted: number | null | undefined): void => {
-  if (wanted === null || wanted === undefined) {
-    expect(found).toBeNaN();
+const same = (actual: number, expected: number | null | undefined): void => {
+  if (expected === null || expected === undefined) {
+    expect(actual).toBeNaN();
   } else {
-    expect(Math.abs(found - wanted)).toBeLessThanOrEqual(1e-12 * wanted);
+    expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1e-12 * expected);
   }
 };
 
@@ -70,38 +70,40 @@ describe('the shared fixture', () => {
       -1, 0, 1, 2, 3, 4, 5, 6, 7, 8
     ]);
     const { cases } = fixture;
-    expect(cases.some(one => one.seconds === null && !one.kernels)).toBe(true);
-    expect(cases.some(one => (one.unknown ?? 0) > 0)).toBe(true);
+    expect(
+      cases.some(testCase => testCase.seconds === null && !testCase.kernels)
+    ).toBe(true);
+    expect(cases.some(testCase => (testCase.unknown ?? 0) > 0)).toBe(true);
     expect(cases.length).toBeGreaterThan(500);
   });
 
   it.each([...models.keys()])('%s', name => {
     const model = models.get(name)!;
-    const own = fixture.cases.filter(one => one.payload === name);
+    const own = fixture.cases.filter(testCase => testCase.payload === name);
     expect(own.length).toBeGreaterThan(10);
-    for (const one of own) {
-      const { device, precision, runtime } = one;
-      const found = latencyOf(model, { device, precision, runtime });
-      expect(found?.part.runtime ?? runtime).toBe(
-        runtime ?? (found ? 'tensorrt' : undefined)
+    for (const testCase of own) {
+      const { device, precision, runtime } = testCase;
+      const latency = latencyOf(model, { device, precision, runtime });
+      expect(latency?.part.runtime ?? runtime).toBe(
+        runtime ?? (latency ? 'tensorrt' : undefined)
       );
-      if (!one.kernels) {
-        expect(found, `${device} ${precision}`).toBeNull();
+      if (!testCase.kernels) {
+        expect(latency, `${device} ${precision}`).toBeNull();
         continue;
       }
-      expect(found, `${device} ${precision}`).not.toBeNull();
-      one.kernels.forEach((seconds, kernel) =>
-        same(found!.kernels[kernel], seconds)
+      expect(latency, `${device} ${precision}`).not.toBeNull();
+      testCase.kernels.forEach((seconds, kernel) =>
+        same(latency!.kernels[kernel], seconds)
       );
-      same(found!.seconds, one.seconds);
-      same(found!.low, one.low);
-      same(found!.high, one.high);
-      same(found!.ideal, one.ideal);
-      if (one.required !== undefined) {
-        same(found!.required, one.required);
+      same(latency!.seconds, testCase.seconds);
+      same(latency!.low, testCase.low);
+      same(latency!.high, testCase.high);
+      same(latency!.ideal, testCase.ideal);
+      if (testCase.required !== undefined) {
+        same(latency!.required, testCase.required);
       }
-      expect(found!.label).toBe(one.label);
-      expect(found!.unknown).toBe(one.unknown);
+      expect(latency!.label).toBe(testCase.label);
+      expect(latency!.unknown).toBe(testCase.unknown);
     }
   });
 });

@@ -15,7 +15,7 @@ export function deviceOf(part: HardwarePart, id: string): number {
 
 /** The hardware section for another runtime; unchanged if the payload does not list that runtime. */
 export function inRuntime(part: HardwarePart, id = ''): HardwarePart {
-  const other = (part.runtimes ?? []).find(one => one.id === id);
+  const other = (part.runtimes ?? []).find(runtime => runtime.id === id);
   if (!other) {
     return part;
   }
@@ -163,9 +163,9 @@ export function latencyOf(
     () => new Float64Array(count)
   );
   for (let kernel = 0; kernel < count; kernel++) {
-    const one = work.of(kernel);
-    const time = kernelTime(one, rates);
-    times[kernel] = one.runs;
+    const workload = work.of(kernel);
+    const time = kernelTime(workload, rates);
+    times[kernel] = workload.runs;
     kernels[kernel] = time.seconds;
     compute[kernel] = time.compute;
     memory[kernel] = time.memory;
@@ -174,12 +174,12 @@ export function latencyOf(
   const isKnown = (seconds: number): boolean => !Number.isNaN(seconds);
   const issued =
     hostLaunchSeconds(rates) *
-    sumOf(times.filter((_, at) => isKnown(kernels[at])));
+    sumOf(times.filter((_, index) => isKnown(kernels[index])));
   if (issued > sumOf(kernels.filter(isKnown))) {
     // The host is slower than the device: every kernel takes as long as its launch.
-    kernels.forEach((seconds, at) => {
-      kernels[at] = isKnown(seconds)
-        ? hostLaunchSeconds(rates) * times[at]
+    kernels.forEach((seconds, index) => {
+      kernels[index] = isKnown(seconds)
+        ? hostLaunchSeconds(rates) * times[index]
         : seconds;
     });
   }

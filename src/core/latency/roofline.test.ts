@@ -31,19 +31,21 @@ describe('roofline', () => {
       hardware: { ...payload.hardware!, devices, model }
     });
     for (const { device, precision, kernels } of cases.filter(
-      one => one.payload === name
+      testCase => testCase.payload === name
     )) {
       const choice = { device, precision };
-      const found = rooflineOf(graph, choice);
+      const roofline = rooflineOf(graph, choice);
       const latency = latencyOf(graph, choice);
-      if (!kernels || !found || !latency) {
-        expect(found === null || Boolean(kernels)).toBe(true);
+      if (!kernels || !roofline || !latency) {
+        expect(roofline === null || Boolean(kernels)).toBe(true);
         continue;
       }
-      const at = devices.id.indexOf(device);
-      expect(found.peak).toBe(devices.peaks[precision || found.precision][at]);
-      expect(found.bandwidth).toBe(devices.bandwidth_bytes_per_s[at]);
-      for (const point of found.points) {
+      const index = devices.id.indexOf(device);
+      expect(roofline.peak).toBe(
+        devices.peaks[precision || roofline.precision][index]
+      );
+      expect(roofline.bandwidth).toBe(devices.bandwidth_bytes_per_s[index]);
+      for (const point of roofline.points) {
         expect(point.seconds).toBe(latency.kernels[point.kernel]);
         expect(point.rate).toBeCloseTo(point.flops / point.seconds, 0);
         expect(point.intensity).toBe(point.flops / point.bytes);
@@ -51,16 +53,16 @@ describe('roofline', () => {
           graph.payload.hardware!.kernels.anchor[point.kernel]
         );
       }
-      const times = found.points.map(({ seconds }) => seconds);
+      const times = roofline.points.map(({ seconds }) => seconds);
       expect(times).toEqual([...times].sort((a, b) => b - a));
-      const all = found.points.length + found.moving + found.unknown;
+      const all = roofline.points.length + roofline.moving + roofline.unknown;
       expect(all).toBe(graph.payload.hardware!.kernels.kind.length);
     }
   });
 
   it('uses the launch times of a host slower than the device', () => {
     const [name, payload] = Object.entries(payloads)[0];
-    const one = cases.find(
+    const testCase = cases.find(
       ({ payload: of, device, kernels }) =>
         of === name && kernels && device === 'a100-sxm4-40gb'
     )!;
@@ -69,10 +71,10 @@ describe('roofline', () => {
       ...payload,
       hardware: { ...payload.hardware!, devices, model: slow }
     });
-    const { device, precision } = one;
-    const found = rooflineOf(graph, { device, precision })!;
-    expect(found.points.length).toBeGreaterThan(0);
-    for (const { seconds, bound } of found.points) {
+    const { device, precision } = testCase;
+    const roofline = rooflineOf(graph, { device, precision })!;
+    expect(roofline.points.length).toBeGreaterThan(0);
+    for (const { seconds, bound } of roofline.points) {
       expect(seconds).toBeGreaterThanOrEqual(1);
       expect(bound).toBe('overhead');
     }

@@ -67,12 +67,12 @@ export function rooflineOf(
   const points: IRoofPoint[] = [];
   let [moving, unknown] = [0, 0];
   part.kernels.kind.forEach((_, kernel) => {
-    const one = work.of(kernel);
-    const time = kernelTime(one, rates);
+    const workload = work.of(kernel);
+    const time = kernelTime(workload, rates);
     // If the host is slower than the device, each kernel takes as long as its launch.
     const seconds = latency?.kernels[kernel] ?? Number.NaN;
-    const flops = one.runs * one.flops;
-    const moved = one.runs * (one.weights + one.activations);
+    const flops = workload.runs * workload.flops;
+    const moved = workload.runs * (workload.weights + workload.activations);
     if (Number.isNaN(seconds + moved)) {
       unknown += 1;
     } else if (!(flops > 0 && moved > 0 && seconds > 0)) {

@@ -41,9 +41,9 @@ describe('sizes of a sweep', () => {
     ]);
     expect(sizesToTry(dim('seq', 1))).toEqual([1, 2, 4, 8]);
     for (let size = 1; size < 400; size++) {
-      const found = sizesToTry(dim('seq', size));
-      expect(found).toContain(size);
-      expect(found.every(other => Number.isInteger(other) && other > 0)).toBe(
+      const sizes = sizesToTry(dim('seq', size));
+      expect(sizes).toContain(size);
+      expect(sizes.every(other => Number.isInteger(other) && other > 0)).toBe(
         true
       );
     }
@@ -63,7 +63,7 @@ describe('sizes of a sweep', () => {
       expect(readSizes(bad)).toBeNull();
     }
     expect(
-      readSizes(Array.from({ length: 65 }, (_, at) => at + 1).join())
+      readSizes(Array.from({ length: 65 }, (_, index) => index + 1).join())
     ).toBeNull();
   });
 });

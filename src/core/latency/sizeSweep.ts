@@ -45,20 +45,20 @@ export function isBatch({ name }: Pick<DimInfo, 'name'>): boolean {
  */
 export function sizesToTry(dim: DimInfo): number[] {
   const now = dim.value ?? dim.suggested ?? 1;
-  const found = new Set([now]);
+  const sizes = new Set([now]);
   if (isBatch(dim)) {
     for (let size = 1; size <= MAX_BATCH; size *= 2) {
-      found.add(size);
+      sizes.add(size);
     }
   } else {
     for (let size = now; size % 2 === 0 && size > now / 16; size /= 2) {
-      found.add(size / 2);
+      sizes.add(size / 2);
     }
     for (let times = 2; times <= 8; times *= 2) {
-      found.add(now * times);
+      sizes.add(now * times);
     }
   }
-  return [...found].sort((a, b) => a - b);
+  return [...sizes].sort((a, b) => a - b);
 }
 
 /** Parses sizes such as `1, 2, 4`; null if one is invalid or there are too many. */
@@ -68,8 +68,8 @@ export function readSizes(text: string): number[] | null {
     /^\d{1,10}$/.test(word) ? Number(word) : Number.NaN
   );
   const ok = sizes.every(size => size >= 1 && size <= 2 ** 31);
-  const found = [...new Set(sizes)].sort((a, b) => a - b);
-  return ok && found.length > 0 && found.length <= MAX_POINTS ? found : null;
+  const sorted = [...new Set(sizes)].sort((a, b) => a - b);
+  return ok && sorted.length > 0 && sorted.length <= MAX_POINTS ? sorted : null;
 }
 
 const known = (value: number | null | undefined): number => value ?? Number.NaN;
@@ -127,7 +127,7 @@ export function unknownPoint(size: number, reason: string): ISweepPoint {
  */
 export function bestOf(points: readonly ISweepPoint[]): number {
   let best = -1;
-  points.forEach((point, at) => {
+  points.forEach((point, index) => {
     const { itemsPerSecond, time, fits } = point;
     if (fits === false || !(itemsPerSecond > 0)) {
       return;
@@ -138,7 +138,7 @@ export function bestOf(points: readonly ISweepPoint[]): number {
       itemsPerSecond > most ||
       (ties && time!.seconds < points[best].time!.seconds)
     ) {
-      best = at;
+      best = index;
     }
   });
   return best;

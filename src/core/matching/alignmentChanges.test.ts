@@ -8,17 +8,17 @@ function chain(quantized: boolean): IGroupTree {
   const b = new PayloadBuilder('net');
   const scope = ['m:M'];
   let x = b.input('x');
-  const one = (op: string, at = scope): void => {
-    x = b.add(op, [x], { scope: at })[0];
+  const addNode = (op: string, nodeScope = scope): void => {
+    x = b.add(op, [x], { scope: nodeScope })[0];
   };
   if (quantized) {
-    one('QuantizeLinear');
-    one('DequantizeLinear');
+    addNode('QuantizeLinear');
+    addNode('DequantizeLinear');
   }
-  one('Conv');
-  one('Relu');
-  one('Abs', ['m:M', 'tail:T']);
-  one(quantized ? 'Pad' : 'Neg', ['m:M', 'tail:T']);
+  addNode('Conv');
+  addNode('Relu');
+  addNode('Abs', ['m:M', 'tail:T']);
+  addNode(quantized ? 'Pad' : 'Neg', ['m:M', 'tail:T']);
   b.output(x);
   return buildTree(decodePayload(b.finish()));
 }
@@ -37,17 +37,19 @@ const matched = (columns: IAlignmentColumns = GIVEN) =>
   matchGiven(chain(false), chain(true), columns);
 
 test('every node of a pair has a counterpart; the main node comes first', () => {
-  const found = matched()!;
-  expect([0, 1, 2].map(node => found.counterpart(0, node))).toEqual([2, 3, -1]);
-  expect([0, 1, 2, 3, 4].map(node => found.counterpart(1, node))).toEqual([
+  const matching = matched()!;
+  expect([0, 1, 2].map(node => matching.counterpart(0, node))).toEqual([
+    2, 3, -1
+  ]);
+  expect([0, 1, 2, 3, 4].map(node => matching.counterpart(1, node))).toEqual([
     0, 0, 0, 1, -1
   ]);
-  expect(found.rule(0, 0)).toBe('structure');
-  expect([found.only(0), found.only(1)]).toEqual([
+  expect(matching.rule(0, 0)).toBe('structure');
+  expect([matching.only(0), matching.only(1)]).toEqual([
     [2, 3],
     [4, 5]
   ]);
-  expect(found.counts.only).toEqual([2, 2]);
+  expect(matching.counts.only).toEqual([2, 2]);
 });
 
 test('blocks combine the states of their nodes', () => {
@@ -86,8 +88,8 @@ test.each([
   ['fused and precision', 0b1100, 'fused'],
   ['nothing', 0, 'same']
 ])('%s gives one state', (_, bits, state) => {
-  const found = matched({ ...GIVEN, changes: [bits, 0] });
-  expect(found?.changes?.state(0, 0)).toBe(state);
+  const matching = matched({ ...GIVEN, changes: [bits, 0] });
+  expect(matching?.changes?.state(0, 0)).toBe(state);
 });
 
 test('columns of other models are rejected', () => {

@@ -31,7 +31,7 @@ export const CHANGE_STATES = [
 export type ChangeState = (typeof CHANGE_STATES)[number];
 
 const [NONE, SAME, PRECISION, FUSED, CHANGED, ONLY] = CHANGE_STATES.map(
-  (_, at) => at
+  (_, index) => index
 );
 
 export interface IChanges {
@@ -63,9 +63,9 @@ function members(
   pairOf: readonly number[],
   count: number
 ): readonly (readonly number[])[] {
-  const found: number[][] = Array.from({ length: count }, () => []);
-  pairOf.forEach((pair, node) => found[pair]?.push(node));
-  return found;
+  const changes: number[][] = Array.from({ length: count }, () => []);
+  pairOf.forEach((pair, node) => changes[pair]?.push(node));
+  return changes;
 }
 
 /**
@@ -135,7 +135,7 @@ export class Changes implements IChanges {
 
   kinds(side: Side, entity: number): readonly string[] {
     const bits = this._bits[side][entity] ?? 0;
-    return this._given.kinds.filter((_, at) => (bits >> at) & 1);
+    return this._given.kinds.filter((_, bit) => (bits >> bit) & 1);
   }
 
   pair(side: Side, node: number): number {
@@ -146,7 +146,7 @@ export class Changes implements IChanges {
     const { nodeCount } = this._trees[side].model;
     return this._states[side]
       .subarray(0, nodeCount)
-      .map(one => (one > SAME ? 1 : 0));
+      .map(state => (state > SAME ? 1 : 0));
   }
 
   private _column(side: Side): readonly number[] {
@@ -214,7 +214,7 @@ function bitsOf(
   names: readonly string[]
 ): number {
   return names.reduce((bits, name) => {
-    const at = kinds.indexOf(name);
-    return at < 0 ? bits : bits | (1 << at);
+    const index = kinds.indexOf(name);
+    return index < 0 ? bits : bits | (1 << index);
   }, 0);
 }

@@ -14,8 +14,8 @@ const MIN_SHARED = 0.6;
 
 /** `BertLayer` of `BertLayer ×12`: a repeat with another number of instances is still the same repeat. */
 function labelWithoutCount(label: string): string {
-  const at = label.lastIndexOf(' ×');
-  return at < 0 ? label : label.slice(0, at);
+  const position = label.lastIndexOf(' ×');
+  return position < 0 ? label : label.slice(0, position);
 }
 
 /** Pairs of groups whose path occurs exactly once on each side. */
@@ -41,14 +41,14 @@ function pathPairs(trees: Trees): [number, number][] {
       holder.set(own[group], holder.has(own[group]) ? -2 : group);
     }
   }
-  const found: [number, number][] = [];
+  const pairs: [number, number][] = [];
   for (const [path, left] of holders[0]) {
     const right = holders[1].get(path) ?? -1;
     if (left >= 0 && right >= 0) {
-      found.push([left, right]);
+      pairs.push([left, right]);
     }
   }
-  return found;
+  return pairs;
 }
 
 /**
@@ -66,8 +66,8 @@ function sampleCounterparts(
   const taken = Math.min(MAX_SAMPLED_MEMBERS, count);
   const positions: number[] = [];
   for (let i = 0; i < taken; i++) {
-    const at = groupStart[group] + Math.floor((i * count) / taken);
-    const other = pairs.to[side][nodeOrder[at]];
+    const position = groupStart[group] + Math.floor((i * count) / taken);
+    const other = pairs.to[side][nodeOrder[position]];
     if (other >= 0 && nodePosition[other] >= 0) {
       positions.push(nodePosition[other]);
     }

@@ -88,8 +88,8 @@ describe('a removed layer', () => {
   test('numbers in names are used when matching by name', () => {
     const left = network({ layers: 5 });
     const right = network({ layers: 5, without: 2 });
-    const found = counterparts(left, right, 'name');
-    expect(found.slice(6, 9)).toEqual([6, 7, 8]);
+    const nodes = counterparts(left, right, 'name');
+    expect(nodes.slice(6, 9)).toEqual([6, 7, 8]);
     expect(MATCHERS.name(left, right).rule(0, 6)).toBe('name');
   });
 
@@ -114,11 +114,11 @@ describe('a removed layer', () => {
       matching.counterpart(0, left.model.nodeCount + group) -
       right.model.nodeCount;
     const labels = left.groupLabel.map((label, group) => {
-      const found = other(group);
-      return [label, right.groupLabel[found] ?? ''];
+      const counterpart = other(group);
+      return [label, right.groupLabel[counterpart] ?? ''];
     });
-    for (const [label, found] of labels) {
-      expect(found).toBe(label.includes('layer.2') ? '' : label);
+    for (const [label, expected] of labels) {
+      expect(expected).toBe(label.includes('layer.2') ? '' : label);
     }
     expect(labels.length).toBeGreaterThan(4);
   });
@@ -187,9 +187,9 @@ test('a wrapper under another name is the same module', () => {
     b.output(x);
     return buildTree(decodePayload(b.finish()));
   };
-  const found = MATCHERS.tag(wrapped('model'), wrapped('wrapper'));
-  expect(found.counts.matched).toBe(4);
-  expect(found.rule(1, 2)).toBe('module');
+  const matching = MATCHERS.tag(wrapped('model'), wrapped('wrapper'));
+  expect(matching.counts.matched).toBe(4);
+  expect(matching.rule(1, 2)).toBe('module');
 });
 
 test('pairs are guesses if a module has fewer nodes of an operator', () => {
@@ -237,8 +237,8 @@ test('tensors match by output of the counterpart, inputs by name', () => {
   const matching = MATCHERS.auto(left, right);
   const { model } = left;
   const output = model.outputs[model.outputOffsets[5]];
-  const found = matching.tensor(0, output);
-  expect(right.model.tensorProducer[found]).toBe(2);
+  const tensor = matching.tensor(0, output);
+  expect(right.model.tensorProducer[tensor]).toBe(2);
   expect(right.model.tensorName(matching.tensor(0, 0))).toBe('x');
   const removed = model.outputs[model.outputOffsets[0]];
   expect(matching.tensor(0, removed)).toBe(-1);

@@ -100,8 +100,8 @@ class Matching implements IMatching {
     const producer = here.tensorProducer[tensor];
     if (producer < 0) {
       const name = here.tensorName(tensor);
-      const found = there.payload.tensors.name.indexOf(name);
-      return found >= 0 && there.tensorProducer[found] < 0 ? found : -1;
+      const match = there.payload.tensors.name.indexOf(name);
+      return match >= 0 && there.tensorProducer[match] < 0 ? match : -1;
     }
     const other = this._pairs.to[side][producer];
     const from = here.outputOffsets[producer];

@@ -43,16 +43,16 @@ function scopePaths(
   top: number
 ): Int32Array {
   const { parent, label, origin } = model.payload.scopes;
-  const found = new Int32Array(parent.length);
+  const depths = new Int32Array(parent.length);
   // Parents come first; a scope that is out of order hangs under the root, as in the tree.
   for (let scope = 0; scope < parent.length; scope++) {
     const above = parent[scope];
-    const around = above >= 0 && above < scope ? found[above] : ROOT;
-    found[scope] = NO_MODULE.has(origin[scope])
+    const around = above >= 0 && above < scope ? depths[above] : ROOT;
+    depths[scope] = NO_MODULE.has(origin[scope])
       ? around
       : paths.of(around, scope === top ? '' : label[scope]);
   }
-  return found;
+  return depths;
 }
 
 /** The number of each node's module path; 0 is the root. */

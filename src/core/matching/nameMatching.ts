@@ -81,7 +81,9 @@ function sameProducers(
     }
     // A producer without a counterpart proves nothing: a fused operator may follow a Reshape, for
     // example.
-    if (producers.every((producer, at) => producer < 0 || others[at] >= 0)) {
+    if (
+      producers.every((producer, index) => producer < 0 || others[index] >= 0)
+    ) {
       if (others[0] >= 0 || others[1] >= 0) {
         return false;
       }
@@ -126,7 +128,7 @@ function evidence(
 function trustPairs(
   pairs: PairTable,
   paths: NamePaths,
-  found: NameMatches,
+  matches: NameMatches,
   nameOf: NameOf
 ): NameMatches {
   const votes = new Map<string, { good: number; all: number }>();
@@ -135,7 +137,7 @@ function trustPairs(
     const name = nameOf(0, node);
     return numberedFamily(name) ?? name;
   };
-  for (const { left, right } of found) {
+  for (const { left, right } of matches) {
     const vote = evidence(pairs, paths, left, right);
     if (vote !== null) {
       const family = familyOf(left);
@@ -147,7 +149,7 @@ function trustPairs(
       }
     }
   }
-  return found.filter(({ left }) => {
+  return matches.filter(({ left }) => {
     const { good, all } = votes.get(familyOf(left)) ?? whole;
     return good >= MIN_EVIDENCE_SHARE * all;
   });
@@ -166,10 +168,10 @@ interface INames {
 function join(
   pairs: PairTable,
   { rule, sameOperator }: INames,
-  found: NameMatches
+  matches: NameMatches
 ): void {
   const [a, b] = pairs.models;
-  for (const { left, right } of found) {
+  for (const { left, right } of matches) {
     if (
       !sameOperator ||
       a.category(left) === b.category(right) ||
@@ -224,11 +226,11 @@ const weightNames = (pairs: PairTable): INames => ({
 /** All exact names: nodes first, then the tensors they produce. */
 export function joinByExactNames(pairs: PairTable): void {
   for (const names of [nodeNames(pairs), tensorNames(pairs)]) {
-    const found = uniquePairs(
+    const pair = uniquePairs(
       pairs,
       (side, node) => names.nameOf(side, node) || null
     );
-    join(pairs, names, found);
+    join(pairs, names, pair);
   }
 }
 
@@ -244,18 +246,18 @@ export function joinByTrustedNames(pairs: PairTable, paths: NamePaths): void {
     pairs.operators[side].forwardsInput(node) ? name : sourceName(name);
   const numbered = kinds.map(({ nameOf }) => new NumberedNames(pairs, nameOf));
   kinds.forEach((names, kind) => {
-    const found = uniquePairs(pairs, (side, node) => {
+    const pair = uniquePairs(pairs, (side, node) => {
       const name = plain(names.nameOf(side, node), side, node);
       return name === '' || numbered[kind].isNumbered(name) ? null : name;
     });
-    join(pairs, names, found);
+    join(pairs, names, pair);
   });
   // Numbered names of weights add nothing to those of the nodes that read them.
   kinds.slice(0, 2).forEach((names, kind) => {
-    const found = uniquePairs(pairs, (side, node) => {
+    const pair = uniquePairs(pairs, (side, node) => {
       const name = plain(names.nameOf(side, node), side, node);
       return numbered[kind].isNumbered(name) ? name : null;
     });
-    join(pairs, names, trustPairs(pairs, paths, found, names.nameOf));
+    join(pairs, names, trustPairs(pairs, paths, pair, names.nameOf));
   });
 }

@@ -122,25 +122,25 @@ export function uniquePairs(
   key: KeyOf
 ): { readonly left: number; readonly right: number }[] {
   const index = (side: Side): Map<Key, number> => {
-    const found = new Map<Key, number>();
+    const unique = new Map<Key, number>();
     const { nodeCount } = pairs.models[side];
     for (let node = 0; node < nodeCount; node++) {
       const own = pairs.isDrawn(side, node) ? key(side, node) : null;
       if (own !== null) {
-        found.set(own, found.has(own) ? AMBIGUOUS : node);
+        unique.set(own, unique.has(own) ? AMBIGUOUS : node);
       }
     }
-    return found;
+    return unique;
   };
   const right = index(1);
-  const found: { left: number; right: number }[] = [];
+  const matches: { left: number; right: number }[] = [];
   for (const [own, node] of index(0)) {
     const other = right.get(own) ?? -1;
     if (node >= 0 && other >= 0) {
-      found.push({ left: node, right: other });
+      matches.push({ left: node, right: other });
     }
   }
-  return found;
+  return matches;
 }
 
 /**

@@ -118,15 +118,15 @@ export class OperatorForms {
   computed(tensor: number): number {
     const { tensorProducer } = this._model;
     for (
-      let at = tensor, steps = 0;
-      at >= 0 && steps < MAX_FORWARDING;
+      let current = tensor, steps = 0;
+      current >= 0 && steps < MAX_FORWARDING;
       steps++
     ) {
-      const producer = tensorProducer[at];
+      const producer = tensorProducer[current];
       if (producer < 0 || this._forwardedInput[producer] < 0) {
-        return at;
+        return current;
       }
-      at = this._forwardedInput[producer];
+      current = this._forwardedInput[producer];
     }
     return tensor;
   }
@@ -161,13 +161,13 @@ export class OperatorForms {
     const producers = [inputs[from], inputs[from + 1]].map(tensor =>
       tensor < 0 ? -1 : tensorProducer[tensor]
     );
-    for (const [at, producer] of producers.entries()) {
+    for (const [index, producer] of producers.entries()) {
       if (producer < 0) {
         continue;
       }
       const producerType = this.type(producer);
       if (producerType === 'DynamicQuantizeLinear') {
-        return inputs[from + at];
+        return inputs[from + index];
       }
       const before = inputs[inputOffsets[producer]] ?? -1;
       const product = before < 0 ? -1 : tensorProducer[before];
@@ -176,7 +176,7 @@ export class OperatorForms {
         product >= 0 &&
         /Integer$/.test(this.type(product))
       ) {
-        return inputs[from + at];
+        return inputs[from + index];
       }
     }
     return -1;

@@ -8,16 +8,16 @@ const AMBIGUOUS = -2;
 
 /** Output index of each tensor at its producer. */
 function slots(model: IGraphModel): Int32Array {
-  const found = new Int32Array(model.tensorCount).fill(-1);
+  const producers = new Int32Array(model.tensorCount).fill(-1);
   for (let node = 0; node < model.nodeCount; node++) {
     const from = model.outputOffsets[node];
     for (let k = from; k < model.outputOffsets[node + 1]; k++) {
       if (model.outputs[k] >= 0) {
-        found[model.outputs[k]] = k - from;
+        producers[model.outputs[k]] = k - from;
       }
     }
   }
-  return found;
+  return producers;
 }
 
 /** Propagates the existing pairs, along every wire once. Linear in the number of wires. */
@@ -45,8 +45,8 @@ export class WirePropagation {
       }
     }
     pairs.to[0].forEach((other, node) => other >= 0 && this._queue.push(node));
-    for (let at = 0; at < this._queue.length; at++) {
-      this._around(this._queue[at]);
+    for (let position = 0; position < this._queue.length; position++) {
+      this._around(this._queue[position]);
     }
   }
 
@@ -62,9 +62,9 @@ export class WirePropagation {
     const operands = this._operands(1, other);
     for (let k = from; k < left.inputOffsets[node + 1]; k++) {
       const operand = this._pairs.operators[0].operand(node, k - from);
-      const at = operands.get(operand);
-      if (at !== undefined) {
-        this._matchProducers(left.inputs[k], right.inputs[start + at]);
+      const index = operands.get(operand);
+      if (index !== undefined) {
+        this._matchProducers(left.inputs[k], right.inputs[start + index]);
       }
     }
     const firstOutput = left.outputOffsets[node];
@@ -84,11 +84,11 @@ export class WirePropagation {
   /** Input index of each operand. */
   private _operands(side: Side, node: number): Map<number, number> {
     const { inputOffsets } = this._pairs.models[side];
-    const found = new Map<number, number>();
+    const inputIndex = new Map<number, number>();
     for (let k = 0; k < inputOffsets[node + 1] - inputOffsets[node]; k++) {
-      found.set(this._pairs.operators[side].operand(node, k), k);
+      inputIndex.set(this._pairs.operators[side].operand(node, k), k);
     }
-    return found;
+    return inputIndex;
   }
 
   /** Matches the producers of two tensors, and those of the values they store in another type. */
@@ -134,11 +134,15 @@ export class WirePropagation {
   private _readersByPosition(side: Side, tensor: number): Map<string, number> {
     const model = this._pairs.models[side];
     const operators = this._pairs.operators[side];
-    const found = new Map<string, number>();
+    const byKey = new Map<string, number>();
     const tensors = [tensor];
     // The list grows while it is read: nodes that only change the storage type are looked through.
-    for (let at = 0; at < tensors.length && at < FIRST_INPUTS; at++) {
-      const read = tensors[at];
+    for (
+      let index = 0;
+      index < tensors.length && index < FIRST_INPUTS;
+      index++
+    ) {
+      const read = tensors[index];
       const end = model.consumerOffsets[read + 1];
       for (let k = model.consumerOffsets[read]; k < end; k++) {
         const node = model.consumers[k];
@@ -153,15 +157,15 @@ export class WirePropagation {
         }
         if (this._pairs.isFree(side, node)) {
           const key = `${operators.operand(node, slot)} ${operators.of(node)}`;
-          const known = found.get(key);
-          found.set(
+          const known = byKey.get(key);
+          byKey.set(
             key,
             known === undefined || known === node ? node : AMBIGUOUS
           );
         }
       }
     }
-    return found;
+    return byKey;
   }
 
   private _join(node: number, other: number): void {

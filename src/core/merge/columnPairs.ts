@@ -8,7 +8,9 @@ export function copyColumns<T extends object>(columns: T): T {
     Object.entries(columns).map(([name, column]) => [
       name,
       Array.isArray(column)
-        ? column.map((one: unknown) => (Array.isArray(one) ? [...one] : one))
+        ? column.map((item: unknown) =>
+            Array.isArray(item) ? [...item] : item
+          )
         : column
     ])
   ) as T;
@@ -34,8 +36,8 @@ export function toCsr(rows: readonly (readonly number[])[]): {
 } {
   const offsets = [0];
   const values: number[] = [];
-  for (const one of rows) {
-    for (const value of one) {
+  for (const items of rows) {
+    for (const value of items) {
       values.push(value);
     }
     offsets.push(values.length);
@@ -58,17 +60,17 @@ export function pairOutputs(
       }
     }
   });
-  const found: number[][] = [];
+  const rows: number[][] = [];
   const outputs: number[][] = [];
   column.forEach((pair, node) => {
     if (pair >= 0) {
-      const all = row(payload, 'output', node).filter(one => one >= 0);
+      const all = row(payload, 'output', node).filter(tensor => tensor >= 0);
       (outputs[pair] ??= []).push(...all);
-      (found[pair] ??= []).push(...all.filter(one => leaves.has(one)));
+      (rows[pair] ??= []).push(...all.filter(tensor => leaves.has(tensor)));
     }
   });
   return Array.from(outputs, (all, pair) =>
-    found[pair]?.length ? found[pair] : (all ?? [])
+    rows[pair]?.length ? rows[pair] : (all ?? [])
   );
 }
 
@@ -77,16 +79,16 @@ export function sameInputs(
   a: GraphPayload,
   b: GraphPayload
 ): Map<number, number> {
-  const [here, there] = [a, b].map(one => one.tensors.inputs);
-  const byName = new Map(here.map(one => [a.tensors.name[one], one]));
-  const found = new Map<number, number>();
+  const [here, there] = [a, b].map(payload => payload.tensors.inputs);
+  const byName = new Map(here.map(tensor => [a.tensors.name[tensor], tensor]));
+  const pairs = new Map<number, number>();
   there.forEach((tensor, index) => {
     const named = byName.get(b.tensors.name[tensor]);
     const same = here.length === there.length ? here[index] : undefined;
     const match = named ?? same;
     if (match !== undefined) {
-      found.set(tensor, match);
+      pairs.set(tensor, match);
     }
   });
-  return found;
+  return pairs;
 }

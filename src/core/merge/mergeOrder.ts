@@ -14,14 +14,14 @@ class PlaceHeap {
 
   push(node: number): void {
     const heap = this._heap;
-    let at = heap.push(node) - 1;
-    while (at > 0) {
-      const above = (at - 1) >> 1;
-      if (!this._before(heap[at], heap[above])) {
+    let position = heap.push(node) - 1;
+    while (position > 0) {
+      const above = (position - 1) >> 1;
+      if (!this._before(heap[position], heap[above])) {
         break;
       }
-      [heap[at], heap[above]] = [heap[above], heap[at]];
-      at = above;
+      [heap[position], heap[above]] = [heap[above], heap[position]];
+      position = above;
     }
   }
 
@@ -31,20 +31,20 @@ class PlaceHeap {
     const last = heap.pop()!;
     if (heap.length > 0) {
       heap[0] = last;
-      let at = 0;
+      let position = 0;
       for (;;) {
-        const left = 2 * at + 1;
-        let least = at;
+        const left = 2 * position + 1;
+        let least = position;
         for (const below of [left, left + 1]) {
           if (below < heap.length && this._before(heap[below], heap[least])) {
             least = below;
           }
         }
-        if (least === at) {
+        if (least === position) {
           break;
         }
-        [heap[at], heap[least]] = [heap[least], heap[at]];
-        at = least;
+        [heap[position], heap[least]] = [heap[least], heap[position]];
+        position = least;
       }
     }
     return first;

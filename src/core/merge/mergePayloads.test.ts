@@ -17,9 +17,9 @@ function chain(
 ): GraphPayload {
   const builder = new PayloadBuilder();
   let tensor = builder.input('x');
-  ops.forEach((op, at) => {
-    const inputs = [tensor, builder.weight(`${op}${at}.w`, [4])];
-    [tensor] = builder.add(op, inputs, { scope: [scopes[at]] });
+  ops.forEach((op, index) => {
+    const inputs = [tensor, builder.weight(`${op}${index}.w`, [4])];
+    [tensor] = builder.add(op, inputs, { scope: [scopes[index]] });
   });
   builder.output(tensor);
   return builder.finish();
@@ -135,14 +135,14 @@ describe('merged graph of two models', () => {
       builder.output(tensor);
       return builder.finish();
     };
-    const one = layers(layer => ['encoder', layer], []);
-    const other = layers(
+    const left = layers(layer => ['encoder', layer], []);
+    const right = layers(
       layer => ['encoder', 'layer ×2::repeat', layer],
       ['IsNaN']
     );
     const { payload } = mergePayloads(
-      one,
-      other,
+      left,
+      right,
       alignment([0, 1, 2, 3], [0, 1, -1, 2, 3, -1]),
       'both'
     );
@@ -200,13 +200,13 @@ describe('merged graph of two models', () => {
     const graph = (other: boolean): GraphPayload => {
       const builder = new PayloadBuilder();
       const x = builder.input('x');
-      const [one] = builder.add('Relu', [x]);
-      const [two] = builder.add('Exp', [one]);
-      const rest = other ? [two, builder.input('mask')] : [one, two];
+      const [output] = builder.add('Relu', [x]);
+      const [two] = builder.add('Exp', [output]);
+      const rest = other ? [two, builder.input('mask')] : [output, two];
       const [sum] = builder.add('Concat', rest);
       builder.output(sum);
       if (other) {
-        builder.output(one);
+        builder.output(output);
       }
       return builder.finish();
     };
@@ -221,13 +221,13 @@ describe('merged graph of two models', () => {
     ]);
     const { outputs } = merged.payload.tensors;
     const count = merged.payload.nodes.op.length;
-    expect(outputs.map(one => merged.wire(count, one))).toEqual([
+    expect(outputs.map(tensor => merged.wire(count, tensor))).toEqual([
       WIRE.both,
       WIRE.added
     ]);
     const back = mergePayloads(graph(true), graph(false), columns, 'both');
     expect(
-      back.payload.tensors.outputs.map(one => back.wire(count, one))
+      back.payload.tensors.outputs.map(tensor => back.wire(count, tensor))
     ).toEqual([WIRE.both, WIRE.removed]);
     expect(sides(back)).toContain('mask → Concat_2 removed');
   });
@@ -245,9 +245,9 @@ describe('merged graph of two models', () => {
     const view = createGraphView(tree, sizer);
     const edgeSides = async (opened: number[]): Promise<number[]> => {
       await view.restore(opened);
-      const found = sceneWires(tree, view.scene, merged.wire);
-      expect(found.length).toBe(view.scene.edgeCount);
-      return [...new Set(found)].sort();
+      const wires = sceneWires(tree, view.scene, merged.wire);
+      expect(wires.length).toBe(view.scene.edgeCount);
+      return [...new Set(wires)].sort();
     };
     // A collapsed box hides the removed wire.
     expect(await edgeSides([])).toEqual([WIRE.both, WIRE.added]);
@@ -262,7 +262,7 @@ describe('merged graph of two models', () => {
       alignment([0, 1, 2], [0, -1, 1, 2]),
       'both'
     );
-    expect(payload.nodes.macs.every(one => one === null)).toBe(true);
+    expect(payload.nodes.macs.every(macs => macs === null)).toBe(true);
     expect(payload.metrics.total_macs).toBeNull();
     expect(JSON.stringify(a)).toBe(before);
   });
@@ -290,7 +290,7 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
       const builder = new PayloadBuilder();
       const known = [builder.input('x')];
       const count = 1 + Math.floor(random() * 20);
-      for (let at = 0; at < count; at++) {
+      for (let index = 0; index < count; index++) {
         const pick = (): number => known[Math.floor(random() * known.length)];
         const scope = [`s${Math.floor(random() * 3)}`];
         known.push(...builder.add('Add', [pick(), pick()], { scope }));
@@ -304,20 +304,22 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     const [left, right] = [column(a), column(b)];
     const most = Math.min(left.length, right.length);
     let pair = 0;
-    for (let at = 0; at < most; at++) {
+    for (let index = 0; index < most; index++) {
       if (random() < 0.6) {
         // Crossing pairs lead to cycles of wires.
         const other = Math.floor(random() * right.length);
         if (right[other] < 0) {
-          left[at] = right[other] = pair++;
+          left[index] = right[other] = pair++;
         }
       }
     }
     const merged = mergePayloads(a, b, alignment(left, right), 'both');
     const { nodes, tensors } = merged.payload;
-    const only = right.filter(one => one < 0).length;
+    const only = right.filter(node => node < 0).length;
     expect(nodes.op.length).toBe(left.length + only);
-    const ids = [...merged.node].map((id, at) => `${merged.side[at]} ${id}`);
+    const ids = [...merged.node].map(
+      (id, index) => `${merged.side[index]} ${id}`
+    );
     expect(new Set(ids).size).toBe(ids.length);
     for (const tensor of [...nodes.inputs, ...nodes.outputs]) {
       expect(tensor).toBeLessThan(tensors.name.length);
@@ -335,12 +337,12 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     expect(tree.nodeOrder.length).toBe(nodes.op.length);
     const all = a.nodes.op.map((_, node) => node);
     const itself = sides(mergePayloads(a, a, alignment(all, all), 'both'));
-    expect(itself.filter(one => !one.endsWith('both'))).toEqual([]);
+    expect(itself.filter(name => !name.endsWith('both'))).toEqual([]);
     // Wires removed in one direction of the comparison are added in the other.
     const back = mergePayloads(b, a, alignment(right, left), 'both');
-    const oneSided = (one: IMergedPayload, side: number): number =>
+    const oneSided = (pair: IMergedPayload, side: number): number =>
       new Set(
-        pairWires(one)
+        pairWires(pair)
           .filter(([, is]) => is === side)
           .map(([key]) => key)
       ).size;

@@ -69,8 +69,8 @@ class PayloadMerger {
     this._scopes = copyColumns(_a.scopes);
     this._graphs = copyColumns(_a.graphs);
     this._exits = [pairOutputs(_a, _given.left), pairOutputs(_b, _given.right)];
-    const pairs = _given.main_left.flatMap((a, at) => {
-      const b = _given.main_right[at];
+    const pairs = _given.main_left.flatMap((a, index) => {
+      const b = _given.main_right[index];
       return a >= 0 && b >= 0 ? [[a, b] as const] : [];
     });
     this._boxes = new MergedScopes(_a, _b, this._scopes, pairs);
@@ -89,7 +89,7 @@ class PayloadMerger {
     this._only = _given.right.flatMap((pair, node) =>
       pair === -1 ? [node] : []
     );
-    this._place = new Map(this._only.map((node, at) => [node, at]));
+    this._place = new Map(this._only.map((node, index) => [node, index]));
   }
 
   merge(name: string): IMergedPayload {
@@ -115,8 +115,8 @@ class PayloadMerger {
       ...outputs
     ];
     const order = mergeOrder(reads, writes, this._places());
-    const at = new Int32Array(order.length);
-    order.forEach((one, index) => (at[one] = index));
+    const newIndex = new Int32Array(order.length);
+    order.forEach((node, index) => (newIndex[node] = index));
     const scope = [
       ...a.nodes.scope,
       ...only.map(node => this._boxes.of(b.nodes.scope[node]))
@@ -126,19 +126,23 @@ class PayloadMerger {
       ...only.map(node => this._graph(b.nodes.graph[node]))
     ];
     const { _mergedTensors: tensors } = this;
-    tensors.producer = tensors.producer.map(one => (one < 0 ? one : at[one]));
-    this._graphs.parent_node = this._graphs.parent_node.map(one =>
-      one < 0 ? one : at[one]
+    tensors.producer = tensors.producer.map(node =>
+      node < 0 ? node : newIndex[node]
+    );
+    this._graphs.parent_node = this._graphs.parent_node.map(parent =>
+      parent < 0 ? parent : newIndex[parent]
     );
     const [ins, outs] = [reads, writes].map(rows =>
-      toCsr(order.map(one => rows[one]))
+      toCsr(order.map(node => rows[node]))
     );
     const unknown = order.map(() => null);
     const of = <T>(left: readonly T[], right: (node: number) => T): T[] =>
-      order.map(one => (one < count ? left[one] : right(only[one - count])));
+      order.map(node =>
+        node < count ? left[node] : right(only[node - count])
+      );
     const settings: Record<string, string> = {};
-    order.forEach((one, index) => {
-      const [from, id] = one < count ? [a, one] : [b, only[one - count]];
+    order.forEach((node, index) => {
+      const [from, id] = node < count ? [a, node] : [b, only[node - count]];
       const text = from.nodes.settings?.[String(id)];
       if (text !== undefined) {
         settings[String(index)] = text;
@@ -148,9 +152,11 @@ class PayloadMerger {
       ...a.nodes,
       op: of(a.nodes.op, node => a.ops.length + b.nodes.op[node]),
       name: of(a.nodes.name, node => b.nodes.name[node]),
-      scope: order.map(one => scope[one]),
-      graph: order.map(one => graph[one]),
-      constant: a.nodes.constant.map(one => at[one]).sort((x, y) => x - y),
+      scope: order.map(node => scope[node]),
+      graph: order.map(node => graph[node]),
+      constant: a.nodes.constant
+        .map(node => newIndex[node])
+        .sort((x, y) => x - y),
       inputs: ins.values,
       input_offsets: ins.offsets,
       outputs: outs.values,
@@ -162,7 +168,7 @@ class PayloadMerger {
       read_bytes: unknown,
       write_bytes: unknown,
       activation_bytes: unknown,
-      reason: Object.fromEntries(order.map((_, at) => [at, NO_COSTS])),
+      reason: Object.fromEntries(order.map((_, index) => [index, NO_COSTS])),
       runs: {},
       runs_unknown: [],
       uncounted: [],
@@ -197,9 +203,9 @@ class PayloadMerger {
         graph: { ...a.graph, num_nodes: order.length - nodes.constant.length },
         blocks: { what: [], kinds: [], offsets: [0], nodes: [] }
       },
-      side: Uint8Array.from(order, one => (one < count ? 0 : 1)),
-      node: Int32Array.from(order, one =>
-        one < count ? one : only[one - count]
+      side: Uint8Array.from(order, node => (node < count ? 0 : 1)),
+      node: Int32Array.from(order, node =>
+        node < count ? node : only[node - count]
       ),
       tensorSide: Uint8Array.from(tensors.name, (_, tensor) =>
         tensor < a.tensors.name.length ? 0 : 1
@@ -209,7 +215,7 @@ class PayloadMerger {
           ? tensor
           : this._added[tensor - a.tensors.name.length]
       ),
-      alignment: this._alignment(order, at),
+      alignment: this._alignment(order, newIndex),
       wire: this._sides(order)
     };
   }
@@ -220,11 +226,13 @@ class PayloadMerger {
 
   private _alignment(
     order: readonly number[],
-    at: Int32Array
+    newIndex: Int32Array
   ): IAlignmentColumns {
     const given = this._given;
-    const column = order.map(one => given.left[one] ?? -1);
-    const main = given.main_left.map(one => (one < 0 ? one : at[one]));
+    const column = order.map(node => given.left[node] ?? -1);
+    const main = given.main_left.map(node =>
+      node < 0 ? node : newIndex[node]
+    );
     return {
       changes: given.changes,
       kinds: given.kinds,
@@ -248,11 +256,11 @@ class PayloadMerger {
             ? WIRE.removed
             : WIRE.both;
       }
-      const one = order[node];
-      if (one >= count || !own || this._extra.get(one)?.includes(tensor)) {
+      const old = order[node];
+      if (old >= count || !own || this._extra.get(old)?.includes(tensor)) {
         return WIRE.added;
       }
-      return here.isOnly(tensor, one, there) ? WIRE.removed : WIRE.both;
+      return here.isOnly(tensor, old, there) ? WIRE.removed : WIRE.both;
     };
   }
 
@@ -321,8 +329,8 @@ class PayloadMerger {
     if (known !== undefined) {
       return known;
     }
-    const found = this._counterpart(tensor);
-    const mapped = found >= 0 ? found : this._add(tensor);
+    const counterpart = this._counterpart(tensor);
+    const mapped = counterpart >= 0 ? counterpart : this._add(tensor);
     this._tensorOf.set(tensor, mapped);
     return mapped;
   }
@@ -371,18 +379,18 @@ class PayloadMerger {
     const control = b.graphs.parent_node[graph];
     const pair = given.right[control] ?? -2;
     const attribute = b.graphs.attribute[graph];
-    let found = 0;
+    let shared = 0;
     if (pair >= 0) {
-      const at = a.graphs.parent_node.findIndex(
-        (node, one) =>
+      const graph = a.graphs.parent_node.findIndex(
+        (node, index) =>
           node >= 0 &&
           given.left[node] === pair &&
-          a.graphs.attribute[one] === attribute
+          a.graphs.attribute[index] === attribute
       );
-      found = Math.max(0, at);
+      shared = Math.max(0, graph);
     } else if (pair === -1) {
       const into = this._graphs;
-      found = into.name.length;
+      shared = into.name.length;
       into.name.push(b.graphs.name[graph]);
       into.parent_node.push(a.nodes.op.length + this._place.get(control)!);
       into.attribute.push(attribute);
@@ -391,8 +399,8 @@ class PayloadMerger {
       into.inputs.push(b.graphs.inputs[graph].map(t => this._of(t)));
       into.outputs.push(b.graphs.outputs[graph].map(t => this._of(t)));
     }
-    this._graphOf.set(graph, found);
-    return found;
+    this._graphOf.set(graph, shared);
+    return shared;
   }
 }
 

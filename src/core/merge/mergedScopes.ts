@@ -9,11 +9,15 @@ type Scopes = GraphPayload['scopes'];
 
 /** A box and its ancestors, innermost first. Parents have smaller ids, so the walk ends. */
 function chain({ parent }: Scopes, scope: number): number[] {
-  const found: number[] = [];
-  for (let at = scope; at >= 0; at = parent[at] < at ? parent[at] : -1) {
-    found.push(at);
+  const scopes: number[] = [];
+  for (
+    let current = scope;
+    current >= 0;
+    current = parent[current] < current ? parent[current] : -1
+  ) {
+    scopes.push(current);
   }
-  return found;
+  return scopes;
 }
 
 /**
@@ -71,9 +75,9 @@ export class MergedScopes {
 
   /** The box of a scope of the second model; -1 if there is none. */
   of(scope: number): number {
-    for (const at of chain(this._right.scopes, scope).reverse()) {
-      if (this._to[at] === -1 && this._counts[at] === 0) {
-        this._to[at] = this._add(at);
+    for (const ancestor of chain(this._right.scopes, scope).reverse()) {
+      if (this._to[ancestor] === -1 && this._counts[ancestor] === 0) {
+        this._to[ancestor] = this._add(ancestor);
       }
     }
     return this._known(scope);
@@ -81,10 +85,10 @@ export class MergedScopes {
 
   /** The innermost known box around a scope. */
   private _known(scope: number): number {
-    const found = chain(this._right.scopes, scope).find(
-      at => this._to[at] >= 0
+    const shared = chain(this._right.scopes, scope).find(
+      ancestor => this._to[ancestor] >= 0
     );
-    return found === undefined ? -1 : this._to[found];
+    return shared === undefined ? -1 : this._to[shared];
   }
 
   private _add(scope: number): number {

@@ -48,8 +48,8 @@ export class PairWires {
     nodes.op.forEach((_, node) => {
       const all = this.inputs(node).flatMap(tensor => from[tensor] ?? []);
       if (_column[node] === -2) {
-        const { output_offsets: at, outputs } = nodes;
-        for (const tensor of outputs.slice(at[node], at[node + 1])) {
+        const { output_offsets: offsets, outputs } = nodes;
+        for (const tensor of outputs.slice(offsets[node], offsets[node + 1])) {
           from[tensor] = [...new Set(all)];
         }
       }
@@ -69,8 +69,10 @@ export class PairWires {
 
   /** Tensors that a node reads. */
   inputs(node: number): number[] {
-    const { input_offsets: at, inputs } = this._payload.nodes;
-    return inputs.slice(at[node], at[node + 1]).filter(tensor => tensor >= 0);
+    const { input_offsets: offsets, inputs } = this._payload.nodes;
+    return inputs
+      .slice(offsets[node], offsets[node + 1])
+      .filter(tensor => tensor >= 0);
   }
 
   /** Pairs that produce a tensor; empty for weights and if unknown. */
@@ -87,14 +89,16 @@ export class PairWires {
       from.includes(-1) ||
       (pair >= 0 &&
         from.length > 0 &&
-        !from.some(one => one === pair || other._into.has(key(one, pair))))
+        !from.some(
+          source => source === pair || other._into.has(key(source, pair))
+        ))
     );
   }
 
   /** True if the other model has no output from the same source. */
   isOnlyEnd(tensor: number, other: PairWires): boolean {
     const from = this.from(tensor);
-    return from.length > 0 && !from.some(one => other._ends.has(one));
+    return from.length > 0 && !from.some(source => other._ends.has(source));
   }
 }
 

@@ -9,7 +9,7 @@ import { upgradePayload } from './upgradePayload';
 function four(): GraphPayload {
   const b = new PayloadBuilder('runs');
   let tensor = b.input('x');
-  for (let at = 0; at < 4; at++) {
+  for (let node = 0; node < 4; node++) {
     [tensor] = b.add('MatMul', [tensor], { macs: 10 });
   }
   b.output(tensor);
@@ -47,12 +47,12 @@ describe('payloads of version 1.0', () => {
   }
 
   test('are upgraded to the same costs', () => {
-    const found = upgradePayload(former({ '1': 5, '2': 0, '3': null }));
-    expect(found.nodes.macs).toEqual([10, 10, 0, null]);
-    expect(found.nodes.runs).toEqual({ '1': 5, '2': 0 });
-    expect(found.nodes.runs_unknown).toEqual([3]);
-    expect([...decodePayload(found).metrics.macs]).toEqual([10, 50, 0, NaN]);
-    expect(found.expressions).toBeNull();
+    const upgraded = upgradePayload(former({ '1': 5, '2': 0, '3': null }));
+    expect(upgraded.nodes.macs).toEqual([10, 10, 0, null]);
+    expect(upgraded.nodes.runs).toEqual({ '1': 5, '2': 0 });
+    expect(upgraded.nodes.runs_unknown).toEqual([3]);
+    expect([...decodePayload(upgraded).metrics.macs]).toEqual([10, 50, 0, NaN]);
+    expect(upgraded.expressions).toBeNull();
   });
 
   test('keep their expressions if no node runs more than once', () => {

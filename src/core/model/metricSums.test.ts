@@ -10,7 +10,7 @@ function branches(): GraphPayload {
   const b = new PayloadBuilder('sums');
   let tensor = b.input('x');
   for (const branch of ['then', 'else']) {
-    for (let at = 0; at < 2; at++) {
+    for (let index = 0; index < 2; index++) {
       const scope = ['choice', branch];
       [tensor] = b.add('MatMul', [tensor], { macs: 10, params: 3, scope });
     }

@@ -18,23 +18,23 @@ function buildIndex({ name, value, node, entry }: AttributeColumns): IIndex {
   const byName = new Map<string, Map<number, AttributeValue>>();
   const texts = new Map<number, string[]>();
   const lower = name.map(text => text.toLowerCase());
-  const words = value.map((attribute, at) => [
-    lower[at],
+  const words = value.map((attribute, index) => [
+    lower[index],
     ...(Array.isArray(attribute) ? attribute : [attribute])
       .filter((item): item is string => typeof item === 'string' && item !== '')
       .map(item => item.toLowerCase())
   ]);
   node.forEach((id, row) => {
-    const at = entry[row];
-    const known = byName.get(lower[at]);
+    const index = entry[row];
+    const known = byName.get(lower[index]);
     if (!known) {
-      byName.set(lower[at], new Map([[id, value[at]]]));
+      byName.set(lower[index], new Map([[id, value[index]]]));
     } else if (!known.has(id)) {
-      known.set(id, value[at]);
+      known.set(id, value[index]);
     }
     const nodeTexts = texts.get(id) ?? [];
     // Pushed one by one: a node may have too many attributes to spread.
-    words[at].forEach(word => nodeTexts.push(word));
+    words[index].forEach(word => nodeTexts.push(word));
     texts.set(id, nodeTexts);
   });
   return { byName, texts };
@@ -82,7 +82,7 @@ export function attributeValue(
         : attribute;
   }
   if (
-    attribute.some(one => typeof one === 'number' && !Number.isInteger(one))
+    attribute.some(item => typeof item === 'number' && !Number.isInteger(item))
   ) {
     return null;
   }

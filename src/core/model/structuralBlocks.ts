@@ -33,11 +33,11 @@ export class BlockIndex {
       counts.set(kind, number);
       this._number[block] = number;
       const [from, to] = [offsets[block], offsets[block + 1]];
-      for (let at = from; at < to; at++) {
+      for (let index = from; index < to; index++) {
         // All entries but the first are differences from the previous one.
-        this._nodes[at] += at > from ? this._nodes[at - 1] : 0;
-        if (this._nodes[at] >= 0 && this._nodes[at] < nodeCount) {
-          rows.push(this._nodes[at]);
+        this._nodes[index] += index > from ? this._nodes[index - 1] : 0;
+        if (this._nodes[index] >= 0 && this._nodes[index] < nodeCount) {
+          rows.push(this._nodes[index]);
           entries.push(block);
         }
       }
@@ -72,14 +72,14 @@ export class BlockIndex {
   /** Blocks whose nodes are all among the given ones, in their order. */
   within(nodes: Iterable<number>): number[] {
     const inside = new Set(nodes);
-    const found = new Set<number>();
+    const blocks = new Set<number>();
     const { offsets, values } = this._ofNode;
     for (const node of inside) {
-      for (let at = offsets[node]; at < offsets[node + 1]; at++) {
-        found.add(values[at]);
+      for (let index = offsets[node]; index < offsets[node + 1]; index++) {
+        blocks.add(values[index]);
       }
     }
-    return [...found]
+    return [...blocks]
       .filter(block => this.nodes(block).every(node => inside.has(node)))
       .sort((a, b) => a - b);
   }
@@ -93,10 +93,10 @@ export function blocksOf(payload: GraphPayload): BlockIndex | null {
   if (!blocks) {
     return null;
   }
-  let found = kept.get(blocks);
-  if (!found) {
-    found = new BlockIndex(blocks, nodes.op.length);
-    kept.set(blocks, found);
+  let index = kept.get(blocks);
+  if (!index) {
+    index = new BlockIndex(blocks, nodes.op.length);
+    kept.set(blocks, index);
   }
-  return found;
+  return index;
 }

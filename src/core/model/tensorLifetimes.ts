@@ -141,7 +141,7 @@ function span(changes: Float64Array, from: number, to: number, bytes: number) {
 /** Index of the first largest value; -1 for an empty list. */
 export function indexOfPeak(values: readonly number[]): number {
   return values.reduce(
-    (best, value, at) => (best < 0 || value > values[best] ? at : best),
+    (best, value, step) => (best < 0 || value > values[best] ? step : best),
     -1
   );
 }

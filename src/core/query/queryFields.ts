@@ -155,8 +155,8 @@ function tensorAt(
     side === 'in'
       ? [model.inputOffsets, model.inputs]
       : [model.outputOffsets, model.outputs];
-  const at = offsets[node] + index;
-  return at < offsets[node + 1] ? list[at] : -1;
+  const position = offsets[node] + index;
+  return position < offsets[node + 1] ? list[position] : -1;
 }
 
 function dimOf(
@@ -177,7 +177,7 @@ function dimOf(
  */
 function tensorField(match: RegExpExecArray): IField {
   const [, side, index, shape, axis, other] = match;
-  const at = (tree: ITree, entity: number): number =>
+  const tensorOf = (tree: ITree, entity: number): number =>
     entity < tree.model.nodeCount
       ? tensorAt(tree.model, side, entity, Number(index))
       : -1;
@@ -189,7 +189,7 @@ function tensorField(match: RegExpExecArray): IField {
   ): IField => ({
     type,
     value: (tree, entity) => {
-      const tensor = at(tree, entity);
+      const tensor = tensorOf(tree, entity);
       return tensor < 0 ? null : value(tree, tensor);
     }
   });
@@ -221,12 +221,12 @@ function tensorField(match: RegExpExecArray): IField {
 const ATTRIBUTE = /^attr\.([^[\]]+)(?:\[(-?\d{1,4})\])?$/;
 
 function attributeField([, name, item]: RegExpExecArray): IField {
-  const at = item === undefined ? undefined : Number(item);
+  const index = item === undefined ? undefined : Number(item);
   return {
     type: 'size',
     value: ({ model }, entity) =>
       entity < model.nodeCount
-        ? attributeValue(model.payload, entity, name, at)
+        ? attributeValue(model.payload, entity, name, index)
         : null
   };
 }

@@ -30,28 +30,27 @@ describe('the shared fixture', () => {
   const cases = fixture.cases as unknown as readonly IQueryCase[];
 
   it('has queries that match, match nothing and are invalid', () => {
-    const hits = cases.filter(one => (one.ids?.length ?? 0) > 0).length;
-    const faults = cases.filter(one => one.fault).length;
+    const hits = cases.filter(
+      testCase => (testCase.ids?.length ?? 0) > 0
+    ).length;
+    const faults = cases.filter(testCase => testCase.fault).length;
     expect(hits).toBeGreaterThan(300);
     expect(faults).toBeGreaterThan(60);
     expect(cases.length - hits - faults).toBeGreaterThan(200);
   });
 
-  it.each(cases.map(one => [one.model, one.query, one] as const))(
-    '%s: %s',
-    (name, text, wanted) => {
-      const tree = trees.get(name)!;
-      const { query, fault } = parseQuery(text);
-      if (wanted.fault) {
-        expect(fault && [fault.kind, fault.at, fault.text]).toEqual(
-          wanted.fault
-        );
-        return;
-      }
-      expect(fault).toBeNull();
-      const found = query === null ? [] : findMatches(tree, query);
-      const nodes = found.filter(entity => entity < tree.model.nodeCount);
-      expect(nodes.sort((a, b) => a - b)).toEqual(wanted.ids);
+  it.each(
+    cases.map(testCase => [testCase.model, testCase.query, testCase] as const)
+  )('%s: %s', (name, text, wanted) => {
+    const tree = trees.get(name)!;
+    const { query, fault } = parseQuery(text);
+    if (wanted.fault) {
+      expect(fault && [fault.kind, fault.at, fault.text]).toEqual(wanted.fault);
+      return;
     }
-  );
+    expect(fault).toBeNull();
+    const matches = query === null ? [] : findMatches(tree, query);
+    const nodes = matches.filter(entity => entity < tree.model.nodeCount);
+    expect(nodes.sort((a, b) => a - b)).toEqual(wanted.ids);
+  });
 });

@@ -35,15 +35,15 @@ function textTest(condition: ICondition): (text: string) => boolean {
     if (!value.startsWith(first) || !value.endsWith(last)) {
       return false;
     }
-    let at = first.length;
+    let position = first.length;
     for (const piece of pieces.slice(1, -1)) {
-      const found = value.indexOf(piece, at);
-      if (found < 0) {
+      const match = value.indexOf(piece, position);
+      if (match < 0) {
         return false;
       }
-      at = found + piece.length;
+      position = match + piece.length;
     }
-    return at + last.length <= value.length;
+    return position + last.length <= value.length;
   };
 }
 
@@ -157,11 +157,11 @@ export function compileMatcher(
 export function findMatches(tree: ITree, query: Query): number[] {
   const { nodeCount, nodeConstant } = tree.model;
   const test = compile(tree, query);
-  const found: { entity: number; score: number }[] = [];
+  const matches: { entity: number; score: number }[] = [];
   const look = (entity: number): void => {
     const score = test(entity);
     if (score > 0) {
-      found.push({ entity, score });
+      matches.push({ entity, score });
     }
   };
   if (!hasConditions(query) || hasWords(query)) {
@@ -176,7 +176,7 @@ export function findMatches(tree: ITree, query: Query): number[] {
   }
   // The sort is stable: equal scores keep the order of the model.
   if (hasWords(query)) {
-    found.sort((a, b) => b.score - a.score);
+    matches.sort((a, b) => b.score - a.score);
   }
-  return found.map(({ entity }) => entity);
+  return matches.map(({ entity }) => entity);
 }

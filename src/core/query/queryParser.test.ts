@@ -49,8 +49,8 @@ function nodes(text: string): number[] {
 }
 
 function fault(text: string): [string, number, string] | null {
-  const found = parseQuery(text).fault;
-  return found && [found.kind, found.at, found.text];
+  const actual = parseQuery(text).fault;
+  return actual && [actual.kind, actual.at, actual.text];
 }
 
 describe('conditions', () => {
@@ -98,10 +98,10 @@ describe('conditions', () => {
 
   it('on numbers select nodes only, with words also groups', () => {
     expect(entities('macs>1')).toEqual([0, 2]);
-    const found = entities('stem macs>1e7');
-    expect(found).toHaveLength(2);
-    expect(found[0]).toBeGreaterThanOrEqual(tree.model.nodeCount);
-    expect(found[1]).toBe(0);
+    const matches = entities('stem macs>1e7');
+    expect(matches).toHaveLength(2);
+    expect(matches[0]).toBeGreaterThanOrEqual(tree.model.nodeCount);
+    expect(matches[1]).toBe(0);
   });
 });
 
@@ -150,8 +150,8 @@ describe('errors have a kind and a position', () => {
     ['!', 'no-term', 1, ''],
     ['(conv', 'unclosed', 0, '('],
     ['conv)', 'unopened', 4, ')']
-  ])('%s', (text, kind, at, message) => {
-    expect(fault(text)).toEqual([kind, at, message]);
+  ])('%s', (text, kind, position, message) => {
+    expect(fault(text)).toEqual([kind, position, message]);
   });
 
   it('report deep nesting instead of overflowing the stack', () => {

@@ -88,11 +88,11 @@ export function queryNumber(text: string): number {
 }
 
 function tokens(text: string): IToken[] {
-  const found: IToken[] = [];
+  const result: IToken[] = [];
   for (const match of text.matchAll(TOKEN)) {
     const [whole, mark, relation, not, quote, word] = match;
     const shown = mark ?? relation ?? not ?? quote ?? word ?? '';
-    const at = match.index + (whole.length - whole.trimStart().length);
+    const position = match.index + (whole.length - whole.trimStart().length);
     const kind = mark
       ? (mark[0] as '&' | '|' | '(' | ')')
       : relation
@@ -102,9 +102,9 @@ function tokens(text: string): IToken[] {
           : quote !== undefined
             ? 'quote'
             : 'word';
-    found.push({ kind, text: shown, at });
+    result.push({ kind, text: shown, at: position });
   }
-  return found;
+  return result;
 }
 
 class QueryFault extends Error {

@@ -25,8 +25,8 @@ describe('search', () => {
     );
 
   it('finds operator types case-insensitively, exact matches first', () => {
-    const found = types('GATHER');
-    expect(found[0]).toBe('Gather');
+    const hits = types('GATHER');
+    expect(hits[0]).toBe('Gather');
     const add = types('add');
     const every = Array.from(model.nodeOp.keys(), model.opType);
     expect(add.length).toBe(every.filter(type => type === 'Add').length);
@@ -42,8 +42,8 @@ describe('search', () => {
   });
 
   it('requires every word', () => {
-    const found = types('layer.1 softmax');
-    expect(found).toEqual(['Softmax']);
+    const hits = types('layer.1 softmax');
+    expect(hits).toEqual(['Softmax']);
     expect(types('softmax nowhere')).toEqual([]);
   });
 
@@ -59,11 +59,11 @@ describe('search', () => {
     const [y] = b.add('Conv', [b.input('x')], { shape: [1, 64, 56, 56] });
     b.add('Relu', [y], { shape: [2, 2] });
     const small = treeOf(b.finish());
-    const found = (query: string) => search(small, query);
-    expect(found('1×64×56')).toEqual([0, 1]);
-    expect(found('64x56 conv')).toEqual([0]);
-    expect(found('float32')).toEqual([0, 1]);
-    expect(found('relu_1_out0')).toEqual([1]);
+    const hits = (query: string) => search(small, query);
+    expect(hits('1×64×56')).toEqual([0, 1]);
+    expect(hits('64x56 conv')).toEqual([0]);
+    expect(hits('float32')).toEqual([0, 1]);
+    expect(hits('relu_1_out0')).toEqual([1]);
   });
 
   it('never finds Constant nodes and nothing for an empty query', () => {
@@ -72,9 +72,9 @@ describe('search', () => {
   });
 
   it('keeps the order of equally good matches', () => {
-    const found = search(tree, 'add');
-    expect(found.length).toBeGreaterThan(5);
-    expect(found).toEqual(found.slice().sort((a, b) => a - b));
+    const hits = search(tree, 'add');
+    expect(hits.length).toBeGreaterThan(5);
+    expect(hits).toEqual(hits.slice().sort((a, b) => a - b));
   });
 
   it('searches a large model', () => {

@@ -20,19 +20,19 @@ function convUnit(
   scope: readonly string[],
   relu: boolean
 ): number {
-  const at = (part: string) => [...scope, part];
+  const scopeOf = (part: string) => [...scope, part];
   const w = b.weight('weight', [64, 64, 3, 3]);
   [x] = b.add('Conv', [x, w], {
-    scope: at('convolution:Conv2d'),
+    scope: scopeOf('convolution:Conv2d'),
     params: 36864,
     macs: 1e6
   });
   [x] = b.add('BatchNormalization', [x], {
-    scope: at('normalization:BatchNorm2d'),
+    scope: scopeOf('normalization:BatchNorm2d'),
     params: 128
   });
   if (relu) {
-    [x] = b.add('Relu', [x], { scope: at('activation:ReLU') });
+    [x] = b.add('Relu', [x], { scope: scopeOf('activation:ReLU') });
   }
   return x;
 }
@@ -280,8 +280,10 @@ function mixture(
   const logits = linear(b, x, [...scope, 'gate:Linear'], false);
   const [weights] = b.add('Softmax', [logits], { scope });
   const parts = Array.from({ length: experts }, (_, e) => {
-    const at = [...scope, `experts.${e}:LlamaMLP`];
-    return b.add('Mul', [feedForward(b, x, at), weights], { scope: at })[0];
+    const expertScope = [...scope, `experts.${e}:LlamaMLP`];
+    return b.add('Mul', [feedForward(b, x, expertScope), weights], {
+      scope: expertScope
+    })[0];
   });
   return b.add('Sum', parts, { scope })[0];
 }

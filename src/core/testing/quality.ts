@@ -99,9 +99,9 @@ function countCrossings(graph: IPlainGraph, routes: Routes): number {
     active = active.filter(({ ends }) => ends[2] >= piece.ends[0]);
     for (const other of active) {
       const [e, f] = [piece.edge, other.edge];
-      const at = strangers(graph, e, f) ? crossing(piece, other) : null;
-      if (at) {
-        places.add(`${[tensor(e), tensor(f)].sort().join(' ')} ${at}`);
+      const point = strangers(graph, e, f) ? crossing(piece, other) : null;
+      if (point) {
+        places.add(`${[tensor(e), tensor(f)].sort().join(' ')} ${point}`);
       }
     }
     active.push(piece);
@@ -143,7 +143,7 @@ function countThrough(
 ): number {
   const { width, height, source, target } = graph;
   const strips = new Map<number, number[]>();
-  const strip = (at: number) => Math.floor(at / STRIP);
+  const strip = (y: number) => Math.floor(y / STRIP);
   width.forEach((w, v) => {
     for (let s = strip(x[v] - w / 2); s <= strip(x[v] + w / 2); s++) {
       strips.set(s, [...(strips.get(s) ?? []), v]);

@@ -22,20 +22,20 @@ const on = (marks: Uint8Array): number[] =>
 /** A naive reference: repeated passes over all reads. */
 function slowly(tree: IGroupTree, seed: number, forward: boolean): number[] {
   const { model, reads } = tree;
-  const found = new Set([seed]);
-  for (let size = -1; size !== found.size;) {
-    size = found.size;
+  const reached = new Set([seed]);
+  for (let size = -1; size !== reached.size;) {
+    size = reached.size;
     for (let node = 0; node < model.nodeCount; node++) {
       for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
         const producer = model.tensorProducer[reads.values[k]];
         const [from, to] = forward ? [producer, node] : [node, producer];
-        if (to >= 0 && found.has(from)) {
-          found.add(to);
+        if (to >= 0 && reached.has(from)) {
+          reached.add(to);
         }
       }
     }
   }
-  return [...found].sort((a, b) => a - b);
+  return [...reached].sort((a, b) => a - b);
 }
 
 describe('traversals', () => {
@@ -61,8 +61,8 @@ describe('traversals', () => {
         return ahead.includes(y) ? ahead.filter(n => before.includes(n)) : [];
       };
       const all = new Set([...between(a, b), ...between(b, a)]);
-      const found = pathsBetween(tree, { nodes: [a] }, { nodes: [b] });
-      expect(found ? on(found.nodes) : []).toEqual(
+      const trace = pathsBetween(tree, { nodes: [a] }, { nodes: [b] });
+      expect(trace ? on(trace.nodes) : []).toEqual(
         [...all].sort((x, y) => x - y)
       );
     }

@@ -97,8 +97,8 @@ class GraphWalk {
 
   /** Visits all pending nodes and tensors, including those added on the way. */
   run(onNode: (node: number) => void, onTensor: (tensor: number) => void) {
-    for (let at = 0; at < this._open.length; at++) {
-      const next = this._open.at(at);
+    for (let index = 0; index < this._open.length; index++) {
+      const next = this._open.at(index);
       if (next >= 0) {
         onNode(next);
       } else {
@@ -208,13 +208,13 @@ export function pathsBetween(
   a: ISeeds,
   b: ISeeds
 ): ITrace | null {
-  const found = [oneWay(tree, a, b), oneWay(tree, b, a)].filter(
+  const traces = [oneWay(tree, a, b), oneWay(tree, b, a)].filter(
     way => way !== null
   );
-  if (found.length === 0) {
+  if (traces.length === 0) {
     return null;
   }
-  const [first, second] = found;
+  const [first, second] = traces;
   if (!second) {
     return { ...first, outputs: false };
   }

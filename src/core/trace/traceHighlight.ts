@@ -111,7 +111,7 @@ class TraceHighlighter {
     // A wire with several members of a series is labelled with the first.
     const members = this._tree.series.get(tensor)?.members;
     const tensors = members?.[0] === tensor ? members : [tensor];
-    return tensors.some(one => this._carries(edge, one));
+    return tensors.some(tensor => this._carries(edge, tensor));
   }
 
   /** True if the wire belongs to the trace when it carries this tensor. */
@@ -170,7 +170,7 @@ class TraceHighlighter {
       const tensors = this._tree.series.get(tensor)?.members ?? [tensor];
       if (
         boxKind[b] === BoxKind.Input &&
-        tensors.some(one => this._last[one] >= 0)
+        tensors.some(tensor => this._last[tensor] >= 0)
       ) {
         this.boxes[b] = 1;
       }

@@ -21,9 +21,9 @@ test('lists tensors that a block reads and produces, without weights and interna
   b.output(out);
   b.output(after);
   const tree = buildTree(decodePayload(b.finish()));
-  const found = boundary(tree, 0);
-  expect(names(tree, found.inputs)).toEqual(names(tree, [before, x]));
-  expect(names(tree, found.outputs)).toEqual(names(tree, [sum, out]));
+  const tensors = boundary(tree, 0);
+  expect(names(tree, tensors.inputs)).toEqual(names(tree, [before, x]));
+  expect(names(tree, tensors.outputs)).toEqual(names(tree, [sum, out]));
 });
 
 test('inputs are produced outside and outputs inside, each listed once, in random models', () => {

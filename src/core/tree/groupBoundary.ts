@@ -16,8 +16,8 @@ export function boundary(tree: IGroupTree, group: number): IBoundary {
   const [start, end] = [tree.groupStart[group], tree.groupEnd[group]];
   const inputs = new Set<number>();
   const outputs: number[] = [];
-  for (let at = start; at < end; at++) {
-    const node = nodeOrder[at];
+  for (let index = start; index < end; index++) {
+    const node = nodeOrder[index];
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
       const tensor = reads.values[k];
       const producer = model.tensorProducer[tensor];

@@ -131,8 +131,8 @@ function confineToBodies(
   for (let node = 0; node < model.nodeCount; node++) {
     const graph = model.nodeGraph[node];
     const group = raw.nodeGroup[node];
-    const found = group >= 0 ? enclosing[group] : 0;
-    if (graph > 0 && found !== graph && bodyGroup[graph] >= 0) {
+    const parent = group >= 0 ? enclosing[group] : 0;
+    if (graph > 0 && parent !== graph && bodyGroup[graph] >= 0) {
       raw.nodeGroup[node] = bodyGroup[graph];
     }
   }

@@ -228,14 +228,14 @@ describe('levels', () => {
         ['in ', portsIn],
         ['out ', level.portsOut]
       ];
-      let at = item;
+      let ancestor = item;
       for (const [prefix, list] of lists) {
-        if (at < list.length) {
+        if (ancestor < list.length) {
           return prefix === ''
-            ? entityName(tree, list[at])
-            : prefix + tree.model.tensorName(list[at]);
+            ? entityName(tree, list[ancestor])
+            : prefix + tree.model.tensorName(list[ancestor]);
         }
-        at -= list.length;
+        ancestor -= list.length;
       }
       return '?';
     };

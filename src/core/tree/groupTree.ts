@@ -85,13 +85,13 @@ function numberGroups(
   while (open.length > 0) {
     const group = open[open.length - 1];
     const list = children[group + 1];
-    const at = cursor[cursor.length - 1]++;
-    if (at >= list.length) {
+    const position = cursor[cursor.length - 1]++;
+    if (position >= list.length) {
       open.pop();
       cursor.pop();
       continue;
     }
-    const entity = list[at];
+    const entity = list[position];
     if (entity < nodeCount) {
       nodeParent[entity] = group;
       continue;
@@ -100,7 +100,7 @@ function numberGroups(
     rawOf[id] = entity - nodeCount;
     parent[id] = group;
     depth[id] = open.length - 1;
-    list[at] = nodeCount + id;
+    list[position] = nodeCount + id;
     const row = rowOf(id);
     children[id + 1] = rows.values.slice(
       rows.offsets[row],
@@ -158,11 +158,11 @@ function aggregate(
   numbering: Pick<INumbering, 'count' | 'parent' | 'nodeParent'>
 ) {
   const { count, parent, nodeParent } = numbering;
-  const drawn = model.nodeConstant.reduce<number[]>((found, hidden, node) => {
+  const drawn = model.nodeConstant.reduce<number[]>((nodes, hidden, node) => {
     if (!hidden) {
-      found.push(node);
+      nodes.push(node);
     }
-    return found;
+    return nodes;
   }, []);
   const tree = { groupCount: count, groupParent: parent, nodeParent };
   const sums = {} as Record<MetricId, Float64Array>;
@@ -195,8 +195,8 @@ function mainNodes(
   return Int32Array.from(plumbing, (isPlumbing, group) => {
     const isMain = (entity: number) =>
       entity < model.nodeCount && model.opType(entity) === types[group];
-    const found = isPlumbing ? children[group + 1].filter(isMain) : [];
-    return found.length > 0 ? found[found.length - 1] : -1;
+    const mainChildren = isPlumbing ? children[group + 1].filter(isMain) : [];
+    return mainChildren.length > 0 ? mainChildren[mainChildren.length - 1] : -1;
   });
 }
 

@@ -71,9 +71,9 @@ describe('hidden entities', () => {
   it('hide pills whose consumers or producers are all hidden', async () => {
     const { view } = viewOf(chain());
     await view.openInitial(40);
-    const one = await view.setHidden([4]);
-    expect(kinds(one, BoxKind.Output)).toBe(1);
-    expect(kinds(one, BoxKind.Input)).toBe(1);
+    const scene = await view.setHidden([4]);
+    expect(kinds(scene, BoxKind.Output)).toBe(1);
+    expect(kinds(scene, BoxKind.Input)).toBe(1);
     const more = await view.setHidden([0, 4]);
     expect(kinds(more, BoxKind.Input)).toBe(0);
     const none = await view.setHidden([0, 1, 2, 3, 4]);

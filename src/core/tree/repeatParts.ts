@@ -23,13 +23,13 @@ export function partsOf(tree: ITree, repeatGroup: number): Int32Array {
 export function partAt(tree: ITree, entity: number): IRepeatPart | null {
   const { nodeCount } = tree.model;
   let below = -1;
-  for (const one of selfAndAncestors(tree, entity)) {
-    const group = one - nodeCount;
+  for (const ancestor of selfAndAncestors(tree, entity)) {
+    const group = ancestor - nodeCount;
     if (group >= 0 && tree.groupIsRepeat[group]) {
       const index = below < 0 ? -1 : partsOf(tree, group).indexOf(below);
       return { repeatGroup: group, index };
     }
-    below = one;
+    below = ancestor;
   }
   return null;
 }
@@ -100,7 +100,7 @@ export function userHidden(
     }
     const known =
       aside.get(repeatGroup) ??
-      soloPart(tree, repeatGroup, one => all.has(one)) >= 0;
+      soloPart(tree, repeatGroup, part => all.has(part)) >= 0;
     aside.set(repeatGroup, known);
     return known;
   };
@@ -141,8 +141,8 @@ export function correspondingEntity(
   }
   if (entity < nodeCount) {
     const offset = tree.nodePosition[entity] - tree.groupStart[a];
-    const found = tree.nodeOrder[tree.groupStart[b] + offset];
-    return tree.model.nodeOp[found] === tree.model.nodeOp[entity] ? found : to;
+    const node = tree.nodeOrder[tree.groupStart[b] + offset];
+    return tree.model.nodeOp[node] === tree.model.nodeOp[entity] ? node : to;
   }
   return groupsFrom(tree, from) === groupsFrom(tree, to)
     ? to + (entity - from)

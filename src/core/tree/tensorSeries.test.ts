@@ -176,8 +176,8 @@ describe('tensors of pills and edges', () => {
       edgeTensor: Int32Array.of(0, 0, 1, 3),
       edgeWeight: Int32Array.of(3, 1, 1, 2)
     };
-    const found = [0, 1, 2, 3].map(e => wireTensorRef(scene, series, e));
-    expect(found).toEqual([
+    const refs = [0, 1, 2, 3].map(e => wireTensorRef(scene, series, e));
+    expect(refs).toEqual([
       { kind: 'series', id: 0 },
       { kind: 'tensor', id: 0 },
       { kind: 'tensor', id: 1 },

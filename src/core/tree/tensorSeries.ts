@@ -32,7 +32,7 @@ function collect(
   tensors: Iterable<number>,
   into: Map<number, ISeries>
 ): void {
-  const found = new Map<string, { pattern: string; members: number[] }>();
+  const byPattern = new Map<string, { pattern: string; members: number[] }>();
   for (const tensor of tensors) {
     const name = model.tensorName(tensor);
     const pattern = withoutNumbers(name);
@@ -41,14 +41,14 @@ function collect(
     }
     const shape = shapePattern(model.shapeText(tensor));
     const key = JSON.stringify([pattern, model.dtypeText(tensor), shape]);
-    const series = found.get(key);
+    const series = byPattern.get(key);
     if (series) {
       series.members.push(tensor);
     } else {
-      found.set(key, { pattern, members: [tensor] });
+      byPattern.set(key, { pattern, members: [tensor] });
     }
   }
-  for (const { pattern, members } of found.values()) {
+  for (const { pattern, members } of byPattern.values()) {
     if (members.length >= MIN_SERIES) {
       const series = { kind, pattern, members };
       members.forEach(tensor => into.set(tensor, series));
@@ -63,7 +63,7 @@ function readElsewhere(
   homes: INodeGroups,
   outputs: ReadonlySet<number>
 ): Set<number> {
-  const found = new Set<number>();
+  const tensors = new Set<number>();
   for (let node = 0; node < model.nodeCount; node++) {
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
       const tensor = reads.values[k];
@@ -75,12 +75,12 @@ function readElsewhere(
           (position >= homes.groupStart[group] &&
             position < homes.groupEnd[group]);
         if (!inside) {
-          found.add(tensor);
+          tensors.add(tensor);
         }
       }
     }
   }
-  return found;
+  return tensors;
 }
 
 /** The series among the inputs and outputs of the model. */

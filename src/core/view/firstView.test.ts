@@ -22,8 +22,8 @@ function layouts(steps: readonly IExpansionStep[], ...zooms: number[]) {
 
 async function chosen(visible: number[], zooms: number[]): Promise<number> {
   const steps = stepsOf(...visible);
-  const found = await lastReadable(steps, PANE, layouts(steps, ...zooms));
-  return found!.step.visible;
+  const last = await lastReadable(steps, PANE, layouts(steps, ...zooms));
+  return last!.step.visible;
 }
 
 it('expands as long as everything is readable', async () => {
@@ -53,7 +53,7 @@ it('expands a repeat if the pane would stay mostly empty', async () => {
     ];
     const show = (step: IExpansionStep) =>
       Promise.resolve(sizes[steps.indexOf(step)]);
-    return lastReadable(steps, PANE, show).then(found => found?.step.visible);
+    return lastReadable(steps, PANE, show).then(last => last?.step.visible);
   };
   expect(await repeat(300, 1)).toBe(20);
   expect(await repeat(300, 0.8)).toBe(12);
@@ -70,7 +70,7 @@ it('prefers more boxes in rows to one long row in an empty pane', async () => {
     ];
     const show = (step: IExpansionStep) =>
       Promise.resolve(sizes[steps.indexOf(step)]);
-    return lastReadable(steps, PANE, show).then(found => found?.step.visible);
+    return lastReadable(steps, PANE, show).then(last => last?.step.visible);
   };
   expect(await chosenBoxes(200)).toBe(12);
   expect(await chosenBoxes(600)).toBe(7);

@@ -25,17 +25,17 @@ interface IPictureSize {
 }
 
 /** True if a step shows enough to be the last. */
-function showsEnough(steps: readonly IExpansionStep[], at: number): boolean {
+function showsEnough(steps: readonly IExpansionStep[], index: number): boolean {
   return (
-    steps[at].visible >= MIN_BOXES_SHOWN ||
-    (steps[at].visible >= MIN_BOXES_IF_CHEAP &&
-      steps.slice(at + 1).every(step => step.lowCost || step.isSpare))
+    steps[index].visible >= MIN_BOXES_SHOWN ||
+    (steps[index].visible >= MIN_BOXES_IF_CHEAP &&
+      steps.slice(index + 1).every(step => step.lowCost || step.isSpare))
   );
 }
 
 /** The first step that shows enough, which is used however large it is. */
 function firstSufficientStep(steps: readonly IExpansionStep[]): number {
-  const enough = steps.findIndex((_, at) => showsEnough(steps, at));
+  const enough = steps.findIndex((_, index) => showsEnough(steps, index));
   return enough < 0 ? steps.length - 1 : enough;
 }
 
@@ -52,14 +52,14 @@ export async function lastNotLonger(
   if (length === Infinity) {
     return steps[steps.length - 1];
   }
-  for (let at = firstSufficientStep(steps); at < steps.length; at++) {
-    const stepLength = await show(steps[at]);
+  for (let index = firstSufficientStep(steps); index < steps.length; index++) {
+    const stepLength = await show(steps[index]);
     if (stepLength === null) {
       return null;
     }
-    const room = steps[at].lowCost ? CHEAP_PANE_SHARE * length : length;
-    if (stepLength > room && at > 0 && showsEnough(steps, at - 1)) {
-      return steps[at - 1];
+    const room = steps[index].lowCost ? CHEAP_PANE_SHARE * length : length;
+    if (stepLength > room && index > 0 && showsEnough(steps, index - 1)) {
+      return steps[index - 1];
     }
   }
   return steps[steps.length - 1];
@@ -82,8 +82,8 @@ export async function lastReadable<S extends IPictureSize>(
 ): Promise<{ readonly step: IExpansionStep; readonly shown: S } | null> {
   const first = firstSufficientStep(steps);
   let best: { step: IExpansionStep; shown: S } | null = null;
-  for (let at = first; at < steps.length; at++) {
-    const step = steps[at];
+  for (let index = first; index < steps.length; index++) {
+    const step = steps[index];
     const hasRoom = best && covered(best.shown, pane) < MIN_COVERED_SHARE;
     // More boxes only make it smaller, unless one long row leaves most of the pane empty.
     const isDone = step.isSpare || (best && !isReadable(best.shown, pane));

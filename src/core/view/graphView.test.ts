@@ -115,14 +115,14 @@ describe.each(['right', 'down'] as const)('scenes that flow %s', direction => {
 
   it('do not depend on the order of operations', async () => {
     const payload = randomPayload(new Random(5), 80);
-    const [one, other] = [viewOf(payload), viewOf(payload)];
-    await one.setDirection(direction);
-    await one.expandAll(1e6);
-    await other.setDirection(direction);
-    for (let group = other.tree.groupCount - 1; group >= 0; group--) {
-      await other.expand(group);
+    const [first, second] = [viewOf(payload), viewOf(payload)];
+    await first.setDirection(direction);
+    await first.expandAll(1e6);
+    await second.setDirection(direction);
+    for (let group = second.tree.groupCount - 1; group >= 0; group--) {
+      await second.expand(group);
     }
-    expect(comparable(other.scene)).toEqual(comparable(one.scene));
+    expect(comparable(second.scene)).toEqual(comparable(first.scene));
   });
 });
 
@@ -224,9 +224,9 @@ describe('initial view', () => {
       }
       return x;
     };
-    const found = block('embeddings:E', 'Gather', b.input('ids'), 5000);
+    const gather = block('embeddings:E', 'Gather', b.input('ids'), 5000);
     const hidden = block('mask:M', 'Where', b.input('mask'), 1);
-    let [x] = b.add('Add', [found, hidden]);
+    let [x] = b.add('Add', [gather, hidden]);
     for (let product = 0; product < 2; product++) {
       [x] = b.add('MatMul', [x], { macs: 1000, params: 100 });
     }

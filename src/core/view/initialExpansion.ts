@@ -147,8 +147,8 @@ function nextFamily(
       return whole;
     }
     const singles = (whole?.family ?? closed.flat()).map(group => [group]);
-    const [one] = fitting(singles, withFolds);
-    return one;
+    const [best] = fitting(singles, withFolds);
+    return best;
   };
   // Instances of a repeat add no information, unless there is little else to show.
   return (

@@ -64,8 +64,8 @@ export class LevelLayouts {
     this._open = visibility.openSnapshot();
     const stale = visibility.levelsToLayOut();
     this._sliceStart = performance.now();
-    for (const [at, group] of stale.entries()) {
-      if (!(await this._yieldIfDue(job, at / stale.length))) {
+    for (const [index, group] of stale.entries()) {
+      if (!(await this._yieldIfDue(job, index / stale.length))) {
         return false;
       }
       let placed = hierarchy.layOutLevel(group, this.isOpen);

@@ -175,9 +175,9 @@ export async function bestRows(
     await search.byArea();
   } else {
     // A user who asks for rows gets more than one.
-    const one = (pane.w - 2 * PADDING) / straight.width;
+    const zoomToWidth = (pane.w - 2 * PADDING) / straight.width;
     await search.run(
-      isAuto ? zoom : Math.max(MIN_ROW_ZOOM, one * SAME_ZOOM_RATIO)
+      isAuto ? zoom : Math.max(MIN_ROW_ZOOM, zoomToWidth * SAME_ZOOM_RATIO)
     );
   }
   if (search.rows || !isAuto) {

@@ -224,9 +224,10 @@ class SceneBuilder {
         : placed.tensor[e];
       columns.edgeWeight[edge] = placed.weight[e];
       for (let i = begin; i < end; i++) {
-        const at = 2 * this._points++;
-        columns.edgePoints[at + alongAt] = along0 + geometry.points[2 * i];
-        columns.edgePoints[at + acrossAt] =
+        const position = 2 * this._points++;
+        columns.edgePoints[position + alongAt] =
+          along0 + geometry.points[2 * i];
+        columns.edgePoints[position + acrossAt] =
           across0 + geometry.points[2 * i + 1];
       }
       columns.edgeOffsets[edge + 1] = this._points;
@@ -266,15 +267,21 @@ class SceneBuilder {
     const boxOfEntity = this._boxOfEntity;
     const { model, nodeParent, groupParent } = this._tree;
     return entity => {
-      let at = entity;
-      while (at >= 0 && at < boxOfEntity.length && boxOfEntity[at] < 0) {
-        const isNode = at < model.nodeCount;
+      let ancestor = entity;
+      while (
+        ancestor >= 0 &&
+        ancestor < boxOfEntity.length &&
+        boxOfEntity[ancestor] < 0
+      ) {
+        const isNode = ancestor < model.nodeCount;
         const parent = isNode
-          ? nodeParent[at]
-          : groupParent[at - model.nodeCount];
-        at = parent < 0 ? -1 : model.nodeCount + parent;
+          ? nodeParent[ancestor]
+          : groupParent[ancestor - model.nodeCount];
+        ancestor = parent < 0 ? -1 : model.nodeCount + parent;
       }
-      return at >= 0 && at < boxOfEntity.length ? boxOfEntity[at] : -1;
+      return ancestor >= 0 && ancestor < boxOfEntity.length
+        ? boxOfEntity[ancestor]
+        : -1;
     };
   }
 

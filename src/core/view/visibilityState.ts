@@ -206,13 +206,13 @@ export class VisibilityState {
   private _unhide(entity: number): void {
     const hidden = this._hidden;
     const chain = hidden.size > 0 ? selfAndAncestors(this._tree, entity) : [];
-    if (!chain.some(one => hidden.has(one))) {
+    if (!chain.some(ancestor => hidden.has(ancestor))) {
       return;
     }
     const revealed = new Set(chain);
-    let next = [...hidden].filter(one => !revealed.has(one));
-    for (const one of chain) {
-      const part = hidden.has(one) ? partOf(this._tree, one) : null;
+    let next = [...hidden].filter(entity => !revealed.has(entity));
+    for (const ancestor of chain) {
+      const part = hidden.has(ancestor) ? partOf(this._tree, ancestor) : null;
       if (part) {
         const chosen = soloPart(this._tree, part.repeatGroup, e =>
           hidden.has(e)

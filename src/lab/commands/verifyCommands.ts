@@ -136,7 +136,7 @@ function addFiles(context: ICompareContext): void {
               })
             ).value
           : values;
-      const path = paths.find(one => one !== answer);
+      const path = paths.find(path => path !== answer);
       if (answer !== null && path !== undefined) {
         await app.commands.execute(CommandIDs.verify, {
           path,

@@ -167,7 +167,9 @@ async function pick<T extends string = never>(
   title: string,
   extra?: T
 ): Promise<OnnxDocument | T | null> {
-  const labels = views.map((view, at) => `${at + 1}. ${view.context.path}`);
+  const labels = views.map(
+    (view, index) => `${index + 1}. ${view.context.path}`
+  );
   const answer = await InputDialog.getItem({
     title,
     label: trans.__('Model'),

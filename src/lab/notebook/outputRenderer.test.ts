@@ -127,8 +127,8 @@ test('the saved model is rendered without a kernel', async () => {
 
 test('the models of a widget box are rendered below each other', async () => {
   const { output } = setUp({});
-  const one = MODELS.models[0];
-  const own = { models: [one, one, one], height: 400, apart: true };
+  const single = MODELS.models[0];
+  const own = { models: [single, single, single], height: 400, apart: true };
   await output.renderModel(model('w', { models: own }));
   expect(renderedKinds(output)).toEqual(['saved', 'saved', 'saved']);
 });

@@ -36,13 +36,14 @@ export default function SavedModels(props: ISavedModelsProps): JSX.Element {
   const sessions = React.useMemo(
     () =>
       models.map(
-        (model, at) => providers && new SavedModelSession(model, providers[at])
+        (model, index) =>
+          providers && new SavedModelSession(model, providers[index])
       ),
     [models, providers]
   );
   const current = React.useRef(sessions);
   current.current = sessions;
-  const keep = (): void => current.current.forEach(one => one?.keep());
+  const keep = (): void => current.current.forEach(session => session?.keep());
   React.useEffect(() => {
     const resident = new LazyMount(host.current!, {
       resume: () => setAwake(true),
@@ -57,14 +58,16 @@ export default function SavedModels(props: ISavedModelsProps): JSX.Element {
   React.useLayoutEffect(() => keep, []);
   const names = React.useRef('');
   if (providers) {
-    names.current = providers.map(one => one.exportName).join(' · ');
+    names.current = providers.map(provider => provider.exportName).join(' · ');
   }
   return (
     <div style={{ height }} ref={host}>
       {isVisible && providers ? (
         <ErrorBoundary onError={onFail}>
           <SideBySide
-            models={sessions.flatMap(one => (one ? [one.shown] : []))}
+            models={sessions.flatMap(session =>
+              session ? [session.shown] : []
+            )}
             makeLayoutEngine={labLayoutEngine}
             settings={services.settings.viewer}
             translator={services.translate}

@@ -35,8 +35,8 @@ export function readSaved(value: unknown): ISavedOutput {
   const given = Array.isArray(raw.models) ? raw.models : [];
   const separate = raw.apart === true;
   const most = separate ? MAX_MODELS_IN_BOX : PAIR;
-  const models = given.slice(0, most).flatMap((one: unknown) => {
-    const { bundle, overlay, selection, view } = isRecord(one) ? one : {};
+  const models = given.slice(0, most).flatMap((entry: unknown) => {
+    const { bundle, overlay, selection, view } = isRecord(entry) ? entry : {};
     return typeof bundle === 'string' && bundle !== ''
       ? [{ bundle, overlay, selection, view }]
       : [];

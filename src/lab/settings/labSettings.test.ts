@@ -13,7 +13,7 @@ const { properties } = JSON.parse(plugin) as {
   properties: Record<string, IProperty>;
 };
 const defaults = Object.fromEntries(
-  Object.entries(properties).map(([key, one]) => [key, one.default])
+  Object.entries(properties).map(([key, property]) => [key, property.default])
 );
 
 const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);

@@ -28,8 +28,8 @@ const labKeys = (chord: string): string =>
 
 function registry(list: readonly IShortcut[]): CommandRegistry {
   const commands = new CommandRegistry();
-  for (const one of list) {
-    commands.addKeyBinding(one);
+  for (const shortcut of list) {
+    commands.addKeyBinding(shortcut);
   }
   return commands;
 }
@@ -68,7 +68,9 @@ describe('shortcuts of the settings', () => {
 describe('labels of the palette', () => {
   it('are the texts of the actions, in Title Case', () => {
     const labels = actionLabels(IDENTITY as unknown as TranslationBundle);
-    const texts = new Map(ACTIONS.map(one => [one.id, one.label(IDENTITY)]));
+    const texts = new Map(
+      ACTIONS.map(action => [action.id, action.label(IDENTITY)])
+    );
     for (const [id, label] of Object.entries(labels)) {
       expect(label.toLowerCase()).toBe(texts.get(id)?.toLowerCase());
     }
@@ -91,8 +93,10 @@ describe('ShortcutKeys', () => {
   it('uses the keys bound by the user', () => {
     const changed = shortcuts
       .filter(({ args }) => args.action !== 'expand-all')
-      .map(one =>
-        one.args.action === 'find' ? { ...one, keys: ['Alt Shift J'] } : one
+      .map(shortcut =>
+        shortcut.args.action === 'find'
+          ? { ...shortcut, keys: ['Alt Shift J'] }
+          : shortcut
       );
     const { bound } = new ShortcutKeys(registry(changed));
     expect(keysOf(find, bound)).toEqual(['Alt+Shift+J', '/']);

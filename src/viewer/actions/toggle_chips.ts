@@ -12,11 +12,11 @@ function chipsOf({ document, selection }: IViewerState): readonly number[] {
     return [];
   }
   const { tree } = document;
-  const found = chipGroups(tree, entity);
+  const groups = chipGroups(tree, entity);
   const isChip =
     selection.kind === 'group' &&
     [...tree.groupChips.values()].some(list => list.includes(selection.id));
-  return isChip && found.length === 0 ? [selection.id] : found;
+  return isChip && groups.length === 0 ? [selection.id] : groups;
 }
 
 export const toggleChips: IAction = {

@@ -7,7 +7,7 @@ export const toggleScale: IAction = {
   keys: ['L'],
   enabled: state => state.overlay !== null,
   run: ({ session: { store } }) => {
-    const at = SCALE_MODES.indexOf(store.get().scale);
-    store.set({ scale: SCALE_MODES[(at + 1) % SCALE_MODES.length] });
+    const index = SCALE_MODES.indexOf(store.get().scale);
+    store.set({ scale: SCALE_MODES[(index + 1) % SCALE_MODES.length] });
   }
 };

@@ -72,15 +72,15 @@ function Tips(): JSX.Element | null {
   const now = React.useRef({ box: -1, byKey: false });
   const [asked, ask] = React.useState(false);
   React.useEffect(() => {
-    const at = (box: number, byKey: boolean): void => {
+    const hover = (box: number, byKey: boolean): void => {
       now.current = { box, byKey };
       if (box >= 0) {
         ask(true);
       }
     };
     const listener = {
-      onHover: (_: unknown, box: number) => at(box, false),
-      onRing: (box: number) => at(box, true)
+      onHover: (_: unknown, box: number) => hover(box, false),
+      onRing: (box: number) => hover(box, true)
     };
     listeners.add(listener);
     return () => void listeners.delete(listener);

@@ -52,8 +52,8 @@ export function Help(): JSX.Element | null {
         // Tab stays in the dialog, which has two stops: the button, and the list for scrolling by key.
         if (event.key === 'Tab') {
           event.preventDefault();
-          const at = focusedElement() === close.current ? list : close;
-          at.current?.focus();
+          const next = focusedElement() === close.current ? list : close;
+          next.current?.focus();
         }
       }}
     >

@@ -107,7 +107,7 @@ test('a failure shows its message and removes the progress', async () => {
 });
 
 test('only one extraction runs at a time', async () => {
-  let finish: (found: Extracted) => void = () => undefined;
+  let finish: (extracted: Extracted) => void = () => undefined;
   const extract = vi.fn<Extract>(
     () => new Promise(resolve => (finish = resolve))
   );

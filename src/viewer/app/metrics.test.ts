@@ -93,13 +93,13 @@ test('a derived metric is the quotient of sums, unknown if a part is unknown', (
     const above = of('flops') + of('macs');
     const below = of('read_bytes') + of('write_bytes');
     expect(derivedOf({ over }, of)).toBe(above);
-    const found = derivedOf({ over, under }, of);
+    const derived = derivedOf({ over, under }, of);
     if (Number.isNaN(above) || Number.isNaN(below)) {
-      expect(found).toBeNaN();
+      expect(derived).toBeNaN();
     } else if (below === 0) {
-      expect(found).toBe(above === 0 ? 0 : NaN);
+      expect(derived).toBe(above === 0 ? 0 : NaN);
     } else {
-      expect(found * below).toBeCloseTo(above, -1);
+      expect(derived * below).toBeCloseTo(above, -1);
     }
   }
 });

@@ -119,11 +119,11 @@ async function pair(
   return { left, right, link: link! };
 }
 
-const bar = (at: IChangesView): HTMLElement =>
-  within(at.root).getByRole('group', { name: 'Linked view' });
+const bar = (view: IChangesView): HTMLElement =>
+  within(view.root).getByRole('group', { name: 'Linked view' });
 
-async function run(at: IChangesView, action: string): Promise<void> {
-  act(() => void at.handle.run(action));
+async function run(view: IChangesView, action: string): Promise<void> {
+  act(() => void view.handle.run(action));
   await settle();
 }
 
@@ -133,8 +133,8 @@ describe('aligned models', () => {
     expect(bar(left).textContent).toContain('Similar architecture');
     expect(bar(left).textContent).toContain('2 only here');
     expect(bar(right).textContent).toContain('2 only in A');
-    const value = (at: IChangesView, node: number): number | undefined =>
-      at.surface.overlay?.value(node);
+    const value = (view: IChangesView, node: number): number | undefined =>
+      view.surface.overlay?.value(node);
     expect([0, 1, nodesOf(RIGHT)].map(n => value(left, n))).toEqual([
       0.75, 0, 1
     ]);
@@ -226,7 +226,7 @@ describe('aligned models', () => {
 
 describe('alignment from the host', () => {
   test('does not link selections until it arrives', async () => {
-    let answer: (found: ComparisonColumns) => void = () => undefined;
+    let answer: (comparison: ComparisonColumns) => void = () => undefined;
     const { left, right } = await pair(
       () => new Promise(resolve => (answer = resolve))
     );
@@ -271,13 +271,13 @@ describe('alignment from the host', () => {
 });
 
 describe('merged graph', () => {
-  async function merge(at: IChangesView): Promise<HTMLElement> {
-    fireEvent.click(within(bar(at)).getByRole('button', { name: 'Merge' }));
+  async function merge(view: IChangesView): Promise<HTMLElement> {
+    fireEvent.click(within(bar(view)).getByRole('button', { name: 'Merge' }));
     // The other viewer is laid out in event loop turns of its own.
     for (let step = 0; step < 5; step++) {
       await settle();
     }
-    return within(at.root).getByRole('region', { name: 'Merged graph' });
+    return within(view.root).getByRole('region', { name: 'Merged graph' });
   }
 
   test.each([0, 1])(

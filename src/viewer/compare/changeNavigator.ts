@@ -145,13 +145,14 @@ export class ChangeNavigator {
       store.set({ announcement: trans.__('Nothing differs.') });
       return;
     }
-    const at = this._currentIndex(stops);
+    const current = this._currentIndex(stops);
     const next =
-      at === null
+      current === null
         ? step > 0
           ? 0
           : stops.length - 1
-        : ((step > 0 ? Math.floor(at) + 1 : Math.ceil(at) - 1) + stops.length) %
+        : ((step > 0 ? Math.floor(current) + 1 : Math.ceil(current) - 1) +
+            stops.length) %
           stops.length;
     const stop = stops[next];
     this._sessions[stop.side].select({ kind: 'node', id: stop.node }, 'reveal');
@@ -172,13 +173,13 @@ export class ChangeNavigator {
         continue;
       }
       const pair = changes.pair(side, selection.id);
-      const at = stops.findIndex(stop =>
+      const index = stops.findIndex(stop =>
         pair >= 0
           ? changes.pair(stop.side, stop.node) === pair
           : stop.side === side && stop.node === selection.id
       );
-      if (at >= 0) {
-        return at;
+      if (index >= 0) {
+        return index;
       }
       if (side === 0) {
         const position = document.tree.nodePosition[selection.id];
@@ -191,14 +192,14 @@ export class ChangeNavigator {
 
   private _toggleOnly(side: Side): void {
     const on = this._sessions[side].store.get().trace?.kind !== 'changes';
-    for (const one of SIDES) {
-      const session = this._sessions[one];
+    for (const side of SIDES) {
+      const session = this._sessions[side];
       const { document } = session.store.get();
       if (!on || !document || !this._compared) {
         endTrace(session);
         continue;
       }
-      const nodes = this._compared.changes.nodes(one);
+      const nodes = this._compared.changes.nodes(side);
       const count = nodes.reduce((sum, is) => sum + is, 0);
       const tensors = new Uint8Array(document.model.tensorCount);
       session.store.set({

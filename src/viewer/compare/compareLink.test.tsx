@@ -74,13 +74,13 @@ async function pair(
   return { left: views[0], right: views[1], link, onEnd, onOptions };
 }
 
-async function select(at: ILinkTestView, entity: number, additive = false) {
-  act(() => at.surface.callbacks.onSelect?.(entity, { additive }));
+async function select(view: ILinkTestView, entity: number, additive = false) {
+  act(() => view.surface.callbacks.onSelect?.(entity, { additive }));
   await settle();
 }
 
-const bar = (at: ILinkTestView): HTMLElement =>
-  within(at.root).getByRole('group', { name: 'Linked view' });
+const bar = (view: ILinkTestView): HTMLElement =>
+  within(view.root).getByRole('group', { name: 'Linked view' });
 
 const openGroups = ({ surface: { scene } }: ILinkTestView): number[] =>
   [...(scene?.boxKind.keys() ?? [])]
@@ -198,8 +198,8 @@ describe('graph', () => {
 
   test('heatmap and scale are shared, and a colour has the same value', async () => {
     const { left, right } = await pair();
-    const open = (at: ILinkTestView): void => {
-      fireEvent.keyDown(at.root, { key: 'e', code: '' });
+    const open = (view: ILinkTestView): void => {
+      fireEvent.keyDown(view.root, { key: 'e', code: '' });
     };
     open(left);
     await settle();

@@ -223,10 +223,10 @@ export class CompareLink {
   /** Uses the alignment computed by the server or kernel; without one, matches by names and wires. */
   private _align(given: ComparisonColumns | null): void {
     const [left, right] = this.sessions.map(s => s.store.get().document!.tree);
-    const found = given && matchGiven(left, right, given);
+    const matching = given && matchGiven(left, right, given);
     this._setMatching(
-      found ?? MATCHERS.auto(left, right),
-      found ? given : null
+      matching ?? MATCHERS.auto(left, right),
+      matching ? given : null
     );
     this._follow();
   }

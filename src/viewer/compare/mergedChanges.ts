@@ -137,10 +137,10 @@ export class MergedChanges {
     const after = stops.findIndex(node => positions[node] > here);
     const before = stops.filter(node => positions[node] < here).length - 1;
     const next = step > 0 ? after : here >= 0 ? before : -1;
-    const at = next >= 0 ? next : step > 0 ? 0 : stops.length - 1;
-    this._session.select({ kind: 'node', id: stops[at] }, 'reveal');
+    const index = next >= 0 ? next : step > 0 ? 0 : stops.length - 1;
+    this._session.select({ kind: 'node', id: stops[index] }, 'reveal');
     store.set({
-      announcement: trans.__('Change %1 of %2', at + 1, stops.length)
+      announcement: trans.__('Change %1 of %2', index + 1, stops.length)
     });
   }
 

@@ -21,22 +21,22 @@ function unmatchedStates(
   side: Uint8Array
 ): Uint8Array {
   const { nodeCount } = tree.model;
-  const found = new Uint8Array(nodeCount + tree.groupCount).fill(NEITHER);
+  const sides = new Uint8Array(nodeCount + tree.groupCount).fill(NEITHER);
   for (let node = 0; node < nodeCount; node++) {
     if (changes.state(0, node) === 'only') {
-      found[node] = side[node] === 0 ? REMOVED : ADDED;
+      sides[node] = side[node] === 0 ? REMOVED : ADDED;
     }
   }
   const add = (group: number, changeBits: number): void => {
     if (group >= 0) {
-      found[nodeCount + group] |= changeBits;
+      sides[nodeCount + group] |= changeBits;
     }
   };
-  tree.nodeOrder.forEach(node => add(tree.nodeParent[node], found[node]));
+  tree.nodeOrder.forEach(node => add(tree.nodeParent[node], sides[node]));
   for (let group = tree.groupCount - 1; group >= 0; group--) {
-    add(tree.groupParent[group], found[nodeCount + group]);
+    add(tree.groupParent[group], sides[nodeCount + group]);
   }
-  return found;
+  return sides;
 }
 
 export interface IMergedOverlay {

@@ -32,7 +32,7 @@ export class MergedProvider implements IReportProvider {
   ) {
     const [a, b] = sides;
     const names = sides.map(({ payload }) => payload.model.name);
-    this.exportName = sides.map(one => one.provider.exportName).join('_and_');
+    this.exportName = sides.map(side => side.provider.exportName).join('_and_');
     this.merged = mergePayloads(
       a.payload,
       b.payload,

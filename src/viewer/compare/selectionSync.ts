@@ -91,30 +91,34 @@ export function syncSelection(
   });
   if (selection.kind === 'tensor' || selection.kind === 'series') {
     const id = matching.tensor(side, selection.id);
-    const found: Selection =
+    const counterpart: Selection =
       id < 0
         ? NO_SELECTION
         : selection.kind === 'series'
           ? pillTensorRef(target.tree.series, id)
           : { kind: 'tensor', id };
-    to.select(found, 'reveal');
-    return found.kind === 'none'
+    to.select(counterpart, 'reveal');
+    return counterpart.kind === 'none'
       ? missing(1, 1)
-      : { kind: 'found', name: selectionName(target.tree, found), rule: null };
+      : {
+          kind: 'found',
+          name: selectionName(target.tree, counterpart),
+          rule: null
+        };
   }
   const first = entityOf(document.model, selection);
   const entities = [...(first === null ? [] : [first]), ...moreSelected];
-  const found = entities
+  const counterparts = entities
     .map(entity => matching.counterpart(side, entity))
     .filter(entity => entity >= 0);
-  selectEntities(to, target, found);
-  if (found.length < entities.length) {
-    return missing(entities.length - found.length, entities.length);
+  selectEntities(to, target, counterparts);
+  if (counterparts.length < entities.length) {
+    return missing(entities.length - counterparts.length, entities.length);
   }
   const single = entities.length === 1 && selection.kind === 'node';
   return {
     kind: 'found',
-    name: entityName(target.tree, found[0]),
+    name: entityName(target.tree, counterparts[0]),
     rule: single ? matching.rule(side, selection.id) : null
   };
 }
@@ -126,9 +130,9 @@ export function syncHover(
   matching: IMatching,
   side: Side
 ): void {
-  const found =
+  const counterpart =
     target?.kind === 'entity' ? matching.counterpart(side, target.id) : -1;
-  highlightEntities(to, found < 0 ? [] : [found]);
+  highlightEntities(to, counterpart < 0 ? [] : [counterpart]);
 }
 
 export function sameSelectionState(

@@ -49,14 +49,14 @@ function toSvgImage(
   only: readonly number[] | null
 ): IPicture {
   const { scene } = drawing;
-  const found = only && selectionOf(scene, only);
+  const selection = only && selectionOf(scene, only);
   return {
     drawing,
     index: new SpatialIndex(scene),
     region: wholeSceneRect(scene),
     k: 1,
     only: null,
-    ...found
+    ...selection
   };
 }
 

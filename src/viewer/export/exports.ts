@@ -46,8 +46,8 @@ function pictureOf(session: Session, part: ExportPart): IPicture | null {
     const { document, selection, moreSelected } = session.store.get();
     const first = document ? entityOf(document.model, selection) : null;
     const entities = [...(first === null ? [] : [first]), ...moreSelected];
-    const found = selectionOf(scene, visibleBoxes(scene, entities));
-    return found && { ...common, ...found, k: 1 };
+    const extent = selectionOf(scene, visibleBoxes(scene, entities));
+    return extent && { ...common, ...extent, k: 1 };
   }
   return { ...common, region: wholeSceneRect(scene), k: 1, only: null };
 }
@@ -130,12 +130,12 @@ export async function exportFile(
     const { overlay } = store.get();
     const metric = overlay !== null && ATTACHED.has(overlay) ? overlay : '';
     const { signal } = new AbortController();
-    const found = await provider.file(format, metric, signal);
+    const file = await provider.file(format, metric, signal);
     save(
       session,
-      found.extension,
-      new Blob([found.text], {
-        type: found.media_type
+      file.extension,
+      new Blob([file.text], {
+        type: file.media_type
       })
     );
     const notices = [
@@ -144,10 +144,10 @@ export async function exportFile(
             'The file contains MACs, because this heatmap cannot be exported.'
           )
         : '',
-      found.unnamed > 0
+      file.unnamed > 0
         ? trans.__(
             'Unnamed nodes not included in the file: %1.',
-            formatExact(found.unnamed)
+            formatExact(file.unnamed)
           )
         : ''
     ].filter(Boolean);

@@ -127,9 +127,9 @@ describe('image without a browser', () => {
     const [, , w, h] = root.getAttribute('viewBox')!.split(' ').map(Number);
     expect(Number(root.getAttribute('width'))).toBe(w);
     const clip = root.querySelector('clipPath rect')!;
-    const at = (name: string): number => Number(clip.getAttribute(name));
-    expect(at('x') + at('width')).toBeLessThanOrEqual(w);
-    expect(at('y') + at('height')).toBeLessThan(h);
+    const attribute = (name: string): number => Number(clip.getAttribute(name));
+    expect(attribute('x') + attribute('width')).toBeLessThanOrEqual(w);
+    expect(attribute('y') + attribute('height')).toBeLessThan(h);
   });
 
   it('expands the requested number of levels, within the limit', async () => {
@@ -177,8 +177,8 @@ describe('image of a merged graph', () => {
     ).documentElement;
     const labels = texts(root);
     const signs = (sign: string): number =>
-      labels.filter(one => one === sign).length;
-    expect(labels.filter(one => one === 'Conv')).toHaveLength(3);
+      labels.filter(label => label === sign).length;
+    expect(labels.filter(label => label === 'Conv')).toHaveLength(3);
     // One of them is in the legend.
     expect(signs('◐')).toBe(2);
     expect(signs('−')).toBe(1 + left.nodes.name.length - count);
@@ -186,7 +186,7 @@ describe('image of a merged graph', () => {
     for (const state of ['same', 'other precision', 'removed', 'added']) {
       expect(labels).toContain(state);
     }
-    expect(labels.some(one => /MACs|Parameters|No value/.test(one))).toBe(
+    expect(labels.some(label => /MACs|Parameters|No value/.test(label))).toBe(
       false
     );
     const dashes = [...root.querySelectorAll('path[stroke-dasharray]')].map(
@@ -194,8 +194,8 @@ describe('image of a merged graph', () => {
         `${path.getAttribute('stroke')} ${path.getAttribute('stroke-dasharray')}`
     );
     // The legend has one of each; the removed node had wires, and another wire bypasses it.
-    for (const one of ['#3d5a1e 9 3 1.5 3', '#a03070 5 4']) {
-      expect(dashes.filter(dash => dash === one).length).toBeGreaterThan(1);
+    for (const line of ['#3d5a1e 9 3 1.5 3', '#a03070 5 4']) {
+      expect(dashes.filter(dash => dash === line).length).toBeGreaterThan(1);
     }
   });
 });

@@ -147,9 +147,9 @@ function drawCaption(
   const style = { size: TITLE, weight: 600, fill: '--oad-text' };
   target.text(x, y + TITLE, title, style);
   caption.lines.forEach((line, i) => {
-    const at = y + TITLE + 6 + (i + 1) * LINE_HEIGHT - 4;
+    const baseline = y + TITLE + 6 + (i + 1) * LINE_HEIGHT - 4;
     const text = measure.shorten(line, room, LINE);
-    target.text(x, at, text, { size: LINE, fill: '--oad-text-quiet' });
+    target.text(x, baseline, text, { size: LINE, fill: '--oad-text-quiet' });
   });
 }
 
@@ -167,8 +167,8 @@ function drawLegend(
     fill: '--oad-text'
   });
   if (legend.states) {
-    legend.states.forEach(({ color, text, sign, label, dash }, at) => {
-      const line = y + (at + 1) * LINE_HEIGHT;
+    legend.states.forEach(({ color, text, sign, label, dash }, index) => {
+      const line = y + (index + 1) * LINE_HEIGHT;
       target.rect(x, line + 2, 18, LINE_HEIGHT - 3, 3, { fill: color });
       target.text(x + 9, line + LINE, sign, {
         size: LINE,

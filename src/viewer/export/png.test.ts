@@ -31,21 +31,24 @@ async function decoded(blob: Blob): Promise<IDecoded> {
   const names: string[] = [];
   const data: Uint8Array<ArrayBuffer>[] = [];
   let [width, height] = [0, 0];
-  for (let at = 8; at < bytes.length;) {
-    const length = view.getUint32(at);
-    const name = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
-    const body = bytes.subarray(at + 8, at + 8 + length);
-    expect(view.getUint32(at + 8 + length)).toBe(
-      crc32(bytes.subarray(at + 4, at + 8 + length))
+  for (let offset = 8; offset < bytes.length;) {
+    const length = view.getUint32(offset);
+    const name = String.fromCharCode(...bytes.subarray(offset + 4, offset + 8));
+    const body = bytes.subarray(offset + 8, offset + 8 + length);
+    expect(view.getUint32(offset + 8 + length)).toBe(
+      crc32(bytes.subarray(offset + 4, offset + 8 + length))
     );
     names.push(name);
     if (name === 'IHDR') {
-      [width, height] = [view.getUint32(at + 8), view.getUint32(at + 12)];
+      [width, height] = [
+        view.getUint32(offset + 8),
+        view.getUint32(offset + 12)
+      ];
       expect([...body.subarray(8)]).toEqual([8, 2, 0, 0, 0]);
     } else if (name === 'IDAT') {
       data.push(body);
     }
-    at += 12 + length;
+    offset += 12 + length;
   }
   const plain = new Blob(data)
     .stream()
@@ -64,8 +67,8 @@ async function decoded(blob: Blob): Promise<IDecoded> {
     names,
     pixel: (x, y) => {
       expect(rows[y * (stride + 1)]).toBe(2);
-      const at = y * (stride + 1) + 1 + 3 * x;
-      return [...rows.subarray(at, at + 3)];
+      const offset = y * (stride + 1) + 1 + 3 * x;
+      return [...rows.subarray(offset, offset + 3)];
     }
   };
 }

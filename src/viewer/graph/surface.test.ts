@@ -182,8 +182,8 @@ describe('pointer', () => {
       callbacks: { ...calls, onSelectArea, onEscape }
     });
     const drag = (type: string, clientX: number, clientY: number): void => {
-      const at = { clientX, clientY, shiftKey: true };
-      root().dispatchEvent(new FakePointerEvent(type, at));
+      const click = { clientX, clientY, shiftKey: true };
+      root().dispatchEvent(new FakePointerEvent(type, click));
     };
     drag('pointerdown', 0, 0);
     drag('pointermove', SIZE.w, SIZE.h);
@@ -238,16 +238,18 @@ describe('pointer', () => {
   it('ignores the second click on a chevron after the group expanded', async () => {
     await show(encoderPayload(2));
     const card = element('EncoderLayer');
-    const at = pointOf(card, 10);
-    click(card, at);
+    const position = pointOf(card, 10);
+    click(card, position);
     expect(calls.onActivate).toHaveBeenCalledTimes(1);
     surface.setCamera({ ...surface.camera, x: surface.camera.x - 120 });
-    click(root(), at);
-    root().dispatchEvent(new MouseEvent('dblclick', { bubbles: true, ...at }));
+    click(root(), position);
+    root().dispatchEvent(
+      new MouseEvent('dblclick', { bubbles: true, ...position })
+    );
     expect(calls.onActivate).toHaveBeenCalledTimes(1);
     expect(calls.onSelect).not.toHaveBeenCalled();
     // Elsewhere it is an ordinary click.
-    const far = { clientX: at.clientX, clientY: at.clientY + 200 };
+    const far = { clientX: position.clientX, clientY: position.clientY + 200 };
     click(root(), far);
     expect(calls.onSelect).toHaveBeenCalledTimes(1);
   });
@@ -371,8 +373,8 @@ describe('keyboard', () => {
       await frame();
       expect(surface.camera.x).toBeCloseTo(camera.x);
       expect(host.querySelectorAll('.oad-ring-cursor')).toHaveLength(1);
-      const at = document.activeElement!.getAttribute('data-box');
-      expect(at).toBe(k > 0.3 ? String(box) : null);
+      const focused = document.activeElement!.getAttribute('data-box');
+      expect(focused).toBe(k > 0.3 ? String(box) : null);
     }
     expect(document.activeElement).toBe(root());
     expect(away).not.toHaveBeenCalled();

@@ -84,7 +84,7 @@ export interface ISurfaceCallbacks {
   /** After every camera change, at most once per frame. */
   onCameraChange(camera: ICamera): void;
   /** A secondary click or the menu key; in client coordinates. */
-  onContextMenu(target: IHitTarget, at: { x: number; y: number }): void;
+  onContextMenu(target: IHitTarget, point: { x: number; y: number }): void;
 }
 
 /** All sentences of the surface; the host passes translated ones. */

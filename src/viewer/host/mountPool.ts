@@ -32,9 +32,9 @@ export class MountPool {
   }
 
   release(view: ISuspendable): void {
-    const at = this._alive.indexOf(view);
-    if (at >= 0) {
-      this._alive.splice(at, 1);
+    const index = this._alive.indexOf(view);
+    if (index >= 0) {
+      this._alive.splice(index, 1);
     }
   }
 }

@@ -36,7 +36,7 @@ export function lazyCode<T>(load: () => Promise<T>): ILazyCode<T> {
 
 /** Loads all registered code, so that nothing has to be waited for later. */
 export async function loadAll(): Promise<void> {
-  await Promise.all(registered.map(one => one.get()));
+  await Promise.all(registered.map(code => code.get()));
 }
 
 /**
@@ -56,7 +56,7 @@ export function lazyComponent<P extends object>(
       let here = true;
       if (!Found && !failed) {
         code.get().then(
-          found => here && setFound(() => found),
+          component => here && setFound(() => component),
           () => here && setFailed(true)
         );
       }

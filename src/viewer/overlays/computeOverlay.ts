@@ -68,8 +68,8 @@ export function computeOverlay(
     if (value === 0 || (brush && (value < brush.low || value > brush.high))) {
       return 0;
     }
-    const at = scale.position(value);
-    return value > 0 ? Math.max(MIN_POSITION, at) : at;
+    const position = scale.position(value);
+    return value > 0 ? Math.max(MIN_POSITION, position) : position;
   };
   const heaviest = entities
     .map((entity, i) => ({ entity, value: values[i] }))

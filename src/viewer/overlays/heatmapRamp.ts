@@ -8,7 +8,9 @@ import type { IOverlay } from '../graph/surfaceApi';
 const MAX_WHITE_SHARE = 0.62;
 
 function mixWithWhite(color: string, share: number): string {
-  const parts = [1, 3, 5].map(at => parseInt(color.slice(at, at + 2), 16));
+  const parts = [1, 3, 5].map(start =>
+    parseInt(color.slice(start, start + 2), 16)
+  );
   return (
     '#' +
     parts

@@ -114,11 +114,11 @@ test('values of the host are summed for groups', () => {
   expect(OVERLAYS.user.value(tree, 1)).toBeNaN();
   for (let group = 0; group < tree.groupCount; group++) {
     const inside = (node: number): boolean => {
-      let at = tree.nodeParent[node];
-      while (at >= 0 && at !== group) {
-        at = tree.groupParent[at];
+      let ancestor = tree.nodeParent[node];
+      while (ancestor >= 0 && ancestor !== group) {
+        ancestor = tree.groupParent[ancestor];
       }
-      return at === group;
+      return ancestor === group;
     };
     const sum = (inside(0) ? 1.5 : 0) + (inside(2) ? 4 : 0);
     expect(OVERLAYS.user.value(tree, nodeCount + group)).toBe(
@@ -156,8 +156,10 @@ describe.each([
   });
 
   test('has readable text at every step', () => {
-    for (const at of steps) {
-      expect(contrast(color(at), textColor(at))).toBeGreaterThan(4.5);
+    for (const position of steps) {
+      expect(contrast(color(position), textColor(position))).toBeGreaterThan(
+        4.5
+      );
     }
   });
 });

@@ -8,7 +8,7 @@ import type { ISession } from './types';
 export function openMenu(
   session: ISession,
   target: IHitTarget,
-  at: { readonly x: number; readonly y: number }
+  point: { readonly x: number; readonly y: number }
 ): void {
   const state = session.store.get();
   if (!state.document) {
@@ -19,7 +19,7 @@ export function openMenu(
   } else if (target && !selectedEntities(state).includes(target.id)) {
     session.select(selectionOf(state.document.model, target.id));
   }
-  session.store.set({ menu: { what: target, ...at } });
+  session.store.set({ menu: { what: target, ...point } });
 }
 
 export function closeMenu(session: ISession): void {

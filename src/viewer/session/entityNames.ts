@@ -76,13 +76,13 @@ export function groupKeys(tree: ITree, groups: readonly number[]): string[] {
 /** Groups with these keys; keys that no longer exist are ignored. */
 export function groupsOf(tree: ITree, keys: readonly string[]): number[] {
   const wanted = new Set(keys);
-  const found: number[] = [];
+  const entities: number[] = [];
   for (let group = 0; wanted.size > 0 && group < tree.groupCount; group++) {
     if (wanted.has(groupKey(tree, group))) {
-      found.push(group);
+      entities.push(group);
     }
   }
-  return found;
+  return entities;
 }
 
 export function toRecord(tree: ITree, selection: Selection): ISelectionRecord {

@@ -14,7 +14,7 @@ export function highlightEntities(
   const next = nodes.length === 0 ? NONE : nodes.slice(0, MAX_MARKS);
   const same =
     next.length === externalHighlight.length &&
-    next.every((node, at) => node === externalHighlight[at]);
+    next.every((node, index) => node === externalHighlight[index]);
   if (!same) {
     session.store.set({ externalHighlight: next });
   }

@@ -40,9 +40,9 @@ export async function extractSelection(session: ISession): Promise<void> {
   store.set({ extraction: working, notice: '' });
   try {
     const { signal } = new AbortController();
-    const found = await provider.extract(nodes, part, signal);
-    store.set({ extraction: { status: 'done', found } });
-    session.files?.added(found.path);
+    const extracted = await provider.extract(nodes, part, signal);
+    store.set({ extraction: { status: 'done', found: extracted } });
+    session.files?.added(extracted.path);
   } catch (error) {
     const { detail, hint } = problemOf(error);
     const why = [detail, hint].filter(Boolean).join(' ');

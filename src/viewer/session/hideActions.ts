@@ -85,12 +85,12 @@ export function hiddenOf(
     return [];
   }
   const count = model.nodeCount + tree.groupCount;
-  const found: number[] = [];
+  const entities: number[] = [];
   for (let i = 0; i < record.ranges.length; i += 2) {
     const end = Math.min(record.ranges[i + 1], count - 1);
     for (let id = record.ranges[i]; id <= end; id++) {
-      found.push(id);
+      entities.push(id);
     }
   }
-  return found;
+  return entities;
 }

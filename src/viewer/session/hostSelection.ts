@@ -27,11 +27,11 @@ export function descendantNodes(
   tree: ITree,
   entities: readonly number[]
 ): number[] {
-  const found = new Set<number>();
+  const nodes = new Set<number>();
   for (const entity of entities) {
-    addNodes(tree, entity, found);
+    addNodes(tree, entity, nodes);
   }
-  return [...found].sort((a, b) => a - b);
+  return [...nodes].sort((a, b) => a - b);
 }
 
 /** Ids of the selected nodes, ascending. A tensor selects none. */

@@ -76,11 +76,11 @@ function groupIn(
   group: number,
   around: number
 ): boolean {
-  let at = group;
-  while (at > around) {
-    at = tree.groupParent[at];
+  let ancestor = group;
+  while (ancestor > around) {
+    ancestor = tree.groupParent[ancestor];
   }
-  return at === around;
+  return ancestor === around;
 }
 
 /** Index of the instance that contains the selection; -1 if none does. */

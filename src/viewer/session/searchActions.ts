@@ -11,7 +11,7 @@ export const searching = lazyCode(() => import('./searchCode'));
 function search(
   session: ISession,
   text: string,
-  at: (hits: readonly number[]) => number
+  chooseIndex: (hits: readonly number[]) => number
 ): void {
   const run = ({
     parseQuery,
@@ -21,7 +21,9 @@ function search(
     if (document && search.query === text) {
       const { query, fault } = parseQuery(text);
       const hits = query === null ? [] : findMatches(document.tree, query);
-      session.store.set({ search: { query: text, hits, at: at(hits), fault } });
+      session.store.set({
+        search: { query: text, hits, at: chooseIndex(hits), fault }
+      });
     }
   };
   if (searching.now) {
@@ -60,13 +62,13 @@ export function stepSearch(session: ISession, step: 1 | -1): void {
     void searching.get().then(() => stepSearch(session, step));
     return;
   }
-  const { document, search: found } = session.store.get();
-  const { hits, at } = found;
+  const { document, search: search } = session.store.get();
+  const { hits, at: index } = search;
   if (!document || hits.length === 0) {
     return;
   }
   const first = step > 0 ? 0 : hits.length - 1;
-  const next = at < 0 ? first : (at + step + hits.length) % hits.length;
-  session.store.set({ search: { ...found, at: next } });
+  const next = index < 0 ? first : (index + step + hits.length) % hits.length;
+  session.store.set({ search: { ...search, at: next } });
   session.select(selectionOf(document.model, hits[next]), 'reveal');
 }

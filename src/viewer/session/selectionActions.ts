@@ -80,9 +80,12 @@ export function selectSameType(session: ISession): void {
       : `g ${tree.groupType[entity - nodeCount] || tree.groupLabel[entity - nodeCount]}`;
   const chosen = selectedEntities(state);
   const types = new Set(chosen.map(typeOf));
-  const found = [
+  const entities = [
     ...tree.nodeOrder,
     ...tree.groupLabel.map((_, g) => nodeCount + g)
   ];
-  selectAll(session, [...chosen, ...found.filter(e => types.has(typeOf(e)))]);
+  selectAll(session, [
+    ...chosen,
+    ...entities.filter(e => types.has(typeOf(e)))
+  ]);
 }

@@ -68,7 +68,7 @@ export class Session implements ISession {
         this.listeners.forEach(f => f.onHover?.(what, box)),
       onRing: box => this.listeners.forEach(f => f.onRing?.(box)),
       onCameraChange: () => this.listeners.forEach(f => f.onCamera?.()),
-      onContextMenu: (what, at) => openMenu(this, what, at),
+      onContextMenu: (target, point) => openMenu(this, target, point),
       onEscape: () => false,
       onSelectArea: (entities, how) => selectAll(this, entities, how.additive)
     };

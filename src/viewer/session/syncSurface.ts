@@ -43,14 +43,14 @@ export function syncMarks(
   }
   if (changed('search', 'externalHighlight')) {
     const { externalHighlight } = state;
-    const { hits, at } = state.search;
+    const { hits, at: index } = state.search;
     if (externalHighlight.length > 0) {
       surface.setHighlights(
         externalHighlight,
         externalHighlight.length > 1 ? null : externalHighlight[0]
       );
     } else {
-      surface.setHighlights(hits, hits[at] ?? null);
+      surface.setHighlights(hits, hits[index] ?? null);
     }
   }
 }

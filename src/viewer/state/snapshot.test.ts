@@ -20,7 +20,7 @@ describe('readSnapshot', () => {
   });
 
   test('keeps valid fields and drops the rest', () => {
-    const found = readSnapshot({
+    const snapshot = readSnapshot({
       version: 1,
       overlay: null,
       panels: {
@@ -34,7 +34,7 @@ describe('readSnapshot', () => {
       bookmarks: { 1: { x: 1, y: 2, k: 3 }, 2: {} },
       open: ['p', 4]
     });
-    expect(found).toEqual({
+    expect(snapshot).toEqual({
       version: 1,
       overlay: null,
       panels: { ...DEFAULT_PANELS, outline: 'open' },
@@ -90,8 +90,8 @@ describe('readSnapshot', () => {
     ['01', false]
   ])('reads hidden ranges %j: %s', (ranges, valid) => {
     const hidden = { of: 'sha256:0', ranges };
-    const found = readSnapshot({ version: 1, hidden });
-    expect(found).toEqual(valid ? { ...NONE, hidden } : NONE);
+    const snapshot = readSnapshot({ version: 1, hidden });
+    expect(snapshot).toEqual(valid ? { ...NONE, hidden } : NONE);
   });
 
   test('ignores a key __proto__', () => {

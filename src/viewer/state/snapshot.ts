@@ -170,11 +170,11 @@ function device(value: unknown): IDeviceChoice | null | undefined {
   const [id, precision] = [text(raw?.device), text(raw?.precision) ?? ''];
   const runtime = text(raw?.runtime) ?? '';
   const length = precision.length + runtime.length;
-  const found = { precision, ...(runtime ? { runtime } : {}) };
+  const choice = { precision, ...(runtime ? { runtime } : {}) };
   return value === null
     ? null
     : id && id.length + length <= MAX_ID_CHARS
-      ? { device: id, ...found }
+      ? { device: id, ...choice }
       : undefined;
 }
 
@@ -205,9 +205,9 @@ function scale(raw: Fields): ScaleMode | undefined {
 }
 
 function bookmark(value: unknown): IBookmark | undefined {
-  const at = camera(value);
+  const parsed = camera(value);
   const raw = fields(value);
-  if (at === undefined || raw === null) {
+  if (parsed === undefined || raw === null) {
     return undefined;
   }
   const open = strings(raw.open);
@@ -218,7 +218,7 @@ function bookmark(value: unknown): IBookmark | undefined {
   const left = hidden(raw.hidden);
   const colours = scale(raw);
   return {
-    ...at,
+    ...parsed,
     ...(left && { hidden: left }),
     ...(colours && { scale: colours }),
     ...(flow && { direction: flow }),

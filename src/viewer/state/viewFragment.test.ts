@@ -47,9 +47,9 @@ describe('a view in a URL fragment', () => {
     const { text, whole } = await encodeViewFragment({ ...VIEW, open });
     expect(whole).toBe(false);
     expect(text.length).toBeLessThanOrEqual(MAX_FRAGMENT_CHARS);
-    const found = await decodeViewFragment(`#${text}`);
-    expect(found?.overlay).toBe('macs');
-    expect(found?.open).toBeUndefined();
+    const decoded = await decodeViewFragment(`#${text}`);
+    expect(decoded?.overlay).toBe('macs');
+    expect(decoded?.open).toBeUndefined();
   });
 
   test.each(['', '#', '#view=', '#view=%%%', '#view=AAAA', '#heading'])(

@@ -55,10 +55,10 @@ async function pipeThrough(
     parts.push(value);
   }
   const whole = new Uint8Array(length);
-  let at = 0;
+  let position = 0;
   for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
+    whole.set(part, position);
+    position += part.length;
   }
   return whole;
 }
@@ -119,16 +119,16 @@ export async function encodeViewFragment(
 export async function decodeViewFragment(
   fragment: string
 ): Promise<ISnapshot | null> {
-  const found = fragment
+  const parameter = fragment
     .replace(/^#/, '')
     .split('&')
     .find(part => part.startsWith(PREFIX));
-  if (found === undefined || found.length > MAX_FRAGMENT_CHARS) {
+  if (parameter === undefined || parameter.length > MAX_FRAGMENT_CHARS) {
     return null;
   }
   try {
     const bytes = await pipeThrough(
-      toBytes(found.slice(PREFIX.length)),
+      toBytes(parameter.slice(PREFIX.length)),
       new DecompressionStream('deflate-raw'),
       MAX_BYTES
     );

@@ -69,8 +69,8 @@ test('shapes are included if known and not from shape computations', () => {
   const [y] = b.add('Conv', [b.input('x')], { shape: [1, 64, 8, 8] });
   const [z] = b.add('Reshape', [y], { shape: [1, 'n', 64] });
   b.add('Gemm', [z], { shape: [1, 10] });
-  const found = decodePayload(b.finish());
-  const shapes = shapeEvolution(found, executionOrder(found));
+  const model = decodePayload(b.finish());
+  const shapes = shapeEvolution(model, executionOrder(model));
   expect([...shapes.nodes]).toEqual([0, 2]);
   expect([...shapes.elements]).toEqual([4096, 10]);
   expect(shapes.axes.map(axis => [...axis])).toEqual([

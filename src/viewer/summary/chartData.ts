@@ -26,9 +26,9 @@ export function cumulative(
 ): ICumulative {
   const shares = new Float64Array(order.length);
   const tally = new Tally(model, metric);
-  order.forEach((node, at) => {
+  order.forEach((node, index) => {
     tally.add(node);
-    shares[at] = tally.known;
+    shares[index] = tally.known;
   });
   const { known: total, unknown } = tally;
   return {

@@ -21,7 +21,10 @@ export function stagesOf(tree: ITree, metric: MetricId): IStage[] {
     (entity < nodeCount
       ? metrics[metric][entity]
       : tree.groupMetrics[metric][entity - nodeCount]) || 0;
-  const total = tree.children[0].reduce((sum, one) => sum + weight(one), 0);
+  const total = tree.children[0].reduce(
+    (sum, entity) => sum + weight(entity),
+    0
+  );
   const below = (row: number): IStage[] =>
     Array.from(tree.children[row], entity => ({
       entity,
@@ -29,10 +32,10 @@ export function stagesOf(tree: ITree, metric: MetricId): IStage[] {
     })).filter(({ share }) => share > MIN_STAGE_SHARE);
   const stages = below(0);
   for (;;) {
-    const at = stages.findIndex(
+    const index = stages.findIndex(
       ({ share, entity }) => share > OPEN_ABOVE_SHARE && entity >= nodeCount
     );
-    const group = at < 0 ? -1 : stages[at].entity - nodeCount;
+    const group = index < 0 ? -1 : stages[index].entity - nodeCount;
     const inner = group < 0 ? [] : below(group + 1);
     if (
       inner.length === 0 ||
@@ -41,6 +44,6 @@ export function stagesOf(tree: ITree, metric: MetricId): IStage[] {
     ) {
       return stages;
     }
-    stages.splice(at, 1, ...inner);
+    stages.splice(index, 1, ...inner);
   }
 }

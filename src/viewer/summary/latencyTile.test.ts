@@ -96,15 +96,15 @@ test('times are compared with the device and precision of each', () => {
 test('a model that cannot run has no latency, even if some kernels are known', () => {
   const payload = whole(withHardware(testPayload()));
   expect(tileOf(timed(payload)).known).toBe(true);
-  const found = timed({
+  const model = timed({
     ...payload,
     runnable: { verdict: 'no', reason: 'fc: sizes', node: 1, sizes: true }
   });
-  const tile = tileOf(found);
+  const tile = tileOf(model);
   expect(tile.value).toBe('cannot run');
   expect(tile.known).toBe(false);
   expect(tile.detail).toContain('fc: sizes');
-  expect(differenceOf(found, timed(payload), 'latency', IDENTITY).known).toBe(
+  expect(differenceOf(model, timed(payload), 'latency', IDENTITY).known).toBe(
     false
   );
 });

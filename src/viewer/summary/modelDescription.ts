@@ -11,22 +11,22 @@ export function descriptionLine(
   identity: Identity
 ): string {
   const { inputs, outputs } = payload.tensors;
-  let at = 0;
+  let position = 0;
   let line = '';
   const follow = (values: readonly IdentityValue[], ids: readonly number[]) => {
     for (const value of values.filter(({ shown }) => shown)) {
       const before = sizesOf(value.shape);
-      const start = identity.text.indexOf(before, at);
+      const start = identity.text.indexOf(before, position);
       if (start >= 0) {
         const now = sizesOf(shapeNow(payload, ids, value));
-        line += identity.text.slice(at, start) + now;
-        at = start + before.length;
+        line += identity.text.slice(position, start) + now;
+        position = start + before.length;
       }
     }
   };
   follow(identity.inputs, inputs);
   follow(identity.outputs, outputs);
-  return shortLabel(line + identity.text.slice(at), 1000);
+  return shortLabel(line + identity.text.slice(position), 1000);
 }
 
 /** The graph tensor of an input or output; -1 if there is none. */

@@ -21,9 +21,9 @@ test('a model that cannot run shows that instead of its totals', () => {
   metrics.total_macs = metrics.total_flops = null;
   metrics.peak_activation_bytes = null;
   metrics.peak_reason = 'the model cannot run';
-  const found = tilesOf(payload, IDENTITY);
+  const tiles = tilesOf(payload, IDENTITY);
   for (const id of ['macs', 'flops', 'peak']) {
-    const tile = found.find(one => one.id === id)!;
+    const tile = tiles.find(item => item.id === id)!;
     expect(tile.value, id).toBe('cannot run');
     expect(tile.known).toBe(false);
     expect(tile.detail).toContain('fc: 16384 columns do not fit 2048 rows');
@@ -48,7 +48,7 @@ test('unknown parameters name the weight responsible', () => {
   const payload = testPayload();
   payload.metrics.total_params = null;
   payload.metrics.params_reason = 'the weight w cannot have the shape 2×3';
-  const tile = tilesOf(payload, IDENTITY).find(one => one.id === 'params')!;
+  const tile = tilesOf(payload, IDENTITY).find(item => item.id === 'params')!;
   expect(tile.known).toBe(false);
   expect(tile.detail).toBe('Unknown: the weight w cannot have the shape 2×3.');
 });

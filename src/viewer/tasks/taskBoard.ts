@@ -134,7 +134,9 @@ class TaskBoard {
 
   private _take(kind: TaskKind, result: TaskResult): void {
     const { results, kept, shown } = this._state;
-    const chosen = result.layers.filter(one => one.keep).map(one => one.tensor);
+    const chosen = result.layers
+      .filter(layer => layer.keep)
+      .map(layer => layer.tensor);
     this.set({
       running: null,
       results: { ...results, [kind]: result },

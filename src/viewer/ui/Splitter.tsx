@@ -17,7 +17,7 @@ export interface ISplitterProps {
 export function Splitter(props: ISplitterProps): JSX.Element {
   const { axis, direction, size, min, max } = props;
   const start = React.useRef<{ at: number; size: number } | null>(null);
-  const at = (event: React.PointerEvent): number =>
+  const positionOf = (event: React.PointerEvent): number =>
     axis === 'x' ? event.clientX : event.clientY;
   const resize = (wanted: number): void =>
     props.onResize(Math.round(Math.max(min, Math.min(max, wanted))));
@@ -43,14 +43,15 @@ export function Splitter(props: ISplitterProps): JSX.Element {
       aria-valuemax={max}
       onKeyDown={onKeyDown}
       onPointerDown={event => {
-        start.current = { at: at(event), size };
+        start.current = { at: positionOf(event), size };
         event.currentTarget.setPointerCapture(event.pointerId);
         event.preventDefault();
       }}
       onPointerMove={event => {
         if (start.current) {
           resize(
-            start.current.size + direction * (at(event) - start.current.at)
+            start.current.size +
+              direction * (positionOf(event) - start.current.at)
           );
         }
       }}

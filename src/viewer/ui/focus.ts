@@ -8,9 +8,9 @@ export function activeIn(node: Node): Element | null {
 
 /** The focused element, looking into shadow trees, of which the page sees only the host. */
 export function focusedElement(): Element | null {
-  let at = document.activeElement;
-  while (at?.shadowRoot?.activeElement) {
-    at = at.shadowRoot.activeElement;
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) {
+    element = element.shadowRoot.activeElement;
   }
-  return at;
+  return element;
 }

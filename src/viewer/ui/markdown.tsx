@@ -36,7 +36,9 @@ export function parseBlocks(source: string): MarkdownBlock[] {
     const heading = HEADING.exec(line);
     if (FENCE.test(line)) {
       flush();
-      const end = lines.findIndex((other, at) => at > i && FENCE.test(other));
+      const end = lines.findIndex(
+        (other, index) => index > i && FENCE.test(other)
+      );
       const stop = end < 0 ? lines.length : end;
       blocks.push({ kind: 'code', text: lines.slice(i + 1, stop).join('\n') });
       i = stop;
@@ -140,8 +142,8 @@ function MarkdownText(props: { source: string }): JSX.Element {
           case 'heading':
             return <h5 key={key}>{inline(block.text)}</h5>;
           case 'list': {
-            const items = block.items.map((item, at) => (
-              <li key={at}>{inline(item)}</li>
+            const items = block.items.map((item, index) => (
+              <li key={index}>{inline(item)}</li>
             ));
             return block.ordered ? (
               <ol key={key}>{items}</ol>

@@ -23,16 +23,16 @@ function Group({ off }: { off?: boolean }): JSX.Element {
 
 const stops = (root: HTMLElement): string[] =>
   [...root.querySelectorAll<HTMLElement>('button, input, [role=note]')]
-    .filter(one => one.tabIndex === 0 && !one.matches(':disabled'))
-    .map(one => one.textContent || one.tagName);
+    .filter(control => control.tabIndex === 0 && !control.matches(':disabled'))
+    .map(control => control.textContent || control.tagName);
 
 test('a toolbar is one tab stop; arrow keys cycle, text boxes and menus keep theirs', () => {
   const { container } = render(<Group />);
   expect(stops(container)).toEqual(['one', 'item']);
-  const [one] = container.querySelectorAll('button');
+  const [first] = container.querySelectorAll('button');
   const input = container.querySelector('input')!;
-  one.focus();
-  fireEvent.keyDown(one, { key: 'ArrowRight' });
+  first.focus();
+  fireEvent.keyDown(first, { key: 'ArrowRight' });
   expect(document.activeElement).toBe(input);
   expect(stops(container)).toEqual(['INPUT', 'item']);
   input.setSelectionRange(1, 1);
@@ -45,7 +45,7 @@ test('a toolbar is one tab stop; arrow keys cycle, text boxes and menus keep the
   fireEvent.keyDown(note, { key: 'ArrowRight', altKey: true });
   expect(document.activeElement).toBe(note);
   fireEvent.keyDown(note, { key: 'ArrowRight' });
-  expect(document.activeElement).toBe(one);
+  expect(document.activeElement).toBe(first);
 });
 
 test('the tab stop moves to another control when its own is disabled', async () => {

@@ -7,12 +7,12 @@ const POPUP = '.oad-Export-list, [role=menu], [role=dialog]';
 
 function focusableControls(group: HTMLElement): HTMLElement[] {
   return [...group.querySelectorAll<HTMLElement>(CONTROLS)].filter(
-    one => !one.closest(POPUP)
+    control => !control.closest(POPUP)
   );
 }
 
-function canFocus(one: HTMLElement): boolean {
-  return !one.matches(':disabled') && (one.checkVisibility?.() ?? true);
+function canFocus(control: HTMLElement): boolean {
+  return !control.matches(':disabled') && (control.checkVisibility?.() ?? true);
 }
 
 /** True if the key moves within a text input. */
@@ -41,11 +41,11 @@ export function useRoving(group: React.RefObject<HTMLElement>): void {
       if (!current || !controls.includes(current) || !canFocus(current)) {
         current = controls.find(canFocus) ?? null;
       }
-      for (const one of controls) {
-        const index = one === current ? 0 : -1;
+      for (const control of controls) {
+        const index = control === current ? 0 : -1;
         // A control without the attribute is a tab stop too.
-        if (one.getAttribute('tabindex') !== String(index)) {
-          one.tabIndex = index;
+        if (control.getAttribute('tabindex') !== String(index)) {
+          control.tabIndex = index;
         }
       }
     };
@@ -62,21 +62,21 @@ export function useRoving(group: React.RefObject<HTMLElement>): void {
     const onKey = (event: KeyboardEvent): void => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       const controls = focusableControls(element).filter(canFocus);
-      const at = controls.findIndex(one => one === event.target);
+      const index = controls.findIndex(control => control === event.target);
       if (
         step === undefined ||
-        at < 0 ||
+        index < 0 ||
         event.altKey ||
         event.ctrlKey ||
         event.metaKey ||
         event.shiftKey ||
-        isInText(controls[at], step)
+        isInText(controls[index], step)
       ) {
         return;
       }
       event.preventDefault();
       event.stopPropagation();
-      controls[(at + step + controls.length) % controls.length].focus();
+      controls[(index + step + controls.length) % controls.length].focus();
     };
     sync();
     element.addEventListener('focusin', onFocus);

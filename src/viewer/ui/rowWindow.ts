@@ -93,7 +93,7 @@ export function useWindow(
 /** The row that a key moves to; null if the key does not move. */
 export function rowForKey(
   key: string,
-  at: number,
+  index: number,
   count: number,
   page: number
 ): number | null {
@@ -101,13 +101,13 @@ export function rowForKey(
   const clamp = (row: number): number => Math.max(0, Math.min(last, row));
   switch (key) {
     case 'ArrowDown':
-      return clamp(at + 1);
+      return clamp(index + 1);
     case 'ArrowUp':
-      return clamp(at < 0 ? last : at - 1);
+      return clamp(index < 0 ? last : index - 1);
     case 'PageDown':
-      return clamp(at + page);
+      return clamp(index + page);
     case 'PageUp':
-      return clamp(at - page);
+      return clamp(index - page);
     case 'Home':
       return clamp(0);
     case 'End':

@@ -15,7 +15,7 @@ export class Modules {
 
   /** `define([name], [dependencies], factory)`. */
   readonly define: Define = (...all) => {
-    const given = all.filter(one => one !== undefined);
+    const given = all.filter(module => module !== undefined);
     const make = given.pop();
     const last = given.at(-1);
     const module = {
@@ -56,7 +56,7 @@ export class Modules {
     if (!module) {
       throw new Error(`No module ${name}`);
     }
-    const needed = module.dependencies.map(one => this.require(one));
+    const needed = module.dependencies.map(name => this.require(name));
     return module.make(...(await Promise.all(needed)));
   }
 }

@@ -43,13 +43,13 @@ class Comm {
     calls.set(call, () =>
       callbacks?.iopub?.status?.({ content: { execution_state: 'idle' } })
     );
-    const sent = buffers.map(one =>
-      ArrayBuffer.isView(one)
-        ? (one.buffer.slice(
-            one.byteOffset,
-            one.byteOffset + one.byteLength
+    const sent = buffers.map(buffer =>
+      ArrayBuffer.isView(buffer)
+        ? (buffer.buffer.slice(
+            buffer.byteOffset,
+            buffer.byteOffset + buffer.byteLength
           ) as ArrayBuffer)
-        : one
+        : buffer
     );
     toPage({ kind: 'tell', id: this.comm_id, call, data, buffers: sent });
     return String(call);
@@ -70,7 +70,7 @@ class Comm {
   receive(data: unknown, buffers: ArrayBuffer[]): void {
     const message = {
       content: { comm_id: this.comm_id, data },
-      buffers: buffers.map(one => new Uint8Array(one))
+      buffers: buffers.map(buffer => new Uint8Array(buffer))
     };
     for (const listener of this._heard) {
       listener(message);
@@ -79,35 +79,35 @@ class Comm {
 }
 
 class Manager extends ManagerBase {
-  readonly waiting = new Map<string, (found: IModelState | null) => void>();
+  readonly waiting = new Map<string, (state: IModelState | null) => void>();
   private readonly _found = new Map<string, Promise<base.WidgetModel>>();
 
   override get_model(id: string): Promise<base.WidgetModel> {
-    let found = this._found.get(id);
-    if (!found) {
-      found = this._fetch(id);
-      this._found.set(id, found);
+    let model = this._found.get(id);
+    if (!model) {
+      model = this._fetch(id);
+      this._found.set(id, model);
     }
-    return found;
+    return model;
   }
 
   private async _fetch(id: string): Promise<base.WidgetModel> {
-    const found = await new Promise<IModelState | null>(resolve => {
+    const state = await new Promise<IModelState | null>(resolve => {
       this.waiting.set(id, resolve);
       toPage({ kind: 'want', id });
     });
-    if (!found) {
+    if (!state) {
       throw new Error(`No model ${id}`);
     }
     return this.new_model(
       {
-        model_name: found.name,
-        model_module: found.module,
-        model_module_version: found.version,
+        model_name: state.name,
+        model_module: state.module,
+        model_module_version: state.version,
         model_id: id,
         comm: new Comm(id) as unknown as base.IClassicComm
       },
-      found.state as never
+      state.state as never
     );
   }
 
@@ -122,8 +122,8 @@ class Manager extends ManagerBase {
         new Function('define', text)(modules.define);
       });
     }
-    const found = (await modules.require(name)) as Record<string, never>;
-    return found[className];
+    const module = (await modules.require(name)) as Record<string, never>;
+    return module[className];
   }
 
   protected override async _create_comm(): Promise<never> {
@@ -136,13 +136,13 @@ class Manager extends ManagerBase {
 }
 
 /** The same binary values as Colab hands over: views. */
-function viewed(found: IModelState | null): IModelState | null {
-  for (const [key, value] of Object.entries(found?.state ?? {})) {
-    if (value instanceof ArrayBuffer && found) {
-      found.state[key] = new DataView(value);
+function viewed(state: IModelState | null): IModelState | null {
+  for (const [key, value] of Object.entries(state?.state ?? {})) {
+    if (value instanceof ArrayBuffer && state) {
+      state.state[key] = new DataView(value);
     }
   }
-  return found;
+  return state;
 }
 
 const manager = new Manager();

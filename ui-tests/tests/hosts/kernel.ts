@@ -15,24 +15,24 @@ interface IUpdate {
 }
 
 function copied(buffers: (ArrayBuffer | ArrayBufferView)[] = []) {
-  return buffers.map(one =>
-    ArrayBuffer.isView(one)
-      ? (one.buffer.slice(
-          one.byteOffset,
-          one.byteOffset + one.byteLength
+  return buffers.map(buffer =>
+    ArrayBuffer.isView(buffer)
+      ? (buffer.buffer.slice(
+          buffer.byteOffset,
+          buffer.byteOffset + buffer.byteLength
         ) as ArrayBuffer)
-      : one
+      : buffer
   );
 }
 
 /** Puts bytes where they belong: only whole traits are bytes here. */
 function whole(update: IUpdate, buffers: ArrayBuffer[]) {
   const state = { ...update.state };
-  for (const [at, path] of (update.buffer_paths ?? []).entries()) {
+  for (const [index, path] of (update.buffer_paths ?? []).entries()) {
     if (path.length !== 1) {
       throw new Error(`Bytes inside a trait: ${path.join('.')}`);
     }
-    state[path[0]] = buffers[at];
+    state[path[0]] = buffers[index];
   }
   return state;
 }

@@ -238,7 +238,7 @@ export class Opened {
   }
 
   /** The frame of an output; VS Code has one for all. */
-  frame(at = 0): FrameLocator {
-    return this.page.frameLocator('iframe').nth(at);
+  frame(index = 0): FrameLocator {
+    return this.page.frameLocator('iframe').nth(index);
   }
 }

@@ -80,7 +80,7 @@ const page = window as unknown as IWindow;
 page.define = modules.define;
 page.requirejs = (names, done, failed) =>
   void Promise.all(names.map(name => modules.require(name))).then(
-    found => done(...found),
+    modules => done(...modules),
     failed
   );
 

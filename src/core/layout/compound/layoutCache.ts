@@ -87,12 +87,12 @@ export class LayoutCache {
     }
     const key = hash(input, options);
     const bucket = this._entries.get(key) ?? [];
-    const found = bucket.find(
+    const cached = bucket.find(
       entry => sameOptions(entry.options, options) && same(entry.input, input)
     );
-    if (found) {
+    if (cached) {
       this.hits++;
-      return found.result;
+      return cached.result;
     }
     this.misses++;
     const keep = (result: ILayoutResult) => {

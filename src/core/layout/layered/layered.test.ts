@@ -151,10 +151,10 @@ describe('layered layout of special graphs', () => {
       ...shared,
       trunk: Int32Array.from(source, (_, e) => e)
     };
-    const [one, many] = [layered(shared), layered(separate)];
-    expect(findFaults(shared, one)).toEqual(CLEAN);
-    expect(one.height).toBeLessThan(many.height);
-    expect(wireLength(one)).toBeLessThanOrEqual(wireLength(many));
+    const [joined, separated] = [layered(shared), layered(separate)];
+    expect(findFaults(shared, joined)).toEqual(CLEAN);
+    expect(joined.height).toBeLessThan(separated.height);
+    expect(wireLength(joined)).toBeLessThanOrEqual(wireLength(separated));
   });
 
   it('separates edges to two ports of one item', () => {

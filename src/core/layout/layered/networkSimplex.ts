@@ -91,14 +91,14 @@ class NetworkSimplex {
       const cursor: number[] = [rows.offsets[root]];
       while (stack.length > 0) {
         const v = stack[stack.length - 1];
-        const at = cursor[cursor.length - 1]++;
-        if (at >= rows.offsets[v + 1]) {
+        const position = cursor[cursor.length - 1]++;
+        if (position >= rows.offsets[v + 1]) {
           end[v] = filled;
           stack.pop();
           cursor.pop();
           continue;
         }
-        const e = linked[rows.values[at] % linked.length];
+        const e = linked[rows.values[position] % linked.length];
         const next = from[e] === v ? to[e] : from[e];
         if (place[next] < 0) {
           wire[next] = e;
@@ -164,12 +164,12 @@ class NetworkSimplex {
       const right = sum[v] > 0 && (e < 0 || from[e] !== v);
       const left = sum[v] < 0 && (e < 0 || from[e] === v);
       if ((right || left) && this._work > 0) {
-        const found = this._limit(order, place, i, end[v], right);
-        if (found.wire >= 0) {
-          this._shift(order, i, end[v], right ? found.slack : -found.slack);
-          entering.push(found.wire);
+        const limit = this._limit(order, place, i, end[v], right);
+        if (limit.wire >= 0) {
+          this._shift(order, i, end[v], right ? limit.slack : -limit.slack);
+          entering.push(limit.wire);
           leaving.add(e);
-          gain += Math.abs(sum[v]) * found.slack;
+          gain += Math.abs(sum[v]) * limit.slack;
         }
       }
     }
@@ -193,8 +193,11 @@ class NetworkSimplex {
       const v = order[i];
       for (let k = side.offsets[v]; k < side.offsets[v + 1]; k++) {
         const e = side.values[k];
-        const at = place[far[e]];
-        if ((at < begin || at >= end) && this._slack(e) < best.slack) {
+        const position = place[far[e]];
+        if (
+          (position < begin || position >= end) &&
+          this._slack(e) < best.slack
+        ) {
           best = { slack: this._slack(e), wire: e };
         }
       }

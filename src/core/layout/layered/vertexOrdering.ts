@@ -100,7 +100,9 @@ export function orderVertices(
     }
   }
   const crossings = Math.min(best.crossings, other.crossings);
-  const fewest = [other, best].filter(one => one.crossings === crossings);
+  const fewest = [other, best].filter(
+    candidate => candidate.crossings === crossings
+  );
   const orders = fewest
     .slice(0, graph.vertexCount > MAX_COMPARED ? 1 : 2)
     .map(({ saved }) => {

@@ -35,11 +35,11 @@ function rowsOf(result: ILayoutResult): number[] {
 }
 
 function points(result: ILayoutResult, e: number): [number, number][] {
-  const found: [number, number][] = [];
+  const route: [number, number][] = [];
   for (let i = result.pointOffsets[e]; i < result.pointOffsets[e + 1]; i++) {
-    found.push([result.points[2 * i], result.points[2 * i + 1]]);
+    route.push([result.points[2 * i], result.points[2 * i + 1]]);
   }
-  return found;
+  return route;
 }
 
 /** Number of crossings between horizontal and vertical pieces of two wires. */
@@ -47,9 +47,9 @@ function crossings(result: ILayoutResult): number {
   const level: [number, number, number, number][] = [];
   const upright: [number, number, number, number][] = [];
   for (let e = 0; e + 1 < result.pointOffsets.length; e++) {
-    const at = points(result, e);
-    for (let i = 1; i < at.length; i++) {
-      const [[x0, y0], [x1, y1]] = [at[i - 1], at[i]];
+    const route = points(result, e);
+    for (let i = 1; i < route.length; i++) {
+      const [[x0, y0], [x1, y1]] = [route[i - 1], route[i]];
       if (y0 === y1) {
         level.push([y0, Math.min(x0, x1), Math.max(x0, x1), e]);
       } else if (x0 === x1) {
@@ -100,19 +100,19 @@ describe('a chain in rows', () => {
     const result = layOutInRows(input, straight, { room: 800 });
     const rows = rowsOf(result);
     const e = rows.findIndex((row, v) => row < rows[v + 1]);
-    const at = points(result, e);
-    const [, , down, back] = at.map(([x]) => x);
+    const route = points(result, e);
+    const [, , down, back] = route.map(([x]) => x);
     expect(back).toBeLessThan(result.x[e + 1] - 50);
     expect(down).toBeGreaterThan(result.x[e] + 50);
-    const gutter = at[2][1];
+    const gutter = route[2][1];
     expect(gutter).toBeGreaterThan(result.y[e] + 20);
     expect(gutter).toBeLessThan(result.y[e + 1] - 20);
   });
 
   it('leaves no single box in the last row if the other rows are shorter than the room', () => {
     for (let count = 5; count < 30; count++) {
-      const one = chain(count);
-      const result = layOutInRows(one, straightOf(one), { room: 900 });
+      const input = chain(count);
+      const result = layOutInRows(input, straightOf(input), { room: 900 });
       const rows = rowsOf(result);
       const last = rows.filter(row => row === rows[count - 1]).length;
       expect({ count, alone: last === 1 }).toEqual({ count, alone: false });
@@ -234,8 +234,8 @@ describe('ports', () => {
     expect(inRowOf(inner + 2, 4)).toBe(true);
     expect(inRowOf(inner + 3, inner + 1)).toBe(true);
     // They cause no additional returns: one per break.
-    const found = asRowedResult(result);
-    expect(found?.returning).toBe(found?.breaks.length);
+    const rowed = asRowedResult(result);
+    expect(rowed?.returning).toBe(rowed?.breaks.length);
   });
 });
 

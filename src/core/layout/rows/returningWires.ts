@@ -40,14 +40,14 @@ export interface IReturns {
 
 export function returnsOf(level: RowedLevel): IReturns {
   const byTrunk = collect(level);
-  const returns = byTrunk.filter(one => one !== null);
+  const returns = byTrunk.filter(wire => wire !== null);
   const tracks = orderLeft(returns);
   const inGutter: number[] = [];
   const turning: number[] = [];
   const leaving: IReturn[][] = [];
-  for (const one of returns) {
-    if (!one.entry) {
-      (leaving[one.row] ??= []).push(one);
+  for (const wire of returns) {
+    if (!wire.entry) {
+      (leaving[wire.row] ??= []).push(wire);
     }
   }
   for (let row = 0; row < level.rowCount; row++) {
@@ -90,16 +90,16 @@ function orderLeft(returns: readonly IReturn[]): number {
     (a, b) => a.last - a.row - (b.last - b.row) || a.lastY - b.lastY
   );
   const intervals: { from: number; to: number }[][] = [];
-  for (const one of inner) {
+  for (const wire of inner) {
     // Rows and gutters alternate: 2 · row, 2 · row + 1.
-    const from = one.entry ? 2 * one.row : 2 * one.row + 1;
-    const to = 2 * one.last;
-    let at = 0;
-    while (intervals[at]?.some(t => t.from <= to && t.to >= from)) {
-      at++;
+    const from = wire.entry ? 2 * wire.row : 2 * wire.row + 1;
+    const to = 2 * wire.last;
+    let index = 0;
+    while (intervals[index]?.some(t => t.from <= to && t.to >= from)) {
+      index++;
     }
-    (intervals[at] ??= []).push({ from, to });
-    one.left = at;
+    (intervals[index] ??= []).push({ from, to });
+    wire.left = index;
   }
   return intervals.length;
 }
@@ -110,15 +110,15 @@ function orderLeft(returns: readonly IReturn[]): number {
  */
 function orderRight(here: readonly IReturn[], lastColumn: number): number {
   const outer = [...here].sort((a, b) => b.left - a.left);
-  outer.forEach((one, i) => (one.gutter = i));
-  const turning = here.filter(one => one.drop === lastColumn);
+  outer.forEach((wire, i) => (wire.gutter = i));
+  const turning = here.filter(wire => wire.drop === lastColumn);
   turning.sort((a, b) => b.exitY - a.exitY);
-  turning.forEach((one, i) => (one.right = i));
+  turning.forEach((wire, i) => (wire.right = i));
   const dropCounts = new Map<number, number>();
-  for (const one of outer) {
-    if (one.drop !== lastColumn) {
-      one.right = dropCounts.get(one.drop) ?? 0;
-      dropCounts.set(one.drop, one.right + 1);
+  for (const wire of outer) {
+    if (wire.drop !== lastColumn) {
+      wire.right = dropCounts.get(wire.drop) ?? 0;
+      dropCounts.set(wire.drop, wire.right + 1);
     }
   }
   return turning.length;

@@ -29,20 +29,20 @@ export const isOut = (input: ILayoutInput, v: number): boolean =>
   input.pin[v] === PIN.last;
 
 export function trunksOf(input: ILayoutInput, rank: Int32Array): ITrunk[] {
-  const found = new Map<number, ITrunk>();
+  const trunks = new Map<number, ITrunk>();
   const { source, target, trunk } = input;
   for (let e = 0; e < source.length; e++) {
     if (rank[source[e]] < rank[target[e]]) {
       const key = source[e] * 2 ** 26 + trunk[e];
-      const known = found.get(key);
+      const known = trunks.get(key);
       if (known) {
         known.edges.push(e);
       } else {
-        found.set(key, { source: source[e], edges: [e] });
+        trunks.set(key, { source: source[e], edges: [e] });
       }
     }
   }
-  return [...found.values()];
+  return [...trunks.values()];
 }
 
 /** Height of a wire, whose points go from left to right, at a given x. */

@@ -129,13 +129,13 @@ class ExtentMeasurer implements IRowExtents {
 
   private _wiresOfPorts(): Map<number, number[]> {
     const { source, target, pin } = this._level.input;
-    const found = new Map<number, number[]>();
+    const byRow = new Map<number, number[]>();
     const add = (port: number, e: number) => {
-      const list = found.get(port);
+      const list = byRow.get(port);
       if (list) {
         list.push(e);
       } else {
-        found.set(port, [e]);
+        byRow.set(port, [e]);
       }
     };
     for (let e = 0; e < source.length; e++) {
@@ -146,7 +146,7 @@ class ExtentMeasurer implements IRowExtents {
         add(target[e], e);
       }
     }
-    return found;
+    return byRow;
   }
 
   /** Height of a port: where its wire passes the end of the row. */
@@ -191,10 +191,10 @@ class ExtentMeasurer implements IRowExtents {
     let i = 0;
     for (const { sum, count } of pools) {
       for (let n = 0; n < count; n++, i++) {
-        const at = sum / count + below[i];
+        const position = sum / count + below[i];
         const half = Math.max(PORT_STEP / 2, input.height[ports[i]]) / 2;
-        this.portHeight.set(ports[i], at);
-        this._include(row, at - half, at + half);
+        this.portHeight.set(ports[i], position);
+        this._include(row, position - half, position + half);
       }
     }
   }

@@ -28,8 +28,8 @@ export function Bars(props: {
       return;
     }
     const items = [...event.currentTarget.querySelectorAll('button')];
-    const at = items.findIndex(item => item === event.target);
-    items[at + step]?.focus();
+    const index = items.findIndex(item => item === event.target);
+    items[index + step]?.focus();
     event.preventDefault();
     event.stopPropagation();
   };
@@ -40,12 +40,12 @@ export function Bars(props: {
       onKeyDown={onKeyDown}
       onPointerLeave={() => highlightEntities(session, [])}
     >
-      {props.bars.map((bar, at) => (
+      {props.bars.map((bar, index) => (
         <li key={bar.label}>
           <button
             type="button"
             className="oad-BarRow"
-            tabIndex={at === 0 ? 0 : -1}
+            tabIndex={index === 0 ? 0 : -1}
             title={bar.title}
             onPointerEnter={() => highlightEntities(session, bar.nodes)}
             onFocus={() => highlightEntities(session, bar.nodes)}

@@ -9,7 +9,7 @@ import { useTrans } from '../../i18n/translateContext';
 /** Cumulative share of the total after each node. */
 export function DepthChart({ model, order }: IChartProps): JSX.Element {
   const trans = useTrans();
-  const [at, setAt] = React.useState(-1);
+  const [index, setIndex] = React.useState(-1);
   const macs = React.useMemo(
     () => cumulative(model, order, 'macs'),
     [model, order]
@@ -49,7 +49,7 @@ export function DepthChart({ model, order }: IChartProps): JSX.Element {
   return (
     <Chart
       title={trans.__('Depth profile')}
-      note={at >= 0 && series.length > 0 ? describe(at) : about}
+      note={index >= 0 && series.length > 0 ? describe(index) : about}
     >
       {series.length > 0 ? (
         <Plot
@@ -61,7 +61,7 @@ export function DepthChart({ model, order }: IChartProps): JSX.Element {
           max={1}
           format={value => formatShare(value)}
           describe={describe}
-          onAt={setAt}
+          onAt={setIndex}
         />
       ) : (
         <p className="oad-Quiet">{trans.__('No known values.')}</p>

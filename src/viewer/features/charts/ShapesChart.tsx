@@ -9,7 +9,7 @@ import { useTrans } from '../../i18n/translateContext';
 /** Size of each node's output. */
 export function ShapesChart({ model, order }: IChartProps): JSX.Element {
   const trans = useTrans();
-  const [at, setAt] = React.useState(-1);
+  const [index, setIndex] = React.useState(-1);
   const shapes = React.useMemo(
     () => shapeEvolution(model, order),
     [model, order]
@@ -43,8 +43,8 @@ export function ShapesChart({ model, order }: IChartProps): JSX.Element {
     <Chart
       title={trans.__('Shape evolution')}
       note={
-        at >= 0 && at < shapes.nodes.length
-          ? describe(at)
+        index >= 0 && index < shapes.nodes.length
+          ? describe(index)
           : trans.__(
               'Dimensions of each node’s first output on a log scale. Integer outputs of shape computations and unknown shapes are not shown.'
             )
@@ -60,7 +60,7 @@ export function ShapesChart({ model, order }: IChartProps): JSX.Element {
           log
           format={value => formatCount(value)}
           describe={describe}
-          onAt={setAt}
+          onAt={setIndex}
         />
       ) : (
         <p className="oad-Quiet">{trans.__('No shape is known.')}</p>

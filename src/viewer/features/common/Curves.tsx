@@ -31,15 +31,15 @@ export interface ICurvesProps {
   /** True for a logarithmic scale of the values. */
   readonly log: boolean;
   readonly format: (value: number) => string;
-  readonly describe: (at: number) => string;
+  readonly describe: (index: number) => string;
   /** Points that do not fit the device. */
   readonly small: readonly boolean[];
   /** Index of the current size; -1 if it is not one of the points. */
   readonly shown: number;
   readonly at: number;
-  onAt(at: number): void;
+  onAt(index: number): void;
   /** Absent if points cannot be chosen. */
-  onPick?(at: number): void;
+  onPick?(index: number): void;
 }
 
 const LEFT = 62;
@@ -53,7 +53,7 @@ const BOTTOM = 20;
  */
 export function Curves(props: ICurvesProps): JSX.Element {
   const trans = useTrans();
-  const { sizes, at, shown } = props;
+  const { sizes, at: index, shown } = props;
   const box = React.useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   const focused = React.useRef(false);
@@ -73,7 +73,7 @@ export function Curves(props: ICurvesProps): JSX.Element {
     });
     return best;
   };
-  const start = at < 0 ? shown : at;
+  const start = index < 0 ? shown : index;
   return (
     <section className="oad-Chart" aria-label={props.title}>
       <header>
@@ -90,9 +90,9 @@ export function Curves(props: ICurvesProps): JSX.Element {
           aria-orientation="horizontal"
           aria-valuemin={0}
           aria-valuemax={Math.max(0, sizes.length - 1)}
-          aria-valuenow={Math.max(0, at)}
+          aria-valuenow={Math.max(0, index)}
           aria-valuetext={
-            at < 0
+            index < 0
               ? props.onPick
                 ? trans.__(
                     '%1 points; use the arrow keys to move between them, Enter takes one',
@@ -102,7 +102,7 @@ export function Curves(props: ICurvesProps): JSX.Element {
                     '%1 points; use the arrow keys to move between them',
                     sizes.length
                   )
-              : props.describe(at)
+              : props.describe(index)
           }
           onPointerMove={event => props.onAt(under(event))}
           onPointerLeave={() => !focused.current && props.onAt(-1)}
@@ -120,10 +120,10 @@ export function Curves(props: ICurvesProps): JSX.Element {
               props.onAt(next);
             } else if (
               (event.key === 'Enter' || event.key === ' ') &&
-              at >= 0 &&
+              index >= 0 &&
               props.onPick
             ) {
-              props.onPick(at);
+              props.onPick(index);
             } else {
               return;
             }
@@ -153,7 +153,17 @@ function Picture(
     places: readonly number[];
   }
 ): JSX.Element {
-  const { curves, width, height, places, limit, log, small, at, shown } = props;
+  const {
+    curves,
+    width,
+    height,
+    places,
+    limit,
+    log,
+    small,
+    at: index,
+    shown
+  } = props;
   const values = curves.flatMap(({ values: own, low, high }) => [
     ...own,
     ...(low ?? []),
@@ -194,11 +204,11 @@ function Picture(
             y2={height}
           />
         )}
-        {at >= 0 && at !== shown && (
+        {index >= 0 && index !== shown && (
           <line
             className="oad-Plot-cursor"
-            x1={x(at)}
-            x2={x(at)}
+            x1={x(index)}
+            x2={x(index)}
             y1={0}
             y2={height}
           />
@@ -212,7 +222,7 @@ function Picture(
           </g>
         )}
         {curves.map(curve => (
-          <Line key={curve.label} {...{ curve, x, y, small, at }} />
+          <Line key={curve.label} {...{ curve, x, y, small, at: index }} />
         ))}
         {props.marks
           .filter(mark => mark.at >= 0)
@@ -291,7 +301,7 @@ function Line(props: {
   small: readonly boolean[];
   at: number;
 }): JSX.Element {
-  const { curve, x, y, small, at } = props;
+  const { curve, x, y, small, at: index } = props;
   const { values, low, high, color } = curve;
   const known = values
     .map((_, point) => point)
@@ -332,7 +342,7 @@ function Line(props: {
           <circle
             key={point}
             className="oad-Plot-dot"
-            r={point === at ? 5 : 3.5}
+            r={point === index ? 5 : 3.5}
             cx={x(point)}
             cy={y(values[point])}
           />

@@ -24,14 +24,14 @@ interface IPlotProps {
   readonly nodes: ArrayLike<number>;
   readonly format: (value: number) => string;
   /** Description of a point. */
-  readonly describe: (at: number) => string;
+  readonly describe: (index: number) => string;
   readonly log?: boolean;
   /** Top of the scale; defaults to the largest value. */
   readonly max?: number;
   /** A labelled point. */
   readonly mark?: { readonly at: number; readonly label: string };
   /** Called when the point under the pointer or the keyboard has changed; -1 for none. */
-  readonly onAt?: (at: number) => void;
+  readonly onAt?: (index: number) => void;
 }
 
 const LEFT = 62;
@@ -53,11 +53,15 @@ export function Plot(props: IPlotProps): JSX.Element {
   const selection = useView(state => state.selection);
   const places = React.useMemo(() => placesOf(nodes), [nodes]);
   const focused = React.useRef(false);
-  const at = pointed.length === 1 ? (places.get(pointed[0]) ?? -1) : -1;
+  const pointedIndex =
+    pointed.length === 1 ? (places.get(pointed[0]) ?? -1) : -1;
   const chosen =
     selection.kind === 'node' ? (places.get(selection.id) ?? -1) : -1;
   const { onAt } = props;
-  React.useEffect(() => onAt?.(at >= 0 ? at : chosen), [onAt, at, chosen]);
+  React.useEffect(
+    () => onAt?.(pointedIndex >= 0 ? pointedIndex : chosen),
+    [onAt, pointedIndex, chosen]
+  );
   const room = {
     width: Math.max(1, width - LEFT - RIGHT),
     height: Math.max(1, height - TOP - BOTTOM)
@@ -108,14 +112,14 @@ export function Plot(props: IPlotProps): JSX.Element {
         aria-orientation="horizontal"
         aria-valuemin={0}
         aria-valuemax={Math.max(0, count - 1)}
-        aria-valuenow={Math.max(0, at)}
+        aria-valuenow={Math.max(0, pointedIndex)}
         aria-valuetext={
-          at < 0
+          pointedIndex < 0
             ? trans.__(
                 '%1 points; use the arrow keys to move between them',
                 count
               )
-            : props.describe(at)
+            : props.describe(pointedIndex)
         }
         onPointerMove={event => {
           const point = under(event);
@@ -133,11 +137,18 @@ export function Plot(props: IPlotProps): JSX.Element {
         }}
         onClick={event => pick(under(event))}
         onKeyDown={event => {
-          const next = stepIndex(event.key, at < 0 ? chosen : at, count);
+          const next = stepIndex(
+            event.key,
+            pointedIndex < 0 ? chosen : pointedIndex,
+            count
+          );
           if (next !== null && !event.altKey && !event.ctrlKey) {
             goTo(next);
-          } else if ((event.key === 'Enter' || event.key === ' ') && at >= 0) {
-            pick(at);
+          } else if (
+            (event.key === 'Enter' || event.key === ' ') &&
+            pointedIndex >= 0
+          ) {
+            pick(pointedIndex);
           } else {
             return;
           }
@@ -146,7 +157,13 @@ export function Plot(props: IPlotProps): JSX.Element {
         }}
       >
         {width > 0 && (
-          <Picture {...props} {...room} at={at} chosen={chosen} count={count} />
+          <Picture
+            {...props}
+            {...room}
+            at={pointedIndex}
+            chosen={chosen}
+            count={count}
+          />
         )}
       </div>
     </div>
@@ -156,21 +173,21 @@ export function Plot(props: IPlotProps): JSX.Element {
 /** The point that a key moves to; null if the key does not move. */
 export function stepIndex(
   key: string,
-  at: number,
+  index: number,
   count: number
 ): number | null {
   const page = Math.max(1, Math.round(count / 20));
   switch (key) {
     case 'ArrowRight':
     case 'ArrowUp':
-      return Math.min(count - 1, at + 1);
+      return Math.min(count - 1, index + 1);
     case 'ArrowLeft':
     case 'ArrowDown':
-      return Math.max(0, at - 1);
+      return Math.max(0, index - 1);
     case 'PageUp':
-      return Math.min(count - 1, at + page);
+      return Math.min(count - 1, index + page);
     case 'PageDown':
-      return Math.max(0, at - page);
+      return Math.max(0, index - page);
     case 'Home':
       return 0;
     case 'End':
@@ -182,8 +199,8 @@ export function stepIndex(
 
 function placesOf(nodes: ArrayLike<number>): ReadonlyMap<number, number> {
   const places = new Map<number, number>();
-  for (let at = 0; at < nodes.length; at++) {
-    places.set(nodes[at], at);
+  for (let index = 0; index < nodes.length; index++) {
+    places.set(nodes[index], index);
   }
   return places;
 }
@@ -191,8 +208,8 @@ function placesOf(nodes: ArrayLike<number>): ReadonlyMap<number, number> {
 function largest(series: readonly IPlotSeries[]): number {
   let most = 0;
   for (const { values } of series) {
-    for (let at = 0; at < values.length; at++) {
-      most = values[at] > most ? values[at] : most;
+    for (let index = 0; index < values.length; index++) {
+      most = values[index] > most ? values[index] : most;
     }
   }
   return most;
@@ -243,10 +260,10 @@ function Picture(
       }),
     [series, width, height, y]
   );
-  const x = (at: number): number => ((at + 0.5) / count) * width;
-  const upright = (at: number, name: string): JSX.Element | null =>
-    at < 0 ? null : (
-      <line className={name} x1={x(at)} x2={x(at)} y1={0} y2={height} />
+  const x = (index: number): number => ((index + 0.5) / count) * width;
+  const upright = (index: number, name: string): JSX.Element | null =>
+    index < 0 ? null : (
+      <line className={name} x1={x(index)} x2={x(index)} y1={0} y2={height} />
     );
   const atRight = mark !== undefined && x(mark.at) > width * 0.7;
   return (

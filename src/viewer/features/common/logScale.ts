@@ -21,9 +21,10 @@ export function logScale(values: readonly number[], count: number): ILogScale {
   const from = Math.floor(Math.log10(least)) - 1;
   const to = Math.ceil(Math.log10(most)) + 1;
   const all = (steps: readonly number[]): number[] =>
-    Array.from({ length: to - from + 1 }, (_, at) => from + at).flatMap(power =>
-      // Not 5 * 10 ** -3, which differs from 0.005 in its last digit.
-      steps.map(step => Number(`${step}e${power}`))
+    Array.from({ length: to - from + 1 }, (_, index) => from + index).flatMap(
+      power =>
+        // Not 5 * 10 ** -3, which differs from 0.005 in its last digit.
+        steps.map(step => Number(`${step}e${power}`))
     );
   const ends = all(STEPS[0]);
   const low = ends.filter(mark => mark <= least).pop()!;
@@ -34,7 +35,7 @@ export function logScale(values: readonly number[], count: number): ILogScale {
   const few = inside.find(marks => marks.length <= count + 1);
   const decades = inside[inside.length - 1];
   const step = Math.ceil(decades.length / Math.max(2, count));
-  const marks = few ?? decades.filter((_, at) => at % step === 0);
+  const marks = few ?? decades.filter((_, index) => index % step === 0);
   return { low, high, marks: marks.length > 1 ? marks : [low, high] };
 }
 

@@ -93,8 +93,8 @@ export function ChangesPanel(): JSX.Element {
             </tr>
           </thead>
           <tbody>
-            {rows.map((block, at) => (
-              <tr key={at}>
+            {rows.map((block, index) => (
+              <tr key={index}>
                 <th scope="row">
                   <button
                     type="button"
@@ -157,8 +157,8 @@ export function ChangeList(props: {
   const shown = props.changes.slice(0, MAX_ROWS);
   return (
     <dl className="oad-Changes-list">
-      {shown.map(({ kind, what, left, right }, at) => (
-        <React.Fragment key={at}>
+      {shown.map(({ kind, what, left, right }, index) => (
+        <React.Fragment key={index}>
           <dt>
             {kindText(kind, trans)}
             {what && what !== kind && (

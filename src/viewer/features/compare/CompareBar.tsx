@@ -85,7 +85,7 @@ export function CompareBar(): JSX.Element | null {
     return <MergedBar companion={linkedView} compared={linkedView.compared} />;
   }
   const other = VIEW_LABELS[otherSide(linkedView.side)];
-  const found = foundText(linkedView, trans);
+  const text = foundText(linkedView, trans);
   return (
     <div
       className={`oad-Compare${linkedView.compared ? ' oad-mod-compared' : ''}`}
@@ -104,8 +104,8 @@ export function CompareBar(): JSX.Element | null {
       <Verdict companion={linkedView} />
       <Counts companion={linkedView} />
       <DimConflicts companion={linkedView} />
-      <span className="oad-Compare-note" title={found}>
-        {found}
+      <span className="oad-Compare-note" title={text}>
+        {text}
       </span>
       <Tools companion={linkedView} />
     </div>

@@ -74,8 +74,8 @@ test('there is no line without a description', async () => {
 test('its shapes follow the current dimensions', () => {
   const payload = describedPayload();
   const { tensors, shapes } = payload;
-  const shape = tensors.shape.map((at, id) =>
-    id === tensors.inputs[0] ? shapes.length : at
+  const shape = tensors.shape.map((shape, id) =>
+    id === tensors.inputs[0] ? shapes.length : shape
   );
   const now: GraphPayload = {
     ...payload,

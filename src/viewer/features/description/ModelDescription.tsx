@@ -48,8 +48,8 @@ export function ModelDescription({
               <dt>
                 {label}: {text} <span className="oad-Quiet">({known})</span>
               </dt>
-              {why.map((line, at) => (
-                <dd key={at}>{line}</dd>
+              {why.map((line, index) => (
+                <dd key={index}>{line}</dd>
               ))}
             </div>
           )

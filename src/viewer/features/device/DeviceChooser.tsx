@@ -86,10 +86,12 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
     [part, query]
   );
   const flat = vendors.flatMap(({ devices }) => devices);
-  const [at, setAt] = React.useState(chosen);
-  const active = flat.includes(at) ? at : bestMatch(part.devices, flat, query);
+  const [index, setIndex] = React.useState(chosen);
+  const active = flat.includes(index)
+    ? index
+    : bestMatch(part.devices, flat, query);
   const pick = (device: number): void => {
-    setAt(device);
+    setIndex(device);
     chooseDevice(
       session,
       choiceOf(part, device, choice ?? initialRuntime(session.settings, part))
@@ -106,7 +108,7 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
       close();
     } else if (step !== undefined && list.length > 0) {
       const next = list.indexOf(active) + step;
-      setAt(list[Math.max(0, Math.min(list.length - 1, next))]);
+      setIndex(list[Math.max(0, Math.min(list.length - 1, next))]);
     } else if (
       event.key === 'Enter' &&
       active >= 0 &&

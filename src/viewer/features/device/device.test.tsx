@@ -53,15 +53,15 @@ test('a device is found by name, chosen by keyboard, and colours the graph', asy
   expect(
     within(list)
       .getAllByRole('group')
-      .map(one => one.getAttribute('aria-label'))
+      .map(option => option.getAttribute('aria-label'))
   ).toEqual(['Acme', 'Zeta']);
   const search = screen.getByRole('combobox', { name: 'Search devices' });
   fireEvent.change(search, { target: { value: 'consumer ACME' } });
-  const [found] = within(list).getAllByRole('option');
-  expect(plain(found.textContent)).toBe('Acme Two8 GiB10.0 TFLOP/s1.0 TB/s');
-  expect(search.getAttribute('aria-activedescendant')).toBe(found.id);
+  const [option] = within(list).getAllByRole('option');
+  expect(plain(option.textContent)).toBe('Acme Two8 GiB10.0 TFLOP/s1.0 TB/s');
+  expect(search.getAttribute('aria-activedescendant')).toBe(option.id);
   await choose('consumer acme');
-  expect(found.getAttribute('aria-selected')).toBe('true');
+  expect(option.getAttribute('aria-selected')).toBe('true');
   // Two kernels have launch times, the third has no time.
   const times = [0, 2].map(node => surface().overlay!.text!(node));
   expect(times.map(plain)).toEqual(['100 µs', '100 µs']);
@@ -97,7 +97,7 @@ test('precisions are those of the device; no device removes the times', async ()
   const select = screen.getByRole<HTMLSelectElement>('combobox', {
     name: 'Precision'
   });
-  expect([...select.options].map(one => one.textContent)).toEqual([
+  expect([...select.options].map(option => option.textContent)).toEqual([
     'As stored: FP32',
     'FP32',
     'FP16'
@@ -145,7 +145,7 @@ test('the runtime determines fused kernels, and is saved with the device', async
   const select = screen.getByRole<HTMLSelectElement>('combobox', {
     name: 'Runtime'
   });
-  expect([...select.options].map(one => one.textContent)).toEqual([
+  expect([...select.options].map(option => option.textContent)).toEqual([
     'TensorRT',
     'PyTorch, eager'
   ]);
@@ -174,7 +174,9 @@ test('the heatmap of times asks for a device first', async () => {
   const picker = screen.getByRole<HTMLSelectElement>('combobox', {
     name: 'Heatmap'
   });
-  expect([...picker.options].map(one => one.textContent)).toContain(CHOOSE);
+  expect([...picker.options].map(option => option.textContent)).toContain(
+    CHOOSE
+  );
   await act(async () =>
     fireEvent.change(picker, { target: { value: 'latency' } })
   );
@@ -191,7 +193,9 @@ test('a payload without hardware data offers no devices', async () => {
   const picker = screen.getByRole<HTMLSelectElement>('combobox', {
     name: 'Heatmap'
   });
-  expect([...picker.options].map(one => one.value)).not.toContain('latency');
+  expect([...picker.options].map(option => option.value)).not.toContain(
+    'latency'
+  );
   act(() => handle.setOverlay('latency'));
   expect(handle.getState()).toMatchObject({ overlay: 'macs' });
 });
@@ -272,7 +276,9 @@ test('the table sums the times; a fused layer names its kernel', async () => {
   const { handle } = await mount(withHardware(testPayload(), 'acme-two'));
   act(() => void handle.run('toggle-layers'));
   await settle();
-  const heads = screen.getAllByRole('columnheader').map(one => one.textContent);
+  const heads = screen
+    .getAllByRole('columnheader')
+    .map(header => header.textContent);
   const [time, share] = [heads.indexOf('Latency'), heads.indexOf('% latency')];
   expect(time).toBeGreaterThan(0);
   const cells = (row: HTMLElement): HTMLElement[] =>

@@ -186,7 +186,7 @@ function Grid(props: IGridProps): JSX.Element {
     ({ device }) => device === (stop < 0 ? chosen : stop)
   );
   // A tab stop that is scrolled away cannot be reached: the first visible row replaces it.
-  const at = own >= first && own < end ? own : first;
+  const tabStop = own >= first && own < end ? own : first;
   const go = React.useRef(false);
   React.useEffect(() => {
     if (go.current) {
@@ -197,7 +197,7 @@ function Grid(props: IGridProps): JSX.Element {
     }
   });
   const onKeyDown = (event: React.KeyboardEvent<HTMLElement>): void => {
-    const next = rowForKey(event.key, at, rows.length, page);
+    const next = rowForKey(event.key, tabStop, rows.length, page);
     if (next === null || rows.length === 0) {
       return;
     }
@@ -228,7 +228,7 @@ function Grid(props: IGridProps): JSX.Element {
               part={props.part}
               index={first + index + 2}
               isChosen={isTaken(row)}
-              isStop={first + index === at}
+              isStop={first + index === tabStop}
               take={props.take}
             />
           ))}

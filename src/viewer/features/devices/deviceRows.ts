@@ -109,12 +109,12 @@ export function shownRows(
   fitting: boolean,
   sort: IDeviceSort
 ): IDeviceRow[] {
-  const found = foundDevices(part.devices, query).flatMap(
+  const matches = foundDevices(part.devices, query).flatMap(
     ({ devices }) => devices
   );
   return sortRows(
     part,
-    found
+    matches
       .map(device => rows[device])
       .filter(row => !fitting || row.fits !== false),
     sort
@@ -150,8 +150,8 @@ function valueOf(
     case 'range':
       return time?.high ?? none;
     case 'label': {
-      const at = time && time.seconds >= 0 ? LABELS.indexOf(time.label) : -1;
-      return at < 0 ? none : at;
+      const index = time && time.seconds >= 0 ? LABELS.indexOf(time.label) : -1;
+      return index < 0 ? none : index;
     }
     case 'bound':
       return ORDER[time?.bound ?? ''] ?? none;

@@ -25,8 +25,8 @@ export function severityText(severity: string, trans: ITranslate): string {
 }
 
 function rank(severity: string): number {
-  const at = ORDER.indexOf(severity);
-  return at < 0 ? ORDER.length : at;
+  const index = ORDER.indexOf(severity);
+  return index < 0 ? ORDER.length : index;
 }
 
 /** Most severe first, otherwise in the given order. */
@@ -36,7 +36,7 @@ export function orderBySeverity(
 ): DiagnosticInfo[] {
   return diagnostics
     .filter(item => severity === '' || item.severity === severity)
-    .map((item, at) => ({ item, at }))
+    .map((item, index) => ({ item, at: index }))
     .sort(
       (a, b) => rank(a.item.severity) - rank(b.item.severity) || a.at - b.at
     )

@@ -79,10 +79,10 @@ function analysedThree({ bindings, assume }: ILoadOptions): GraphPayload {
   const [batch, past] = THREE.map(sizeOf);
   const sizes = [batch, past, (batch ?? 0) + (past ?? 0)];
   return testPayload({
-    dims: THREE.map((dim, at) => ({
+    dims: THREE.map((dim, index) => ({
       ...dim,
-      value: sizes[at],
-      assumed: assume && at < 2 && !bound.has(dim.name)
+      value: sizes[index],
+      assumed: assume && index < 2 && !bound.has(dim.name)
     }))
   });
 }

@@ -10,30 +10,30 @@ import { useTrans } from '../../i18n/translateContext';
 /** Maximum number of characters of a path; the title has all of it. */
 const MAX_PATH_CHARS = 120;
 
-function facts(found: Extracted, trans: ITranslate): string {
+function facts(extracted: Extracted, trans: ITranslate): string {
   return [
-    trans._n('%1 node', '%1 nodes', found.nodes),
-    trans._n('%1 input', '%1 inputs', found.input_count),
-    trans._n('%1 output', '%1 outputs', found.output_count),
-    formatBytes(found.bytes)
+    trans._n('%1 node', '%1 nodes', extracted.nodes),
+    trans._n('%1 input', '%1 inputs', extracted.input_count),
+    trans._n('%1 output', '%1 outputs', extracted.output_count),
+    formatBytes(extracted.bytes)
   ].join(', ');
 }
 
-function remarks(found: Extracted, trans: ITranslate): string[] {
+function remarks(extracted: Extracted, trans: ITranslate): string[] {
   const all: string[] = [];
-  if (!found.convex) {
+  if (!extracted.convex) {
     all.push(
       trans.__(
         'Some of its inputs depend on its outputs: nodes between the selected ones were not included.'
       )
     );
   }
-  if (found.widened > 0) {
+  if (extracted.widened > 0) {
     all.push(
       trans._n(
         '%1 control-flow node was taken whole.',
         '%1 control-flow nodes were taken whole.',
-        found.widened
+        extracted.widened
       )
     );
   }

@@ -77,7 +77,7 @@ export function FindingsPanel(): JSX.Element {
         aria-label={trans.__('Findings')}
       >
         <TruncatedList items={shown} limit={50} of="listitem" key={severity}>
-          {(item, at) => <Finding key={at} item={item} />}
+          {(item, index) => <Finding key={index} item={item} />}
         </TruncatedList>
       </div>
     </div>

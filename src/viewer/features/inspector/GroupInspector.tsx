@@ -29,8 +29,8 @@ function opHistogram(
 ): [type: string, count: number][] {
   const counts = new Map<string, number>();
   const { nodeOrder, groupStart, groupEnd, model } = tree;
-  for (let at = groupStart[group]; at < groupEnd[group]; at++) {
-    const type = model.opType(nodeOrder[at]);
+  for (let index = groupStart[group]; index < groupEnd[group]; index++) {
+    const type = model.opType(nodeOrder[index]);
     counts.set(type, (counts.get(type) ?? 0) + 1);
   }
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));

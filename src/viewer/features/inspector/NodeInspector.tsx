@@ -88,9 +88,11 @@ function Repeat({ node }: { node: number }): JSX.Element | null {
   if ((runs === 1 && !endless) || nodes.uncounted.includes(node)) {
     return null;
   }
-  const one = nodes.macs[node];
+  const macsOnce = nodes.macs[node];
   const each =
-    runs > 1 && one ? [trans.__('%1 each', formatCount(one, 'MACs'))] : [];
+    runs > 1 && macsOnce
+      ? [trans.__('%1 each', formatCount(macsOnce, 'MACs'))]
+      : [];
   const counted = endless
     ? runs === 1
       ? trans.__('costs are for one run')

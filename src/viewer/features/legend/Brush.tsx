@@ -8,7 +8,7 @@ const MIN_DRAG_SHARE = 0.02;
 /** Shares that differ by less are the same border between two bars. */
 const EPS = 1e-6;
 
-const clamp = (at: number): number => Math.max(0, Math.min(1, at));
+const clamp = (share: number): number => Math.max(0, Math.min(1, share));
 
 /**
  * Histogram of the visible values along the ramp; dragging, or moving its ends, limits the colours to a
@@ -49,7 +49,7 @@ export function Brush(props: {
           }
     );
   };
-  const at = (event: React.PointerEvent): number => {
+  const shareOf = (event: React.PointerEvent): number => {
     const box = frame.current!.getBoundingClientRect();
     return clamp((event.clientX - box.left) / Math.max(1, box.width));
   };
@@ -95,17 +95,17 @@ export function Brush(props: {
       onPointerDown={event => {
         if (event.button === 0) {
           event.currentTarget.setPointerCapture?.(event.pointerId);
-          start.current = at(event);
+          start.current = shareOf(event);
         }
       }}
       onPointerMove={event => {
         if (start.current !== null) {
-          set(start.current, at(event));
+          set(start.current, shareOf(event));
         }
       }}
       onPointerUp={event => {
         if (start.current !== null) {
-          set(start.current, at(event));
+          set(start.current, shareOf(event));
           start.current = null;
         }
       }}

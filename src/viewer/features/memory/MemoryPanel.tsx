@@ -45,7 +45,7 @@ function Curve({ timeline }: { timeline: TimelineColumns }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const { model } = useDocument();
-  const [at, setAt] = React.useState(-1);
+  const [pointed, setPointed] = React.useState(-1);
   const { simple_bytes: simple, inplace_bytes: inplace, node } = timeline;
   const peak = React.useMemo(() => indexOfPeak(inplace), [inplace]);
   const simplePeak = React.useMemo(() => indexOfPeak(simple), [simple]);
@@ -66,7 +66,7 @@ function Curve({ timeline }: { timeline: TimelineColumns }): JSX.Element {
     ],
     [trans, inplace, simple]
   );
-  const step = at >= 0 && at < node.length ? at : peak;
+  const step = pointed >= 0 && pointed < node.length ? pointed : peak;
   const describe = (point: number): string =>
     trans.__(
       'Step %1 of %2, %3: %4 live, %5 without buffer reuse',
@@ -89,7 +89,7 @@ function Curve({ timeline }: { timeline: TimelineColumns }): JSX.Element {
             at: peak,
             label: trans.__('Peak %1', formatBytes(inplace[peak]))
           }}
-          onAt={setAt}
+          onAt={setPointed}
         />
       </div>
       <aside

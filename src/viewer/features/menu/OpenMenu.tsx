@@ -26,8 +26,8 @@ function usePlace(
     }
     const before = focusedElement();
     const { offsetWidth: w, offsetHeight: h } = element;
-    const inside = (at: number, size: number, room: number): number =>
-      Math.max(MARGIN, Math.min(at, room - size - MARGIN));
+    const inside = (position: number, size: number, room: number): number =>
+      Math.max(MARGIN, Math.min(position, room - size - MARGIN));
     element.style.left = `${inside(x - frame.left, w, frame.width)}px`;
     element.style.top = `${inside(y - frame.top, h, frame.height)}px`;
     element.style.maxHeight = `${Math.max(0, frame.height - 2 * MARGIN)}px`;
@@ -52,15 +52,15 @@ function onMenuKey(
   close: () => void
 ): boolean {
   const items = [...list.querySelectorAll<HTMLElement>('[role=menuitem]')];
-  const at = items.findIndex(item => item === focusedElement());
+  const index = items.findIndex(item => item === focusedElement());
   const go = (to: number): void =>
     items[(to + items.length) % items.length]?.focus();
   switch (event.key) {
     case 'ArrowDown':
-      go(at + 1);
+      go(index + 1);
       return true;
     case 'ArrowUp':
-      go(at - 1);
+      go(index - 1);
       return true;
     case 'Home':
       go(0);
@@ -77,7 +77,7 @@ function onMenuKey(
         return event.key !== 'Enter';
       }
       const letter = event.key.toLowerCase();
-      const after = [...items.slice(at + 1), ...items.slice(0, at + 1)];
+      const after = [...items.slice(index + 1), ...items.slice(0, index + 1)];
       if (event.key !== ' ') {
         after
           .find(item => item.textContent?.toLowerCase().startsWith(letter))

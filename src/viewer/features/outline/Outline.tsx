@@ -43,7 +43,7 @@ export function Outline(): JSX.Element {
   const scroller = React.useRef<HTMLDivElement>(null);
   const id = React.useId();
   const rows = React.useMemo(() => outlineRows(tree, open), [tree, open]);
-  const at = React.useMemo(
+  const currentRow = React.useMemo(
     () => rows.findIndex(row => row.entity === current),
     [rows, current]
   );
@@ -57,7 +57,7 @@ export function Outline(): JSX.Element {
     }
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only a new selection opens groups; closing one by hand must not open it again
   }, [tree, latest]);
-  React.useEffect(() => scrollTo(at), [at, scrollTo]);
+  React.useEffect(() => scrollTo(currentRow), [currentRow, scrollTo]);
 
   const setOpen = (group: number, opened: boolean): void => {
     const next = new Set(open);
@@ -74,13 +74,13 @@ export function Outline(): JSX.Element {
     }
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    const moved = rowForKey(event.key, at, rows.length, view.page);
+    const moved = rowForKey(event.key, currentRow, rows.length, view.page);
     const group = current === null ? -1 : current - model.nodeCount;
     if (moved !== null) {
       select(rows[moved]);
     } else if (event.key === 'ArrowRight' && group >= 0) {
       if (open.has(group)) {
-        select(rows[at + 1]);
+        select(rows[currentRow + 1]);
       } else {
         setOpen(group, true);
       }
@@ -124,7 +124,9 @@ export function Outline(): JSX.Element {
         aria-label={trans.__('Model hierarchy')}
         aria-multiselectable
         aria-activedescendant={
-          at >= view.first && at < view.end ? `${id}${current}` : undefined
+          currentRow >= view.first && currentRow < view.end
+            ? `${id}${current}`
+            : undefined
         }
         onKeyDown={onKeyDown}
       >

@@ -181,9 +181,9 @@ function TaskResults({ state }: { state: ITaskBoard }): JSX.Element {
       )}
       <div className="oad-Quantize-said">
         {shown.flatMap(
-          (one, at) =>
-            one?.lines.map((line, index) => (
-              <p key={`${at}-${index}`} className="oad-Quantize-line">
+          (result, run) =>
+            result?.lines.map((line, index) => (
+              <p key={`${run}-${index}`} className="oad-Quantize-line">
                 {shortLabel(escapeInvisible(line), 400)}
               </p>
             )) ?? []
@@ -231,17 +231,17 @@ function Layers(props: {
           </tr>
         </thead>
         <tbody>
-          {shown.map(one => {
-            const { node } = one;
-            const name = shortLabel(escapeInvisible(one.name), 80);
+          {shown.map(layer => {
+            const { node } = layer;
+            const name = shortLabel(escapeInvisible(layer.name), 80);
             return (
-              <tr key={one.tensor}>
+              <tr key={layer.tensor}>
                 <td>
                   <input
                     type="checkbox"
                     aria-label={trans.__('Keep %1 in float', name)}
-                    checked={kept.has(one.tensor)}
-                    onChange={() => toggle(one.tensor)}
+                    checked={kept.has(layer.tensor)}
+                    onChange={() => toggle(layer.tensor)}
                   />
                 </td>
                 <td>
@@ -257,13 +257,13 @@ function Layers(props: {
                     name
                   )}
                 </td>
-                <td>{shortLabel(escapeInvisible(one.op), 40)}</td>
-                <td>{one.error?.toPrecision(3) ?? '—'}</td>
-                <td>{one.sqnr_db?.toFixed(1) ?? '—'}</td>
+                <td>{shortLabel(escapeInvisible(layer.op), 40)}</td>
+                <td>{layer.error?.toPrecision(3) ?? '—'}</td>
+                <td>{layer.sqnr_db?.toFixed(1) ?? '—'}</td>
                 <td>
-                  {one.agreement === null
+                  {layer.agreement === null
                     ? '—'
-                    : `${(100 * one.agreement).toFixed(1)} %`}
+                    : `${(100 * layer.agreement).toFixed(1)} %`}
                 </td>
               </tr>
             );

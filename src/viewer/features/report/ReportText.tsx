@@ -49,8 +49,8 @@ function Section(props: { section: SectionInfo; id: string }): JSX.Element {
   return (
     <section aria-labelledby={id} data-section={section.id}>
       <h2 id={id}>{section.title}</h2>
-      {section.blocks.map((block, at) => (
-        <Block key={at} block={block} />
+      {section.blocks.map((block, index) => (
+        <Block key={index} block={block} />
       ))}
     </section>
   );
@@ -62,8 +62,8 @@ function Block({ block }: { block: SectionBlock }): JSX.Element | null {
       return (
         <p>
           {block.title && <b>{escapeInvisible(block.title)}: </b>}
-          {block.lines.map((line, at) => (
-            <Line key={at} line={line} />
+          {block.lines.map((line, index) => (
+            <Line key={index} line={line} />
           ))}
         </p>
       );
@@ -72,8 +72,8 @@ function Block({ block }: { block: SectionBlock }): JSX.Element | null {
         <>
           <Title text={block.title} />
           <ul>
-            {block.lines.map((line, at) => (
-              <li key={at}>
+            {block.lines.map((line, index) => (
+              <li key={index}>
                 <Line line={line} />
               </li>
             ))}
@@ -86,8 +86,8 @@ function Block({ block }: { block: SectionBlock }): JSX.Element | null {
       return (
         <figure className="oad-Report-stages">
           <ol>
-            {block.stages.map((stage, at) => (
-              <li key={at}>
+            {block.stages.map((stage, index) => (
+              <li key={index}>
                 <b>{escapeInvisible(stage.title)}</b>
                 <span>{escapeInvisible(stage.detail)}</span>
               </li>
@@ -116,8 +116,8 @@ function Table({ block }: { block: SectionBlock }): JSX.Element {
         <table>
           <thead>
             <tr>
-              {block.head.map((text, at) => (
-                <th key={at} scope="col" className={of(at)}>
+              {block.head.map((text, index) => (
+                <th key={index} scope="col" className={of(index)}>
                   {escapeInvisible(text)}
                 </th>
               ))}
@@ -126,8 +126,8 @@ function Table({ block }: { block: SectionBlock }): JSX.Element {
           <tbody>
             {block.rows.map((row, number) => (
               <tr key={number}>
-                {row.map((line, at) => (
-                  <td key={at} className={of(at)}>
+                {row.map((line, index) => (
+                  <td key={index} className={of(index)}>
                     <Line line={line} />
                   </td>
                 ))}
@@ -144,17 +144,17 @@ function Table({ block }: { block: SectionBlock }): JSX.Element {
 function Line({ line }: { line: readonly SectionCell[] }): JSX.Element {
   return (
     <>
-      {line.map(({ kind, text }, at) =>
+      {line.map(({ kind, text }, index) =>
         kind === 'name' ? (
-          <code key={at}>
+          <code key={index}>
             <bdi>{escapeInvisible(text)}</bdi>
           </code>
         ) : kind === 'value' ? (
-          <span key={at} className="oad-Report-value">
+          <span key={index} className="oad-Report-value">
             {text}
           </span>
         ) : (
-          <React.Fragment key={at}>{escapeInvisible(text)}</React.Fragment>
+          <React.Fragment key={index}>{escapeInvisible(text)}</React.Fragment>
         )
       )}
     </>

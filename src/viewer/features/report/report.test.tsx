@@ -56,14 +56,14 @@ test('the report is requested when the tab opens; the contents link to its title
   const page = await open();
   expect(sections).toHaveBeenCalledTimes(1);
   expect(within(page).getByText('Image classification')).toBeTruthy();
-  const found: string[] = [];
+  const texts: string[] = [];
   Element.prototype.scrollIntoView = function (this: Element) {
-    found.push(this.textContent ?? '');
+    texts.push(this.textContent ?? '');
   };
   fireEvent.change(screen.getByRole('combobox', { name: 'Section' }), {
     target: { value: 'operators' }
   });
-  expect(found).toEqual(['Operators']);
+  expect(texts).toEqual(['Operators']);
   fireEvent.click(screen.getByRole('button', { name: 'Print' }));
   expect(print).toHaveBeenCalledTimes(1);
 });

@@ -42,7 +42,10 @@ export function RooflineChart(props: IRoofProps): JSX.Element {
       width * logPlace(value, across.low, across.high);
     const y = (value: number): number =>
       height * (1 - logPlace(value, up.low, up.high));
-    const places = points.map(one => ({ x: x(one.intensity), y: y(one.rate) }));
+    const places = points.map(point => ({
+      x: x(point.intensity),
+      y: y(point.rate)
+    }));
     const size = points.length > 400 ? 2.5 : 4;
     // One path per shape, so that thousands of points stay cheap.
     const paths = BOUNDS.map(({ bound, color, mark }) => ({

@@ -31,7 +31,10 @@ export function RooflinePanel(): JSX.Element {
   const session = useSession();
   const { model } = useDocument();
   const choice = useView(state => state.device);
-  const found = React.useMemo(() => rooflineOf(model, choice), [model, choice]);
+  const roofline = React.useMemo(
+    () => rooflineOf(model, choice),
+    [model, choice]
+  );
   if (!hardwareOf(model.payload)) {
     return (
       <p className="oad-Drawer-none">
@@ -39,11 +42,11 @@ export function RooflinePanel(): JSX.Element {
       </p>
     );
   }
-  if (!found || found.points.length === 0) {
+  if (!roofline || roofline.points.length === 0) {
     return (
       <p className="oad-Drawer-none">
         {noTimeReason(model, choice, trans) ||
-          (found
+          (roofline
             ? trans.__('No kernel of this model has arithmetic of known size.')
             : trans.__('A roofline needs a device.'))}
         <button
@@ -56,7 +59,7 @@ export function RooflinePanel(): JSX.Element {
       </p>
     );
   }
-  return <Linked found={found} />;
+  return <Linked found={roofline} />;
 }
 
 function Linked({ found }: { found: IRoofline }): JSX.Element {
@@ -71,12 +74,12 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
   const pointed = useView(state => state.externalHighlight);
   const selection = useView(state => state.selection);
   const byKernel = React.useMemo(
-    () => new Map(points.map(({ kernel }, at) => [kernel, at])),
+    () => new Map(points.map(({ kernel }, index) => [kernel, index])),
     [points]
   );
   const placeOf = (node: number): number =>
     byKernel.get(part.kernels.node[node] ?? -1) ?? -1;
-  const at = pointed.length > 0 ? placeOf(pointed[0]) : -1;
+  const pointedIndex = pointed.length > 0 ? placeOf(pointed[0]) : -1;
   const chosen = selection.kind === 'node' ? placeOf(selection.id) : -1;
   const places = React.useRef<readonly IRoofPlace[]>([]);
   const goTo = (point: number): void =>
@@ -116,7 +119,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
     );
   };
   const { devices } = part;
-  const described = at >= 0 ? at : chosen;
+  const described = pointedIndex >= 0 ? pointedIndex : chosen;
   const over = points.some(
     ({ rate, intensity }) => rate > intensity * found.bandwidth
   );
@@ -172,14 +175,14 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
           aria-roledescription={trans.__('chart')}
           aria-valuemin={0}
           aria-valuemax={points.length - 1}
-          aria-valuenow={Math.max(0, at)}
+          aria-valuenow={Math.max(0, pointedIndex)}
           aria-valuetext={
-            at < 0
+            pointedIndex < 0
               ? trans.__(
                   '%1 kernels, slowest first; use the arrow keys to move',
                   points.length
                 )
-              : describe(at)
+              : describe(pointedIndex)
           }
           onPointerMove={event => goTo(under(event))}
           onPointerLeave={() => !focused.current && goTo(-1)}
@@ -197,9 +200,9 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
               goTo(next);
             } else if (
               (event.key === 'Enter' || event.key === ' ') &&
-              at >= 0
+              pointedIndex >= 0
             ) {
-              pick(at);
+              pick(pointedIndex);
             } else {
               return;
             }
@@ -209,7 +212,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
         >
           {width > 0 && (
             <RooflineChart
-              {...{ found, at, chosen }}
+              {...{ found, at: pointedIndex, chosen }}
               width={Math.max(
                 1,
                 width - CHART_PADDING.left - CHART_PADDING.right
@@ -246,10 +249,10 @@ const POINT_REACH_PX = 24;
 
 function nearest(places: readonly IRoofPlace[], x: number, y: number): number {
   let [best, least] = [-1, POINT_REACH_PX * POINT_REACH_PX];
-  places.forEach((point, at) => {
+  places.forEach((point, index) => {
     const distance = (point.x - x) ** 2 + (point.y - y) ** 2;
     if (distance < least) {
-      [best, least] = [at, distance];
+      [best, least] = [index, distance];
     }
   });
   return best;

@@ -37,7 +37,7 @@ describe('roofline', () => {
     const { handle } = await mount(payload);
     await open();
     const { anchor, kind } = payload.hardware!.kernels;
-    const count = kind.filter(one => one >= 0).length;
+    const count = kind.filter(value => value >= 0).length;
     expect(valueText()).toContain(`${count} kernels, slowest first`);
     fireEvent.keyDown(chart(), { key: 'Home' });
     await settle();
@@ -47,8 +47,8 @@ describe('roofline', () => {
     const { externalHighlight } = state(handle);
     const kernel = payload.hardware!.kernels.node[externalHighlight[0]];
     expect(externalHighlight).toEqual(
-      payload.hardware!.kernels.node.flatMap((one, node) =>
-        one === kernel ? [node] : []
+      payload.hardware!.kernels.node.flatMap((kernelNode, node) =>
+        kernelNode === kernel ? [node] : []
       )
     );
     fireEvent.keyDown(chart(), { key: 'Enter' });

@@ -109,8 +109,8 @@ export function RunPanel(): JSX.Element {
       <Progress state={state} onCancel={() => board.cancel()} />
       <Problems state={state} of={RUNS} />
       <div className="oad-Quantize-said">
-        {shown?.lines.map((line, at) => (
-          <p key={at} className="oad-Quantize-line">
+        {shown?.lines.map((line, index) => (
+          <p key={index} className="oad-Quantize-line">
             {shortLabel(escapeInvisible(line), 400)}
           </p>
         ))}
@@ -188,24 +188,28 @@ function Times({ times }: { times: TaskTimes }): JSX.Element {
               </tr>
             </thead>
             <tbody>
-              {kernels.slice(0, MAX_ROWS).map(one => (
-                <tr key={one.node}>
+              {kernels.slice(0, MAX_ROWS).map(kernel => (
+                <tr key={kernel.node}>
                   <td>
-                    <Name node={one.node} name={one.name} />
+                    <Name node={kernel.node} name={kernel.name} />
                   </td>
-                  <td>{shortLabel(escapeInvisible(one.op), 40)}</td>
-                  <td>{formatSeconds(one.ms / 1e3)}</td>
-                  <td>{total_ms > 0 ? formatShare(one.ms / total_ms) : '—'}</td>
-                  {timed && <td>{formatSeconds(estimateOf(model, one))}</td>}
-                  <td>{one.nodes.length}</td>
+                  <td>{shortLabel(escapeInvisible(kernel.op), 40)}</td>
+                  <td>{formatSeconds(kernel.ms / 1e3)}</td>
+                  <td>
+                    {total_ms > 0 ? formatShare(kernel.ms / total_ms) : '—'}
+                  </td>
+                  {timed && <td>{formatSeconds(estimateOf(model, kernel))}</td>}
+                  <td>{kernel.nodes.length}</td>
                 </tr>
               ))}
-              {lost.map(one => (
-                <tr key={`lost ${one.name}`} className="oad-Quiet">
-                  <td>{shortLabel(escapeInvisible(one.name), 80)}</td>
+              {lost.map(kernel => (
+                <tr key={`lost ${kernel.name}`} className="oad-Quiet">
+                  <td>{shortLabel(escapeInvisible(kernel.name), 80)}</td>
                   <td>{trans.__('no node')}</td>
-                  <td>{formatSeconds(one.ms / 1e3)}</td>
-                  <td>{total_ms > 0 ? formatShare(one.ms / total_ms) : '—'}</td>
+                  <td>{formatSeconds(kernel.ms / 1e3)}</td>
+                  <td>
+                    {total_ms > 0 ? formatShare(kernel.ms / total_ms) : '—'}
+                  </td>
                   {timed && <td>—</td>}
                   <td>—</td>
                 </tr>
@@ -242,8 +246,8 @@ function Verified({ found }: { found: TaskVerification }): JSX.Element {
   const [worst, setWorst] = React.useState(true);
   const { layers, first } = found;
   const order = React.useMemo(() => {
-    const all = layers.map((_, at) => at);
-    const size = (at: number): number => layers[at].error ?? Infinity;
+    const all = layers.map((_, layer) => layer);
+    const size = (layer: number): number => layers[layer].error ?? Infinity;
     return worst ? all.sort((a, b) => size(b) - size(a)) : all;
   }, [layers, worst]);
   return (
@@ -279,24 +283,24 @@ function Verified({ found }: { found: TaskVerification }): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {order.slice(0, MAX_ROWS).map(at => {
-            const one = layers[at];
+          {order.slice(0, MAX_ROWS).map(layer => {
+            const row = layers[layer];
             return (
               <tr
-                key={one.tensor}
-                className={at === first ? 'oad-mod-first' : undefined}
+                key={row.tensor}
+                className={layer === first ? 'oad-mod-first' : undefined}
               >
                 <td>
-                  <Name node={one.node} name={one.name} />
+                  <Name node={row.node} name={row.name} />
                 </td>
-                <td>{shortLabel(escapeInvisible(one.op), 40)}</td>
-                <td>{one.error?.toPrecision(2) ?? '∞'}</td>
-                <td>{one.error_before.toPrecision(2)}</td>
-                <td>{one.sqnr_db?.toFixed(1) ?? '—'}</td>
+                <td>{shortLabel(escapeInvisible(row.op), 40)}</td>
+                <td>{row.error?.toPrecision(2) ?? '∞'}</td>
+                <td>{row.error_before.toPrecision(2)}</td>
+                <td>{row.sqnr_db?.toFixed(1) ?? '—'}</td>
                 <td>
-                  {at === first
+                  {layer === first
                     ? trans.__('✗ diverges first')
-                    : one.diverges
+                    : row.diverges
                       ? trans.__('✗ beyond')
                       : trans.__('within')}
                 </td>

@@ -37,13 +37,13 @@ export function Scatter(props: {
   const byNode = React.useMemo(
     () =>
       new Map(
-        both.flatMap(({ kernel }, at) =>
-          kernel.nodes.map(node => [node, at] as const)
+        both.flatMap(({ kernel }, index) =>
+          kernel.nodes.map(node => [node, index] as const)
         )
       ),
     [both]
   );
-  const at = pointed.length > 0 ? (byNode.get(pointed[0]) ?? -1) : -1;
+  const pointedIndex = pointed.length > 0 ? (byNode.get(pointed[0]) ?? -1) : -1;
   const chosen =
     selection.kind === 'node' ? (byNode.get(selection.id) ?? -1) : -1;
   const drawn = React.useMemo(() => {
@@ -101,7 +101,7 @@ export function Scatter(props: {
         cy={points[point].y}
       />
     );
-  const described = at >= 0 ? at : chosen;
+  const described = pointedIndex >= 0 ? pointedIndex : chosen;
   return (
     <figure className="oad-Run-scatter">
       <div
@@ -113,14 +113,14 @@ export function Scatter(props: {
         aria-roledescription={trans.__('chart')}
         aria-valuemin={0}
         aria-valuemax={both.length - 1}
-        aria-valuenow={Math.max(0, at)}
+        aria-valuenow={Math.max(0, pointedIndex)}
         aria-valuetext={
-          at < 0
+          pointedIndex < 0
             ? trans.__(
                 '%1 kernels, slowest first; use the arrow keys to move',
                 both.length
               )
-            : describe(at)
+            : describe(pointedIndex)
         }
         onPointerMove={event => goTo(under(event))}
         onPointerLeave={() => !focused.current && goTo(-1)}
@@ -136,8 +136,11 @@ export function Scatter(props: {
           const next = stepIndex(event.key, described, both.length);
           if (next !== null && !event.altKey && !event.ctrlKey) {
             goTo(next);
-          } else if ((event.key === 'Enter' || event.key === ' ') && at >= 0) {
-            pick(at);
+          } else if (
+            (event.key === 'Enter' || event.key === ' ') &&
+            pointedIndex >= 0
+          ) {
+            pick(pointedIndex);
           } else {
             return;
           }
@@ -193,7 +196,7 @@ export function Scatter(props: {
                 />
               ))}
               {ring(chosen, 'oad-Roofline-chosen')}
-              {ring(at, 'oad-Roofline-at')}
+              {ring(pointedIndex, 'oad-Roofline-at')}
             </g>
           </svg>
         )}
@@ -217,10 +220,10 @@ function nearest(
   y: number
 ): number {
   let [best, least] = [-1, POINT_REACH_PX * POINT_REACH_PX];
-  places.forEach((point, at) => {
+  places.forEach((point, index) => {
     const distance = (point.x - x) ** 2 + (point.y - y) ** 2;
     if (distance < least) {
-      [best, least] = [at, distance];
+      [best, least] = [index, distance];
     }
   });
   return best;

@@ -18,9 +18,9 @@ export function estimateOf(model: IGraphModel, kernel: TaskKernel): number {
   const { latency } = model.metrics;
   let sum = Number.NaN;
   for (const node of kernel.nodes) {
-    const one = node < model.nodeCount ? latency[node] : Number.NaN;
-    if (!Number.isNaN(one)) {
-      sum = (sum || 0) + one;
+    const seconds = node < model.nodeCount ? latency[node] : Number.NaN;
+    if (!Number.isNaN(seconds)) {
+      sum = (sum || 0) + seconds;
     }
   }
   // Fused nodes take no time; a kernel without any known time is unknown.

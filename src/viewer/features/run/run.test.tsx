@@ -111,7 +111,7 @@ test('dropped files colour the graph, and unmatched entries are reported', async
   const { root } = await mount(testPayload(), { profile, task });
   expect(await drop(root, files('t.json', 'layers.json'))).toBe(true);
   const [sent] = profile.mock.calls[0];
-  expect(sent.map(one => (one as File).name)).toEqual([
+  expect(sent.map(file => (file as File).name)).toEqual([
     't.json',
     'layers.json'
   ]);

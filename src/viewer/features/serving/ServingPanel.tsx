@@ -125,7 +125,7 @@ function ServingCharts(props: {
   const numbers = React.useMemo(() => numbersOf(trans), [trans]);
   const id = React.useId();
   const { at } = pointed;
-  const number = numbers.find(one => one.id === pointed.id);
+  const number = numbers.find(number => number.id === pointed.id);
   const runtime =
     part && inRuntime(part, choice.runtime).runtime === plans.runtime
       ? inRuntime(part, choice.runtime).runtime_label
@@ -170,28 +170,28 @@ function ServingCharts(props: {
           : factsOf(plan, trans)}
       </p>
       <div className="oad-Charts">
-        {numbers.map(one => (
+        {numbers.map(number => (
           <Chart
-            key={one.id}
+            key={number.id}
             {...{ plan, drawn, at }}
-            number={one}
-            onAt={next => setPointed({ id: one.id, at: next })}
+            number={number}
+            onAt={next => setPointed({ id: number.id, at: next })}
           />
         ))}
         <LimitTable
           title={trans.__('Longest context that fits')}
           head={[trans.__('Batch'), trans.__('Longest context')]}
-          rows={plan.longest_context.map(one => [
-            formatExact(one.batch),
-            limitText(one, one.context, trans)
+          rows={plan.longest_context.map(limit => [
+            formatExact(limit.batch),
+            limitText(limit, limit.context, trans)
           ])}
         />
         <LimitTable
           title={trans.__('Largest batch that fits')}
           head={[trans.__('Context'), trans.__('Largest batch')]}
-          rows={plan.largest_batch.map(one => [
-            formatExact(one.context),
-            limitText(one, one.batch, trans)
+          rows={plan.largest_batch.map(limit => [
+            formatExact(limit.context),
+            limitText(limit, limit.batch, trans)
           ])}
         />
         <Notes plans={plans} plan={plan} />
@@ -248,7 +248,7 @@ function Chart(props: {
   drawn: ILines;
   number: IServingNumber;
   at: number;
-  onAt(at: number): void;
+  onAt(index: number): void;
 }): JSX.Element {
   const trans = useTrans();
   const { plan, drawn, number, at } = props;

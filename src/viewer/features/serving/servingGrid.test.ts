@@ -22,9 +22,9 @@ test('curves are spread over the values, ends included', () => {
     1, 8, 32, 256
   ]);
   for (let count = 5; count < 40; count++) {
-    const values = Array.from({ length: count }, (_, at) => at);
-    const found = indexRange(values, 4);
-    expect(new Set(found).size).toBe(4);
-    expect([found[0], found[3]]).toEqual([0, count - 1]);
+    const values = Array.from({ length: count }, (_, index) => index);
+    const indices = indexRange(values, 4);
+    expect(new Set(indices).size).toBe(4);
+    expect([indices[0], indices[3]]).toEqual([0, count - 1]);
   }
 });

@@ -12,7 +12,7 @@ export interface IServingGrid {
 }
 
 export function gridOf({ points }: ServingPlan): IServingGrid {
-  const found = new Map(
+  const bySizes = new Map(
     points.map(point => [`${point.batch} ${point.context}`, point])
   );
   const values = (name: Along): number[] =>
@@ -20,7 +20,7 @@ export function gridOf({ points }: ServingPlan): IServingGrid {
   return {
     batch: values('batch'),
     context: values('context'),
-    at: (batch, context) => found.get(`${batch} ${context}`)
+    at: (batch, context) => bySizes.get(`${batch} ${context}`)
   };
 }
 
@@ -30,7 +30,10 @@ export function indexRange(values: readonly number[], most: number): number[] {
     return [...values];
   }
   const step = (values.length - 1) / (most - 1);
-  return Array.from({ length: most }, (_, at) => values[Math.round(at * step)]);
+  return Array.from(
+    { length: most },
+    (_, index) => values[Math.round(index * step)]
+  );
 }
 
 /** The points of one curve, in order. */

@@ -37,23 +37,23 @@ function rates(
   title: string,
   count: (point: ServingPoint) => number
 ): IServingNumber {
-  const at = (point: ServingPoint, time: number | null): number =>
+  const perSecond = (point: ServingPoint, time: number | null): number =>
     rate(count(point), time);
   return {
     id,
     title,
     log: true,
     format: countText,
-    value: point => at(point, point.decode_ms),
+    value: point => perSecond(point, point.decode_ms),
     // The longest time gives the lowest rate.
-    low: point => at(point, point.decode_high_ms),
-    high: point => at(point, point.decode_low_ms),
+    low: point => perSecond(point, point.decode_high_ms),
+    high: point => perSecond(point, point.decode_low_ms),
     text: point =>
       point.decode_ms === null
         ? UNKNOWN
-        : `${countText(at(point, point.decode_ms))} (${countText(
-            at(point, point.decode_high_ms)
-          )}–${countText(at(point, point.decode_low_ms))})`
+        : `${countText(perSecond(point, point.decode_ms))} (${countText(
+            perSecond(point, point.decode_high_ms)
+          )}–${countText(perSecond(point, point.decode_low_ms))})`
   };
 }
 

@@ -33,9 +33,9 @@ export function usePlans(choice: IDeviceChoice): IPlansState {
       // Results for another model or device must not stay visible.
       setAsked(ASKING);
     }
-    const take = (found: IPlansState): void => {
+    const take = (state: IPlansState): void => {
       if (!stop.signal.aborted) {
-        setAsked(found);
+        setAsked(state);
       }
     };
     const ask = (): void =>

@@ -97,7 +97,7 @@ function Sweep({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
   const session = useSession();
   const [name, setName] = React.useState(() => dimBySession.get(session) ?? '');
   const dim =
-    dims.find(one => one.name === name) ?? dims.find(isBatch) ?? dims[0];
+    dims.find(dim => dim.name === name) ?? dims.find(isBatch) ?? dims[0];
   return (
     <SweepCharts
       key={dim.name}
@@ -148,9 +148,9 @@ function usePoints(
       sizes,
       device,
       stop.signal,
-      found => {
-        if (!isSame || found.length === sizes.length) {
-          setPoints(found);
+      points => {
+        if (!isSame || points.length === sizes.length) {
+          setPoints(points);
         }
       }
     );
@@ -183,18 +183,18 @@ function SweepCharts(props: {
   }
   const sizes = last.current;
   const { points, start } = usePoints(dim, sizes);
-  const [at, setAt] = React.useState(-1);
+  const [index, setIndex] = React.useState(-1);
   const bind = (point: number): void => {
-    const found = points[point];
-    if (found) {
-      void bindSize(session, dim.name, found.size);
+    const pointed = points[point];
+    if (pointed) {
+      void bindSize(session, dim.name, pointed.size);
     }
   };
   const id = React.useId();
   const label = deviceLabel(model) || choice?.device || '';
   const note =
-    at >= 0 && points[at]
-      ? describePoint(dim.name, points[at], trans)
+    index >= 0 && points[index]
+      ? describePoint(dim.name, points[index], trans)
       : isBatch(dim)
         ? choiceText(dim.name, points, trans)
         : '';
@@ -262,8 +262,8 @@ function SweepCharts(props: {
             points[point] ? describePoint(dim.name, points[point], trans) : '',
           small: points.map(({ fits }) => fits === false),
           shown: points.findIndex(({ size }) => size === dimNow(payload, dim)),
-          at: Math.min(at, points.length - 1),
-          onAt: setAt,
+          at: Math.min(index, points.length - 1),
+          onAt: setIndex,
           onPick: bind
         })}
       </div>

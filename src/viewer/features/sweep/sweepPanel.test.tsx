@@ -45,12 +45,14 @@ const chart = (name: string): HTMLElement =>
   screen.getByRole('slider', { name });
 /** Descriptions of a chart's points, one by one. */
 function valueTexts(name: string, count: number): string[] {
-  const found: string[] = [];
-  for (let at = 0; at < count; at++) {
-    fireEvent.keyDown(chart(name), { key: at === 0 ? 'Home' : 'ArrowRight' });
-    found.push(plain(chart(name).getAttribute('aria-valuetext')));
+  const texts: string[] = [];
+  for (let index = 0; index < count; index++) {
+    fireEvent.keyDown(chart(name), {
+      key: index === 0 ? 'Home' : 'ArrowRight'
+    });
+    texts.push(plain(chart(name).getAttribute('aria-valuetext')));
   }
-  return found;
+  return texts;
 }
 
 describe('sweep curves', () => {

@@ -64,8 +64,8 @@ export function choiceText(
   if (best < 0 || knee < 0) {
     return '';
   }
-  const pointText = (at: number): string => {
-    const point = points[at];
+  const pointText = (index: number): string => {
+    const point = points[index];
     const items = formatCount(point.itemsPerSecond);
     return `${shortLabel(name, 40)} ${point.size} (${trans.__('%1 items/s', items)}, ${timeText(point)})`;
   };

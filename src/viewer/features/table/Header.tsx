@@ -14,13 +14,13 @@ export function nextSort(
   add: boolean
 ): readonly ISortKey[] {
   const first = { column, descending: isNumeric(column) };
-  const at = sort.findIndex(key => key.column === column);
-  if (at < 0 || (!add && sort.length > 1)) {
+  const index = sort.findIndex(key => key.column === column);
+  if (index < 0 || (!add && sort.length > 1)) {
     return add ? [...sort, first] : [first];
   }
   const reversed = { column, descending: !first.descending };
-  const next = sort[at].descending === first.descending ? [reversed] : [];
-  return [...sort.slice(0, at), ...next, ...sort.slice(at + 1)];
+  const next = sort[index].descending === first.descending ? [reversed] : [];
+  return [...sort.slice(0, index), ...next, ...sort.slice(index + 1)];
 }
 
 export function Header(props: {
@@ -33,9 +33,9 @@ export function Header(props: {
   return (
     <div className="oad-Grid-head" role="row" aria-rowindex={1}>
       {grid.places.map(({ id, style }) => {
-        const at = sort.findIndex(key => key.column === id);
+        const index = sort.findIndex(key => key.column === id);
         const label = COLUMNS[id].label(trans);
-        const descending = sort[at]?.descending;
+        const descending = sort[index]?.descending;
         return (
           <div
             key={id}
@@ -44,7 +44,7 @@ export function Header(props: {
             style={style}
             aria-label={label}
             aria-sort={
-              at < 0 ? 'none' : descending ? 'descending' : 'ascending'
+              index < 0 ? 'none' : descending ? 'descending' : 'ascending'
             }
           >
             <button
@@ -58,8 +58,10 @@ export function Header(props: {
               }
             >
               <span>{label}</span>
-              {at >= 0 && <Icon name={descending ? 'down' : 'up'} size={12} />}
-              {at >= 0 && sort.length > 1 && <small>{at + 1}</small>}
+              {index >= 0 && (
+                <Icon name={descending ? 'down' : 'up'} size={12} />
+              )}
+              {index >= 0 && sort.length > 1 && <small>{index + 1}</small>}
             </button>
           </div>
         );

@@ -127,12 +127,15 @@ export function LayersTable(): JSX.Element {
   const [moved, setMoved] = React.useState<number | null>(null);
   React.useEffect(() => setMoved(null), [selected, tree]);
   const current = moved ?? selected ?? -1;
-  const at = React.useMemo(() => rows.indexOf(current), [rows, current]);
+  const currentIndex = React.useMemo(
+    () => rows.indexOf(current),
+    [rows, current]
+  );
   const scroller = React.useRef<HTMLDivElement>(null);
   const id = React.useId();
   const frame = useWindow(scroller, rows.length, ROW, INSET);
   const { scrollTo } = frame;
-  React.useEffect(() => scrollTo(at), [at, scrollTo]);
+  React.useEffect(() => scrollTo(currentIndex), [currentIndex, scrollTo]);
   const setTable = (change: Partial<ITableState>): void =>
     session.store.set({ table: { ...session.store.get().table, ...change } });
   const isOpen = (entity: number): boolean | undefined =>
@@ -140,7 +143,7 @@ export function LayersTable(): JSX.Element {
 
   /** Returns true if the table handled the key. */
   const press = (event: React.KeyboardEvent): boolean => {
-    const next = rowForKey(event.key, at, rows.length, frame.page);
+    const next = rowForKey(event.key, currentIndex, rows.length, frame.page);
     if (next !== null && rows.length > 0) {
       const entity = rows[next];
       if (event.ctrlKey || event.metaKey) {
@@ -156,7 +159,7 @@ export function LayersTable(): JSX.Element {
       }
       return true;
     }
-    if (at < 0 || event.altKey) {
+    if (currentIndex < 0 || event.altKey) {
       return false;
     }
     const opened = isOpen(current);
@@ -213,7 +216,9 @@ export function LayersTable(): JSX.Element {
         aria-multiselectable
         aria-rowcount={rows.length + 2}
         aria-activedescendant={
-          at >= frame.first && at < frame.end ? `${id}${current}` : undefined
+          currentIndex >= frame.first && currentIndex < frame.end
+            ? `${id}${current}`
+            : undefined
         }
         onKeyDown={event => {
           // Keys in the header sort; keys in the body move.

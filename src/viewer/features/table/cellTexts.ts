@@ -8,8 +8,8 @@ import { mainOutput } from '../../../core/model/decodePayload';
 function mainInput(model: IGraphModel, node: number): number {
   const from = model.inputOffsets[node];
   const to = model.inputOffsets[node + 1];
-  for (let at = from; at < to; at++) {
-    const tensor = model.inputs[at];
+  for (let index = from; index < to; index++) {
+    const tensor = model.inputs[index];
     const kind = tensor < 0 ? -1 : model.tensorKind[tensor];
     if (kind === 0 || kind === 1 || kind === 4) {
       return tensor;
@@ -65,7 +65,7 @@ export class CellTexts {
       const rankOf = new Map(
         [...new Set(texts)]
           .sort(compare)
-          .map((text, at): [string, number] => [text, at])
+          .map((text, index): [string, number] => [text, index])
       );
       ranks = Float64Array.from(texts, text => rankOf.get(text) ?? 0);
       this._ranks.set(column, ranks);

@@ -173,9 +173,9 @@ export function gridOf(columns: readonly ColumnId[]): ITableGrid {
   // The width of the row beyond `width` is shared among the growing columns.
   const length = (ids: readonly ColumnId[]): string =>
     `calc(${sum(ids)}px + ${growing(ids) / growing(columns)} * (100% - ${width}px))`;
-  const places = columns.map((id, at) => ({
+  const places = columns.map((id, index) => ({
     id,
-    style: { left: length(columns.slice(0, at)), width: length([id]) }
+    style: { left: length(columns.slice(0, index)), width: length([id]) }
   }));
   return { places, width };
 }

@@ -102,7 +102,7 @@ export function rowsTsv(what: IExport): string {
 export function rowsJson(what: IExport): string {
   const fields = fieldsOf(what);
   const rows = Array.from(cellsOf(what), cells =>
-    Object.fromEntries(cells.map((cell, at) => [fields[at], cell]))
+    Object.fromEntries(cells.map((cell, index) => [fields[index], cell]))
   );
   return `${JSON.stringify(rows, null, 2)}\n`;
 }

@@ -236,10 +236,10 @@ describe('export', () => {
     });
     const layers = new LayerTable(buildTree(model));
     const columns: ColumnId[] = ['name', 'latency_s'];
-    const found = rowsCsv(visibleRows(layers, {}, columns)).split('\r\n');
-    expect(found[0]).toBe('name,latency_s,latency_device');
-    expect(found[1]).toMatch(/^conv_0,0\.0001\d*,"Acme Two, FP16"$/);
-    expect(found[5]).toBe('odd,,"Acme Two, FP16"');
+    const lines = rowsCsv(visibleRows(layers, {}, columns)).split('\r\n');
+    expect(lines[0]).toBe('name,latency_s,latency_device');
+    expect(lines[1]).toMatch(/^conv_0,0\.0001\d*,"Acme Two, FP16"$/);
+    expect(lines[5]).toBe('odd,,"Acme Two, FP16"');
     const [first] = JSON.parse(
       rowsJson(visibleRows(layers, { grouped: true }, columns))
     );
@@ -262,9 +262,9 @@ describe('export', () => {
 
 test('fifty thousand rows are sorted by text and number', () => {
   const layers = table({ blocks: 25_000 });
-  const found = rows(layers, { sort: [by('module', true), by('macs')] });
-  expect(found).toHaveLength(50_001);
-  expect(layers.text('module', found[0])).toBe('net/block.24999');
+  const sorted = rows(layers, { sort: [by('module', true), by('macs')] });
+  expect(sorted).toHaveLength(50_001);
+  expect(layers.text('module', sorted[0])).toBe('net/block.24999');
   expect(rows(layers, { sort: [by('macs', true)] })[0]).toBe(2 * 24_999);
 }, 60_000);
 

@@ -57,10 +57,10 @@ function Tip(props: { hovered: IHoveredBox; scene: IScene }): JSX.Element {
     if (current && view) {
       const size = { w: current.offsetWidth, h: current.offsetHeight };
       const above = scene.boxKind[hovered.box] === BoxKind.OpenGroup;
-      const at = placeTooltip(hovered.rect, size, view, above);
-      current.style.visibility = at ? 'visible' : 'hidden';
-      current.style.left = `${at?.x ?? 0}px`;
-      current.style.top = `${at?.y ?? 0}px`;
+      const position = placeTooltip(hovered.rect, size, view, above);
+      current.style.visibility = position ? 'visible' : 'hidden';
+      current.style.left = `${position?.x ?? 0}px`;
+      current.style.top = `${position?.y ?? 0}px`;
     }
   });
   React.useEffect(() => {
@@ -113,12 +113,12 @@ function tipOf(
   if (boxKind === BoxKind.Input || boxKind === BoxKind.Output) {
     const tensors = tensorIdsOf(tree.series, pillTensorRef(tree.series, id));
     const isInput = boxKind === BoxKind.Input;
-    const one = isInput ? trans.__('Input') : trans.__('Output');
+    const label = isInput ? trans.__('Input') : trans.__('Output');
     const many = isInput
       ? trans.__('Grouped inputs')
       : trans.__('Grouped outputs');
     return {
-      kind: tensors.length > 1 ? many : one,
+      kind: tensors.length > 1 ? many : label,
       name: pillText(tree, id),
       facts: tensorFacts(tree, tensors, trans)
     };

@@ -25,7 +25,7 @@ const tooltip = (): HTMLElement | null => document.querySelector('.oad-Tip');
 
 function fact(label: string): string | undefined {
   const terms = [...(tooltip()?.querySelectorAll('dt') ?? [])];
-  const term = terms.find(one => one.textContent === label);
+  const term = terms.find(element => element.textContent === label);
   return term?.nextElementSibling?.textContent ?? undefined;
 }
 
@@ -48,8 +48,9 @@ function cachePayload(): GraphPayload {
 function boxOf(kind: 'block' | 'node'): number {
   const kinds: BoxKind[] = [...surface().scene!.boxKind];
   return kinds.findIndex(
-    one =>
-      (one === BoxKind.Node) === (kind === 'node') && one <= BoxKind.OpenGroup
+    boxKind =>
+      (boxKind === BoxKind.Node) === (kind === 'node') &&
+      boxKind <= BoxKind.OpenGroup
   );
 }
 
@@ -156,7 +157,7 @@ test('grouped inputs show their number and consumers', async () => {
 
 test('names are shown as text', async () => {
   const payload = repeatPayload(3);
-  const ops = payload.ops.map(one => ({ ...one, type: '<img src=x>' }));
+  const ops = payload.ops.map(op => ({ ...op, type: '<img src=x>' }));
   const name = payload.nodes.name.map(() => '<b>\u202egpj');
   const settings = Object.fromEntries(name.map((_, node) => [node, '<i>0']));
   const nodes = { ...payload.nodes, name, settings };

@@ -302,7 +302,7 @@ function roleOf(
   const values = payload.tensors.inputs.includes(tensor)
     ? identity?.inputs
     : identity?.outputs;
-  const found = values?.find(value => value.name === name);
-  const role = shortLabel(found?.role ?? '', 60);
-  return role && found?.likely ? trans.__('probably %1', role) : role;
+  const match = values?.find(value => value.name === name);
+  const role = shortLabel(match?.role ?? '', 60);
+  return role && match?.likely ? trans.__('probably %1', role) : role;
 }

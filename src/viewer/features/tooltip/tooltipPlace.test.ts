@@ -8,22 +8,22 @@ const pane = { w: 400, h: 300 };
 const tip = { w: 120, h: 80 };
 
 test('a tooltip is below its box, else above, right or left, and inside the pane', () => {
-  const at = (x: number, y: number, w: number, h: number) =>
+  const place = (x: number, y: number, w: number, h: number) =>
     placeTooltip({ x, y, w, h }, tip, pane);
-  expect(at(50, 40, 60, 30)).toEqual({ x: 50, y: 70 + GAP });
-  expect(at(50, 240, 60, 30)).toEqual({ x: 50, y: 240 - GAP - 80 });
-  expect(at(390, 40, 60, 30)).toEqual({ x: 400 - 120 - GAP, y: 70 + GAP });
-  expect(at(-30, 40, 60, 30)).toEqual({ x: GAP, y: 70 + GAP });
-  expect(at(50, -20, 60, 310)).toEqual({ x: 110 + GAP, y: GAP });
-  expect(at(200, -20, 180, 310)).toEqual({ x: 200 - 120 - GAP, y: GAP });
-  expect(at(-20, -20, 500, 400)).toBeNull();
+  expect(place(50, 40, 60, 30)).toEqual({ x: 50, y: 70 + GAP });
+  expect(place(50, 240, 60, 30)).toEqual({ x: 50, y: 240 - GAP - 80 });
+  expect(place(390, 40, 60, 30)).toEqual({ x: 400 - 120 - GAP, y: 70 + GAP });
+  expect(place(-30, 40, 60, 30)).toEqual({ x: GAP, y: 70 + GAP });
+  expect(place(50, -20, 60, 310)).toEqual({ x: 110 + GAP, y: GAP });
+  expect(place(200, -20, 180, 310)).toEqual({ x: 200 - 120 - GAP, y: GAP });
+  expect(place(-20, -20, 500, 400)).toBeNull();
 });
 
 test('the tooltip of an expanded block is above its title, else below', () => {
-  const at = (y: number) =>
+  const boxAt = (y: number) =>
     placeTooltip({ x: 50, y, w: 60, h: 30 }, tip, pane, true);
-  expect(at(120)).toEqual({ x: 50, y: 120 - GAP - 80 });
-  expect(at(40)).toEqual({ x: 50, y: 70 + GAP });
+  expect(boxAt(120)).toEqual({ x: 50, y: 120 - GAP - 80 });
+  expect(boxAt(40)).toEqual({ x: 50, y: 70 + GAP });
 });
 
 test.each([false, true])(
@@ -33,24 +33,24 @@ test.each([false, true])(
     for (let x = -80; x < 400; x += 37) {
       for (let y = -80; y < 300; y += 29) {
         for (const size of [10, 90, 130, 170]) {
-          const found = placeTooltip(
+          const actual = placeTooltip(
             { x, y, w: size, h: size },
             tip,
             pane,
             above
           );
-          if (found) {
+          if (actual) {
             placed++;
             const isDisjoint =
-              found.x >= x + size ||
-              found.x + tip.w <= Math.max(0, x) ||
-              found.y >= y + size ||
-              found.y + tip.h <= Math.max(0, y);
+              actual.x >= x + size ||
+              actual.x + tip.w <= Math.max(0, x) ||
+              actual.y >= y + size ||
+              actual.y + tip.h <= Math.max(0, y);
             expect(isDisjoint).toBe(true);
-            expect(found.x).toBeGreaterThanOrEqual(0);
-            expect(found.y).toBeGreaterThanOrEqual(0);
-            expect(found.x + tip.w).toBeLessThanOrEqual(pane.w);
-            expect(found.y + tip.h).toBeLessThanOrEqual(pane.h);
+            expect(actual.x).toBeGreaterThanOrEqual(0);
+            expect(actual.y).toBeGreaterThanOrEqual(0);
+            expect(actual.x + tip.w).toBeLessThanOrEqual(pane.w);
+            expect(actual.y + tip.h).toBeLessThanOrEqual(pane.h);
           }
         }
       }

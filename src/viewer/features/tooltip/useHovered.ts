@@ -24,7 +24,7 @@ export function useHovered(
   React.useEffect(() => {
     let byKey = false;
     /** Position of the pointer; null until it has moved. */
-    let at: IPoint | null = null;
+    let pointer: IPoint | null = null;
     let anchor: IRect | null = null;
     const delay = new HoverDelay(box => {
       const { surface } = session.graph;
@@ -33,7 +33,8 @@ export function useHovered(
           ? anchorOf(surface.scene, box, surface)
           : null;
       // The graph may have moved away from under the pointer.
-      const isHere = rect !== null && (byKey || !at || isOver(rect, at));
+      const isHere =
+        rect !== null && (byKey || !pointer || isOver(rect, pointer));
       anchor = isHere ? rect : null;
       show(isHere ? { box, rect, byKey } : null);
       return isHere;
@@ -68,8 +69,8 @@ export function useHovered(
       const root = session.graph.surface?.root;
       if (root && !byKey) {
         const r = root.getBoundingClientRect();
-        at = { x: clientX - r.left, y: clientY - r.top };
-        if (anchor && !isOver(anchor, at)) {
+        pointer = { x: clientX - r.left, y: clientY - r.top };
+        if (anchor && !isOver(anchor, pointer)) {
           delay.leave();
         }
         delay.again();

@@ -10,12 +10,12 @@ import { focusedElement } from '../../ui/focus';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Next item, cyclic, by key; null if the key is not a menu key. */
-function nextItem(key: string, at: number, count: number): number | null {
+function nextItem(key: string, index: number, count: number): number | null {
   switch (key) {
     case 'ArrowDown':
-      return (at + 1) % count;
+      return (index + 1) % count;
     case 'ArrowUp':
-      return (at - 1 + count) % count;
+      return (index - 1 + count) % count;
     case 'Home':
       return 0;
     case 'End':
@@ -96,8 +96,8 @@ function Items({ close }: { close: () => void }): JSX.Element {
       return;
     }
     const items = [...(list.current?.querySelectorAll('button') ?? [])];
-    const at = items.findIndex(item => item === focusedElement());
-    const next = nextItem(event.key, at, items.length);
+    const index = items.findIndex(item => item === focusedElement());
+    const next = nextItem(event.key, index, items.length);
     if (next !== null) {
       items[next].focus();
       event.preventDefault();

@@ -12,14 +12,14 @@ export function FirstValues(props: { of: WeightValues }): JSX.Element | null {
   const { values, indices, shape, stored } = props.of;
   const columns = indices ? 1 : columnsOf(shape);
   const rows: number[] = [];
-  for (let at = 0; at < values.length; at += columns) {
-    rows.push(at);
+  for (let start = 0; start < values.length; start += columns) {
+    rows.push(start);
   }
   if (values.length === 0) {
     return null;
   }
-  const placeOf = (at: number): string =>
-    indexText(indices ? indices[at] : at, shape);
+  const placeOf = (index: number): string =>
+    indexText(indices ? indices[index] : index, shape);
   return (
     <div className="oad-First">
       <div className="oad-WeightPlot-head">

@@ -21,7 +21,7 @@ export function Histogram(props: {
 }): JSX.Element {
   const trans = useTrans();
   const { counts, edges } = props.histogram;
-  const [at, setAt] = React.useState(-1);
+  const [pointed, setPointed] = React.useState(-1);
   const [log, setLog] = React.useState(false);
   const spans = React.useMemo(() => spansDecades(counts), [counts]);
   const most = Math.max(...counts);
@@ -70,19 +70,19 @@ export function Histogram(props: {
         aria-orientation="horizontal"
         aria-valuemin={0}
         aria-valuemax={counts.length - 1}
-        aria-valuenow={Math.max(0, at)}
+        aria-valuenow={Math.max(0, pointed)}
         aria-valuetext={
-          at < 0
+          pointed < 0
             ? trans.__('%1 bars; use the arrow keys to move', counts.length)
-            : describe(at)
+            : describe(pointed)
         }
-        onPointerMove={event => setAt(under(event))}
-        onPointerLeave={() => setAt(-1)}
-        onBlur={() => setAt(-1)}
+        onPointerMove={event => setPointed(under(event))}
+        onPointerLeave={() => setPointed(-1)}
+        onBlur={() => setPointed(-1)}
         onKeyDown={event => {
-          const next = stepIndex(event.key, at, counts.length);
+          const next = stepIndex(event.key, pointed, counts.length);
           if (next !== null && !event.altKey && !event.ctrlKey) {
-            setAt(next);
+            setPointed(next);
             event.preventDefault();
             event.stopPropagation();
           }
@@ -94,10 +94,10 @@ export function Histogram(props: {
           aria-hidden="true"
         >
           <Bars counts={counts} most={most} log={log} />
-          {at >= 0 && (
+          {pointed >= 0 && (
             <rect
               className="oad-WeightPlot-at"
-              x={at}
+              x={pointed}
               width={1}
               height={HEIGHT}
             />
@@ -114,7 +114,9 @@ export function Histogram(props: {
         </span>
       </div>
       <p className="oad-WeightPlot-note oad-Quiet" aria-hidden="true">
-        {at >= 0 ? describe(at) : trans.__('Point at a bar to read it.')}
+        {pointed >= 0
+          ? describe(pointed)
+          : trans.__('Point at a bar to read it.')}
       </p>
     </div>
   );

@@ -23,9 +23,9 @@ function groupDigits(digits: string): string {
 }
 
 /** Multi-dimensional index of element `at` in row-major order: `[0, 3, 12]`. */
-export function indexText(at: number, shape: readonly number[]): string {
+export function indexText(index: number, shape: readonly number[]): string {
   const indices: number[] = [];
-  let rest = at;
+  let rest = index;
   for (const size of [...shape].reverse()) {
     indices.unshift(size > 0 ? rest % size : 0);
     rest = size > 0 ? Math.floor(rest / size) : 0;

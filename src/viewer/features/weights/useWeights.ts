@@ -40,9 +40,9 @@ export function useWeights(tensor: number): {
     return drop;
   }, [drop, document, tensor]);
   const show = useCallback(() => {
-    const found = knownOf(document).get(tensor);
-    if (found) {
-      setState({ status: 'ready', values: found });
+    const weight = knownOf(document).get(tensor);
+    if (weight) {
+      setState({ status: 'ready', values: weight });
       return;
     }
     drop();

@@ -27,35 +27,35 @@ export function entityDescription(
   strings: ISurfaceStrings = DEFAULT_STRINGS
 ): string {
   const isNode = entity < model.nodeCount;
-  const at = isNode ? entity : entity - model.nodeCount;
+  const row = isNode ? entity : entity - model.nodeCount;
   const { macs, params } = isNode ? model.metrics : tree.groupMetrics;
   const head = isNode
-    ? [model.opType(at), model.nodeName(at)]
-    : [tree.groupRole[at] || tree.groupType[at], tree.groupLabel[at]];
+    ? [model.opType(row), model.nodeName(row)]
+    : [tree.groupRole[row] || tree.groupType[row], tree.groupLabel[row]];
   const least = (id: 'macs' | 'params') =>
-    !isNode && tree.groupUnknown[id][at] > 0 ? '≥ ' : '';
+    !isNode && tree.groupUnknown[id][row] > 0 ? '≥ ' : '';
   const parts = [cleanText(head.filter(part => part).join(' '))];
-  const setting = isNode ? settingOf(model, at) : '';
+  const setting = isNode ? settingOf(model, row) : '';
   if (setting) {
     parts.push(setting);
   }
   if (!isNode) {
     parts.push(
       strings.group,
-      fillTemplate(strings.nodes, String(tree.groupSize[at]))
+      fillTemplate(strings.nodes, String(tree.groupSize[row]))
     );
-    const share = macs[at] / mainGraphMacs(model);
+    const share = macs[row] / mainGraphMacs(model);
     if (share > 0) {
       parts.push(fillTemplate(strings.share, formatShare(share)));
     }
   }
-  if (Number.isNaN(macs[at])) {
+  if (Number.isNaN(macs[row])) {
     parts.push(`MACs ${strings.unknown}`);
-  } else if (macs[at] > 0) {
-    parts.push(least('macs') + formatCount(macs[at], 'MACs'));
+  } else if (macs[row] > 0) {
+    parts.push(least('macs') + formatCount(macs[row], 'MACs'));
   }
-  if (params[at] > 0) {
-    parts.push(least('params') + formatCount(params[at], 'params'));
+  if (params[row] > 0) {
+    parts.push(least('params') + formatCount(params[row], 'params'));
   }
   return parts.join(', ');
 }

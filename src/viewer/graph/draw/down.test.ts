@@ -62,7 +62,7 @@ describe('top-to-bottom graph', () => {
 
   it('finds an edge under the pointer along its curve', () => {
     const index = new SpatialIndex(scene);
-    let found = 0;
+    let count = 0;
     for (let e = 0; e < scene.edgeCount; e++) {
       const i = scene.edgeOffsets[e];
       const [x0, y0, x1, y1] = scene.edgePoints.subarray(2 * i, 2 * i + 4);
@@ -72,10 +72,10 @@ describe('top-to-bottom graph', () => {
         const y = y0 + (y1 - y0) * 0.34375;
         const edge = index.pickEdge(x, y, 3);
         expect(scene.edgeSource[edge]).toBe(scene.edgeSource[e]);
-        found++;
+        count++;
       }
     }
-    expect(found).toBeGreaterThan(2);
+    expect(count).toBeGreaterThan(2);
   });
 
   it('has labels right of its edges', () => {
@@ -149,15 +149,15 @@ describe('change of direction', () => {
     const node = boxes(BoxKind.Node).length >> 1;
     const entity = scene.boxEntity[boxes(BoxKind.Node)[node]];
     surface.zoomTo(entity, false);
-    const at = (now: IScene) => {
+    const boxOrder = (now: IScene) => {
       const box = now.boxOf(entity);
       const { x, y, k } = surface.camera;
       return [(now.boxX[box] - x) * k, (now.boxY[box] - y) * k];
     };
-    const before = at(across);
+    const before = boxOrder(across);
     const down = await view.setDirection('down');
     surface.setScene(down, model, tree, { animateFrom: across });
-    at(down).forEach((coordinate, i) =>
+    boxOrder(down).forEach((coordinate, i) =>
       expect(coordinate).toBeCloseTo(before[i], 3)
     );
     surface.dispose();

@@ -77,8 +77,8 @@ describe('chips', () => {
     const chip = [...element('Layer').querySelectorAll('text')].find(
       text => text.textContent === 'mask · 2'
     )!;
-    const at = Number(chip.getAttribute('x'));
-    click(element('Layer'), {}, at);
+    const x = Number(chip.getAttribute('x'));
+    click(element('Layer'), {}, x);
     const mask = tree.groupLabel.indexOf('Mask');
     expect(calls.onActivate).toHaveBeenLastCalledWith(
       tree.model.nodeCount + mask,

@@ -145,6 +145,6 @@ export function chipAt(
   x: number,
   y: number
 ): number {
-  const found = chips.find(c => x >= c.x && x <= c.x + c.w);
-  return found && y >= 0 && y <= CARD_HEADER_H ? found.group : -1;
+  const chip = chips.find(c => x >= c.x && x <= c.x + c.w);
+  return chip && y >= 0 && y <= CARD_HEADER_H ? chip.group : -1;
 }

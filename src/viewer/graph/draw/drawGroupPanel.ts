@@ -42,51 +42,51 @@ export function drawGroupPanel(
   });
   const y = mid + size * 0.36;
   target.text(x, y, text, { size, weight: 600, fill: '--oad-text' });
-  let at = end;
+  let endX = end;
   const stepper = repeatStepper(d, box, k);
   if (stepper) {
     const controls = d.controls === true;
     drawStepper(stepper, '--oad-text-quiet', controls, target);
-    at = stepperEnd(stepper);
+    endX = stepperEnd(stepper);
   }
   const chips = placedChips(d, box, k);
   if (chips.length > 0) {
     drawChips(chips, 0, target, mid);
-    at = chips[0].x + chips[0].w + 8;
+    endX = chips[0].x + chips[0].w + 8;
   } else if (lod !== Lod.Full) {
-    at = drawChipMarks(d, box, target, at, mid);
+    endX = drawChipMarks(d, box, target, endX, mid);
   }
-  if (card.instance && room - at > 40) {
+  if (card.instance && room - endX > 40) {
     const instance = d.measure.shorten(
       card.instance,
-      room - at - CARD_PAD_X,
+      room - endX - CARD_PAD_X,
       size * 0.9
     );
-    target.text(at, y, instance, {
+    target.text(endX, y, instance, {
       size: size * 0.9,
       fill: '--oad-text-quiet'
     });
-    at += d.measure.width(instance, size * 0.9) + 12;
+    endX += d.measure.width(instance, size * 0.9) + 12;
   }
   if (lod !== Lod.Full) {
-    return at;
+    return endX;
   }
   const painted = d.paint.overlay?.text?.(scene.boxEntity[box]) ?? '';
   // The bar shows the share of MACs; under a heatmap, only the heatmap's value is shown.
   const bar = !painted && card.share > 0 && card.share < MAX_SHOWN_SHARE;
-  if (bar && room - at > 72) {
-    drawShareBar(at, mid - SHARE_BAR / 2, 56, card.share, target);
-    at += 64;
+  if (bar && room - endX > 72) {
+    drawShareBar(endX, mid - SHARE_BAR / 2, 56, card.share, target);
+    endX += 64;
   }
   const cost =
     painted || (card.lines.find(line => line.kind === 'cost')?.text ?? '');
   const width = d.measure.width(cost, BODY_SIZE);
-  if (cost && room - at - CARD_PAD_X > width) {
-    target.text(at, mid + BODY_SIZE * 0.36, cost, {
+  if (cost && room - endX - CARD_PAD_X > width) {
+    target.text(endX, mid + BODY_SIZE * 0.36, cost, {
       size: BODY_SIZE,
       fill: '--oad-text-quiet'
     });
-    at += width;
+    endX += width;
   }
-  return at;
+  return endX;
 }

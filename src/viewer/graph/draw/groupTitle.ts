@@ -125,9 +125,9 @@ export function drawStepper(
   if (controls) {
     const end = x + inner + 2 * step;
     const rise = step / 5;
-    const arrow = (at: number, dx: number): void =>
+    const arrow = (x: number, dx: number): void =>
       target.path(
-        `M${at - dx},${mid - rise}L${at + dx},${mid}L${at - dx},${mid + rise}`,
+        `M${x - dx},${mid - rise}L${x + dx},${mid}L${x - dx},${mid + rise}`,
         { stroke: fill, width: 1.6 }
       );
     arrow(x + step / 2, -rise / 2);

@@ -28,11 +28,11 @@ describe('camera', () => {
 
   it('keeps the point under the pointer when zooming', () => {
     let c = { x: 10, y: 20, k: 0.7 };
-    const at = { x: 650, y: 90 };
-    const before = toWorld(c, view, at.x, at.y);
+    const point = { x: 650, y: 90 };
+    const before = toWorld(c, view, point.x, point.y);
     for (const k of [1.3, 0.2, 3.9]) {
-      c = zoomAt(c, view, at, k);
-      const after = toWorld(c, view, at.x, at.y);
+      c = zoomAt(c, view, point, k);
+      const after = toWorld(c, view, point.x, point.y);
       expect(after.x).toBeCloseTo(before.x);
       expect(after.y).toBeCloseTo(before.y);
     }

@@ -66,13 +66,13 @@ export function panBy(c: ICamera, dx: number, dy: number): ICamera {
 export function zoomAt(
   c: ICamera,
   view: IViewSize,
-  at: IPoint,
+  point: IPoint,
   k: number
 ): ICamera {
-  const p = toWorld(c, view, at.x, at.y);
+  const p = toWorld(c, view, point.x, point.y);
   return {
-    x: p.x - (at.x - view.w / 2) / k,
-    y: p.y - (at.y - view.h / 2) / k,
+    x: p.x - (point.x - view.w / 2) / k,
+    y: p.y - (point.y - view.h / 2) / k,
     k
   };
 }

@@ -126,8 +126,12 @@ export function isAcross(along: number): boolean {
 }
 
 /** Start of the rounded corner at a point, towards its neighbour; null if the two coincide. */
-function cornerCut(p: Float64Array, at: number, next: number): string | null {
-  const [x, y] = [p[2 * at], p[2 * at + 1]];
+function cornerCut(
+  p: Float64Array,
+  index: number,
+  next: number
+): string | null {
+  const [x, y] = [p[2 * index], p[2 * index + 1]];
   const [dx, dy] = [p[2 * next] - x, p[2 * next + 1] - y];
   const length = Math.hypot(dx, dy);
   if (length < 0.05) {

@@ -20,15 +20,15 @@ export class HitTester {
   constructor(private readonly _actor: IInteractionHost) {}
 
   /** The box at a point; -1 if there is none. `reach`, in pixels, enlarges small boxes. */
-  boxAt(at: IPoint, reach = 0): number {
+  boxAt(point: IPoint, reach = 0): number {
     const { camera, view, index } = this._actor;
-    const p = toWorld(camera, view, at.x, at.y);
+    const p = toWorld(camera, view, point.x, point.y);
     return index?.pick(p.x, p.y, reach / camera.k) ?? -1;
   }
 
   /** The target of a box, or else of the wire at the point. */
-  targetAt(box: number, at: IPoint): IHitTarget {
-    return box >= 0 ? this.ofBox(box) : this._ofWire(at);
+  targetAt(box: number, point: IPoint): IHitTarget {
+    return box >= 0 ? this.ofBox(box) : this._ofWire(point);
   }
 
   ofBox(box: number): IHitTarget {
@@ -56,9 +56,9 @@ export class HitTester {
     }
   }
 
-  private _ofWire(at: IPoint): IHitTarget {
+  private _ofWire(point: IPoint): IHitTarget {
     const { camera, view, index, scene, drawing } = this._actor;
-    const p = toWorld(camera, view, at.x, at.y);
+    const p = toWorld(camera, view, point.x, point.y);
     const edge = index?.pickEdge(p.x, p.y, WIRE_REACH / camera.k) ?? -1;
     return scene && drawing && edge >= 0 && scene.edgeTensor[edge] >= 0
       ? wireTensorRef(scene, drawing.tree.series, edge)
@@ -97,33 +97,33 @@ export class HitTester {
   }
 
   /** The step that a click in the title of a repeat requests. */
-  stepAt(box: number, at: IPoint): 1 | -1 | 0 | null {
+  stepAt(box: number, point: IPoint): 1 | -1 | 0 | null {
     const { camera, view, drawing } = this._actor;
     const stepper = drawing && repeatStepper(drawing, box, camera.k);
     if (!stepper) {
       return null;
     }
     const { scene } = drawing;
-    const p = toWorld(camera, view, at.x, at.y);
+    const p = toWorld(camera, view, point.x, point.y);
     const left = scene.boxX[box] + this._actor.titleShift(box);
     return stepperHit(stepper, p.x - left, p.y - scene.boxY[box]);
   }
 
   /** The entity of the chip under the pointer; -1 if there is none. */
-  chipAt(box: number, at: IPoint): number {
+  chipAt(box: number, point: IPoint): number {
     const { camera, view, drawing } = this._actor;
     if (!drawing || box < 0) {
       return -1;
     }
     const { scene } = drawing;
-    const p = toWorld(camera, view, at.x, at.y);
+    const p = toWorld(camera, view, point.x, point.y);
     const chips = placedChips(drawing, box, camera.k);
     const left = scene.boxX[box] + this._actor.titleShift(box);
     const group = chipAt(chips, p.x - left, p.y - scene.boxY[box]);
     return group < 0 ? -1 : drawing.model.nodeCount + group;
   }
 
-  onChevron(box: number, at: IPoint): boolean {
+  onChevron(box: number, point: IPoint): boolean {
     const { scene, camera, view, drawing } = this._actor;
     if (
       !scene ||
@@ -133,7 +133,7 @@ export class HitTester {
     ) {
       return false;
     }
-    const p = toWorld(camera, view, at.x, at.y);
+    const p = toWorld(camera, view, point.x, point.y);
     const open = scene.boxKind[box] === BoxKind.OpenGroup;
     const left = scene.boxX[box] + this._actor.titleShift(box);
     const height = open ? TITLE_BAR : CARD_HEADER_H;

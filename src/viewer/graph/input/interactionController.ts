@@ -47,18 +47,18 @@ export class InteractionController implements IPointerListener {
     this._host.move(panBy(this._host.camera, dx, dy));
   }
 
-  zoomAt(at: IPoint, factor: number): void {
+  zoomAt(point: IPoint, factor: number): void {
     const { camera, view } = this._host;
-    this._host.move(zoomAt(camera, view, at, camera.k * factor));
+    this._host.move(zoomAt(camera, view, point, camera.k * factor));
   }
 
   wheelPan(dx: number, dy: number): boolean {
     return this._host.move(panBy(this._host.camera, dx, dy));
   }
 
-  hover(at: IPoint | null): void {
-    const box = at ? this._hitTester.boxAt(at) : -1;
-    const what = at ? this._hitTester.targetAt(box, at) : null;
+  hover(point: IPoint | null): void {
+    const box = point ? this._hitTester.boxAt(point) : -1;
+    const what = point ? this._hitTester.targetAt(box, point) : null;
     this._host.root.style.cursor = what ? 'pointer' : '';
     this._host.setHover(box, what);
     const { _hovered: hovered } = this;
@@ -73,32 +73,44 @@ export class InteractionController implements IPointerListener {
     }
   }
 
-  click(at: IPoint, event: MouseEvent): void {
+  click(point: IPoint, event: MouseEvent): void {
     const { callbacks } = this._host;
     const reach =
       (event as PointerEvent).pointerType === 'touch' ? TOUCH_REACH : 0;
-    const box = this._hitTester.boxAt(at, reach);
-    const what = this._hitTester.targetAt(box, at);
+    const box = this._hitTester.boxAt(point, reach);
+    const what = this._hitTester.targetAt(box, point);
     // The expanded box may have moved: the second click of the pair is not for the box that is there now.
-    const again = this._isSecond(at, event);
+    const again = this._isSecond(point, event);
     if (again && this._lastControlClick?.id !== what?.id) {
       return;
     }
     this._lastControlClick = null;
-    const chip = this._hitTester.chipAt(box, at);
+    const chip = this._hitTester.chipAt(box, point);
     if (box >= 0 && chip < 0) {
       this._host.setCursor(box, false);
     }
     if (what?.kind === 'entity') {
-      const step = this._hitTester.stepAt(box, at);
+      const step = this._hitTester.stepAt(box, point);
       if (chip >= 0) {
-        this._lastControlClick = { id: what.id, at, time: event.timeStamp };
+        this._lastControlClick = {
+          id: what.id,
+          at: point,
+          time: event.timeStamp
+        };
         callbacks.onActivate?.(chip, { recursive: event.altKey });
       } else if (step !== null && callbacks.onStep) {
-        this._lastControlClick = { id: what.id, at, time: event.timeStamp };
+        this._lastControlClick = {
+          id: what.id,
+          at: point,
+          time: event.timeStamp
+        };
         callbacks.onStep(what.id, step);
-      } else if (this._hitTester.onChevron(box, at)) {
-        this._lastControlClick = { id: what.id, at, time: event.timeStamp };
+      } else if (this._hitTester.onChevron(box, point)) {
+        this._lastControlClick = {
+          id: what.id,
+          at: point,
+          time: event.timeStamp
+        };
         callbacks.onActivate?.(what.id, { recursive: event.altKey });
       } else {
         callbacks.onSelect?.(what.id, { additive: event.shiftKey });
@@ -111,45 +123,45 @@ export class InteractionController implements IPointerListener {
   }
 
   /** True if the click forms a double-click with an earlier click on a control. */
-  private _isSecond(at: IPoint, { timeStamp }: MouseEvent): boolean {
+  private _isSecond(point: IPoint, { timeStamp }: MouseEvent): boolean {
     const { _lastControlClick: used } = this;
     return (
       used !== null &&
       timeStamp - used.time < DOUBLE_CLICK_MS &&
-      Math.hypot(at.x - used.at.x, at.y - used.at.y) < DOUBLE_CLICK_PX
+      Math.hypot(point.x - used.at.x, point.y - used.at.y) < DOUBLE_CLICK_PX
     );
   }
 
-  doubleClick(at: IPoint, event: MouseEvent): void {
+  doubleClick(point: IPoint, event: MouseEvent): void {
     const { _hitTester: picker } = this;
-    const box = picker.boxAt(at);
+    const box = picker.boxAt(point);
     const what = box >= 0 ? picker.ofBox(box) : null;
     if (what?.kind === 'entity') {
       // The two clicks of a double-click on a control have already taken effect.
       const control =
-        this._isSecond(at, event) ||
-        picker.chipAt(box, at) >= 0 ||
-        picker.onChevron(box, at) ||
-        picker.stepAt(box, at) !== null;
+        this._isSecond(point, event) ||
+        picker.chipAt(box, point) >= 0 ||
+        picker.onChevron(box, point) ||
+        picker.stepAt(box, point) !== null;
       if (!control) {
         this._host.callbacks.onActivate?.(what.id, { recursive: event.altKey });
       }
     } else if (!what) {
       const { camera, view } = this._host;
-      this._host.animateTo(zoomAt(camera, view, at, camera.k * 1.6));
+      this._host.animateTo(zoomAt(camera, view, point, camera.k * 1.6));
     }
   }
 
-  menu(at: IPoint, event: MouseEvent): void {
+  menu(point: IPoint, event: MouseEvent): void {
     const { onContextMenu } = this._host.callbacks;
     if (onContextMenu) {
       event.preventDefault();
-      const box = this._hitTester.boxAt(at);
+      const box = this._hitTester.boxAt(point);
       if (box >= 0) {
         this._host.setCursor(box, false);
       }
       const { clientX: x, clientY: y } = event;
-      onContextMenu(this._hitTester.targetAt(box, at), { x, y });
+      onContextMenu(this._hitTester.targetAt(box, point), { x, y });
     }
   }
 

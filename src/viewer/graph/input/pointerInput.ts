@@ -4,13 +4,13 @@ import type { IPoint } from '../geometry/camera';
 export interface IPointerListener {
   pan(dx: number, dy: number): void;
   /** Multiplies the zoom around a point of the host. */
-  zoomAt(at: IPoint, factor: number): void;
+  zoomAt(point: IPoint, factor: number): void;
   /** A wheel event that may be left to the page; returns true if handled. */
   wheelPan(dx: number, dy: number): boolean;
-  hover(at: IPoint | null): void;
-  click(at: IPoint, event: MouseEvent): void;
-  doubleClick(at: IPoint, event: MouseEvent): void;
-  menu(at: IPoint, event: MouseEvent): void;
+  hover(point: IPoint | null): void;
+  click(point: IPoint, event: MouseEvent): void;
+  doubleClick(point: IPoint, event: MouseEvent): void;
+  menu(point: IPoint, event: MouseEvent): void;
   /** The marquee while dragging with Ctrl or Shift; null when it ends. */
   marquee(from: IPoint, to: IPoint | null): void;
   marqueeEnd(from: IPoint, to: IPoint): void;
@@ -135,9 +135,9 @@ export class PointerInput {
     if (event.button > 1) {
       return;
     }
-    const at = this._at(event);
-    this._down.set(event.pointerId, at);
-    this._last = at;
+    const point = this._at(event);
+    this._down.set(event.pointerId, point);
+    this._last = point;
     this._byTouch = event.pointerType === 'touch';
     if (this._down.size === 2) {
       this._endGesture();
@@ -146,7 +146,7 @@ export class PointerInput {
       this._last = this._pinch().middle;
       return;
     }
-    this._start = at;
+    this._start = point;
     this._moved = false;
     const band = event.ctrlKey || event.metaKey ? 'band' : 'area';
     const modified = event.ctrlKey || event.metaKey || event.shiftKey;
@@ -157,18 +157,18 @@ export class PointerInput {
   }
 
   private _pointerMove(event: PointerEvent): void {
-    const at = this._at(event);
+    const point = this._at(event);
     if (!this._down.has(event.pointerId)) {
       if (this._gesture === 'none') {
-        this._sink.hover(at);
+        this._sink.hover(point);
       }
       return;
     }
-    this._down.set(event.pointerId, at);
+    this._down.set(event.pointerId, point);
     const slop = event.pointerType === 'touch' ? TOUCH_SLOP : MOUSE_SLOP;
     if (
       !this._moved &&
-      Math.hypot(at.x - this._start.x, at.y - this._start.y) > slop
+      Math.hypot(point.x - this._start.x, point.y - this._start.y) > slop
     ) {
       this._moved = true;
       this._endGesture();
@@ -188,13 +188,13 @@ export class PointerInput {
       case 'band':
       case 'area':
         if (this._moved) {
-          this._sink.marquee(this._start, at);
+          this._sink.marquee(this._start, point);
         }
         return;
     }
     if (this._gesture === 'pan') {
-      this._sink.pan(at.x - this._last.x, at.y - this._last.y);
-      this._last = at;
+      this._sink.pan(point.x - this._last.x, point.y - this._last.y);
+      this._last = point;
     }
   }
 
@@ -202,7 +202,7 @@ export class PointerInput {
     if (!this._down.delete(event.pointerId)) {
       return;
     }
-    const at = this._at(event);
+    const point = this._at(event);
     const gesture = this._gesture;
     this._endGesture();
     if (gesture === 'pinch') {
@@ -220,7 +220,7 @@ export class PointerInput {
       if (this._moved && !cancelled) {
         this._sink[gesture === 'band' ? 'marqueeEnd' : 'areaDone'](
           this._start,
-          at
+          point
         );
         return;
       }
@@ -231,23 +231,23 @@ export class PointerInput {
       event.button === 0 &&
       gesture !== 'held'
     ) {
-      this._click(at, event);
+      this._click(point, event);
     }
   }
 
   /** A click, or possibly the second tap of a double tap. */
-  private _click(at: IPoint, event: PointerEvent): void {
+  private _click(point: IPoint, event: PointerEvent): void {
     const before = this._tap;
     const second =
       this._byTouch &&
       before !== null &&
       event.timeStamp - before.time < DOUBLE_TAP_MS &&
-      Math.hypot(at.x - before.at.x, at.y - before.at.y) < TAP_REACH;
-    this._tap = second ? null : { at, time: event.timeStamp };
+      Math.hypot(point.x - before.at.x, point.y - before.at.y) < TAP_REACH;
+    this._tap = second ? null : { at: point, time: event.timeStamp };
     if (second) {
-      this._sink.doubleClick(at, event);
+      this._sink.doubleClick(point, event);
     } else {
-      this._sink.click(at, event);
+      this._sink.click(point, event);
     }
   }
 

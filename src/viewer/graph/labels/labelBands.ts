@@ -141,8 +141,8 @@ export function bandsOf(scene: IScene, edge: number): ILabelBand[] {
     } else {
       // A slanted piece leaves and arrives parallel to the flow; in between, its points count.
       const middle = (a0 + a1) / 2;
-      const half = (a: number, b: number, at: number): void =>
-        along({ from: Math.min(a, b), to: Math.max(a, b), low: at, high: at });
+      const half = (a: number, b: number, y: number): void =>
+        along({ from: Math.min(a, b), to: Math.max(a, b), low: y, high: y });
       half(a0, middle, c0);
       half(middle, a1, c1);
       someChord(scene, i, (ax, ay, bx, by) => {

@@ -33,7 +33,7 @@ function blockedRects(
   scene: IScene,
   index: SpatialIndex,
   r: IRect,
-  at: IPoint,
+  origin: IPoint,
   each: (rect: IRect) => void
 ): void {
   const near = {
@@ -51,7 +51,8 @@ function blockedRects(
     const h = scene.boxH[b] + 2 * LABEL_CLEARANCE;
     const kind = scene.boxKind[b];
     const more = kind === BoxKind.Group ? OUTLINE_OFFSET : 0;
-    const around = at.x >= x && at.x <= x + w && at.y >= y && at.y <= y + h;
+    const around =
+      origin.x >= x && origin.x <= x + w && origin.y >= y && origin.y <= y + h;
     if (kind !== BoxKind.OpenGroup || !around) {
       each({ x, y, w: w + more, h: h + more });
       continue;
@@ -86,29 +87,29 @@ export class LabelSpace {
 
   /** The labels that touch a rectangle. */
   labelsIn(r: IRect): IWireLabel[] {
-    const found = new Set<IWireLabel>();
+    const labels = new Set<IWireLabel>();
     for (const key of cellsOf(r)) {
       for (const label of this._cells.get(key) ?? []) {
         if (intersects(label.rect, r)) {
-          found.add(label);
+          labels.add(label);
         }
       }
     }
-    return [...found];
+    return [...labels];
   }
 
   /** True if a label of the wire at `at` may cover the rectangle. */
-  isFree(r: IRect, at: IPoint): boolean {
+  isFree(r: IRect, origin: IPoint): boolean {
     const { width: w, height: h } = this._scene;
     const inside = r.x >= 0 && r.y >= 0 && r.x + r.w <= w && r.y + r.h <= h;
-    return inside && this.taken(r, r, at, false).length === 0;
+    return inside && this.taken(r, r, origin, false).length === 0;
   }
 
   /**
    * Occupied spans along a band: by boxes and labels in `r`, by wires in `wires`. `upright` means a
    * vertical band.
    */
-  taken(r: IRect, wires: IRect, at: IPoint, upright: boolean): Span[] {
+  taken(r: IRect, wires: IRect, origin: IPoint, upright: boolean): Span[] {
     const spans: Span[] = [];
     const block = (rect: IRect): void => {
       if (intersects(rect, r)) {
@@ -117,7 +118,7 @@ export class LabelSpace {
         );
       }
     };
-    blockedRects(this._scene, this._index, r, at, block);
+    blockedRects(this._scene, this._index, r, origin, block);
     // Two adjacent labels must not read as one.
     const beside = { ...r, x: r.x - LABEL_SPACING, w: r.w + 2 * LABEL_SPACING };
     for (const { rect } of this.labelsIn(beside)) {
@@ -183,19 +184,19 @@ export function nearestGap(
     return null;
   }
   const half = length / 2;
-  const meets = (at: number): boolean =>
-    spans.some(([from, to]) => at + half > from && at - half < to);
+  const meets = (center: number): boolean =>
+    spans.some(([from, to]) => center + half > from && center - half < to);
   const first = Math.min(high, Math.max(low, prefer));
   if (!meets(first)) {
     return first;
   }
   let best: number | null = null;
-  const away = (at: number): number => Math.abs(at - prefer);
+  const away = (center: number): number => Math.abs(center - prefer);
   for (const [from, to] of spans) {
-    for (const at of [from - half, to + half]) {
-      const nearer = best === null || away(at) < away(best);
-      if (at >= low && at <= high && nearer && !meets(at)) {
-        best = at;
+    for (const center of [from - half, to + half]) {
+      const nearer = best === null || away(center) < away(best);
+      if (center >= low && center <= high && nearer && !meets(center)) {
+        best = center;
       }
     }
   }

@@ -16,7 +16,7 @@ import { encoderPayload } from '../testing/payload';
 onSurface();
 
 const labels = (): (string | null)[] =>
-  [...host.querySelectorAll('.oad-labels text')].map(one => one.textContent);
+  [...host.querySelectorAll('.oad-labels text')].map(text => text.textContent);
 
 it('labels of edges follow the current dimensions', async () => {
   await show(encoderPayload(2));

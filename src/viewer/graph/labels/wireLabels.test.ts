@@ -241,15 +241,18 @@ describe('nearestGap', () => {
         return [from, from + 1 + random.int(20)] as const;
       });
       const [length, prefer] = [1 + random.int(12), random.int(110)];
-      const free = (at: number): boolean =>
+      const free = (center: number): boolean =>
         spans.every(
-          ([from, to]) => at + length / 2 <= from || at - length / 2 >= to
+          ([from, to]) =>
+            center + length / 2 <= from || center - length / 2 >= to
         );
-      const found = nearestGap(spans, length, prefer, 0, 110);
-      expect(found === null || free(found)).toBe(true);
-      const least = found === null ? Infinity : Math.abs(found - prefer);
-      for (let at = 0; at <= 110; at += 0.5) {
-        expect(free(at) && Math.abs(at - prefer) < least - 1e-9).toBe(false);
+      const center = nearestGap(spans, length, prefer, 0, 110);
+      expect(center === null || free(center)).toBe(true);
+      const least = center === null ? Infinity : Math.abs(center - prefer);
+      for (let center = 0; center <= 110; center += 0.5) {
+        expect(free(center) && Math.abs(center - prefer) < least - 1e-9).toBe(
+          false
+        );
       }
     }
   });

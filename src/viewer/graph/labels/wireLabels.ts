@@ -87,7 +87,7 @@ export class WireLabels {
     }
     // All best positions first, so that no label takes another's.
     for (const wire of todo.filter(
-      one => !this._placeAtBest(this._wires[one])
+      wire => !this._placeAtBest(this._wires[wire])
     )) {
       this._placeLongest(this._wires[wire]);
     }
@@ -135,9 +135,9 @@ export class WireLabels {
     }
     const x = anchor.beside ? anchor.x + w / 2 : anchor.x;
     const y = anchor.beside ? anchor.y : anchor.y - 4;
-    const at = { x: anchor.x - (anchor.beside ? 6 : 0), y: anchor.y };
+    const origin = { x: anchor.x - (anchor.beside ? 6 : 0), y: anchor.y };
     const label = labelAt(x, y, w, text);
-    if (!this._space.isFree(label.rect, at)) {
+    if (!this._space.isFree(label.rect, origin)) {
       return false;
     }
     this._take(edge, label);
@@ -170,13 +170,13 @@ export class WireLabels {
     const [low, high] = band.range(length);
     const [room, wires] = band.strips(w);
     const spans = this._space.taken(room, wires, band.at, band.upright);
-    const at = nearestGap(spans, length + 1, band.prefer, low, high);
-    if (at === null) {
+    const center = nearestGap(spans, length + 1, band.prefer, low, high);
+    if (center === null) {
       return null;
     }
     const label = band.upright
-      ? labelAt(band.beside(w), at + (ASCENT - DESCENT) / 2, w, text)
-      : labelAt(at, band.baseline, w, text);
+      ? labelAt(band.beside(w), center + (ASCENT - DESCENT) / 2, w, text)
+      : labelAt(center, band.baseline, w, text);
     return this._space.isFree(label.rect, band.at) ? label : null;
   }
 

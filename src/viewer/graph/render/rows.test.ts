@@ -104,12 +104,12 @@ describe('keyboard navigation in rows', () => {
       expect(below).toBe(false);
     }
     // Follows the wires from one end to the other, across all rows.
-    let at = first;
+    let box = first;
     let steps = 0;
-    for (; at !== last && steps < 100; steps++) {
-      at = links.neighbourIn(at, 'right');
+    for (; box !== last && steps < 100; steps++) {
+      box = links.neighbourIn(box, 'right');
     }
-    expect(at).toBe(last);
+    expect(box).toBe(last);
   });
 
   it('goes to the row below with down and back with up', () => {

@@ -28,13 +28,13 @@ export function isPill(scene: IScene, box: number): boolean {
 }
 
 /** The card closest to a point; null if there are none. */
-export function nearestEntity(scene: IScene, at: IPoint): number | null {
+export function nearestEntity(scene: IScene, point: IPoint): number | null {
   let best = -1;
   let least = Infinity;
   for (let b = 0; b < scene.boxCount; b++) {
     if (scene.boxKind[b] <= BoxKind.Group) {
-      const dx = scene.boxX[b] + scene.boxW[b] / 2 - at.x;
-      const dy = scene.boxY[b] + scene.boxH[b] / 2 - at.y;
+      const dx = scene.boxX[b] + scene.boxW[b] / 2 - point.x;
+      const dy = scene.boxY[b] + scene.boxH[b] / 2 - point.y;
       if (dx * dx + dy * dy < least) {
         least = dx * dx + dy * dy;
         best = b;

@@ -133,7 +133,7 @@ export class SceneAdjacency {
   /** Boxes at the other end of the edges, looking through ports. */
   private _reach(from: number, forward: boolean): number[] {
     const { _scene: scene } = this;
-    const found: number[] = [];
+    const boxes: number[] = [];
     const seen = new Set<number>([from]);
     let front = [from];
     for (let hop = 0; hop < MAX_HOPS && front.length > 0; hop++) {
@@ -144,13 +144,13 @@ export class SceneAdjacency {
           const end = forward ? scene.edgeTarget[e] : scene.edgeSource[e];
           if (!seen.has(end)) {
             seen.add(end);
-            (scene.boxKind[end] === BoxKind.Port ? next : found).push(end);
+            (scene.boxKind[end] === BoxKind.Port ? next : boxes).push(end);
           }
         }
       }
       front = next;
     }
-    return found;
+    return boxes;
   }
 
   /** The nearest box whose centre lies in that direction, preferring boxes straight ahead. */

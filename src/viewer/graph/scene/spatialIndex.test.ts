@@ -67,8 +67,8 @@ describe('SpatialIndex', () => {
 
   it('misses no edge whose ends lie in the rectangle', () => {
     for (let e = 0; e < scene.edgeCount; e += 13) {
-      const at = 2 * scene.edgeOffsets[e];
-      const [x, y] = [scene.edgePoints[at], scene.edgePoints[at + 1]];
+      const start = 2 * scene.edgeOffsets[e];
+      const [x, y] = [scene.edgePoints[start], scene.edgePoints[start + 1]];
       expect(index.edgesIn({ x: x - 1, y: y - 1, w: 2, h: 2 })).toContain(e);
     }
   });

@@ -52,13 +52,13 @@ class UniformGrid {
   }
 
   /** Calls `found` once for every owner that may touch the rectangle. */
-  query(r: IRect, found: (owner: number) => void): void {
+  query(r: IRect, onMatch: (owner: number) => void): void {
     const round = ++this._round;
     const take = (row: number): void => {
       const owner = this._owner ? this._owner[row] : row;
       if (this._stamp[owner] !== round) {
         this._stamp[owner] = round;
-        found(owner);
+        onMatch(owner);
       }
     };
     const c0 = this._column(r.x);

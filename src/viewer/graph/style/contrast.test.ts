@@ -17,7 +17,7 @@ const GRAPHICS = 3;
 function over(top: IPlainColor, ground: string): string {
   const share = top.opacity;
   const bytes = (hex: string): number[] =>
-    [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16));
+    [1, 3, 5].map(start => parseInt(hex.slice(start, start + 2), 16));
   const below = bytes(ground);
   const mixed = bytes(top.color).map((byte, i) =>
     Math.round(byte * share + below[i] * (1 - share))
@@ -65,8 +65,10 @@ describe.each([
   it('of text on every colour of a heatmap', () => {
     const { color, textColor } = rampOf(dark);
     for (let step = 0; step <= 63; step++) {
-      const at = step / 63;
-      expect(contrast(textColor(at), color(at))).toBeGreaterThanOrEqual(TEXT);
+      const share = step / 63;
+      expect(contrast(textColor(share), color(share))).toBeGreaterThanOrEqual(
+        TEXT
+      );
     }
   });
 

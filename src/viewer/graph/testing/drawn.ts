@@ -72,15 +72,17 @@ export function pointOf(
 }
 
 export function click(el: Element, more: MouseEventInit = {}, dx = 30): void {
-  const at = {
+  const position = {
     ...pointOf(el, dx),
     bubbles: true,
     button: 0,
     pointerId: 1,
     ...more
   };
-  el.dispatchEvent(new PointerEvent('pointerdown', { buttons: 1, ...at }));
-  el.dispatchEvent(new PointerEvent('pointerup', at));
+  el.dispatchEvent(
+    new PointerEvent('pointerdown', { buttons: 1, ...position })
+  );
+  el.dispatchEvent(new PointerEvent('pointerup', position));
 }
 
 /** Dispatches a key on the focused element. */

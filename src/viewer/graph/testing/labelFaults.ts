@@ -102,7 +102,7 @@ export function labelFaults(
   width: (edge: number) => number,
   step = 3
 ): ILabelFaults {
-  const found: ILabelFaults = {
+  const faults: ILabelFaults = {
     onLabels: [],
     onBoxes: [],
     onWires: [],
@@ -115,16 +115,16 @@ export function labelFaults(
   all.forEach(([edge, { rect, text }], i) => {
     for (const [other, { rect: r }] of all.slice(i + 1)) {
       if (meet(rect, r)) {
-        found.onLabels.push(`${text} of ${edge} on that of ${other}`);
+        faults.onLabels.push(`${text} of ${edge} on that of ${other}`);
       }
     }
     const near = nearest(lines[edge], rect);
     for (const box of boxesUnder(scene, rect, ...near)) {
-      found.onBoxes.push(`${text} of ${edge} on box ${box}`);
+      faults.onBoxes.push(`${text} of ${edge} on box ${box}`);
     }
     lines.forEach((of, e) => {
       if (of.some(line => enters(line, rect))) {
-        found.onWires.push(`${text} of ${edge} on wire ${e}`);
+        faults.onWires.push(`${text} of ${edge} on wire ${e}`);
       }
     });
   });
@@ -150,12 +150,12 @@ export function labelFaults(
       !lines.some(of => of.some(line => enters(line, grown(r, 1.5))));
     const place = edges
       .map(e => placeBeside(lines[e], w, step, free))
-      .find(one => one);
+      .find(route => route);
     if (place) {
-      found.hidden.push(`edge ${edges[0]}: ${w} wide at ${place.join(', ')}`);
+      faults.hidden.push(`edge ${edges[0]}: ${w} wide at ${place.join(', ')}`);
     }
   }
-  return { ...found, ...count };
+  return { ...faults, ...count };
 }
 
 const grown = (r: IRect, by: number): IRect => ({

@@ -34,14 +34,14 @@ export function legendFaults(dockView: IDockView & { labels: WireLabels }): {
   const { corner, slim } = chooseDock(dockView, guest, [], null);
   const { scene, camera, view, labels } = dockView;
   const all = visibleRect(camera, view);
-  const at = slim
+  const rect = slim
     ? cornerRect(corner, SLIM_SIZE, view, 2)
     : cornerRect(corner, FULL_SIZE, view, 10);
   const r = {
-    x: all.x + at.x / camera.k,
-    y: all.y + at.y / camera.k,
-    w: at.w / camera.k,
-    h: at.h / camera.k
+    x: all.x + rect.x / camera.k,
+    y: all.y + rect.y / camera.k,
+    w: rect.w / camera.k,
+    h: rect.h / camera.k
   };
   const on: string[] = [];
   for (let b = 0; b < scene.boxCount; b++) {
@@ -74,5 +74,5 @@ export function legendFaults(dockView: IDockView & { labels: WireLabels }): {
     }
   }
   const texts = camera.k >= LABELS_FROM ? labels.in(r) : [];
-  return { legendOn: [...on, ...texts.map(one => one.text)], slim };
+  return { legendOn: [...on, ...texts.map(label => label.text)], slim };
 }

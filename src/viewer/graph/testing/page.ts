@@ -130,7 +130,7 @@ function cameras(
       y: start.y,
       k
     });
-    const at: Record<string, () => ICamera> = {
+    const cameras: Record<string, () => ICamera> = {
       fit: () => ({ x: fit.x + (4 * Math.sin(i)) / fit.k, y: fit.y, k: fit.k }),
       'pan 0.05': () => pan(0.05),
       'pan 0.1': () => pan(0.1),
@@ -145,7 +145,11 @@ function cameras(
       wheel: () => ({ ...start, k: 0.4 * 1.02 ** i }),
       jump: () => ({ x: scene.width * ((i * 0.37) % 1), y: start.y, k: 1 })
     };
-    return clampCamera(at[path](), { w: scene.width, h: scene.height }, view);
+    return clampCamera(
+      cameras[path](),
+      { w: scene.width, h: scene.height },
+      view
+    );
   });
 }
 

@@ -36,13 +36,13 @@ export function fromBoxes(
     const a = boxes[link.source];
     const b = boxes[link.target];
     const list = arrivals.get(link.target) ?? [];
-    const at = (list.indexOf(e) + 1) / (list.length + 1);
+    const share = (list.indexOf(e) + 1) / (list.length + 1);
     points.set(
       [
         a.x + a.w,
         a.y + Math.min(a.h, 200) / 2,
         b.x,
-        b.y + Math.min(b.h, 200) * at
+        b.y + Math.min(b.h, 200) * share
       ],
       4 * e
     );

@@ -206,8 +206,8 @@ export class CameraController {
   /** The camera after zooming around the middle of the view. */
   zoomed(factor: number): ICamera {
     const { view } = this._place;
-    const at = { x: view.w / 2, y: view.h / 2 };
-    return zoomAt(this._camera, view, at, this._camera.k * factor);
+    const center = { x: view.w / 2, y: view.h / 2 };
+    return zoomAt(this._camera, view, center, this._camera.k * factor);
   }
 
   /** Keeps the anchor's top left corner in place on the screen. */

@@ -7,22 +7,28 @@ const VIEW = { w: 1000, h: 600 };
 const CAMERA = { x: 500, y: 300, k: 1 };
 
 /** A scene with a single box. */
-function at(x: number, y: number, w: number, h: number, kind: BoxKind): IScene {
+function sceneOf(
+  x: number,
+  y: number,
+  w: number,
+  h: number,
+  kind: BoxKind
+): IScene {
   const box = { kind, entity: 7, x, y, w, h, depth: 0, parent: -1 };
   return fromBoxes([box], [], entity => (entity === 7 ? 0 : -1));
 }
 
-const closed = at(700, 100, 120, 60, BoxKind.Group);
+const closed = sceneOf(700, 100, 120, 60, BoxKind.Group);
 
 it('an expanded box keeps its corner in place, and is shown entirely if it fits', () => {
-  const open = at(680, 140, 500, 300, BoxKind.OpenGroup);
+  const open = sceneOf(680, 140, 500, 300, BoxKind.OpenGroup);
   const kept = cameraHoldingAnchor(CAMERA, VIEW, closed, open, 7)!;
   expect(kept.camera).toEqual({ x: 480, y: 340, k: 1 });
   expect(kept.visible).toEqual({ x: 680, y: 140, w: 500, h: 300 });
 });
 
 it('the title of a box larger than the view is shown, per side', () => {
-  const wide = at(700, 100, VIEW.w, 300, BoxKind.OpenGroup);
+  const wide = sceneOf(700, 100, VIEW.w, 300, BoxKind.OpenGroup);
   expect(
     cameraHoldingAnchor(CAMERA, VIEW, closed, wide, 7)!.visible
   ).toMatchObject({
@@ -30,7 +36,7 @@ it('the title of a box larger than the view is shown, per side', () => {
     h: 300
   });
   const most = VIEW.w - 2 * OPENED_MARGIN;
-  const high = at(700, 100, most, 5000, BoxKind.OpenGroup);
+  const high = sceneOf(700, 100, most, 5000, BoxKind.OpenGroup);
   const { w, h } = cameraHoldingAnchor(CAMERA, VIEW, closed, high, 7)!.visible;
   expect(w).toBe(most);
   expect(h).toBeLessThan(40);

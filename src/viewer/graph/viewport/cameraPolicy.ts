@@ -79,9 +79,9 @@ export function readableCamera(
 
 /** The first card in a box: the box itself, or in an open group the first one along its main line. */
 function firstCard(scene: IScene, box: number): number {
-  let found = box;
-  while (found >= 0 && scene.boxKind[found] === BoxKind.OpenGroup) {
-    const panel = found;
+  let ancestor = box;
+  while (ancestor >= 0 && scene.boxKind[ancestor] === BoxKind.OpenGroup) {
+    const panel = ancestor;
     const inside: number[] = [];
     for (let b = panel + 1; b < scene.boxCount; b++) {
       if (
@@ -98,9 +98,9 @@ function firstCard(scene: IScene, box: number): number {
         ? scene.boxY[b] + scene.boxH[b] < scene.boxY[a] ||
           (scene.boxY[b] < scene.boxY[a] + scene.boxH[a] && along[b] < along[a])
         : along[b] < along[a];
-    found = inside.reduce((a, b) => (first(a, b) ? b : a), inside[0] ?? -1);
+    ancestor = inside.reduce((a, b) => (first(a, b) ? b : a), inside[0] ?? -1);
   }
-  return found;
+  return ancestor;
 }
 
 /** Boxes larger than the view start at this share of it. */

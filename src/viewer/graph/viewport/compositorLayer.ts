@@ -39,9 +39,9 @@ export function coversView(
   view: IViewSize,
   margin: number
 ): boolean {
-  const side = (at: number, length: number) =>
-    at - margin * transform.scale <= 0 &&
-    at + (length + margin) * transform.scale >= length;
+  const side = (offset: number, length: number) =>
+    offset - margin * transform.scale <= 0 &&
+    offset + (length + margin) * transform.scale >= length;
   return side(transform.x, view.w) && side(transform.y, view.h);
 }
 

@@ -62,11 +62,11 @@ const ALL: Rect = [24, 24, 952, 552];
 
 describe('dock over the graph', () => {
   it('is the first corner without a box', () => {
-    const at = (rects: readonly Rect[]): string =>
+    const placed = (rects: readonly Rect[]): string =>
       chooseDock(sightOf(rects), guest(), [], null).corner;
-    expect(at([])).toBe('bottom-left');
-    expect(at([BOTTOM_LEFT])).toBe('bottom-right');
-    expect(at([BOTTOM])).toBe('top-left');
+    expect(placed([])).toBe('bottom-left');
+    expect(placed([BOTTOM_LEFT])).toBe('bottom-right');
+    expect(placed([BOTTOM])).toBe('top-left');
   });
 
   it('prefers a corner without a border of an open group, and is a line if each has one', () => {
@@ -116,15 +116,15 @@ describe('dock over the graph', () => {
   it('may cover the background of an expanded block, but not its title', () => {
     const ground: Rect = [5, 100, 990, 490];
     const title: Rect = [5, 480, 990, 110];
-    const at = (rect: Rect): string =>
+    const placed = (rect: Rect): string =>
       chooseDock(
         sightOf([rect], undefined, BoxKind.OpenGroup),
         guest(),
         [],
         null
       ).corner;
-    expect(at(ground)).toBe('bottom-left');
-    expect(at(title)).toBe('top-left');
+    expect(placed(ground)).toBe('bottom-left');
+    expect(placed(title)).toBe('top-left');
   });
 });
 

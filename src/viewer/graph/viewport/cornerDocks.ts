@@ -40,7 +40,7 @@ export interface IDockedItem {
   readonly rank: number;
   /** True if it is hidden in this view and covers nothing. */
   isAway?(dockView: IDockView): boolean;
-  place(at: IDockPlace): void;
+  place(dock: IDockPlace): void;
 }
 
 /** The current view. */
@@ -145,7 +145,7 @@ export class CornerDocks {
 
   /** Updates all positions if any of `key` has changed. */
   follow(key: readonly unknown[], look: () => IDockView | null): void {
-    const same = key.every((one, at) => one === this._settled[at]);
+    const same = key.every((value, index) => value === this._settled[index]);
     this._settled = key;
     this._look = look;
     if (!same) {
@@ -161,13 +161,13 @@ export class CornerDocks {
     const occupied: IRect[] = [];
     const items = [...this._items].sort(([a], [b]) => a.rank - b.rank);
     for (const [item, now] of items) {
-      const at = chooseDock(dockView, item, occupied, now);
-      const size = at.slim ? item.slim : item.size();
-      const margin = at.slim ? SLIM_MARGIN : MARGIN;
-      occupied.push(cornerRect(at.corner, size, dockView.view, margin));
-      if (at.corner !== now?.corner || at.slim !== now.slim) {
-        this._items.set(item, at);
-        item.place(at);
+      const dock = chooseDock(dockView, item, occupied, now);
+      const size = dock.slim ? item.slim : item.size();
+      const margin = dock.slim ? SLIM_MARGIN : MARGIN;
+      occupied.push(cornerRect(dock.corner, size, dockView.view, margin));
+      if (dock.corner !== now?.corner || dock.slim !== now.slim) {
+        this._items.set(item, dock);
+        item.place(dock);
       }
     }
   }

@@ -140,7 +140,7 @@ function Verdict(): JSX.Element | null {
       {architecture.evidence.length > 0 && (
         <ul className="oad-Evidence" aria-label={trans.__('Evidence')}>
           <TruncatedList items={architecture.evidence}>
-            {(line, at) => <li key={at}>{shortLabel(line, 400)}</li>}
+            {(line, index) => <li key={index}>{shortLabel(line, 400)}</li>}
           </TruncatedList>
         </ul>
       )}
@@ -208,8 +208,8 @@ function Attention(): JSX.Element | null {
       </Facts>
       <ul className="oad-Links">
         <TruncatedList items={attention.groups}>
-          {(group, at) => (
-            <li key={at}>
+          {(group, index) => (
+            <li key={index}>
               <AttentionGroupLink group={group} />
               {many && (
                 <span className="oad-Quiet">
@@ -316,16 +316,16 @@ function repeatBoxes(
   { name, count }: RepeatColumns
 ): readonly number[] {
   const taken = new Set<number>();
-  return name.map((text, at) => {
-    const label = `${text} ×${count[at]}`;
-    const found = tree.groupLabel.findIndex(
-      (one, group) =>
+  return name.map((text, index) => {
+    const label = `${text} ×${count[index]}`;
+    const match = tree.groupLabel.findIndex(
+      (groupLabel, group) =>
         tree.groupIsRepeat[group] === 1 &&
         !taken.has(group) &&
-        (one === label || one.endsWith(` / ${label}`))
+        (groupLabel === label || groupLabel.endsWith(` / ${label}`))
     );
-    taken.add(found);
-    return found;
+    taken.add(match);
+    return match;
   });
 }
 
@@ -333,24 +333,24 @@ function Repeats(): JSX.Element {
   const trans = useTrans();
   const { tree, model } = useDocument();
   const { repeats } = model.payload;
-  const rows = repeats.count.map((count, at) => ({
+  const rows = repeats.count.map((count, index) => ({
     count,
-    size: repeats.size[at],
-    name: repeats.name[at]
+    size: repeats.size[index],
+    name: repeats.name[index]
   }));
   const boxes = repeatBoxes(tree, repeats);
   return (
     <Section title={trans.__('Repeated parts')} count={rows.length}>
       <ul className="oad-Links">
         <TruncatedList items={rows}>
-          {({ count, size, name }, at) => (
-            <li key={at}>
-              {boxes[at] < 0 ? (
+          {({ count, size, name }, index) => (
+            <li key={index}>
+              {boxes[index] < 0 ? (
                 <>
                   <bdi>{shortLabel(name, 120)}</bdi> ×{count}
                 </>
               ) : (
-                <SelectionLink to={{ kind: 'group', id: boxes[at] }}>
+                <SelectionLink to={{ kind: 'group', id: boxes[index] }}>
                   <bdi>{shortLabel(name, 120)}</bdi> ×{count}
                 </SelectionLink>
               )}{' '}

@@ -101,8 +101,8 @@ function Paths({ paths }: { paths: readonly string[] }): JSX.Element {
   const trans = useTrans();
   return (
     <ul className="oad-Paths">
-      {paths.map((path, at) => (
-        <li key={at}>
+      {paths.map((path, index) => (
+        <li key={index}>
           {path ? <Name text={path} /> : trans.__('top-level module')}
         </li>
       ))}

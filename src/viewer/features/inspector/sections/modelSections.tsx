@@ -144,15 +144,15 @@ export function Stages(): JSX.Element | null {
 export function TopFindings(): JSX.Element | null {
   const trans = useTrans();
   const session = useSession();
-  const { risk_signals: found } = useDocument().model.payload;
-  if (found.length === 0) {
+  const { risk_signals: findings } = useDocument().model.payload;
+  if (findings.length === 0) {
     return null;
   }
   return (
-    <Section title={trans.__('Findings')} count={found.length}>
+    <Section title={trans.__('Findings')} count={findings.length}>
       <ul className="oad-Evidence">
-        {found.slice(0, TOP_FINDINGS).map(({ description }, at) => (
-          <li key={at}>{shortLabel(description, 240)}</li>
+        {findings.slice(0, TOP_FINDINGS).map(({ description }, index) => (
+          <li key={index}>{shortLabel(description, 240)}</li>
         ))}
       </ul>
       <button

@@ -114,9 +114,9 @@ function coversBox(
 ): boolean {
   const { camera, view, index, drawing } = titleView;
   const worldY = (y - view.h / 2) / camera.k + camera.y;
-  return [x, x + width / 2, x + width].some(at => {
+  return [x, x + width / 2, x + width].some(viewX => {
     const box = index.pick(
-      (at - view.w / 2) / camera.k + camera.x,
+      (viewX - view.w / 2) / camera.k + camera.x,
       worldY,
       4 / camera.k
     );

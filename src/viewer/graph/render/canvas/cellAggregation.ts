@@ -78,13 +78,13 @@ function gather(
   }
   const runs: { paint: number; from: number; to: number }[] = [];
   const all: number[][] = [];
-  let at = 0;
+  let position = 0;
   for (const [paint, list] of byPaint) {
-    runs.push({ paint, from: at, to: at + list.length / 4 });
-    at += list.length / 4;
+    runs.push({ paint, from: position, to: position + list.length / 4 });
+    position += list.length / 4;
     all.push(list);
   }
-  const rects = new Float64Array(4 * at);
+  const rects = new Float64Array(4 * position);
   let i = 0;
   for (const list of all) {
     rects.set(list, i);

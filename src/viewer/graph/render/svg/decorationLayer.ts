@@ -124,20 +124,20 @@ export class DecorationLayer {
     links: SceneAdjacency,
     tensors: readonly number[]
   ): number[] {
-    const found = new Set<number>();
+    const boxes = new Set<number>();
     for (const tensor of tensors) {
-      links.consumers(tensor).forEach(box => found.add(box));
+      links.consumers(tensor).forEach(box => boxes.add(box));
       const ends = links.pillsOf(tensor);
       if (ends.some(box => scene.boxKind[box] === BoxKind.Stub)) {
-        ends.forEach(box => found.add(box));
+        ends.forEach(box => boxes.add(box));
         const producer = this.tree?.model.tensorProducer[tensor] ?? -1;
         const maker = producer >= 0 ? scene.boxOf(producer) : -1;
         if (maker >= 0 && scene.boxKind[maker] !== BoxKind.OpenGroup) {
-          found.add(maker);
+          boxes.add(maker);
         }
       }
     }
-    return [...found].slice(0, MAX_MARKS);
+    return [...boxes].slice(0, MAX_MARKS);
   }
 }
 

@@ -26,8 +26,8 @@ const count = (name: string): number =>
   host.querySelectorAll(`.${name}`).length;
 
 function point(el: Element): void {
-  const at = { bubbles: true, ...pointOf(el) };
-  el.dispatchEvent(new PointerEvent('pointermove', at));
+  const position = { bubbles: true, ...pointOf(el) };
+  el.dispatchEvent(new PointerEvent('pointermove', position));
 }
 
 /** A mask that twelve successive nodes read; its wires are replaced by connectors. */

@@ -178,14 +178,14 @@ export class SvgWireLayer {
   }
 
   private _makeLabel(edge: number): SVGTextElement | null {
-    const found = this.texts!.of(edge);
-    if (!found) {
+    const text = this.texts!.of(edge);
+    if (!text) {
       return null;
     }
     const label = svgElement('text');
-    label.setAttribute('x', String(found.x));
-    label.setAttribute('y', String(found.y));
-    label.textContent = found.text;
+    label.setAttribute('x', String(text.x));
+    label.setAttribute('y', String(text.y));
+    label.textContent = text.text;
     return label;
   }
 }
