@@ -88,7 +88,7 @@ def data_files(path: str) -> list[str]:
             proto = parse_structure(WireSource(status.st_size, fd), base_name(path))
         tensors = collect_and_sanitize(proto, DiagnosticCollector()).external
     except AutodocError:
-        # It is not a model that we can read, and whoever reads it next will say so.
+        # It is not a readable model; the command that reads it reports that.
         return []
     locations = {external_entries(tensor).get("location", "") for tensor in tensors}
     folder = os.path.dirname(os.path.abspath(path))

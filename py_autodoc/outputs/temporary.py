@@ -113,7 +113,7 @@ def _remove(entry: os.DirEntry[str]) -> None:
     descriptor = _opened(Path(entry.path))
     try:
         free = None if descriptor is None else _lock(descriptor)
-        if free is None:  # nobody can tell
+        if free is None:  # locks are not supported
             free = time.time() - entry.stat(follow_symlinks=False).st_mtime > _MAX_AGE_S
         if free and entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path, ignore_errors=True)

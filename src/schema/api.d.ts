@@ -235,7 +235,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Write nodes as a model of their own beside the model. */
+    /** Write nodes as a separate model next to the model. */
     post: operations['extractNodes'];
     delete?: never;
     options?: never;

@@ -91,7 +91,7 @@ class Roles:
     def operators(self, nodes: Sequence[int]) -> str:
         """Return the most characteristic operators, layers first (``MatMul-Softmax``), absent a role."""
         drawn = [node for node in nodes if not self.model.nodes[node].is_constant]
-        # A part of a mask can hold nothing but preparation.
+        # A box within a mask can contain only preparation nodes.
         computing = [node for node in drawn if node not in self.plumbing.kind] or drawn
         ops = [self.model.nodes[node].op_type for node in computing]
         kinds = dict.fromkeys(ops)
@@ -113,7 +113,7 @@ class Roles:
     def _recognised(self, nodes: Sequence[int], drawn: Sequence[int]) -> str:
         """Return the role from recognised blocks: several layers, one, or a block that covers most nodes."""
         blocks = self.titles.inside(nodes)
-        # Cross-attention belongs to the same layer as the self-attention beside it.
+        # Cross-attention belongs to the same layer as the self-attention next to it.
         is_self_attention = [
             block.facts.get("kind") != "cross" for block in blocks if block.kind == "attention"
         ]
@@ -133,7 +133,7 @@ class Roles:
         largest = max(blocks, key=lambda block: len(drawn_nodes & set(block.nodes)), default=None)
         if largest is None or len(drawn_nodes & set(largest.nodes)) < _MIN_BLOCK_SHARE * len(drawn):
             return ""
-        # A convolution and its quantization do not stand for the convolutions beside them.
+        # One quantized convolution does not describe a box with more of them.
         if largest.kind == "conv" and self._convs(drawn) > self._convs(largest.nodes):
             return ""
         return self.titles.of(largest)

@@ -1,6 +1,6 @@
 """Loose nodes that compute the masks of attention layers.
 
-Exporters leave a mask's comparisons, casts and expansions beside the encoder that reads it: up to a third of
+Exporters place a mask's comparisons, casts and expansions next to the encoder that reads it: up to a third of
 the boxes of an initial view, placed before everything characteristic of the model.
 """
 

@@ -29,8 +29,8 @@ from py_autodoc.version import NAME, version
 
 MAX_LISTED = 200
 """Maximum number of metadata entries, external files, reasons and the like that are listed."""
-MAX_PLACES = 20
-"""Maximum number of places listed per symbol."""
+MAX_LOCATIONS = 20
+"""Maximum number of locations listed per symbol."""
 
 
 def generator() -> Generator:
@@ -215,7 +215,7 @@ def build_dims(analysis: Analysis) -> list[DimInfo]:
             value=symbol.value,
             assumed=symbol.assumed,
             suggested=symbol.suggested,
-            where=[shorten_middle(location) for location in symbol.where[:MAX_PLACES]],
+            where=[shorten_middle(location) for location in symbol.where[:MAX_LOCATIONS]],
             symbol=safe.get(symbol.name, ""),
             follows=_follows(symbol.follows),
         )

@@ -23,15 +23,15 @@ KINDS = {
 }
 _FEED_FORWARD = frozenset({"mlp", "gated-mlp", "moe"})
 _OTHER_LAYERS = frozenset({"conv", "depthwise-separable", "squeeze-excite", "recurrent", "state-space"})
-"""Layers beside which a feed-forward network is not all that a residual block does."""
+"""Layers next to which a feed-forward network is only a part of a residual block."""
 _DEFAULT_VARIANTS = frozenset({"plain", "unfused", "fused", "selective-scan"})
 """Variants that titles omit."""
 _MIN_SHARE = 0.6
-"""Share of a part's nodes from which a block inside gives the whole part its title."""
+"""Minimum share of an instance's nodes that a block must cover to give it its title."""
 
 
 class Titles:
-    """Titles of blocks, and of parts based on the blocks in them."""
+    """Titles of blocks, and of repeated instances based on the blocks in them."""
 
     def __init__(self, blocks: Iterable[RecognisedBlock]) -> None:
         self._by_anchor: dict[int, list[RecognisedBlock]] = {}
@@ -49,7 +49,7 @@ class Titles:
         ]
 
     def instance_title(self, nodes: Sequence[int]) -> str:
-        """Return the title of a repeat's parts from the blocks inside one; empty if these say little."""
+        """Return the title of a repeat's instances from the blocks in one; empty if these cover little."""
         blocks = self.inside(nodes)
         kinds = {block.kind for block in blocks}
         if "attention" in kinds:

@@ -116,7 +116,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "POST",
         "/jobs/{id}/extract",
         "extractNodes",
-        "Write nodes as a model of their own beside the model.",
+        "Write nodes as a separate model next to the model.",
         {201: Extracted},
         request=ExtractRequest,
     ),

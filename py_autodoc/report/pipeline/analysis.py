@@ -393,7 +393,7 @@ def _no_diagnostics() -> list[Diagnostic]:
 
 
 def _flows(loaded: LoadedModel, model: Model, types: TypeTable, model_source: str | bytes) -> DataflowGraphs:
-    """Return the graphs for the recognisers, with stored masks read: they tell encoders from decoders."""
+    """Return the graphs for the recognisers, with stored masks, which distinguish encoders and decoders."""
     masks = mask_tables(loaded, model, model_source)
     return DataflowGraphs(model, replace(types, values={**types.values, **masks}) if masks else types)
 

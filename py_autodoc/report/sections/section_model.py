@@ -1,7 +1,7 @@
 """The data model of report sections, rendered by each format in its own way.
 
 Texts are plain: no format may interpret markup in them. Text from the model is a ``Name``, so that a format
-can set it apart; a number is a ``Value``, which knows its field in the report.
+can mark it as such; a number is a ``Value`` with the field of the report that it shows.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Paragraph:
 
     line: Line
     title: str = ""
-    """Lead-in, set apart."""
+    """Lead-in, emphasised."""
 
 
 @dataclass(frozen=True, slots=True)
