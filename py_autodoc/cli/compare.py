@@ -304,7 +304,11 @@ def _topology(differences: list[Difference], weights: bool) -> list[str]:
     if not differences:
         what = "The graphs are the same: nodes, edges, attributes"
         return [f"{what} and weights." if weights else f"{what}. Weights were not compared."]
+    from py_autodoc.compare.topology import LIMIT
+
     listed = plural(len(differences), "difference")
+    if len(differences) >= LIMIT:
+        listed = f"the first {listed}"
     return [f"The graphs differ ({listed} listed):", *(f"  {difference}" for difference in differences)]
 
 

@@ -14,15 +14,29 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, TypeAlias
 
-import numpy as np
 import onnx
 import onnx_ir as ir
 
+from py_autodoc.compare.stored_tensors import equal_bytes, is_weight
+from py_autodoc.compare.topology_text import (
+    attribute_type_text,
+    bytes_texts,
+    declaration_text,
+    element_type_text,
+    list_texts,
+    only_texts,
+    operator_text,
+    opset_text,
+    shape_text,
+    short,
+    type_text,
+    value_text,
+)
 from py_autodoc.errors import InputError
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.loading.external_data import external_facts
@@ -34,10 +48,8 @@ from py_autodoc.tags.model_files import load_structure, to_ir
 
 Model: TypeAlias = PathLike | onnx.ModelProto | ir.Model
 
-_PIECE = 1 << 24
-_SHOWN = 80
-_LARGE = 1 << 12
-"""Minimum bytes of a tensor to count as weights, as in ``graph.load``."""
+LIMIT = 100
+"""Maximum number of differences that are listed."""
 _NAMES = re.compile(r"([^\W\d]\w*)")
 """Names in the text of a dimension, which may be an expression."""
 
@@ -51,13 +63,14 @@ class Difference:
     what: str
     """Subject: ``operator``, ``inputs``, ``attribute axis``, ``bytes`` …"""
     a: str
+    """The first model's side as text: ``Conv``, ``com.microsoft.Gelu``, ``float32 1×16``; – for nothing."""
     b: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.what}: {self.a} | {self.b}"
+        return f"{self.where}: {self.what}: {self.a} → {self.b}"
 
 
-def same_topology(a: Model, b: Model, limit: int = 100, *, weights: bool = True) -> list[Difference]:
+def same_topology(a: Model, b: Model, limit: int = LIMIT, *, weights: bool = True) -> list[Difference]:
     """Return the differences between two models; empty if they are the same graph.
 
     Args:
@@ -70,21 +83,26 @@ def same_topology(a: Model, b: Model, limit: int = 100, *, weights: bool = True)
         PathError, NotAModel, CorruptModel, LimitError: a file cannot be read.
         InputError: a graph is invalid, or external weights cannot be read.
     """
-    found: list[Difference] = []
+    differences: list[Difference] = []
     comparison = _Comparison(weights)
     for difference in comparison.models(_open(a, weights), _open(b, weights)):
-        found.append(difference)
-        if len(found) >= limit:
+        differences.append(difference)
+        if len(differences) >= limit:
             break
-    return found
+    return differences
 
 
 def input_names(path: PathLike) -> tuple[set[str], set[str]]:
     """Return the names of a model's inputs and of their symbolic dimensions. Raises: as ``same_topology``."""
     inputs = load_structure(path).graph.inputs
-    sizes = [str(size.value) for one in inputs for size in one.shape or () if not isinstance(size, int)]
-    parts = (part for size in sizes for part in (size, *_NAMES.findall(size)))
-    return {str(one.name) for one in inputs}, set(parts)
+    dimensions = [
+        str(dimension.value)
+        for value in inputs
+        for dimension in value.shape or ()
+        if not isinstance(dimension, int)
+    ]
+    names = (name for dimension in dimensions for name in (dimension, *_NAMES.findall(dimension)))
+    return {str(value.name) for value in inputs}, set(names)
 
 
 def _open(source: Model, weights: bool) -> ir.Model:
@@ -126,112 +144,151 @@ class _Comparison:
 
     def models(self, a: ir.Model, b: ir.Model) -> Iterator[Difference]:
         yield from _same("model", "ir_version", a.ir_version, b.ir_version)
-        yield from _same(
-            "model", "operator versions", sorted(a.opset_imports.items()), sorted(b.opset_imports.items())
+        yield from _same_items(
+            "model",
+            "operator versions",
+            [opset_text(*opset) for opset in sorted(a.opset_imports.items())],
+            [opset_text(*opset) for opset in sorted(b.opset_imports.items())],
         )
         pending: list[tuple[str, ir.Graph, ir.Graph]] = [("", a.graph, b.graph)]
-        yield from _same("model", "functions", sorted(a.functions), sorted(b.functions))
+        yield from _same_items(
+            "model",
+            "functions",
+            [operator_text(key) for key in sorted(a.functions)],
+            [operator_text(key) for key in sorted(b.functions)],
+        )
         for key in sorted(a.functions.keys() & b.functions.keys()):
-            one, other = a.functions[key], b.functions[key]
-            yield from _same(f"function {key[1]}", "attributes", list(one.attributes), list(other.attributes))
-            pending.append((f"function {key[1]}: ", one.graph, other.graph))
+            function_a, function_b = a.functions[key], b.functions[key]
+            yield from _same_items(
+                f"function {key[1]}", "attributes", list(function_a.attributes), list(function_b.attributes)
+            )
+            pending.append((f"function {key[1]}: ", function_a.graph, function_b.graph))
         while pending:  # subgraphs are appended as they are found, without recursion
-            place, one, other = pending.pop()
-            yield from self._graphs(place, one, other, pending)
+            prefix, graph_a, graph_b = pending.pop()
+            yield from self._graphs(prefix, graph_a, graph_b, pending)
 
     def _graphs(
-        self, place: str, a: ir.Graph, b: ir.Graph, pending: list[tuple[str, ir.Graph, ir.Graph]]
+        self, prefix: str, a: ir.Graph, b: ir.Graph, pending: list[tuple[str, ir.Graph, ir.Graph]]
     ) -> Iterator[Difference]:
         for kind in ("inputs", "outputs"):
             pairs = zip_longest(getattr(a, kind), getattr(b, kind))
-            for number, (one, other) in enumerate(pairs):
-                yield from self._values(f"{place}{kind[:-1]} {number}", "declaration", [one], [other])
-        yield from self._initializers(place, a, b)
-        for number, (one, other) in enumerate(zip_longest(a, b)):
-            yield from self._nodes(place, number, one, other, pending)
+            for number, (value_a, value_b) in enumerate(pairs):
+                yield from self._values(
+                    f"{prefix}{kind[:-1]} {number}", "declaration", [value_a], [value_b], declaration_text
+                )
+        yield from self._initializers(prefix, a, b)
+        for number, (node_a, node_b) in enumerate(zip_longest(a, b)):
+            yield from self._nodes(prefix, number, node_a, node_b, pending)
 
-    def _initializers(self, place: str, a: ir.Graph, b: ir.Graph) -> Iterator[Difference]:
-        yield from _same(f"{place}graph", "initializers", list(a.initializers), list(b.initializers))
-        for name in a.initializers.keys() & b.initializers.keys():
+    def _initializers(self, prefix: str, a: ir.Graph, b: ir.Graph) -> Iterator[Difference]:
+        yield from _same_items(f"{prefix}graph", "initializers", list(a.initializers), list(b.initializers))
+        for name in a.initializers:
+            if name not in b.initializers:
+                continue
             yield from self._tensors(
-                f"{place}initializer {name}",
+                f"{prefix}initializer {name}",
                 a.initializers[name].const_value,
                 b.initializers[name].const_value,
             )
 
     def _nodes(
         self,
-        place: str,
+        prefix: str,
         number: int,
         a: ir.Node | None,
         b: ir.Node | None,
         pending: list[tuple[str, ir.Graph, ir.Graph]],
     ) -> Iterator[Difference]:
-        here = a or b
-        where = f"{place}node {number} ({here.name or here.op_type})" if here is not None else place
+        node = a or b
+        location = f"{prefix}node {number} ({node.name or node.op_type})" if node is not None else prefix
         if a is None or b is None:
-            yield Difference(where, "present", str(a is not None), str(b is not None))
+            yield Difference(location, "present", "no" if a is None else "yes", "no" if b is None else "yes")
             return
-        yield from _same(where, "name", a.name, b.name)
-        yield from _same(where, "operator", a.op_identifier(), b.op_identifier())
-        yield from _same(where, "inputs", _names(a.inputs), _names(b.inputs))
-        yield from _same(where, "outputs", _names(a.outputs), _names(b.outputs))
-        yield from self._values(where, "types of outputs", a.outputs, b.outputs)
-        yield from _same(where, "attributes", list(a.attributes), list(b.attributes))
-        for name in a.attributes.keys() & b.attributes.keys():
-            yield from self._attributes(
-                f"{where} attribute {name}", a.attributes[name], b.attributes[name], pending
-            )
+        yield from _same(location, "name", a.name, b.name)
+        yield from _same(
+            location, "operator", operator_text(a.op_identifier()), operator_text(b.op_identifier())
+        )
+        yield from _same_lists(location, "inputs", _names(a.inputs), _names(b.inputs))
+        yield from _same_lists(location, "outputs", _names(a.outputs), _names(b.outputs))
+        yield from self._output_types(location, a, b)
+        yield from _same_items(location, "attributes", list(a.attributes), list(b.attributes))
+        for name in a.attributes:
+            if name in b.attributes:
+                yield from self._attributes(
+                    f"{location} attribute {name}", a.attributes[name], b.attributes[name], pending
+                )
 
     def _attributes(
-        self, where: str, a: ir.Attr, b: ir.Attr, pending: list[tuple[str, ir.Graph, ir.Graph]]
+        self, location: str, a: ir.Attr, b: ir.Attr, pending: list[tuple[str, ir.Graph, ir.Graph]]
     ) -> Iterator[Difference]:
         if a.type != b.type or a.ref_attr_name != b.ref_attr_name:
-            yield Difference(
-                where, "type", f"{a.type.name} {a.ref_attr_name}", f"{b.type.name} {b.ref_attr_name}"
-            )
+            yield Difference(location, "type", attribute_type_text(a), attribute_type_text(b))
             return
         kinds = ir.AttributeType
         if a.value is None or b.value is None:
-            yield from _same(where, "value", a.value, b.value)
+            yield from _same(location, "value", value_text(a.value), value_text(b.value))
         elif a.type in (kinds.TENSOR, kinds.TENSORS):
             many = a.type == kinds.TENSORS
-            for one, other in zip_longest(_items(a.value, many), _items(b.value, many)):
-                yield from self._tensors(where, one, other)
+            for tensor_a, tensor_b in zip_longest(_items(a.value, many), _items(b.value, many)):
+                yield from self._tensors(location, tensor_a, tensor_b)
         elif a.type in (kinds.GRAPH, kinds.GRAPHS):
             many = a.type == kinds.GRAPHS
-            one, other = _items(a.value, many), _items(b.value, many)
-            yield from _same(where, "bodies", len(one), len(other))
-            pending.extend((f"{where}: ", x, y) for x, y in zip(one, other, strict=False))
-        else:
-            yield from _same(where, "value", _plain(a.value), _plain(b.value))
+            graphs_a, graphs_b = _items(a.value, many), _items(b.value, many)
+            yield from _same(location, "subgraphs", len(graphs_a), len(graphs_b))
+            pending.extend(
+                (f"{location}: ", graph_a, graph_b)
+                for graph_a, graph_b in zip(graphs_a, graphs_b, strict=False)
+            )
+        elif _exact(a.value) != _exact(b.value):
+            yield Difference(location, "value", value_text(a.value), value_text(b.value))
 
-    def _tensors(self, where: str, a: Any, b: Any) -> Iterator[Difference]:
+    def _tensors(self, location: str, a: Any, b: Any) -> Iterator[Difference]:
         if a is None or b is None:
-            yield from _same(where, "value", a is not None, b is not None)
+            texts = ["missing" if tensor is None else "stored" for tensor in (a, b)]
+            yield from _same(location, "value", *texts)
             return
         same = True
-        for what, one, other in (("type", _type(a), _type(b)), ("shape", list(a.shape), list(b.shape))):
-            for difference in _same(where, what, str(one), str(other)):
+        types = element_type_text(a.dtype), element_type_text(b.dtype)
+        for what, text_a, text_b in (("type", *types), ("shape", shape_text(a.shape), shape_text(b.shape))):
+            for difference in _same(location, what, text_a, text_b):
                 same = False
                 yield difference
-        if same and (self._weights or not (_apart(a) or _apart(b))) and not _equal(a, b):
-            yield Difference(where, "bytes", f"{_nbytes(a):,} bytes", "others")
+        if same and (self._weights or not (is_weight(a) or is_weight(b))) and not equal_bytes(a, b):
+            yield Difference(location, "bytes", *bytes_texts(a, b))
 
     def _values(
-        self, where: str, what: str, a: Sequence[ir.Value | None], b: Sequence[ir.Value | None]
+        self,
+        location: str,
+        what: str,
+        a: Sequence[ir.Value | None],
+        b: Sequence[ir.Value | None],
+        text: Callable[[ir.Value | None], str],
     ) -> Iterator[Difference]:
         """Compare names, types and shapes. A renamed dimension is reported where it first occurs."""
         renamed: dict[str, str] = {}
         if len(a) == len(b) and all(
-            self._alike(one, other, renamed) for one, other in zip(a, b, strict=True)
+            self._alike(value_a, value_b, renamed) for value_a, value_b in zip(a, b, strict=True)
         ):
-            there, back = self._symbols
-            for one, other in renamed.items():
-                there[one], back[other] = other, one
-                yield from _same(f"dimension {one}", "name", one, other)
+            a_to_b, b_to_a = self._symbols
+            for name_a, name_b in renamed.items():
+                a_to_b[name_a], b_to_a[name_b] = name_b, name_a
+                yield from _same(f"dimension {name_a}", "name", name_a, name_b)
             return
-        yield Difference(where, what, _short(_told(a)), _short(_told(b)))
+        yield Difference(
+            location, what, *list_texts([text(value) for value in a], [text(value) for value in b])
+        )
+
+    def _output_types(self, location: str, a: ir.Node, b: ir.Node) -> Iterator[Difference]:
+        """Compare the types of the outputs of two nodes. Their names are compared elsewhere."""
+        what = "types of outputs"
+        if _names(a.outputs) == _names(b.outputs):
+            yield from self._values(location, what, a.outputs, b.outputs, type_text)
+        else:  # other values, whose dimensions need not correspond
+            types_a, types_b = (
+                [type_text(value) for value in a.outputs],
+                [type_text(value) for value in b.outputs],
+            )
+            yield from _same_lists(location, what, types_a, types_b)
 
     def _alike(self, a: ir.Value | None, b: ir.Value | None, renamed: dict[str, str]) -> bool:
         """Return whether declarations are equal up to dimension names; new pairs go to ``renamed``."""
@@ -239,9 +296,9 @@ class _Comparison:
             return a is b
         if a.name != b.name or str(a.type) != str(b.type) or (a.shape is None) != (b.shape is None):
             return False
-        one, other = list(a.shape or ()), list(b.shape or ())
-        return len(one) == len(other) and all(
-            self._sizes(x, y, renamed) for x, y in zip(one, other, strict=True)
+        shape_a, shape_b = list(a.shape or ()), list(b.shape or ())
+        return len(shape_a) == len(shape_b) and all(
+            self._sizes(x, y, renamed) for x, y in zip(shape_a, shape_b, strict=True)
         )
 
     def _sizes(self, a: Any, b: Any, renamed: dict[str, str]) -> bool:
@@ -249,30 +306,30 @@ class _Comparison:
             return bool(a == b)
         if a.value is None or b.value is None:
             return bool(a.value == b.value)
-        first, second = _NAMES.split(a.value), _NAMES.split(b.value)
-        return len(first) == len(second) and all(
-            self._names(x, y, renamed) if at % 2 else x == y
-            for at, (x, y) in enumerate(zip(first, second, strict=True))
+        parts_a, parts_b = _NAMES.split(a.value), _NAMES.split(b.value)
+        return len(parts_a) == len(parts_b) and all(
+            self._names(x, y, renamed) if index % 2 else x == y
+            for index, (x, y) in enumerate(zip(parts_a, parts_b, strict=True))
         )
 
     def _names(self, a: str, b: str, renamed: dict[str, str]) -> bool:
         """Return whether ``a`` can be renamed to ``b``: consistently, and without clashes."""
-        there, back = self._symbols
-        known = there.get(a, renamed.get(a))
-        if known is not None:
-            return known == b
-        if b in back or b in renamed.values():
+        a_to_b, b_to_a = self._symbols
+        current = a_to_b.get(a, renamed.get(a))
+        if current is not None:
+            return current == b
+        if b in b_to_a or b in renamed.values():
             return False
         renamed[a] = b
         return True
 
 
-def _plain(value: Any) -> Any:
+def _exact(value: Any) -> Any:
     """Represent floats by their bits: NaN equals itself, and -0.0 differs from 0.0."""
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_exact(item) for item in value]
     return value if isinstance(value, (int, str, bytes)) else str(value)
 
 
@@ -280,61 +337,23 @@ def _items(value: Any, many: bool) -> list[Any]:
     return list(value) if many else [value]
 
 
-def _type(tensor: Any) -> ir.DataType:
-    """Return the type of a tensor; undefined for numbers outside of ONNX."""
-    try:
-        return ir.DataType(tensor.dtype)
-    except ValueError:
-        return ir.DataType.UNDEFINED
-
-
-def _texts(tensor: Any) -> list[Any]:
-    """Return the strings of a tensor, even if their count does not match its shape."""
-    held = getattr(tensor, "string_data", None)
-    return list(held()) if held is not None else list(np.ravel(tensor.numpy()))
-
-
-def _nbytes(tensor: Any) -> int:
-    if _type(tensor) != ir.DataType.UNDEFINED:
-        return int(tensor.nbytes)
-    raw = getattr(tensor, "raw", None)
-    return len(raw.raw_data) if raw is not None else 0
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if _type(a) == ir.DataType.UNDEFINED:
-        # The type is unknown, so raw bytes are compared.
-        return bool(getattr(a, "raw", a) == getattr(b, "raw", b))
-    if a.dtype == ir.DataType.STRING:
-        return _texts(a) == _texts(b)
-    try:
-        one, other = memoryview(a.tobytes()), memoryview(b.tobytes())
-    except (AssertionError, ValueError, TypeError):
-        # The data do not fit the type or the shape.
-        return bool(getattr(a, "raw", a) == getattr(b, "raw", b))
-    return len(one) == len(other) and all(
-        one[at : at + _PIECE] == other[at : at + _PIECE] for at in range(0, len(one), _PIECE)
-    )
-
-
-def _same(where: str, what: str, a: Any, b: Any) -> Iterator[Difference]:
+def _same(location: str, what: str, a: Any, b: Any) -> Iterator[Difference]:
     if a != b:
-        yield Difference(where, what, _short(a), _short(b))
+        yield Difference(location, what, short(a), short(b))
 
 
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+def _same_lists(
+    location: str, what: str, a: Sequence[str | None], b: Sequence[str | None]
+) -> Iterator[Difference]:
+    if a != b:
+        yield Difference(location, what, *list_texts(a, b))
+
+
+def _same_items(location: str, what: str, a: Sequence[str], b: Sequence[str]) -> Iterator[Difference]:
+    """Compare two lists of which only the items that differ are of interest."""
+    if a != b:
+        yield Difference(location, what, *only_texts(a, b))
 
 
 def _names(values: Sequence[ir.Value | None]) -> list[str | None]:
     return [value.name if value is not None else None for value in values]
-
-
-def _told(values: Sequence[ir.Value | None]) -> str:
-    return ", ".join("" if one is None else f"{one.name}: {one.type} {one.shape}" for one in values)
-
-
-def _apart(tensor: Any) -> bool:
-    """Return whether a tensor is skipped when weights are not compared."""
-    return isinstance(tensor, ir.ExternalTensor) or _nbytes(tensor) >= _LARGE

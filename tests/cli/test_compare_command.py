@@ -93,7 +93,7 @@ def test_a_renamed_dimension_is_one_line(tmp_path):
     assert code == 1
     assert out.splitlines() == [
         "The graphs differ (1 difference listed):",
-        "  dimension batch: name: batch | N",
+        "  dimension batch: name: batch → N",
     ]
 
 

@@ -107,6 +107,71 @@ def test_each_difference_is_named(what):
     assert all(str(difference) for difference in found)
 
 
+def texts(a, b):
+    return [str(difference) for difference in same_topology(a, b)]
+
+
+def test_operators_and_lists_are_written_as_a_reader_would():
+    a, b = branches(), branches()
+    b.graph.node[1].op_type, b.graph.node[1].domain = "Gelu", "com.microsoft"
+    b.graph.node[1].ClearField("attribute")
+    b.graph.node[1].input.append("x")
+    b.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    assert texts(a, b) == [
+        "model: operator versions: – → com.microsoft 1",
+        "node 1 (elu): operator: Elu → com.microsoft.Gelu",
+        "node 1 (elu): inputs: z → z, x",
+        "node 1 (elu): attributes: alpha → –",
+    ]
+    b = branches()
+    b.functions.pop()
+    assert texts(a, b) == ["model: functions: own.F → –"]
+
+
+def test_values_and_types_are_written_as_a_reader_would():
+    a, b = branches(), branches()
+    a.graph.node[1].attribute[0].f, b.graph.node[1].attribute[0].f = 0.1, -0.0
+    b.graph.value_info.append(helper.make_tensor_value_info("z", TensorProto.FLOAT, [1, "n"]))
+    b.graph.input[1].CopyFrom(helper.make_tensor_value_info("c", TensorProto.BOOL, [2]))
+    b.graph.node[0].attribute[0].g.initializer[0].raw_data = np.array([9.5], np.float32).tobytes()
+    assert texts(a, b) == [
+        "input 1: declaration: c: bool scalar → c: bool 2",
+        "node 0 (choose): types of outputs: unknown → float32 1×n",
+        "node 1 (elu) attribute alpha: value: 0.1 → -0.0",
+        "node 0 (choose) attribute else_branch: initializer wb: bytes: 2.0 → 9.5",
+    ]
+
+
+def test_long_lists_begin_with_the_first_name_that_differs():
+    def concat(*names):
+        node = helper.make_node("Concat", list(names), ["y"], "join", axis=0)
+        inputs = [helper.make_tensor_value_info(name, 1, [1]) for name in sorted(names)]
+        weights = [numpy_helper.from_array(np.ones(1, np.float32), name) for name in sorted(names)]
+        graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info("y", 1, None)], weights)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+
+    names = [f"a_rather_long_name_{number}" for number in range(8)]
+    swapped = [*names[:6], names[7], names[6]]
+    assert texts(concat(*names), concat(*swapped)) == [
+        "node 0 (join): inputs: …, a_rather_long_name_6, a_rather_long_name_7"
+        " → …, a_rather_long_name_7, a_rather_long_name_6"
+    ]
+    renamed = concat(*(f"b{number}" for number in range(8)))
+    (initializers,) = [d for d in same_topology(concat(*names), renamed) if d.what == "initializers"]
+    assert initializers.a.startswith("8 not in the other model: a_rather_long_name_0, a_rather")
+    assert initializers.b == "b0, b1, b2, b3, b4, b5, b6, b7"
+
+
+def test_differences_come_in_the_order_of_the_file():
+    other = onnx.load(MODEL)
+    for tensor in other.graph.initializer:
+        tensor.raw_data = bytes(len(tensor.raw_data))
+    order = [f"initializer {tensor.name}" for tensor in other.graph.initializer]
+    listed = [difference.where for difference in same_topology(MODEL, other)]
+    assert listed == [where for where in order if where in listed]
+    assert len(listed) > 10
+
+
 def test_a_difference_inside_a_function():
     other = branches()
     other.functions[0].node[0].op_type = "Sigmoid"
@@ -182,7 +247,7 @@ def declared(*names, weight=1.0):
 def test_a_renamed_dimension_is_one_difference():
     assert same_topology(declared("batch", "seq"), declared("batch", "seq")) == []
     (one,) = same_topology(declared("batch", "seq"), declared("N", "seq"))
-    assert str(one) == "dimension batch: name: batch | N"
+    assert str(one) == "dimension batch: name: batch → N"
     assert len(same_topology(declared("batch", "seq"), declared("N", "L"))) == 2
 
 
