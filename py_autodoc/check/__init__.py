@@ -2,7 +2,7 @@
 
     from py_autodoc.check import Policy, check
 
-    found = check("model.onnx", Policy(limits=PolicyLimits(macs="1G"), require=["opset>=17"]))
+    result = check("model.onnx", Policy(limits=PolicyLimits(macs="1G"), require=["opset>=17"]))
 
 ``policy`` defines the requirements, ``rules`` evaluate them on an analysis, ``formats`` write the outcomes.
 """

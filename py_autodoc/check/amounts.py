@@ -15,36 +15,36 @@ _PERCENT = re.compile(r"\+?([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%")
 Amount = str | int | float
 
 
-def amount(given: Amount, where: str) -> float:
+def amount(text: Amount, option: str) -> float:
     """Parse a count or a size in bytes: ``100M``, ``2GB``, ``1GiB``, ``1e9``. Raises: OptionError."""
-    value = query_number(_text(given).replace(" ", ""))
-    if isnan(value):
-        raise _bad(given, where, "100M, 2GB, 512MiB or 1e9")
-    return value
+    number = query_number(_text(text).replace(" ", ""))
+    if isnan(number):
+        raise _unreadable(text, option, "100M, 2GB, 512MiB or 1e9")
+    return number
 
 
-def milliseconds(given: Amount, where: str) -> float:
+def milliseconds(text: Amount, option: str) -> float:
     """Parse a time: ``10ms``, ``0.5s``, ``250us``; a bare number is in milliseconds. Raises: OptionError."""
-    match = _TIME.fullmatch(_text(given))
-    value = query_number(match[1]) if match and not match[1][-1:].isalpha() else float("nan")
-    if match is None or isnan(value):
-        raise _bad(given, where, "10ms, 0.5s or 250us")
-    return value * _TIMES[(match[2] or "").lower()]
+    match = _TIME.fullmatch(_text(text))
+    number = query_number(match[1]) if match and not match[1][-1:].isalpha() else float("nan")
+    if match is None or isnan(number):
+        raise _unreadable(text, option, "10ms, 0.5s or 250us")
+    return number * _TIMES[(match[2] or "").lower()]
 
 
-def tolerance(given: Amount, where: str) -> float:
+def tolerance(text: Amount, option: str) -> float:
     """Parse a growth in percent: ``5%``. Raises: OptionError."""
-    match = _PERCENT.fullmatch(_text(given))
+    match = _PERCENT.fullmatch(_text(text))
     if match is None:
-        raise _bad(given, where, "5% or 0.5%")
+        raise _unreadable(text, option, "5% or 0.5%")
     return float(match[1])
 
 
-def _text(given: Amount) -> str:
-    return "" if isinstance(given, bool) else str(given).strip()
+def _text(value: Amount) -> str:
+    return "" if isinstance(value, bool) else str(value).strip()
 
 
-def _bad(given: Amount, where: str, example: str) -> OptionError:
+def _unreadable(value: Amount, option: str, example: str) -> OptionError:
     return OptionError(
-        "bad-amount", f"{where}: cannot read {str(given)[:40]!r}.", f"Pass a value such as {example}."
+        "bad-amount", f"{option}: cannot read {str(value)[:40]!r}.", f"Pass a value such as {example}."
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from py_autodoc import units
-from py_autodoc.compare.measures import MEASURES, Number, lower_bounds, measured
+from py_autodoc.compare.measures import MEASURES, Number, lower_bounds, metric_values
 from py_autodoc.report.builders.hardware_section import hardware_estimates
 from py_autodoc.report.builders.runnable_section import runnable
 from py_autodoc.report.document.report import Report
@@ -15,7 +15,7 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.units import plural
 
-LABELS = {one.id: one.label for one in MEASURES} | {"latency": "Estimated latency"}
+LABELS = {measure.id: measure.label for measure in MEASURES} | {"latency": "Estimated latency"}
 BY_SIZES = ("macs", "flops", "peak", "latency")
 """Figures that depend on the dimensions."""
 
@@ -35,39 +35,39 @@ class CheckedFigure:
 Figures = dict[str, CheckedFigure]
 
 
-def written(id: str, value: Number) -> str:
+def figure_text(id: str, value: Number) -> str:
     """Return a value formatted for display."""
-    return writer(id)(value)
+    return figure_formatter(id)(value)
 
 
-def writer(id: str) -> Callable[[float | None], str]:
+def figure_formatter(id: str) -> Callable[[float | None], str]:
     """Return the formatting function of a figure."""
     if id == "latency":
         return lambda value: units.seconds(None if value is None else value / 1e3)
-    return next(one.write for one in MEASURES if one.id == id)
+    return next(measure.write for measure in MEASURES if measure.id == id)
 
 
 def figures(analysis: Analysis) -> Figures:
     """Return all figures of an analysed model; ``latency`` only if a device was chosen."""
-    read, why = measured(analysis), unknown_costs(analysis)
-    found = {
-        name: CheckedFigure(value, reason="" if value is not None else why) for name, value in read.items()
+    values, why = metric_values(analysis), unknown_costs(analysis)
+    figures = {
+        name: CheckedFigure(value, reason="" if value is not None else why) for name, value in values.items()
     }
     for name, least in lower_bounds(analysis).items():
-        found[name] = CheckedFigure(
+        figures[name] = CheckedFigure(
             None, least, shorten_middle(analysis.params.reason) if name == "params" else why
         )
-    if read["weights"] is None:
-        found["weights"] = CheckedFigure(None, reason="the size of a constant is unknown")
-    if read["peak"] is None:
+    if values["weights"] is None:
+        figures["weights"] = CheckedFigure(None, reason="the size of a constant is unknown")
+    if values["peak"] is None:
         peak = analysis.peak
-        found["peak"] = CheckedFigure(
+        figures["peak"] = CheckedFigure(
             None, reason=shorten_middle(peak.reason if peak else "the memory stage failed") or why
         )
     estimate = hardware_estimates(analysis)
     if estimate is not None:
-        found["latency"] = _latency(estimate)
-    return found
+        figures["latency"] = _latency(estimate)
+    return figures
 
 
 def unknown_costs(analysis: Analysis) -> str:
@@ -77,14 +77,14 @@ def unknown_costs(analysis: Analysis) -> str:
         return f"the model cannot run: {verdict.reason}"
     free = [shorten_middle(symbol.name, 40) for symbol in analysis.dims.symbols if symbol.value is None]
     if free:
-        return f"dimensions have no value: {_some(free)}"
+        return f"dimensions have no value: {_first_names(free)}"
     total = analysis.totals
     if total.unknown_ops:
         names = [
             shorten_middle(name, 60)
             for name in sorted(total.unknown_ops, key=lambda n: -total.unknown_ops[n])
         ]
-        return f"{plural(sum(total.unknown_ops.values()), 'node')} without a cost rule: {_some(names)}"
+        return f"{plural(sum(total.unknown_ops.values()), 'node')} without a cost rule: {_first_names(names)}"
     count = total.nodes_total - total.nodes_known
     if not count:
         return ""
@@ -92,7 +92,7 @@ def unknown_costs(analysis: Analysis) -> str:
     return f"{plural(count, 'node')} of unknown cost" + (f": {shorten_middle(first)}" if first else "")
 
 
-def reported(report: Report) -> Figures:
+def report_figures(report: Report) -> Figures:
     """Return the figures of a report."""
     numbers, cover, file = report.metrics, report.coverage, report.model
     first = max(cover.reasons, key=lambda reason: cover.reasons[reason], default="")
@@ -100,28 +100,28 @@ def reported(report: Report) -> Figures:
         report.runnable.reason if report.runnable.verdict == "no" else first or "its report does not know it"
     )
     mac_share = 1.0 if cover.macs is None else cover.macs
-    found = {
+    figures = {
         "size": CheckedFigure(file.file_bytes + file.external_bytes),
-        "params": _known(numbers.total_params, numbers.params_reason or why),
-        "weights": _known(numbers.weight_bytes, why),
-        "macs": _partly(numbers.total_macs, mac_share >= 1 and not cover.unknown_ops, why),
-        "flops": _partly(numbers.total_flops, cover.nodes_known == cover.nodes_total, why),
-        "peak": _known(numbers.peak_activation_bytes, numbers.peak_reason or why),
+        "params": _exact(numbers.total_params, numbers.params_reason or why),
+        "weights": _exact(numbers.weight_bytes, why),
+        "macs": _maybe_partial(numbers.total_macs, mac_share >= 1 and not cover.unknown_ops, why),
+        "flops": _maybe_partial(numbers.total_flops, cover.nodes_known == cover.nodes_total, why),
+        "peak": _exact(numbers.peak_activation_bytes, numbers.peak_reason or why),
         "nodes": CheckedFigure(report.graph.num_nodes),
     }
     if report.hardware_estimates is not None:
-        found["latency"] = _latency(report.hardware_estimates)
-    return found
+        figures["latency"] = _latency(report.hardware_estimates)
+    return figures
 
 
-def _known(value: Number, why: str) -> CheckedFigure:
+def _exact(value: Number, why: str) -> CheckedFigure:
     return CheckedFigure(value, reason="" if value is not None else shorten_middle(why))
 
 
-def _partly(value: Number, whole: bool, why: str) -> CheckedFigure:
+def _maybe_partial(value: Number, is_complete: bool, why: str) -> CheckedFigure:
     return (
         CheckedFigure(value)
-        if whole and value is not None
+        if is_complete and value is not None
         else CheckedFigure(None, value, shorten_middle(why))
     )
 
@@ -135,6 +135,6 @@ def _latency(estimate: HardwareEstimates) -> CheckedFigure:
     )
 
 
-def _some(names: list[str], most: int = 3) -> str:
+def _first_names(names: list[str], most: int = 3) -> str:
     more = [f"{len(names) - most:,} more"] if len(names) > most else []
     return ", ".join([*names[:most], *more])

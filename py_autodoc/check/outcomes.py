@@ -82,7 +82,7 @@ class CheckResult:
     @property
     def passes(self) -> bool:
         """True when all rules pass."""
-        return self.fault is None and all(one.passes for one in self.outcomes)
+        return self.fault is None and all(outcome.passes for outcome in self.outcomes)
 
     @property
     def exit_status(self) -> int:
@@ -93,23 +93,23 @@ class CheckResult:
 
     def of(self, *statuses: Status) -> list[CheckOutcome]:
         """Return the outcomes with one of these statuses."""
-        return [one for one in self.outcomes if one.status in statuses]
+        return [outcome for outcome in self.outcomes if outcome.status in statuses]
 
 
 def nodes_of(model: Model, ids: Iterable[int]) -> tuple[OutcomeNode, ...]:
     """Return the first nodes of a list, for an outcome."""
-    found: list[OutcomeNode] = []
+    nodes: list[OutcomeNode] = []
     for id in ids:
-        if len(found) == MAX_NODES:
+        if len(nodes) == MAX_NODES:
             break
         if 0 <= id < len(model.nodes):
             node = model.nodes[id]
-            found.append(OutcomeNode(id, node_label(node), shorten_middle(node.op_type)))
-    return tuple(found)
+            nodes.append(OutcomeNode(id, node_label(node), shorten_middle(node.op_type)))
+    return tuple(nodes)
 
 
 def named(nodes: Sequence[OutcomeNode], count: int, most: int = 5) -> str:
     """Return ``a, b and 3 more``; empty without nodes."""
-    names = [shorten_middle(one.name, 80) for one in nodes[:most]]
+    names = [shorten_middle(node.name, 80) for node in nodes[:most]]
     more = [f"{count - len(names):,} more"] if count > len(names) else []
     return " and ".join([", ".join(names), *more]) if names else ""

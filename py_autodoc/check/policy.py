@@ -135,8 +135,8 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
 
     Raises: PathError, OptionError, RequirementError.
     """
-    shown = os.path.basename(os.fsdecode(path))
-    policy = policy_from(read_file(path, "policy file"), shown)
+    file_name = os.path.basename(os.fsdecode(path))
+    policy = policy_from(read_file(path, "policy file"), file_name)
     folder = os.path.dirname(os.fsdecode(path))
     if not folder:
         return policy
@@ -146,17 +146,17 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
     baseline = policy.baseline
     if baseline is not None:
         baseline = msgspec.structs.replace(baseline, file=os.path.join(folder, baseline.file))
-    models = [os.path.join(folder, one) for one in policy.models]
+    models = [os.path.join(folder, pattern) for pattern in policy.models]
     return msgspec.structs.replace(policy, models=models, baseline=baseline, hardware=hardware)
 
 
-def policy_from(data: Mapping[str, Any], shown: str) -> Policy:
+def policy_from(data: Mapping[str, Any], file_name: str) -> Policy:
     """Parse the content of a policy file. Raises: OptionError with the position."""
     try:
         return msgspec.convert(data, Policy)
     except msgspec.ValidationError as fault:
         hint = f"Names there: {', '.join(_names(str(fault)))}." if "unknown field" in str(fault) else ""
-        raise OptionError("bad-policy", f"{shown}: {str(fault)[:200]}.", hint) from None
+        raise OptionError("bad-policy", f"{file_name}: {str(fault)[:200]}.", hint) from None
 
 
 _TABLES: Mapping[str, type[msgspec.Struct]] = {
@@ -166,5 +166,5 @@ _TABLES: Mapping[str, type[msgspec.Struct]] = {
 
 
 def _names(fault: str) -> Sequence[str]:
-    table = next((table for place, table in _TABLES.items() if f"`{place}`" in fault), Policy)
+    table = next((table for position, table in _TABLES.items() if f"`{position}`" in fault), Policy)
     return [field.encode_name for field in msgspec.structs.fields(table)]

@@ -18,10 +18,10 @@ from py_autodoc.check.policy import Policy
 from py_autodoc.check.rules.baseline import (
     Baseline,
     BaselineTests,
+    baseline_of_analysis,
+    baseline_of_report,
     baseline_rules,
     baseline_tests,
-    of_analysis,
-    of_report,
 )
 from py_autodoc.check.rules.findings import finding_rule
 from py_autodoc.check.rules.limits import limit_rules
@@ -72,8 +72,8 @@ def plan(policy: Policy) -> CheckPlan:
     if policy.findings.fail_on is not None:
         rules.append(finding_rule(policy.findings.fail_on, policy.findings.ignore))
     rules += [requirement_rule(text, hardware) for text in policy.require]
-    for one in policy.where:
-        rules += where_rules(one, tuple(policy.findings.ignore))
+    for nodes_policy in policy.where:
+        rules += where_rules(nodes_policy, tuple(policy.findings.ignore))
     choose_device(
         hardware or None, policy.precision, policy.runtime
     )  # invalid options are invalid for every model
@@ -95,7 +95,7 @@ def plan(policy: Policy) -> CheckPlan:
         precision=policy.precision,
         runtime=policy.runtime,
     )
-    return CheckPlan(options, (_runs, *rules), policy.unknown == "warn", tests)
+    return CheckPlan(options, (_analysis_outcomes, *rules), policy.unknown == "warn", tests)
 
 
 def read_baseline(path: str, analyse: Analyse) -> Baseline:
@@ -104,24 +104,24 @@ def read_baseline(path: str, analyse: Analyse) -> Baseline:
     Raises: InputError.
     """
     if not path.lower().endswith(".json"):
-        return of_analysis(analyse(path))
-    shown = os.path.basename(path)
+        return baseline_of_analysis(analyse(path))
+    file_name = os.path.basename(path)
     try:
         if not os.path.isfile(path):
             what = "is not a regular file" if os.path.exists(path) else "no such file"
-            raise PathError("path-missing", f"{shown}: {what}.", "Check the path of the baseline.")
+            raise PathError("path-missing", f"{file_name}: {what}.", "Check the path of the baseline.")
         if os.path.getsize(path) > MAX_REPORT_BYTES:
-            raise OptionError("bad-baseline", f"{shown} is too large for a report (limit: 1 GiB).")
+            raise OptionError("bad-baseline", f"{file_name} is too large for a report (limit: 1 GiB).")
         data = Path(path).read_bytes()
         check_json(data, _REPORT)
-        return of_report(Report.from_json(data), shown)
+        return baseline_of_report(Report.from_json(data), file_name)
     except OSError as fault:
-        raise PathError("path-unreadable", f"Cannot read {shown}: {fault.strerror or fault}.") from None
+        raise PathError("path-unreadable", f"Cannot read {file_name}: {fault.strerror or fault}.") from None
     except TooMuch as fault:
-        raise OptionError("bad-baseline", f"{shown} is not a report: it {fault}.") from None
+        raise OptionError("bad-baseline", f"{file_name} is not a report: it {fault}.") from None
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as fault:
         raise OptionError(
-            "bad-baseline", f"{shown} is not a report: {str(fault)[:200]}.",
+            "bad-baseline", f"{file_name} is not a report: {str(fault)[:200]}.",
             "Create one with `onnx-autodoc analyze MODEL --out-json REPORT.json`.",
         ) from None  # fmt: skip
 
@@ -133,8 +133,10 @@ def checked(file: str, plan: CheckPlan, analyse: Analyse) -> CheckResult:
     """
     try:
         subject = CheckSubject(analyse(file))
-        found = [one for rule in plan.rules for one in rule(subject)]
-        return CheckResult(file, tuple(_warned(one) if plan.warn else one for one in found))
+        outcomes = [outcome for rule in plan.rules for outcome in rule(subject)]
+        return CheckResult(
+            file, tuple(_as_warning(outcome) if plan.warn else outcome for outcome in outcomes)
+        )
     except OutputError:
         raise
     except AutodocError as fault:
@@ -143,8 +145,8 @@ def checked(file: str, plan: CheckPlan, analyse: Analyse) -> CheckResult:
         return CheckResult(file, fault=Fault("memory", "The analysis ran out of memory.", exit_status=2))
     except Exception as fault:  # noqa: BLE001 - a fault of this program, reported as one: the others are still checked
         _log.debug("Checking %s failed.", file, exc_info=True)
-        told = shorten_middle(f"{type(fault).__name__}: {fault}", 200)
-        return CheckResult(file, fault=Fault("internal-error", f"The check failed: {told}", exit_status=2))
+        error = shorten_middle(f"{type(fault).__name__}: {fault}", 200)
+        return CheckResult(file, fault=Fault("internal-error", f"The check failed: {error}", exit_status=2))
 
 
 def check(source: Any, policy: Policy) -> CheckResult:
@@ -152,31 +154,33 @@ def check(source: Any, policy: Policy) -> CheckResult:
 
     Raises: OptionError: the policy is invalid. A model that cannot be read is a ``fault`` of the result.
     """
-    made = plan(policy)
+    validated = plan(policy)
     if policy.baseline is not None:
-        made = made.with_baseline(
-            read_baseline(policy.baseline.file, lambda path: run_analysis(path, made.options))
+        validated = validated.with_baseline(
+            read_baseline(policy.baseline.file, lambda path: run_analysis(path, validated.options))
         )
     file = os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else "model"
-    return checked(file, made, lambda _: run_analysis(source, made.options))
+    return checked(file, validated, lambda _: run_analysis(source, validated.options))
 
 
-def _runs(subject: CheckSubject) -> list[CheckOutcome]:
+def _analysis_outcomes(subject: CheckSubject) -> list[CheckOutcome]:
     """Return outcomes for any model: fails if it cannot run, unknown if its analysis is incomplete."""
     analysis = subject.analysis
     if analysis.contradiction is not None:
         message = f"{unknown_costs(analysis).capitalize()}."
         return [CheckOutcome("runnable", "The model can run", Status.FAILED, message)]
     if analysis.partial:
-        stages = [one.message for one in analysis.diagnostics if one.code == "analysis-failed"]
+        stages = [
+            diagnostic.message for diagnostic in analysis.diagnostics if diagnostic.code == "analysis-failed"
+        ]
         return [CheckOutcome("analysis", "The analysis is complete", Status.UNKNOWN, " ".join(stages))]
     return []
 
 
-def _warned(one: CheckOutcome) -> CheckOutcome:
-    return replace(one, status=Status.WARNING) if one.status is Status.UNKNOWN else one
+def _as_warning(outcome: CheckOutcome) -> CheckOutcome:
+    return replace(outcome, status=Status.WARNING) if outcome.status is Status.UNKNOWN else outcome
 
 
-def worst(found: Sequence[CheckResult]) -> int:
+def highest_status(results: Sequence[CheckResult]) -> int:
     """Return the exit status of a run: the highest of all models."""
-    return max((one.exit_status for one in found), default=0)
+    return max((result.exit_status for result in results), default=0)

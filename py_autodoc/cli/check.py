@@ -101,7 +101,7 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
     written, 5 a model does not pass. Several models: the highest status.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
-    from py_autodoc.check.run import plan, read_baseline, worst
+    from py_autodoc.check.run import highest_status, plan, read_baseline
     from py_autodoc.cli.checking import Analyser, given_policy, models_of
     from py_autodoc.render.output_target import targets
 
@@ -123,7 +123,7 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
     analyse.warn_unused()
     _write(results, outputs)
     _annotate(results, outputs, options["annotations"])
-    return worst(results)
+    return highest_status(results)
 
 
 def _checked(

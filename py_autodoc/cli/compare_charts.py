@@ -49,10 +49,10 @@ class Charts:
             return
         from py_autodoc.compare.impact import impact, precisions
         from py_autodoc.compare.sections import model_names
-        from py_autodoc.compare.tradeoff import labelled, tradeoffs
+        from py_autodoc.compare.tradeoff import tradeoffs, variant_labels
         from py_autodoc.render.plots import scatters
 
-        names = labelled(model_names(analyses), precisions(analyses))
+        names = variant_labels(model_names(analyses), precisions(analyses))
         plots = tradeoffs(impact(analyses, evaluations), names)
         if not plots:
             stderr.warning(

@@ -11,14 +11,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from py_autodoc.compare.boundary import hand_over
+from py_autodoc.compare.boundary import pair_boundary_nodes
 from py_autodoc.compare.changes import Change, ComparedSide, Detail, bits, changes
 from py_autodoc.compare.interface import interface
 from py_autodoc.compare.meaning import PRODUCTS
 from py_autodoc.compare.merge import groups
-from py_autodoc.compare.pairing import pair
+from py_autodoc.compare.pairing import pair_units
 from py_autodoc.compare.units import ContractedGraph, contract
-from py_autodoc.compare.wiring import ends, rewired
+from py_autodoc.compare.wiring import changed_inputs, changed_output_sources
 from py_autodoc.graph.ir.gc_pause import gc_paused
 from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.report.builders.node_numbers import per_inference
@@ -27,7 +27,8 @@ from py_autodoc.report.pipeline.analysis import Analysis
 SAME = 0.98
 """Score from which two models have the same architecture."""
 SIMILAR = 0.5
-_WIDENED = 0.9
+_SIMILAR_PAIRED = 0.9
+"""Share of paired core operators from which two models are similar, whatever their dimensions."""
 
 
 class AlignmentVerdict(str, Enum):
@@ -82,17 +83,17 @@ class Alignment:
     def same(self) -> bool:
         """True if no difference was found."""
         return not (
-            self.only_left or self.only_right or self.interface or any(one.details for one in self.pairs)
+            self.only_left or self.only_right or self.interface or any(pair.details for pair in self.pairs)
         )
 
     def columns(self) -> tuple[list[int], list[int], list[int]]:
         """Per node of the left and the right model: its pair, or -1. Per pair: the bits of its changes."""
-        found = tuple([-1] * len(side.model.nodes) for side in self.sides)
-        for number, one in enumerate(self.pairs):
-            for column, nodes in zip(found, (one.left, one.right), strict=True):
+        columns = tuple([-1] * len(side.model.nodes) for side in self.sides)
+        for number, pair in enumerate(self.pairs):
+            for column, nodes in zip(columns, (pair.left, pair.right), strict=True):
                 for node in nodes:
                     column[node] = number
-        return found[0], found[1], [int(one.changes) for one in self.pairs]
+        return columns[0], columns[1], [int(pair.changes) for pair in self.pairs]
 
 
 def align(
@@ -114,108 +115,116 @@ def _align(
     right: Analysis,
     contents: tuple[dict[int, Hashable], dict[int, Hashable]] | None,
 ) -> Alignment:
-    graphs = tuple(contract(one.model, one.types) for one in (left, right))
+    graphs = tuple(contract(analysis.model, analysis.types) for analysis in (left, right))
     sides = ComparedSide(left, graphs[0]), ComparedSide(right, graphs[1])
     keys = None
     if contents is not None:
-        keys = _contents(graphs[0], contents[0]), _contents(graphs[1], contents[1])
-    to = pair(
+        keys = _content_keys(graphs[0], contents[0]), _content_keys(graphs[1], contents[1])
+    to_right = pair_units(
         graphs[0],
         graphs[1],
-        (_exact(sides[0]), _exact(sides[1])),
+        (_exact_keys(sides[0]), _exact_keys(sides[1])),
         (_names(sides[0]), _names(sides[1])),
-        (_weights(sides[0]), _weights(sides[1])),
+        (_weight_names(sides[0]), _weight_names(sides[1])),
         keys,
     )
-    handed = hand_over(sides, to)
-    wires = rewired(sides, to)
-    made = [_pair(sides, group, handed, wires) for group in groups(sides, to)]
-    made += [Pair((a,), (b,), sides[0].node(a).op_type, ()) for a, b in handed]
-    made.sort(key=lambda one: one.left)
-    taken = [{n for one in made for n in (one.left, one.right)[side]} for side in (0, 1)]
+    boundary_pairs = pair_boundary_nodes(sides, to_right)
+    input_changes = changed_inputs(sides, to_right)
+    pairs = [_pair(sides, group, boundary_pairs, input_changes) for group in groups(sides, to_right)]
+    pairs += [Pair((a,), (b,), sides[0].node(a).op_type, ()) for a, b in boundary_pairs]
+    pairs.sort(key=lambda pair: pair.left)
+    matched_nodes = [{n for pair in pairs for n in (pair.left, pair.right)[side]} for side in (0, 1)]
     only = [
-        tuple(n for n, owners in enumerate(graph.owner) if owners and n not in found)
-        for graph, found in zip(graphs, taken, strict=True)
+        tuple(n for n, owners in enumerate(graph.owner) if owners and n not in matched)
+        for graph, matched in zip(graphs, matched_nodes, strict=True)
     ]
-    score, nodes = _scores(sides, to)
-    lone = _products(graphs[0], to), _products(graphs[1], _back(to, len(graphs[1].units)))
+    score, nodes = _scores(sides, to_right)
+    to_left = _inverse(to_right, len(graphs[1].units))
+    unmatched_products = _unmatched_products(graphs[0], to_right), _unmatched_products(graphs[1], to_left)
     return Alignment(
         sides=sides,
-        pairs=tuple(made),
+        pairs=tuple(pairs),
         only_left=only[0],
         only_right=only[1],
         units=(len(graphs[0].units), len(graphs[1].units)),
-        matched=sum(other >= 0 for other in to),
+        matched=sum(counterpart >= 0 for counterpart in to_right),
         score_macs=score,
         score_nodes=nodes,
-        verdict=_verdict(nodes if score is None else score, any(lone) or bool(wires), _paired(graphs, to)),
-        products_only=lone,
-        interface=(*interface(*sides), *ends(sides, to)),
+        verdict=_verdict(
+            nodes if score is None else score,
+            any(unmatched_products) or bool(input_changes),
+            _paired_share(graphs, to_right),
+        ),
+        products_only=unmatched_products,
+        interface=(*interface(*sides), *changed_output_sources(sides, to_right)),
     )
 
 
 def _pair(
     sides: tuple[ComparedSide, ComparedSide],
     group: tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[int, ...]],
-    handed: Sequence[tuple[int, int]],
-    wires: Mapping[int, Detail],
+    boundary_pairs: Sequence[tuple[int, int]],
+    input_changes: Mapping[int, Detail],
 ) -> Pair:
     """Build a pair from one or, for fused nodes, several core operators."""
-    joined, left, right = group
-    away = {a for a, _ in handed}, {b for _, b in handed}
+    unit_pairs, left, right = group
+    boundary_nodes = {a for a, _ in boundary_pairs}, {b for _, b in boundary_pairs}
     details: list[Detail] = []
     units = sides[0].graph.units, sides[1].graph.units
-    for one, other in joined:
-        details += changes(sides[0], units[0][one], sides[1], units[1][other])
-        if one in wires:
-            details.append(wires[one])
-    if len(joined) > 1:
-        details = _summed(sides, joined, details)
-    cores = dict.fromkeys(units[0][one].core for one, _ in joined)
+    for left_unit, right_unit in unit_pairs:
+        details += changes(sides[0], units[0][left_unit], sides[1], units[1][right_unit])
+        if left_unit in input_changes:
+            details.append(input_changes[left_unit])
+    if len(unit_pairs) > 1:
+        details = _merge_details(sides, unit_pairs, details)
+    cores = dict.fromkeys(units[0][left_unit].core for left_unit, _ in unit_pairs)
     return Pair(
-        tuple(n for n in left if n not in away[0]),
-        tuple(n for n in right if n not in away[1]),
+        tuple(n for n in left if n not in boundary_nodes[0]),
+        tuple(n for n in right if n not in boundary_nodes[1]),
         " + ".join(cores),
         tuple(details),
-        joined,
+        unit_pairs,
     )
 
 
-def _summed(
-    sides: tuple[ComparedSide, ComparedSide], joined: tuple[tuple[int, int], ...], details: list[Detail]
+def _merge_details(
+    sides: tuple[ComparedSide, ComparedSide], unit_pairs: tuple[tuple[int, int], ...], details: list[Detail]
 ) -> list[Detail]:
     """Collect the changes of a fused node: the fusion itself once, the others unchanged."""
     work: list[list[str]] = []
-    for side, at in zip(sides, (0, 1), strict=True):
-        nodes = dict.fromkeys(
-            n for pair in joined for n in side.graph.units[pair[at]].nodes[: side.graph.units[pair[at]].work]
-        )
+    for index, side in enumerate(sides):
+        units = [side.graph.units[pair[index]] for pair in unit_pairs]
+        nodes = dict.fromkeys(n for unit in units for n in unit.nodes[: unit.work])
         work.append([side.node(n).op_type for n in nodes])
-    rest = [one for one in dict.fromkeys(details) if not (one.kind is Change.FUSED and one.what == "nodes")]
+    merged = [
+        detail
+        for detail in dict.fromkeys(details)
+        if not (detail.kind is Change.FUSED and detail.what == "nodes")
+    ]
     if work[0] != work[1]:
-        rest.append(Detail(Change.FUSED, "nodes", " + ".join(work[0]), " + ".join(work[1])))
-    return rest
+        merged.append(Detail(Change.FUSED, "nodes", " + ".join(work[0]), " + ".join(work[1])))
+    return merged
 
 
-def _exact(side: ComparedSide) -> list[Hashable]:
+def _exact_keys(side: ComparedSide) -> list[Hashable]:
     """Return, per unit, everything that may differ between formats of one model."""
-    found: list[Hashable] = []
-    places: dict[int, int] = {}
-    for place, tensor in enumerate(side.model.graphs[0].outputs):
-        maker = side.model.tensors[tensor].producer
-        for owner in side.graph.owner[maker] if maker >= 0 else ():
-            places.setdefault(owner, place)
-    for at, unit in enumerate(side.graph.units):
+    keys: list[Hashable] = []
+    output_positions: dict[int, int] = {}
+    for position, tensor in enumerate(side.model.graphs[0].outputs):
+        producer = side.model.tensors[tensor].producer
+        for owner in side.graph.owner[producer] if producer >= 0 else ():
+            output_positions.setdefault(owner, position)
+    for index, unit in enumerate(side.graph.units):
         node = side.node(unit.node)
         shape = side.shape(unit)
-        key = tuple(sorted((name, str(value)) for name, value in node.attributes.items() if _short(value)))
+        key = tuple(sorted((name, str(value)) for name, value in node.attributes.items() if _is_short(value)))
         moved = tuple(sorted([side.node(number).op_type for number in unit.moved]))
-        after = unit.activation, tuple(unit.affine), moved, places.get(at, -1)
-        found.append((node.op_type, shape, key, after))
-    return found
+        additions = unit.activation, tuple(unit.affine), moved, output_positions.get(index, -1)
+        keys.append((node.op_type, shape, key, additions))
+    return keys
 
 
-def _short(value: object) -> bool:
+def _is_short(value: object) -> bool:
     return isinstance(value, (int, float, str)) or (isinstance(value, (list, tuple)) and len(value) < 16)
 
 
@@ -226,71 +235,75 @@ def _names(side: ComparedSide) -> list[str]:
     return _unique(names)
 
 
-def _weights(side: ComparedSide) -> list[str]:
+def _weight_names(side: ComparedSide) -> list[str]:
     """Return the name of each unit's weight, which re-exports keep; empty if several share it."""
-    found = []
+    names = []
     for unit in side.graph.units:
-        node = side.node(unit.node) if unit.weight and unit.opened < 2 else None
+        node = side.node(unit.node) if unit.weight and unit.decomposed_into < 2 else None
         tensors = [side.model.tensors[t] for t in node.inputs if t >= 0] if node else []
-        found.append(next((t.name for t in tensors if t.kind is TensorKind.INITIALIZER), ""))
-    return _unique(found)
+        names.append(next((t.name for t in tensors if t.kind is TensorKind.INITIALIZER), ""))
+    return _unique(names)
 
 
 def _unique(names: list[str]) -> list[str]:
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-    return [name if seen[name] == 1 else "" for name in names]
+        counts[name] = counts.get(name, 0) + 1
+    return [name if counts[name] == 1 else "" for name in names]
 
 
-def _contents(graph: ContractedGraph, contents: dict[int, Hashable]) -> list[Hashable]:
-    return [contents.get(unit.node) if unit.opened < 2 else None for unit in graph.units]
+def _content_keys(graph: ContractedGraph, contents: dict[int, Hashable]) -> list[Hashable]:
+    return [contents.get(unit.node) if unit.decomposed_into < 2 else None for unit in graph.units]
 
 
-def _back(to: list[int], count: int) -> list[int]:
-    found = [-1] * count
-    for one, other in enumerate(to):
-        if other >= 0:
-            found[other] = one
-    return found
+def _inverse(to_right: list[int], count: int) -> list[int]:
+    to_left = [-1] * count
+    for left_unit, right_unit in enumerate(to_right):
+        if right_unit >= 0:
+            to_left[right_unit] = left_unit
+    return to_left
 
 
-def _scores(sides: tuple[ComparedSide, ComparedSide], to: list[int]) -> tuple[float | None, float]:
+def _scores(sides: tuple[ComparedSide, ComparedSide], to_right: list[int]) -> tuple[float | None, float]:
     """Return the scores by MACs and by core operators, from counterparts with equal weight dimensions."""
     units = sides[0].graph.units, sides[1].graph.units
-    alike = [other if other >= 0 and units[0][one].weight == units[1][other].weight else -1
-             for one, other in enumerate(to)]  # fmt: skip
-    matched = alike, _back(alike, len(units[1]))
-    total = inside = 0
-    for side, known in zip(sides, matched, strict=True):
+    same_weights = [
+        right if right >= 0 and units[0][left].weight == units[1][right].weight else -1
+        for left, right in enumerate(to_right)
+    ]
+    matched = same_weights, _inverse(same_weights, len(units[1]))
+    total_macs = matched_macs = 0
+    for side, counterparts in zip(sides, matched, strict=True):
         for node, owners in enumerate(side.graph.owner):
             macs = per_inference(side.analysis.costs[node]).macs if owners else 0
             if macs and not side.node(node).subgraphs:
-                total += macs
-                inside += macs if all(known[unit] >= 0 for unit in owners) else 0
+                total_macs += macs
+                matched_macs += macs if all(counterparts[unit] >= 0 for unit in owners) else 0
     count = len(units[0]) + len(units[1])
-    nodes = 2 * sum(other >= 0 for other in alike) / count if count else 1.0
-    return (inside / total if total else None), nodes
+    nodes = 2 * sum(counterpart >= 0 for counterpart in same_weights) / count if count else 1.0
+    return (matched_macs / total_macs if total_macs else None), nodes
 
 
-def _products(graph: ContractedGraph, to: list[int]) -> int:
+def _unmatched_products(graph: ContractedGraph, to_right: list[int]) -> int:
     return sum(
-        other < 0 and bool(unit.weight) and unit.core in PRODUCTS
-        for unit, other in zip(graph.units, to, strict=True)
+        counterpart < 0 and bool(unit.weight) and unit.core in PRODUCTS
+        for unit, counterpart in zip(graph.units, to_right, strict=True)
     )
 
 
-def _paired(graphs: Sequence[ContractedGraph], to: list[int]) -> float:
+def _paired_share(graphs: Sequence[ContractedGraph], to_right: list[int]) -> float:
     """Return the share of core operators with a counterpart, whatever its dimensions."""
     count = sum(len(graph.units) for graph in graphs)
-    return 2 * sum(other >= 0 for other in to) / count if count else 1.0
+    return 2 * sum(counterpart >= 0 for counterpart in to_right) / count if count else 1.0
 
 
-def _verdict(score: float, apart: bool, paired: float) -> AlignmentVerdict:
+def _verdict(score: float, differs: bool, paired_share: float) -> AlignmentVerdict:
     """Return the verdict; nearly fully matched models are similar even if all dimensions differ.
 
-    ``apart``: there are products without a counterpart, or different edges.
+    ``differs``: there are products without a counterpart, or different edges.
     """
-    if score >= SAME and not apart:
+    if score >= SAME and not differs:
         return AlignmentVerdict.SAME
-    return AlignmentVerdict.SIMILAR if score >= SIMILAR or paired >= _WIDENED else AlignmentVerdict.DIFFERENT
+    if score >= SIMILAR or paired_share >= _SIMILAR_PAIRED:
+        return AlignmentVerdict.SIMILAR
+    return AlignmentVerdict.DIFFERENT

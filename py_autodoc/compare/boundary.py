@@ -10,47 +10,55 @@ from py_autodoc.compare.changes import ComparedSide
 from py_autodoc.compare.meaning import GLUE
 
 
-def hand_over(sides: tuple[ComparedSide, ComparedSide], to: list[int]) -> list[tuple[int, int]]:
+def pair_boundary_nodes(
+    sides: tuple[ComparedSide, ComparedSide], to_right: list[int]
+) -> list[tuple[int, int]]:
     """Return pairs (left, right) of such nodes with equal operators, next to units without a counterpart."""
-    back = [-1] * len(sides[1].graph.units)
-    for one, other in enumerate(to):
-        if other >= 0:
-            back[other] = one
-    if -1 not in to and -1 not in back:
+    to_left = [-1] * len(sides[1].graph.units)
+    for left_unit, right_unit in enumerate(to_right):
+        if right_unit >= 0:
+            to_left[right_unit] = left_unit
+    if -1 not in to_right and -1 not in to_left:
         return []
-    found: list[tuple[int, int]] = []
-    done: tuple[set[int], set[int]] = set(), set()
+    pairs: list[tuple[int, int]] = []
+    paired_nodes: tuple[set[int], set[int]] = set(), set()
     edges = _outputs(sides)
-    for one, other in enumerate(to):
-        if other >= 0:
-            first, second = sides[0].graph.units[one], sides[1].graph.units[other]
-            read = sides[0].node(first.nodes[0]), sides[1].node(second.nodes[0])
-            if read[0].op_type == read[1].op_type and len(read[0].inputs) == len(read[1].inputs):
-                edges += zip(read[0].inputs, read[1].inputs, strict=True)
-    for x, y in edges:
-        while x >= 0 and y >= 0:
-            a, b = (side.model.tensors[t].producer for side, t in zip(sides, (x, y), strict=True))
-            if min(a, b) < 0 or a in done[0] or b in done[1]:
+    for left_unit, right_unit in enumerate(to_right):
+        if right_unit >= 0:
+            left = sides[0].node(sides[0].graph.units[left_unit].nodes[0])
+            right = sides[1].node(sides[1].graph.units[right_unit].nodes[0])
+            if left.op_type == right.op_type and len(left.inputs) == len(right.inputs):
+                edges += zip(left.inputs, right.inputs, strict=True)
+    for left_tensor, right_tensor in edges:
+        while left_tensor >= 0 and right_tensor >= 0:
+            left_node = sides[0].model.tensors[left_tensor].producer
+            right_node = sides[1].model.tensors[right_tensor].producer
+            if (
+                min(left_node, right_node) < 0
+                or left_node in paired_nodes[0]
+                or right_node in paired_nodes[1]
+            ):
                 break
-            here, there = sides[0].node(a), sides[1].node(b)
-            if here.op_type not in GLUE or here.op_type != there.op_type:
+            left_producer, right_producer = sides[0].node(left_node), sides[1].node(right_node)
+            if left_producer.op_type not in GLUE or left_producer.op_type != right_producer.op_type:
                 break
-            mine, theirs = sides[0].graph.owner[a], sides[1].graph.owner[b]
-            if not mine or not theirs or to[mine[0]] == theirs[0]:
+            left_owners, right_owners = sides[0].graph.owner[left_node], sides[1].graph.owner[right_node]
+            if not left_owners or not right_owners or to_right[left_owners[0]] == right_owners[0]:
                 break
-            if to[mine[0]] >= 0 and back[theirs[0]] >= 0:
+            if to_right[left_owners[0]] >= 0 and to_left[right_owners[0]] >= 0:
                 break
-            found.append((a, b))
-            done[0].add(a)
-            done[1].add(b)
-            x, y = (node.inputs[0] if node.inputs else -1 for node in (here, there))
-    return found
+            pairs.append((left_node, right_node))
+            paired_nodes[0].add(left_node)
+            paired_nodes[1].add(right_node)
+            left_tensor = left_producer.inputs[0] if left_producer.inputs else -1
+            right_tensor = right_producer.inputs[0] if right_producer.inputs else -1
+    return pairs
 
 
 def _outputs(sides: tuple[ComparedSide, ComparedSide]) -> list[tuple[int, int]]:
     """Return corresponding graph outputs: by name, else by position if the counts are equal."""
-    first, second = (side.model.graphs[0].outputs for side in sides)
-    if len(first) == len(second):
-        return list(zip(first, second, strict=True))
-    named = {sides[1].model.tensors[t].name: t for t in second}
-    return [(t, named[name]) for t in first if (name := sides[0].model.tensors[t].name) in named]
+    left, right = (side.model.graphs[0].outputs for side in sides)
+    if len(left) == len(right):
+        return list(zip(left, right, strict=True))
+    by_name = {sides[1].model.tensors[t].name: t for t in right}
+    return [(t, by_name[name]) for t in left if (name := sides[0].model.tensors[t].name) in by_name]

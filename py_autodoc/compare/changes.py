@@ -35,12 +35,12 @@ class Change(IntFlag):
     """It reads a different input."""
 
 
-NAMES = {one: str(one.name).lower() for one in Change}
+NAMES = {change: str(change.name).lower() for change in Change}
 _CLAMPED = frozenset({"Relu", "Clip"})
 """Activations that the value range of a quantized result can replace."""
 _BIASED = frozenset({"BiasGelu", "FastGelu"})
 """Activations that first add a bias."""
-_LENT = {"SkipLayerNormalization": 4, "SkipSimplifiedLayerNormalization": 3, "MultiHeadAttention": 3}
+_BIAS_INPUTS = {"SkipLayerNormalization": 4, "SkipSimplifiedLayerNormalization": 3, "MultiHeadAttention": 3}
 """Fused operators → input that may be the bias of a preceding product."""
 _NHWC = frozenset({"NhwcConv", "NhwcFusedConv", "NhwcMaxPool"})
 
@@ -68,15 +68,15 @@ class ComparedSide:
         self.quantized = {q.node: q for q in analysis.structure.quantized if q.scheme}
 
     @cached_property
-    def lent(self) -> frozenset[int]:
+    def nodes_with_moved_bias(self) -> frozenset[int]:
         """Nodes whose bias is added by a fused node after them."""
-        found: set[int] = set()
+        nodes: set[int] = set()
         for unit in self.graph.units:
             node = self.node(unit.node)
-            place = _LENT.get(node.op_type)
-            if place is not None and place < len(node.inputs) and node.inputs[place] >= 0:
-                found.update(self.graph.units[made].node for made in unit.ins if made >= 0)
-        return frozenset(found)
+            position = _BIAS_INPUTS.get(node.op_type)
+            if position is not None and position < len(node.inputs) and node.inputs[position] >= 0:
+                nodes.update(self.graph.units[source].node for source in unit.ins if source >= 0)
+        return frozenset(nodes)
 
     def node(self, number: int) -> Node:
         """Return a node as in the file."""
@@ -88,9 +88,9 @@ class ComparedSide:
 
     def precision(self, unit: Unit) -> str:
         """Return the quantization of the unit, else the element type of its result."""
-        known = self.quantized.get(unit.node)
-        if known is not None:
-            return f"{known.weights or known.data or 'quantized'} ({known.scheme})"
+        quantization = self.quantized.get(unit.node)
+        if quantization is not None:
+            return f"{quantization.weights or quantization.data or 'quantized'} ({quantization.scheme})"
         for number in unit.nodes[unit.work :]:
             node = self.node(number)
             if node.op_type == "QuantizeLinear" and node.outputs and node.outputs[0] >= 0:
@@ -108,20 +108,20 @@ class ComparedSide:
 
     def activation(self, unit: Unit) -> str:
         """Return the included activation, whether an attribute or a following node."""
-        given = self.node(unit.node).attributes.get("activation")
-        return f"{given} {unit.activation}".strip() if isinstance(given, str) else unit.activation
+        activation = self.node(unit.node).attributes.get("activation")
+        return f"{activation} {unit.activation}".strip() if isinstance(activation, str) else unit.activation
 
-    def bias(self, unit: Unit) -> bool:
-        """Return whether a constant is added or a normalization folded in."""
-        if {"Add", "Sub", "BatchNormalization"} & set(unit.affine):
+    def has_bias(self, unit: Unit) -> bool:
+        """Return whether a constant is added, also by a fused node after it, or a normalization folded in."""
+        if unit.node in self.nodes_with_moved_bias or {"Add", "Sub", "BatchNormalization"} & set(unit.affine):
             return True
         after = (self.node(number) for number in unit.nodes[1 : unit.work])
         if any(n.op_type in _BIASED and len(n.inputs) > 1 and n.inputs[1] >= 0 for n in after):
             return True
         node = self.node(unit.node)
-        known = FORMS.get(node.op_type)
-        places = known.inputs[2:3] if known is not None else (2,)
-        return any(at < len(node.inputs) and node.inputs[at] >= 0 for at in places)
+        form = FORMS.get(node.op_type)
+        bias_inputs = form.inputs[2:3] if form is not None else (2,)
+        return any(position < len(node.inputs) and node.inputs[position] >= 0 for position in bias_inputs)
 
     def shape(self, unit: Unit) -> Shape | None:
         """Return the output shape of the core operator; None if unknown."""
@@ -136,95 +136,108 @@ class ComparedSide:
         return [self.node(number).op_type for number in unit.nodes[: unit.work]]
 
 
-def changes(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit) -> list[Detail]:
+def changes(left: ComparedSide, left_unit: Unit, right: ComparedSide, right_unit: Unit) -> list[Detail]:
     """Return the differences between two counterparts."""
-    found: list[Detail] = []
-    before, after = left.precision(one), right.precision(other)
+    details: list[Detail] = []
+    before, after = left.precision(left_unit), right.precision(right_unit)
     if before and after and before != after:
-        found.append(Detail(Change.PRECISION, "precision", before, after))
-    work = left.work(one), right.work(other)
-    quantized = QUANTIZED & {left.operator(one), right.operator(other)}
-    merged = bool(MERGED & {*work[0], *work[1]}) or one.opened != other.opened
+        details.append(Detail(Change.PRECISION, "precision", before, after))
+    work = left.work(left_unit), right.work(right_unit)
+    quantized = QUANTIZED & {left.operator(left_unit), right.operator(right_unit)}
+    merged = bool(MERGED & {*work[0], *work[1]}) or left_unit.decomposed_into != right_unit.decomposed_into
     fused = merged or (len(work[0]) != len(work[1]))
-    _function(left, one, right, other, fused, found)
+    _compare_function(left, left_unit, right, right_unit, fused, details)
     if (fused or merged) and work[0] != work[1]:
-        found.append(Detail(Change.FUSED, "nodes", " + ".join(work[0]), " + ".join(work[1])))
-    elif not quantized and work[0] != work[1] and not _forms(*work):
-        found.append(Detail(Change.OPERATOR, "operator", " + ".join(work[0]), " + ".join(work[1])))
-    if one.opened < 2 and other.opened < 2:
-        _sizes(left, one, right, other, found)
-        _settings(left, one, right, other, found)
+        details.append(Detail(Change.FUSED, "nodes", " + ".join(work[0]), " + ".join(work[1])))
+    elif not quantized and work[0] != work[1] and not _differ_in_form_only(*work):
+        details.append(Detail(Change.OPERATOR, "operator", " + ".join(work[0]), " + ".join(work[1])))
+    if left_unit.decomposed_into < 2 and right_unit.decomposed_into < 2:
+        _compare_shapes(left, left_unit, right, right_unit, details)
+        _compare_settings(left, left_unit, right, right_unit, details)
     if not fused and not quantized:
-        moved = left.moves(one), right.moves(other)
+        moved = left.moves(left_unit), right.moves(right_unit)
         if moved[0] == moved[1]:
-            _turned(left, one, right, other, found)
+            _compare_moves(left, left_unit, right, right_unit, details)
         else:
-            found.append(Detail(Change.MOVES, "moves", _counted(moved[0]), _counted(moved[1])))
-    return found
+            details.append(Detail(Change.MOVES, "moves", _count_text(moved[0]), _count_text(moved[1])))
+    return details
 
 
-def bits(found: list[Detail]) -> Change:
+def bits(details: list[Detail]) -> Change:
     """Return the kinds of changes as bits."""
-    made = Change(0)
-    for one in found:
-        made |= one.kind
-    return made
+    kinds = Change(0)
+    for detail in details:
+        kinds |= detail.kind
+    return kinds
 
 
-def _function(
-    left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, fused: bool, found: list[Detail]
+def _compare_function(
+    left: ComparedSide,
+    left_unit: Unit,
+    right: ComparedSide,
+    right_unit: Unit,
+    fused: bool,
+    details: list[Detail],
 ) -> None:
     """Compare activation and bias, independent of which node computes them."""
-    acts = left.activation(one), right.activation(other)
+    acts = left.activation(left_unit), right.activation(right_unit)
     if acts[0] != acts[1]:
         names = set(acts[0].split()) ^ set(acts[1].split())
-        inside = names <= _CLAMPED and (left.clamps(one) if acts[1] else right.clamps(other))
+        inside = names <= _CLAMPED and (left.clamps(left_unit) if acts[1] else right.clamps(right_unit))
         kind, nothing = (Change.FUSED, "into the quantized output") if inside else (Change.OPERATOR, "–")
-        found.append(Detail(kind, "activation", acts[0] or nothing, acts[1] or nothing))
-    if one.opened < 2 and other.opened < 2 and one.core in ("Conv", "ConvTranspose", "MatMul"):
-        biased = left.bias(one) or one.node in left.lent, right.bias(other) or other.node in right.lent
+        details.append(Detail(kind, "activation", acts[0] or nothing, acts[1] or nothing))
+    if (
+        left_unit.decomposed_into < 2
+        and right_unit.decomposed_into < 2
+        and left_unit.core in ("Conv", "ConvTranspose", "MatMul")
+    ):
+        biased = left.has_bias(left_unit), right.has_bias(right_unit)
         if biased[0] != biased[1]:
-            told = ["yes" if one_has else "–" for one_has in biased]
-            found.append(Detail(Change.OPERATOR, "bias", told[0], told[1]))
+            texts = ["yes" if has_bias else "–" for has_bias in biased]
+            details.append(Detail(Change.OPERATOR, "bias", texts[0], texts[1]))
 
 
-def _forms(one: list[str], other: list[str]) -> bool:
+def _differ_in_form_only(left_operators: list[str], right_operators: list[str]) -> bool:
     """Return whether operators differ only in form, such as a float operator and its integer variant."""
-    if len(one) != len(other):
+    if len(left_operators) != len(right_operators):
         return False
     return all(
         x == y or (x in FORMS and FORMS[x].core == y) or (y in FORMS and FORMS[y].core == x)
-        for x, y in zip(one, other, strict=True)
-    ) and not {"Gemm"} & {*one, *other}
+        for x, y in zip(left_operators, right_operators, strict=True)
+    ) and not {"Gemm"} & {*left_operators, *right_operators}
 
 
-def _sizes(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, found: list[Detail]) -> None:
-    if one.weight and other.weight and one.weight != other.weight:
-        found.append(Detail(Change.SHAPES, "weight", _shape(one.weight), _shape(other.weight)))
-    before, after = left.shape(one), right.shape(other)
+def _compare_shapes(
+    left: ComparedSide, left_unit: Unit, right: ComparedSide, right_unit: Unit, details: list[Detail]
+) -> None:
+    if left_unit.weight and right_unit.weight and left_unit.weight != right_unit.weight:
+        details.append(Detail(Change.SHAPES, "weight", _shape(left_unit.weight), _shape(right_unit.weight)))
+    before, after = left.shape(left_unit), right.shape(right_unit)
     if before is None or after is None:
         return
     if len(before) == len(after):
-        nodes = left.node(one.node), right.node(other.node)
+        nodes = left.node(left_unit.node), right.node(right_unit.node)
         nhwc = any(node.op_type in _NHWC or node.domain in LAYOUTS for node in nodes)
-        pair = (sorted(map(str, before)), sorted(map(str, after))) if nhwc else (before, after)
-        known = all(isinstance(x, int) or isinstance(y, int) for x, y in zip(before, after, strict=True))
-        same = pair[0] == pair[1] or not known
+        compared = (sorted(map(str, before)), sorted(map(str, after))) if nhwc else (before, after)
+        comparable = all(isinstance(x, int) or isinstance(y, int) for x, y in zip(before, after, strict=True))
+        same = compared[0] == compared[1] or not comparable
     else:
         sizes = [[n for n in shape if isinstance(n, int)] for shape in (before, after)]
-        whole = len(sizes[0]) == len(before) and len(sizes[1]) == len(after)
-        same = not whole or prod(sizes[0]) == prod(sizes[1])
+        static = len(sizes[0]) == len(before) and len(sizes[1]) == len(after)
+        same = not static or prod(sizes[0]) == prod(sizes[1])
     if not same:
-        found.append(Detail(Change.SHAPES, "result", _shape(before), _shape(after)))
+        details.append(Detail(Change.SHAPES, "result", _shape(before), _shape(after)))
 
 
-def _settings(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, found: list[Detail]) -> None:
+def _compare_settings(
+    left: ComparedSide, left_unit: Unit, right: ComparedSide, right_unit: Unit, details: list[Detail]
+) -> None:
     """Compare attributes of computing nodes whose operators are equal on both sides."""
-    first, second = one.nodes[: one.work], other.nodes[: other.work]
+    first, second = left_unit.nodes[: left_unit.work], right_unit.nodes[: right_unit.work]
     if len(first) != len(second):
-        first, second = [one.node], [other.node]
-    shaped = any(detail.kind is Change.SHAPES for detail in found)
-    stored = any(detail.kind is Change.PRECISION for detail in found)
+        first, second = [left_unit.node], [right_unit.node]
+    shaped = any(detail.kind is Change.SHAPES for detail in details)
+    stored = any(detail.kind is Change.PRECISION for detail in details)
     """Constants may also be stored in another format, so they are not compared as settings."""
     for a, b in zip(first, second, strict=True):
         x, y = left.node(a), right.node(b)
@@ -235,37 +248,39 @@ def _settings(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, f
         ):
             moved = shaped and name in ("shape", "sizes", "starts", "ends", "split", "repeats")
             if not (moved or (stored and "–" in (before, after))):
-                found.append(Detail(Change.ATTRIBUTES, name, before, after))
+                details.append(Detail(Change.ATTRIBUTES, name, before, after))
 
 
-_PLACED = frozenset({"Transpose"})
+_PERMUTING = frozenset({"Transpose"})
 """Operators that move values according to their attributes; others follow from the dimensions."""
 
 
-def _turned(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, found: list[Detail]) -> None:
+def _compare_moves(
+    left: ComparedSide, left_unit: Unit, right: ComparedSide, right_unit: Unit, details: list[Detail]
+) -> None:
     """Compare the attributes of operators that move values, in any order."""
-    if any(detail.kind is Change.SHAPES for detail in found):
+    if any(detail.kind is Change.SHAPES for detail in details):
         return
-    sides = []
-    for side, unit in ((left, one), (right, other)):
+    moves = []
+    for side, unit in ((left, left_unit), (right, right_unit)):
         nodes = [side.node(number) for number in unit.moved]
-        sides.append(
-            [(n.op_type, settings(side.model, side.types, n)) for n in nodes if n.op_type in _PLACED]
+        moves.append(
+            [(n.op_type, settings(side.model, side.types, n)) for n in nodes if n.op_type in _PERMUTING]
         )
-    rest = list(sides[1])
-    for op, mine in sides[0]:
-        same = [x for x in rest if x[0] == op]
-        match = next((x for x in same if not different(mine, x[1])), same[0] if same else None)
+    unmatched = list(moves[1])
+    for op, left_settings in moves[0]:
+        same = [x for x in unmatched if x[0] == op]
+        match = next((x for x in same if not different(left_settings, x[1])), same[0] if same else None)
         if match is None:
             continue
-        rest.remove(match)
-        for name, before, after in different(mine, match[1]):
-            found.append(Detail(Change.ATTRIBUTES, f"{op} {name}", before, after))
+        unmatched.remove(match)
+        for name, before, after in different(left_settings, match[1]):
+            details.append(Detail(Change.ATTRIBUTES, f"{op} {name}", before, after))
 
 
 def _shape(sizes: Shape | tuple[int, ...]) -> str:
     return "×".join("?" if size is None else str(size) for size in sizes) or "scalar"
 
 
-def _counted(kinds: Counter[str]) -> str:
+def _count_text(kinds: Counter[str]) -> str:
     return ", ".join(name if n == 1 else f"{n} {name}" for name, n in sorted(kinds.items())) or "–"

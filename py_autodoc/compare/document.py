@@ -8,11 +8,11 @@ from pathlib import PurePath
 import msgspec
 
 from py_autodoc.compare.align import Alignment
+from py_autodoc.compare.block_differences import block_differences
 from py_autodoc.compare.changes import NAMES, Detail
 from py_autodoc.compare.evaluation import Evaluation
 from py_autodoc.compare.impact import Evaluations, impact
-from py_autodoc.compare.measures import Number, deltas, lower_bounds, measured, precision
-from py_autodoc.compare.parts import parts
+from py_autodoc.compare.measures import Number, deltas, lower_bounds, metric_values, precision
 from py_autodoc.compare.variants import core_precisions
 from py_autodoc.report.builders.hardware_section import hardware_estimates
 from py_autodoc.report.builders.shared_parts import build_metrics, generator
@@ -173,37 +173,40 @@ class Comparison(Wire, frozen=True, kw_only=True):
 
     def to_json(self, pretty: bool = False) -> str:
         """Return the document as text."""
-        made = msgspec.json.encode(self)
-        return (msgspec.json.format(made, indent=2) if pretty else made).decode()
+        data = msgspec.json.encode(self)
+        return (msgspec.json.format(data, indent=2) if pretty else data).decode()
 
 
 def comparison(
     analyses: Sequence[Analysis],
-    found: Sequence[Alignment],
+    alignments: Sequence[Alignment],
     failed: Sequence[FailedCondition] = (),
     evaluations: Evaluations = (),
 ) -> Comparison:
-    """Build the document; ``found[i]`` aligns the first model with model ``i + 1``."""
-    known = [*evaluations, *[None] * (len(analyses) - len(evaluations))]
-    numbers = [_with(measured(one), held) for one, held in zip(analyses, known, strict=True)]
+    """Build the document; ``alignments[i]`` aligns the first model with model ``i + 1``."""
+    by_model = [*evaluations, *[None] * (len(analyses) - len(evaluations))]
+    numbers = [
+        _with_evaluation(metric_values(analysis), evaluation)
+        for analysis, evaluation in zip(analyses, by_model, strict=True)
+    ]
     variants = []
-    for at, (one, values) in enumerate(zip(analyses, numbers, strict=True)):
-        kind, scheme = precision(one)
+    for index, (analysis, values, evaluation) in enumerate(zip(analyses, numbers, by_model, strict=True)):
+        kind, scheme = precision(analysis)
         variants.append(
             Variant(
                 precision=kind,
                 quantization_scheme=scheme,
-                model_path=shorten_middle(one.model.file.name),
-                size_bytes=one.model.file.bytes + one.model.file.external_bytes,
+                model_path=shorten_middle(analysis.model.file.name),
+                size_bytes=analysis.model.file.bytes + analysis.model.file.external_bytes,
                 metrics=dict(values),
-                lower_bounds=dict(lower_bounds(one)),
-                evaluation=None if (held := known[at]) is None else shorten_middle(held.file),
-                precision_breakdown=build_metrics(one).precision_breakdown,
-                hardware_estimates=hardware_estimates(one),
-                deltas_vs_baseline=dict(deltas(numbers[0], values)) if at else None,
+                lower_bounds=dict(lower_bounds(analysis)),
+                evaluation=None if evaluation is None else shorten_middle(evaluation.file),
+                precision_breakdown=build_metrics(analysis).precision_breakdown,
+                hardware_estimates=hardware_estimates(analysis),
+                deltas_vs_baseline=dict(deltas(numbers[0], values)) if index else None,
             )
         )
-    infos = [_alignment(one, at + 1) for at, one in enumerate(found)]
+    infos = [_alignment(alignment, index + 1) for index, alignment in enumerate(alignments)]
     return Comparison(
         schema_version=SCHEMA,
         generator=generator(),
@@ -213,92 +216,94 @@ def comparison(
         alignment=infos[0],
         other_alignments=infos[1:],
         failed=list(failed),
-        impact=_impact(analyses, known, found),
+        impact=_impact(analyses, by_model, alignments),
     )
 
 
-def _with(values: dict[str, Number], held: Evaluation | None) -> dict[str, Number]:
+def _with_evaluation(values: dict[str, Number], evaluation: Evaluation | None) -> dict[str, Number]:
     """Add the metrics of an evaluation; names that are already used get the prefix ``eval.``."""
-    if held is None:
+    if evaluation is None:
         return values
-    found = dict(values)
-    for name, value in [*held.metrics.items(), *held.perf.items()]:
-        found[f"eval.{name}" if name in found else name] = value
-    return found
+    metrics = dict(values)
+    for name, value in [*evaluation.metrics.items(), *evaluation.perf.items()]:
+        metrics[f"eval.{name}" if name in metrics else name] = value
+    return metrics
 
 
-def _impact(analyses: Sequence[Analysis], known: Evaluations, aligned: Sequence[Alignment]) -> ImpactInfo:
-    found = impact(analyses, known)
-    counts = core_precisions(aligned)
-    first = found.points[0]
+def _impact(
+    analyses: Sequence[Analysis], evaluations: Evaluations, alignments: Sequence[Alignment]
+) -> ImpactInfo:
+    gains = impact(analyses, evaluations)
+    counts = core_precisions(alignments)
+    first = gains.points[0]
     return ImpactInfo(
-        quality_metric=found.quality,
-        lower_is_better=found.lower_is_better,
-        latency_metric=found.latency,
-        front_of=list(found.axes),
+        quality_metric=gains.quality,
+        lower_is_better=gains.lower_is_better,
+        latency_metric=gains.latency,
+        front_of=list(gains.axes),
         variants=[
             VariantImpact(
-                model_path=shorten_middle(one.model.file.name),
+                model_path=shorten_middle(analysis.model.file.name),
                 size_ratio=point.size / first.size if first.size else 1.0,
                 latency_ms=point.latency,
-                speedup=found.speedup(at),
+                speedup=gains.speedup(index),
                 quality=point.quality,
-                quality_change=_less(point.quality, first.quality),
+                quality_change=_change_from(point.quality, first.quality),
                 on_front=point.on_front,
-                core_operators=counts[at],
+                core_operators=counts[index],
             )
-            for at, (one, point) in enumerate(zip(analyses, found.points, strict=True))
+            for index, (analysis, point) in enumerate(zip(analyses, gains.points, strict=True))
         ],
     )
 
 
-def _less(value: float | None, first: float | None) -> float | None:
+def _change_from(value: float | None, first: float | None) -> float | None:
     return None if value is None or first is None else value - first
 
 
-def _alignment(found: Alignment, right: int) -> AlignmentInfo:
+def _alignment(alignment: Alignment, right: int) -> AlignmentInfo:
     return AlignmentInfo(
         left=0,
         right=right,
-        score_macs=found.score_macs,
-        score_nodes=found.score_nodes,
-        verdict=found.verdict.value,
-        core_operators=list(found.units),
-        core_matched=found.matched,
+        score_macs=alignment.score_macs,
+        score_nodes=alignment.score_nodes,
+        verdict=alignment.verdict.value,
+        core_operators=list(alignment.units),
+        core_matched=alignment.matched,
         pairs=[
             ComparedPair(
                 left=list(pair.left),
                 right=list(pair.right),
                 core=shorten_middle(pair.core),
-                changes=[_change(one) for one in pair.details],
+                changes=[_change(detail) for detail in pair.details],
             )
-            for pair in found.pairs
+            for pair in alignment.pairs
         ],
-        only_left=list(found.only_left),
-        only_right=list(found.only_right),
-        interface=[_change(one) for one in found.interface],
+        only_left=list(alignment.only_left),
+        only_right=list(alignment.only_right),
+        interface=[_change(detail) for detail in alignment.interface],
         blocks=[
             ComparedBlock(
-                left=None if one.left is None else shorten_middle(one.left),
-                right=None if one.right is None else shorten_middle(one.right),
-                pairs=one.pairs,
-                changed=dict(one.changed),
-                only_left=one.only_left,
-                only_right=one.only_right,
-                macs_left=one.macs[0],
-                macs_right=one.macs[1],
+                left=None if block.left is None else shorten_middle(block.left),
+                right=None if block.right is None else shorten_middle(block.right),
+                pairs=block.pairs,
+                changed=dict(block.changed),
+                only_left=block.only_left,
+                only_right=block.only_right,
+                macs_left=block.macs[0],
+                macs_right=block.macs[1],
             )
-            for one in parts(found)
+            for block in block_differences(alignment)
         ],
     )
 
 
-def _change(one: Detail) -> ComparedChange:
+def _change(detail: Detail) -> ComparedChange:
     return ComparedChange(
-        kind=NAMES[one.kind],
-        what=shorten_middle(one.what),
-        left=shorten_middle(one.left),
-        right=shorten_middle(one.right),
-        distance=one.distance,
-        largest=one.largest,
+        kind=NAMES[detail.kind],
+        what=shorten_middle(detail.what),
+        left=shorten_middle(detail.left),
+        right=shorten_middle(detail.right),
+        distance=detail.distance,
+        largest=detail.largest,
     )

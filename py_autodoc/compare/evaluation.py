@@ -26,7 +26,7 @@ from py_autodoc.limits import Bounds
 
 MAX_BYTES = 1 << 20
 _BOUNDS = Bounds(values=20_000, depth=16)
-_LONGEST = 200
+_MAX_NAME = 200
 """Maximum length of a name."""
 _LOWER = re.compile(
     r"loss|error|\berr\b|perplexity|\bppl\b|\b[wc]er\b|rmse|\bmse\b|\bmae\b|mape|\bfid\b|\beer\b|latency"
@@ -70,47 +70,49 @@ def read_evaluation(path: str) -> Evaluation:
 
     Raises: PathError: it cannot be read. OptionError: its format is invalid; the message contains the path.
     """
-    shown = os.path.basename(path)
+    name = os.path.basename(path)
     try:
         if not os.path.isfile(path):
             what = "is not a regular file" if os.path.exists(path) else "no such file"
-            raise PathError("path-missing", f"{shown}: {what}.", "Check the path of the evaluation.")
+            raise PathError("path-missing", f"{name}: {what}.", "Check the path of the evaluation.")
         if os.path.getsize(path) > MAX_BYTES:
-            raise OptionError("bad-evaluation", f"{shown} is too large for an evaluation (limit: 1 MiB).")
+            raise OptionError("bad-evaluation", f"{name} is too large for an evaluation (limit: 1 MiB).")
         data = Path(path).read_bytes()
         check_json(data, _BOUNDS)
-        made = msgspec.json.decode(data, type=_EvaluationFile)
+        content = msgspec.json.decode(data, type=_EvaluationFile)
     except OSError as fault:
-        raise PathError("path-unreadable", f"Cannot read {shown}: {fault.strerror or fault}.") from None
+        raise PathError("path-unreadable", f"Cannot read {name}: {fault.strerror or fault}.") from None
     except TooMuch as fault:
-        raise OptionError("bad-evaluation", f"{shown} is not an evaluation: it {fault}.") from None
+        raise OptionError("bad-evaluation", f"{name} is not an evaluation: it {fault}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise OptionError(
-            "bad-evaluation", f"{shown} is not an evaluation: {str(fault)[:200].rstrip('.')}.",
+            "bad-evaluation", f"{name} is not an evaluation: {str(fault)[:200].rstrip('.')}.",
             'It has the form {"eval": {"metrics": {"top1": 0.76}}, "perf": {"latency_ms_p50": 4.1}}.',
         ) from None  # fmt: skip
-    return _checked(made, shown)
+    return _validated(content, name)
 
 
-def _checked(made: _EvaluationFile, shown: str) -> Evaluation:
-    metrics, perf = dict(made.eval.metrics), dict(made.perf)
-    name, value = made.eval.primary_metric_name, made.eval.primary_metric_value
+def _validated(content: _EvaluationFile, file: str) -> Evaluation:
+    metrics, perf = dict(content.eval.metrics), dict(content.perf)
+    name, value = content.eval.primary_metric_name, content.eval.primary_metric_value
     if name:
         if value is not None and metrics.get(name, value) != value:
             raise OptionError(
                 "bad-evaluation",
-                f"{shown}: eval.primary_metric_value is {value:g}, in eval.metrics it is {metrics[name]!r}.",
+                f"{file}: eval.primary_metric_value is {value:g}, in eval.metrics it is {metrics[name]!r}.",
                 "Use the same value in both.",
             )
         metrics = {name: value if value is not None else metrics.get(name), **metrics}
-    for part, found in (("eval.metrics", metrics), ("perf", perf)):
-        for key, number in found.items():
+    for section, values in (("eval.metrics", metrics), ("perf", perf)):
+        for key, number in values.items():
             if number is not None and not math.isfinite(number):
-                raise OptionError("bad-evaluation", f"{shown}: {part}.{key[:60]} is not a finite number.")
-            if not key or len(key) > _LONGEST or not key.isprintable():
-                raise OptionError("bad-evaluation", f"{shown}: {part} has a name of {len(key):,} characters.")
+                raise OptionError("bad-evaluation", f"{file}: {section}.{key[:60]} is not a finite number.")
+            if not key or len(key) > _MAX_NAME or not key.isprintable():
+                raise OptionError(
+                    "bad-evaluation", f"{file}: {section} has a name of {len(key):,} characters."
+                )
     primary = name or next(iter(metrics), None)
-    return Evaluation(shown, made.model_id, made.precision, made.task_type, primary, metrics, perf)
+    return Evaluation(file, content.model_id, content.precision, content.task_type, primary, metrics, perf)
 
 
 def lower_is_better(name: str) -> bool:

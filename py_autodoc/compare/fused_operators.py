@@ -25,94 +25,94 @@ class Decomposition(NamedTuple):
 
 
 _Shapes = Sequence[Shape | None]
-_Open = Callable[[Node, _Shapes], Decomposition | None]
+_Decompose = Callable[[Node, _Shapes], Decomposition | None]
 
 
-def _at(step: int) -> int:
+def _result_of(step: int) -> int:
     return -1 - step
 
 
-def _given(node: Node, place: int) -> bool:
-    return place < len(node.inputs) and node.inputs[place] >= 0
+def _has_input(node: Node, position: int) -> bool:
+    return position < len(node.inputs) and node.inputs[position] >= 0
 
 
-def _skip(kind: str) -> _Open:
+def _skip_normalization(kind: str) -> _Decompose:
     """The residual sum, then the normalization; the sum may also be an output."""
 
-    def made(node: Node, shapes: _Shapes) -> Decomposition:
-        return Decomposition((Step("Add", (0, 1)), Step(kind, (_at(0),))), (1, 1, 1, 0))
+    def decompose_node(node: Node, shapes: _Shapes) -> Decomposition:
+        return Decomposition((Step("Add", (0, 1)), Step(kind, (_result_of(0),))), (1, 1, 1, 0))
 
-    return made
+    return decompose_node
 
 
 def _embeddings(node: Node, shapes: _Shapes) -> Decomposition:
     """Sum of token, segment and position embeddings, then normalization; positions are not read."""
     steps = [Step("Gather", (0,), _matrix(shapes, node, 2))]
-    if _given(node, 1) and _given(node, 4):
-        steps += [Step("Gather", (1,), _matrix(shapes, node, 4)), Step("Add", (_at(0), _at(1)))]
-    steps.append(Step("Add", (_at(len(steps) - 1),)))
-    steps.append(Step("LayerNormalization", (_at(len(steps) - 1),)))
+    if _has_input(node, 1) and _has_input(node, 4):
+        steps += [Step("Gather", (1,), _matrix(shapes, node, 4)), Step("Add", (_result_of(0), _result_of(1)))]
+    steps.append(Step("Add", (_result_of(len(steps) - 1),)))
+    steps.append(Step("LayerNormalization", (_result_of(len(steps) - 1),)))
     last = len(steps) - 1
     return Decomposition(tuple(steps), (last, last, last - 1))
 
 
-def _attention(data: int, weight: int, mask: tuple[int, ...]) -> _Open:
+def _attention(data: int, weight: int, mask: tuple[int, ...]) -> _Decompose:
     """Attention including the projections of queries, keys and values."""
 
-    def made(node: Node, shapes: _Shapes) -> Decomposition | None:
-        width = shapes[node.inputs[weight]] if _given(node, weight) else None
+    def decompose_node(node: Node, shapes: _Shapes) -> Decomposition | None:
+        width = shapes[node.inputs[weight]] if _has_input(node, weight) else None
         if width is None or len(width) != 2 or not isinstance(width[1], int) or not isinstance(width[0], int):
             return None
         split = node.attributes.get("qkv_hidden_sizes")
         if not (isinstance(split, (list, tuple)) and len(split) == 3):
             split = [width[1] // 3] * 3
-        parts = [Step("MatMul", (data,), tuple(sorted((width[0], int(one))))) for one in split]
-        masks = tuple(place for place in mask if _given(node, place))
-        return _core(parts, (_at(0), _at(1), _at(2)), masks)
+        projections = [Step("MatMul", (data,), tuple(sorted((width[0], int(size))))) for size in split]
+        masks = tuple(position for position in mask if _has_input(node, position))
+        return _core(projections, (_result_of(0), _result_of(1), _result_of(2)), masks)
 
-    return made
+    return decompose_node
 
 
-def _projected(mask: tuple[int, ...]) -> _Open:
+def _projected(mask: tuple[int, ...]) -> _Decompose:
     """Attention only: queries, keys and values are inputs."""
 
-    def made(node: Node, shapes: _Shapes) -> Decomposition | None:
-        if not (_given(node, 0) and _given(node, 1) and _given(node, 2)):
+    def decompose_node(node: Node, shapes: _Shapes) -> Decomposition | None:
+        if not (_has_input(node, 0) and _has_input(node, 1) and _has_input(node, 2)):
             return None
-        return _core([], (0, 1, 2), tuple(place for place in mask if _given(node, place)))
+        return _core([], (0, 1, 2), tuple(position for position in mask if _has_input(node, position)))
 
-    return made
+    return decompose_node
 
 
-def _core(before: list[Step], operands: tuple[int, int, int], masks: tuple[int, ...]) -> Decomposition:
-    steps = list(before)
+def _core(projections: list[Step], operands: tuple[int, int, int], masks: tuple[int, ...]) -> Decomposition:
+    steps = list(projections)
     q, k, v = operands
     steps.append(Step("MatMul", (q, k)))
     for mask in masks:
-        steps.append(Step("Add", (_at(len(steps) - 1), mask)))
-    steps.append(Step("Softmax", (_at(len(steps) - 1),)))
-    steps.append(Step("MatMul", (_at(len(steps) - 1), v)))
+        steps.append(Step("Add", (_result_of(len(steps) - 1), mask)))
+    steps.append(Step("Softmax", (_result_of(len(steps) - 1),)))
+    steps.append(Step("MatMul", (_result_of(len(steps) - 1), v)))
     return Decomposition(tuple(steps), (len(steps) - 1,))
 
 
 def _summed_conv(node: Node, shapes: _Shapes) -> Decomposition | None:
     """A convolution that adds a residual."""
-    if not _given(node, 3):
+    if not _has_input(node, 3):
         return None
-    kernel = shapes[node.inputs[1]] if _given(node, 1) else None
+    kernel = shapes[node.inputs[1]] if _has_input(node, 1) else None
     sizes = tuple(sorted(n for n in kernel or () if isinstance(n, int) and n > 1))
-    return Decomposition((Step("Conv", (0,), sizes), Step("Add", (_at(0), 3))), (1,))
+    return Decomposition((Step("Conv", (0,), sizes), Step("Add", (_result_of(0), 3))), (1,))
 
 
-def _matrix(shapes: _Shapes, node: Node, place: int) -> tuple[int, ...]:
-    shape = shapes[node.inputs[place]] if _given(node, place) else None
+def _matrix(shapes: _Shapes, node: Node, position: int) -> tuple[int, ...]:
+    shape = shapes[node.inputs[position]] if _has_input(node, position) else None
     return tuple(sorted(n for n in shape or () if isinstance(n, int) and n > 1))
 
 
-OPENINGS: dict[str, _Open] = {
-    "SkipLayerNormalization": _skip("LayerNormalization"),
-    "SkipSimplifiedLayerNormalization": _skip("RMSNormalization"),
-    "SkipGroupNorm": _skip("GroupNormalization"),
+DECOMPOSITIONS: dict[str, _Decompose] = {
+    "SkipLayerNormalization": _skip_normalization("LayerNormalization"),
+    "SkipSimplifiedLayerNormalization": _skip_normalization("RMSNormalization"),
+    "SkipGroupNorm": _skip_normalization("GroupNormalization"),
     "EmbedLayerNormalization": _embeddings,
     "QEmbedLayerNormalization": _embeddings,
     "Attention": _attention(0, 1, (3, 5)),
@@ -129,7 +129,7 @@ OPENINGS: dict[str, _Open] = {
 """Operator of com.microsoft → its steps; None if the node represents a single operator."""
 
 
-def opening(node: Node, shapes: _Shapes) -> Decomposition | None:
+def decompose(node: Node, shapes: _Shapes) -> Decomposition | None:
     """Return the core operators that a node represents, if several; inputs are those in the file."""
     if node.op_type == "Attention" and not node.domain:  # the ai.onnx operator has no projections
         return _projected((3,))(node, shapes)
@@ -137,5 +137,5 @@ def opening(node: Node, shapes: _Shapes) -> Decomposition | None:
         return _summed_conv(node, shapes)
     if node.domain not in ("com.microsoft", "com.ms.internal.nhwc"):
         return None
-    make = OPENINGS.get(node.op_type)
-    return None if make is None else make(node, shapes)
+    decompose_operator = DECOMPOSITIONS.get(node.op_type)
+    return None if decompose_operator is None else decompose_operator(node, shapes)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from py_autodoc.compare.align import Alignment, AlignmentVerdict
 from py_autodoc.compare.changes import NAMES, Change
-from py_autodoc.compare.measures import MEASURES, Number, measured, percent, relative
+from py_autodoc.compare.measures import MEASURES, Number, metric_values, percent, relative
 from py_autodoc.errors import OptionError
 from py_autodoc.similar_names import similar_names
 
@@ -19,8 +19,8 @@ _FORM = re.compile(
     r"(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(?P<unit>%|[kmgt]?)b?\s*",
     re.IGNORECASE,
 )
-_KINDS = {NAMES[one]: one for one in Change}
-_NUMBERS = tuple(one.id for one in MEASURES)
+_KINDS = {NAMES[change]: change for change in Change}
+_NUMBERS = tuple(measure.id for measure in MEASURES)
 WORDS = ("architecture", "interface", "added", "removed", *_KINDS)
 """Conditions without a number."""
 
@@ -38,37 +38,39 @@ class GateCondition:
     share: bool = False
     """True if the change is in percent."""
 
-    def holds(self, found: Alignment, before: dict[str, Number], after: dict[str, Number]) -> str:
+    def holds(self, alignment: Alignment, before: dict[str, Number], after: dict[str, Number]) -> str:
         """Return why it is met or cannot be evaluated; empty if it is not met."""
-        return self.beyond(before, after) if self.than else self._word(found)
+        return self.number_reason(before, after) if self.than else self._word_reason(alignment)
 
-    def beyond(self, before: dict[str, Number], after: dict[str, Number]) -> str:
+    def number_reason(self, before: dict[str, Number], after: dict[str, Number]) -> str:
         """Return the same for a condition on a number."""
         base, value = before[self.name], after[self.name]
         if value is None or (self.change and base is None):
             return f"{self.name} is not wholly known"
-        shown = f"{value:,.6g}" if isinstance(value, float) else f"{value:,}"
+        value_text = f"{value:,.6g}" if isinstance(value, float) else f"{value:,}"
         if not self.change:
-            return f"{self.name} is {shown}" if _beyond(value, self.than, self.number) else ""
+            return f"{self.name} is {value_text}" if _beyond(value, self.than, self.number) else ""
         assert base is not None
         change = value - base
         if self.share:
-            part = relative(base, value)
-            change = 100 * part if part is not None else 0.0 if value == base else math.inf
-        told = percent(relative(base, value))
-        return f"{self.name} is {shown} ({told})" if _beyond(change, self.than, self.number) else ""
+            share = relative(base, value)
+            change = 100 * share if share is not None else 0.0 if value == base else math.inf
+        change_text = percent(relative(base, value))
+        return (
+            f"{self.name} is {value_text} ({change_text})" if _beyond(change, self.than, self.number) else ""
+        )
 
-    def _word(self, found: Alignment) -> str:
+    def _word_reason(self, alignment: Alignment) -> str:
         if self.name == "architecture":
-            return "" if found.verdict is AlignmentVerdict.SAME else found.verdict.value
+            return "" if alignment.verdict is AlignmentVerdict.SAME else alignment.verdict.value
         if self.name == "interface":
-            first = found.interface[0] if found.interface else None
-            return "" if first is None else f"{first.what}: {first.left} → {first.right}"
+            change = alignment.interface[0] if alignment.interface else None
+            return "" if change is None else f"{change.what}: {change.left} → {change.right}"
         if self.name in ("added", "removed"):
-            count = len(found.only_right if self.name == "added" else found.only_left)
+            count = len(alignment.only_right if self.name == "added" else alignment.only_left)
             return f"{count:,} nodes {self.name}" if count else ""
         kind = _KINDS[self.name]
-        count = sum(kind in pair.changes for pair in found.pairs)
+        count = sum(kind in pair.changes for pair in alignment.pairs)
         return f"{count:,} operators changed in {self.name}" if count else ""
 
 
@@ -88,14 +90,14 @@ def condition(
     word = text.strip().lower()
     if word in words:
         return GateCondition(text.strip(), word)
-    made = _FORM.fullmatch(text)
-    if made is None:
+    match = _FORM.fullmatch(text)
+    if match is None:
         raise OptionError(
             "bad-condition",
             f"{option} {text[:60]!r} is not a condition.",
             f"Pass a condition such as 'macs>+5%', or a word: {', '.join(words)}.",
         )
-    name = made["name"].lower()
+    name = match["name"].lower()
     if name not in names:
         guess = similar_names(name, names)
         raise OptionError(
@@ -103,25 +105,26 @@ def condition(
             f"{option} {text[:60]!r}: unknown metric {name!r}.",
             f"Did you mean {guess[0]!r}?" if guess else f"Choose one of {', '.join(names)}.",
         )
-    unit = made["unit"].lower()
-    number = float(made["number"]) * (1 if unit == "%" else _SCALES[unit])
-    if made["sign"] == "-":
+    unit = match["unit"].lower()
+    number = float(match["number"]) * (1 if unit == "%" else _SCALES[unit])
+    if match["sign"] == "-":
         number = -number
     share = unit == "%"
-    return GateCondition(text.strip(), name, made["than"], number, bool(made["sign"]) or share, share)
+    return GateCondition(text.strip(), name, match["than"], number, bool(match["sign"]) or share, share)
 
 
 def failing(
-    conditions: Sequence[GateCondition], found: Sequence[Alignment]
+    conditions: Sequence[GateCondition], alignments: Sequence[Alignment]
 ) -> list[tuple[GateCondition, int, str]]:
     """Return (condition, index of the alignment, reason) for those that are met."""
-    if not conditions or not found:
+    if not conditions or not alignments:
         return []
-    before = measured(found[0].sides[0].analysis)
+    before = metric_values(alignments[0].sides[0].analysis)
     failed = []
-    for at, one in enumerate(found):
-        after = measured(one.sides[1].analysis)
-        failed += [(c, at, why) for c in conditions if (why := c.holds(one, before, after))]
+    for index, alignment in enumerate(alignments):
+        after = metric_values(alignment.sides[1].analysis)
+        reasons = [condition.holds(alignment, before, after) for condition in conditions]
+        failed += [(c, index, reason) for c, reason in zip(conditions, reasons, strict=True) if reason]
     return failed
 
 

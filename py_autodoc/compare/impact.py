@@ -43,12 +43,12 @@ class Impact:
     @property
     def axes(self) -> tuple[str, ...]:
         """The metrics that define the Pareto front."""
-        return ("size", *(one for one in (self.latency, self.quality) if one is not None))
+        return ("size", *(metric for metric in (self.latency, self.quality) if metric is not None))
 
-    def speedup(self, at: int) -> float | None:
+    def speedup(self, index: int) -> float | None:
         """Return the time of the first variant over that of another."""
-        first, own = self.points[0].latency, self.points[at].latency
-        return None if first is None or not own else first / own
+        first, latency = self.points[0].latency, self.points[index].latency
+        return None if first is None or not latency else first / latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,58 +67,65 @@ class LayerPrecision:
 
 def impact(analyses: Sequence[Analysis], evaluations: Evaluations = ()) -> Impact:
     """Return the variants with those on the Pareto front marked."""
-    known = [*evaluations, *[None] * (len(analyses) - len(evaluations))]
-    primary = next((one.primary for one in known if one is not None and one.primary), None)
-    quality = primary if primary and all(_quality(one, primary) is not None for one in known) else None
-    latency, times, bands = _times(analyses, known)
-    fewer = quality is not None and lower_is_better(quality)
+    by_model = [*evaluations, *[None] * (len(analyses) - len(evaluations))]
+    quality = next((e.primary for e in by_model if e is not None and e.primary), None)
+    if quality and any(_quality(evaluation, quality) is None for evaluation in by_model):
+        quality = None
+    latency, times, bands = _times(analyses, by_model)
+    lower_better = quality is not None and lower_is_better(quality)
     points = [
         ImpactPoint(
-            one.model.file.bytes + one.model.file.external_bytes,
-            times[at],
-            _quality(known[at], quality) if quality else None,
-            band=bands[at],
+            analysis.model.file.bytes + analysis.model.file.external_bytes,
+            times[index],
+            _quality(by_model[index], quality) if quality else None,
+            band=bands[index],
         )
-        for at, one in enumerate(analyses)
+        for index, analysis in enumerate(analyses)
     ]
-    front = [not any(_beats(other, one, fewer) for other in points) for one in points]
-    marked = tuple(replace(one, on_front=best) for one, best in zip(points, front, strict=True))
-    return Impact(quality, fewer, latency, marked)
+    front = [not any(_dominates(other, point, lower_better) for other in points) for point in points]
+    marked = tuple(replace(point, on_front=best) for point, best in zip(points, front, strict=True))
+    return Impact(quality, lower_better, latency, marked)
 
 
-def _quality(one: Evaluation | None, name: str) -> float | None:
-    return None if one is None else one.metrics.get(name)
+def _quality(evaluation: Evaluation | None, name: str) -> float | None:
+    return None if evaluation is None else evaluation.metrics.get(name)
 
 
 def _times(
-    analyses: Sequence[Analysis], known: Evaluations
+    analyses: Sequence[Analysis], evaluations: Evaluations
 ) -> tuple[str | None, list[float | None], list[tuple[float, float] | None]]:
     """Return (name, milliseconds of each, likely ranges); measured and estimated times are not mixed."""
     unknown: list[tuple[float, float] | None] = [None] * len(analyses)
-    names = [name for one in known if one is not None for name in one.perf if name.startswith("latency_ms")]
+    names = [
+        name
+        for evaluation in evaluations
+        if evaluation is not None
+        for name in evaluation.perf
+        if name.startswith("latency_ms")
+    ]
     for name in sorted(set(names), key=lambda name: (name != "latency_ms_p50", names.index(name))):
-        found = [None if one is None else one.perf.get(name) for one in known]
-        if all(value is not None and value > 0 for value in found):
-            return name, found, unknown
-    made: list[float | None] = []
+        measured = [None if evaluation is None else evaluation.perf.get(name) for evaluation in evaluations]
+        if all(value is not None and value > 0 for value in measured):
+            return name, measured, unknown
+    estimates: list[float | None] = []
     bands = list(unknown)
-    for at, one in enumerate(analyses):
-        estimate = hardware_estimates(one)
+    for index, analysis in enumerate(analyses):
+        estimate = hardware_estimates(analysis)
         if estimate is None or estimate.unknown_kernels or estimate.estimated_latency_ms is None:
             return None, [None] * len(analyses), unknown
-        made.append(estimate.estimated_latency_ms)
+        estimates.append(estimate.estimated_latency_ms)
         if estimate.latency_low_ms is not None and estimate.latency_high_ms is not None:
-            bands[at] = (estimate.latency_low_ms, estimate.latency_high_ms)
-    return (ESTIMATED, made, bands) if made else (None, [], [])
+            bands[index] = (estimate.latency_low_ms, estimate.latency_high_ms)
+    return (ESTIMATED, estimates, bands) if estimates else (None, [], [])
 
 
-def _beats(other: ImpactPoint, one: ImpactPoint, fewer: bool) -> bool:
-    sign = -1 if fewer else 1
-    pairs = [(-other.size, -one.size)]
-    if other.latency is not None and one.latency is not None:
-        pairs.append((-other.latency, -one.latency))  # type: ignore[arg-type]
-    if other.quality is not None and one.quality is not None:
-        pairs.append((sign * other.quality, sign * one.quality))  # type: ignore[arg-type]
+def _dominates(other: ImpactPoint, point: ImpactPoint, lower_better: bool) -> bool:
+    sign = -1 if lower_better else 1
+    pairs = [(-other.size, -point.size)]
+    if other.latency is not None and point.latency is not None:
+        pairs.append((-other.latency, -point.latency))  # type: ignore[arg-type]
+    if other.quality is not None and point.quality is not None:
+        pairs.append((sign * other.quality, sign * point.quality))  # type: ignore[arg-type]
     return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
 
 
@@ -126,32 +133,38 @@ def evaluation_rows(evaluations: Evaluations) -> Iterator[tuple[str, list[float 
     """Yield (name, value per model, whether it is a quality metric) for all metrics in the evaluations."""
     for quality in (True, False):
         names: dict[str, None] = {}
-        for one in evaluations:
-            names |= dict.fromkeys(() if one is None else one.metrics if quality else one.perf)
+        for evaluation in evaluations:
+            names |= dict.fromkeys(
+                () if evaluation is None else evaluation.metrics if quality else evaluation.perf
+            )
         for name in names:
-            parts = [{} if one is None else one.metrics if quality else one.perf for one in evaluations]
-            yield name, [part.get(name) for part in parts], quality
+            metrics = [
+                {} if evaluation is None else evaluation.metrics if quality else evaluation.perf
+                for evaluation in evaluations
+            ]
+            yield name, [values.get(name) for values in metrics], quality
 
 
-def layer_precisions(found: Alignment) -> list[LayerPrecision]:
+def layer_precisions(alignment: Alignment) -> list[LayerPrecision]:
     """Return the layers whose precision differs, largest weights first."""
-    made = []
-    bytes_of = [side.analysis.params.node_bytes for side in found.sides]
-    for pair in found.pairs:
-        change = next((one for one in pair.details if one.kind is Change.PRECISION), None)
+    layers = []
+    bytes_of = [side.analysis.params.node_bytes for side in alignment.sides]
+    for pair in alignment.pairs:
+        change = next((detail for detail in pair.details if detail.kind is Change.PRECISION), None)
         if change is None:
             continue
         sizes = [
-            _sum([bytes_of[at][node] for node in nodes]) for at, nodes in enumerate((pair.left, pair.right))
+            _sum([bytes_of[side][node] for node in nodes])
+            for side, nodes in enumerate((pair.left, pair.right))
         ]
-        made.append(LayerPrecision(pair.left, pair.right, pair.core, change.left, change.right, *sizes))
-    return sorted(made, key=lambda one: -(one.bytes_before or 0))
+        layers.append(LayerPrecision(pair.left, pair.right, pair.core, change.left, change.right, *sizes))
+    return sorted(layers, key=lambda layer: -(layer.bytes_before or 0))
 
 
 def _sum(sizes: Sequence[int | None]) -> int | None:
-    return None if any(one is None for one in sizes) else sum(one or 0 for one in sizes)
+    return None if any(size is None for size in sizes) else sum(size or 0 for size in sizes)
 
 
 def precisions(analyses: Sequence[Analysis]) -> list[str]:
     """Return a short name of each model's precision."""
-    return [precision(one)[0] for one in analyses]
+    return [precision(analysis)[0] for analysis in analyses]

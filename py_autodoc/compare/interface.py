@@ -8,30 +8,30 @@ from py_autodoc.compare.changes import Change, ComparedSide, Detail
 from py_autodoc.graph.ir.model import Shape, Tensor, TensorKind
 from py_autodoc.report.encode.labels import dtype_name
 from py_autodoc.units import UNKNOWN
-from py_autodoc.units import shape as written
+from py_autodoc.units import shape as shape_text
 
 
 def interface(left: ComparedSide, right: ComparedSide) -> tuple[Detail, ...]:
     """Return the changes of inputs and outputs."""
-    found: list[Detail] = []
+    details: list[Detail] = []
     for kind in ("input", "output"):
-        for one, other in paired(declared(left, kind), declared(right, kind)):
-            found += _changed(kind, one, other)
-    return tuple(found)
+        for left_tensor, right_tensor in paired(declared(left, kind), declared(right, kind)):
+            details += _changes(kind, left_tensor, right_tensor)
+    return tuple(details)
 
 
 def paired(
     first: Sequence[Tensor], second: Sequence[Tensor]
 ) -> Iterator[tuple[Tensor | None, Tensor | None]]:
     """Pair inputs or outputs of two models by name, the rest by position if equally many remain."""
-    named = {one.name: one for one in second}
-    if len(first) == len(second) and any(one.name not in named for one in first):
+    right_by_name = {tensor.name: tensor for tensor in second}
+    if len(first) == len(second) and any(tensor.name not in right_by_name for tensor in first):
         yield from zip(first, second, strict=True)
         return
-    for one in first:
-        yield one, named.pop(one.name, None)
-    for other in named.values():
-        yield None, other
+    for tensor in first:
+        yield tensor, right_by_name.pop(tensor.name, None)
+    for tensor in right_by_name.values():
+        yield None, tensor
 
 
 def declared(side: ComparedSide, kind: str) -> list[Tensor]:
@@ -41,29 +41,29 @@ def declared(side: ComparedSide, kind: str) -> list[Tensor]:
     return [tensors[t] for t in ids if kind == "output" or tensors[t].kind == TensorKind.INPUT]
 
 
-def _changed(kind: str, one: Tensor | None, other: Tensor | None) -> list[Detail]:
-    about = one or other
-    assert about is not None
-    what = f"{kind} {about.name}"
-    if one is None or other is None:
-        told = [UNKNOWN if tensor is None else _told(tensor) for tensor in (one, other)]
-        return [Detail(Change.OPERATOR, what, told[0], told[1])]
-    found = []
-    if one.dtype and other.dtype and one.dtype != other.dtype:
-        found.append(Detail(Change.PRECISION, what, dtype_name(one.dtype), dtype_name(other.dtype)))
-    if not _alike(one.shape, other.shape):
-        found.append(Detail(Change.SHAPES, what, written(one.shape), written(other.shape)))
-    return found
+def _changes(kind: str, left: Tensor | None, right: Tensor | None) -> list[Detail]:
+    declared_tensor = left or right
+    assert declared_tensor is not None
+    what = f"{kind} {declared_tensor.name}"
+    if left is None or right is None:
+        texts = [UNKNOWN if tensor is None else _declaration(tensor) for tensor in (left, right)]
+        return [Detail(Change.OPERATOR, what, texts[0], texts[1])]
+    details = []
+    if left.dtype and right.dtype and left.dtype != right.dtype:
+        details.append(Detail(Change.PRECISION, what, dtype_name(left.dtype), dtype_name(right.dtype)))
+    if not _same_shape(left.shape, right.shape):
+        details.append(Detail(Change.SHAPES, what, shape_text(left.shape), shape_text(right.shape)))
+    return details
 
 
-def _alike(one: Shape | None, other: Shape | None) -> bool:
+def _same_shape(left: Shape | None, right: Shape | None) -> bool:
     """Return whether two shapes are equal except for symbol names. Undeclared shapes are not compared."""
-    if one is None or other is None:
+    if left is None or right is None:
         return True
-    return len(one) == len(other) and all(
-        x == y or not (isinstance(x, int) or isinstance(y, int)) for x, y in zip(one, other, strict=True)
+    return len(left) == len(right) and all(
+        x == y or not (isinstance(x, int) or isinstance(y, int)) for x, y in zip(left, right, strict=True)
     )
 
 
-def _told(tensor: Tensor) -> str:
-    return f"{dtype_name(tensor.dtype)} {written(tensor.shape)}"
+def _declaration(tensor: Tensor) -> str:
+    return f"{dtype_name(tensor.dtype)} {shape_text(tensor.shape)}"

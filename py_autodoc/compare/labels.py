@@ -15,89 +15,93 @@ ROUNDS = 6
 Labels = list[int]
 
 
-class Book:
+class LabelNumbering:
     """Assigns integers to keys; one instance for all compared models."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, int] = {}
+        self._numbers: dict[Hashable, int] = {}
 
     def number(self, key: Hashable) -> int:
         """Return the integer for a key."""
-        return self._known.setdefault(key, len(self._known))
+        return self._numbers.setdefault(key, len(self._numbers))
 
 
-class Around:
-    """Consumers of units, and labels by surroundings. ``own`` is each unit's label by itself."""
+class Surroundings:
+    """Consumers of units, and labels by surroundings. ``labels`` are those of the units by themselves."""
 
-    def __init__(self, graph: ContractedGraph, own: Labels, book: Book, outer: list[Hashable]) -> None:
+    def __init__(
+        self, graph: ContractedGraph, labels: Labels, numbering: LabelNumbering, leaves: list[Hashable]
+    ) -> None:
         self.graph = graph
-        self.own = own
-        self.book = book
-        self.outer = [-2 - book.number(("outer", key)) for key in outer]
+        self.labels = labels
+        self.numbering = numbering
+        self.leaf_labels = [-2 - numbering.number(("outer", key)) for key in leaves]
         self.ins = [unit.ins for unit in graph.units]
-        self.sorted = [unit.core in COMMUTATIVE for unit in graph.units]
+        self.commutative = [unit.core in COMMUTATIVE for unit in graph.units]
         self.readers = readers(graph)
 
     def forward(self) -> Labels:
         """Return labels by everything upstream of a unit."""
-        number, outer = self.book.number, self.outer
-        found: Labels = []
-        for at, ins in enumerate(self.ins):
-            made = [found[i] if 0 <= i < at else -1 if i >= 0 else outer[-2 - i] for i in ins]
-            if self.sorted[at]:
-                made.sort()
-            found.append(number((self.own[at], *made)))
-        return found
+        number, leaf_labels = self.numbering.number, self.leaf_labels
+        labels: Labels = []
+        for unit, ins in enumerate(self.ins):
+            source_labels = [
+                labels[i] if 0 <= i < unit else -1 if i >= 0 else leaf_labels[-2 - i] for i in ins
+            ]
+            if self.commutative[unit]:
+                source_labels.sort()
+            labels.append(number((self.labels[unit], *source_labels)))
+        return labels
 
     def backward(self) -> Labels:
         """Return labels by everything downstream of a unit."""
-        number = self.book.number
-        found: Labels = [-1] * len(self.ins)
-        for at in range(len(self.ins) - 1, -1, -1):
-            led = sorted([(place, found[reader]) for place, reader in self.readers[at]])
-            found[at] = number((self.own[at], "leads", *led))
-        return found
+        number = self.numbering.number
+        labels: Labels = [-1] * len(self.ins)
+        for unit in range(len(self.ins) - 1, -1, -1):
+            reader_labels = sorted([(operand, labels[reader]) for operand, reader in self.readers[unit]])
+            labels[unit] = number((self.labels[unit], "leads", *reader_labels))
+        return labels
 
-    def near(self, rounds: int = ROUNDS) -> list[Labels]:
+    def neighbourhoods(self, rounds: int = ROUNDS) -> list[Labels]:
         """Return labels by the units within 1, 2 … ``rounds`` edges in both directions."""
-        number, outer = self.book.number, self.outer
-        last, found = self.own, []
+        number, leaf_labels = self.numbering.number, self.leaf_labels
+        previous, by_radius = self.labels, []
         for _ in range(rounds):
-            made: Labels = []
-            for at, ins in enumerate(self.ins):
-                read = [last[i] if i >= 0 else outer[-2 - i] for i in ins]
-                if self.sorted[at]:
-                    read.sort()
-                led = [last[reader] for _, reader in self.readers[at]]
-                if len(led) > 1:
-                    led.sort()
-                made.append(number((last[at], *read, -1, *led)))
-            found.append(made)
-            last = made
-        return found
+            labels: Labels = []
+            for unit, ins in enumerate(self.ins):
+                source_labels = [previous[i] if i >= 0 else leaf_labels[-2 - i] for i in ins]
+                if self.commutative[unit]:
+                    source_labels.sort()
+                reader_labels = [previous[reader] for _, reader in self.readers[unit]]
+                if len(reader_labels) > 1:
+                    reader_labels.sort()
+                labels.append(number((previous[unit], *source_labels, -1, *reader_labels)))
+            by_radius.append(labels)
+            previous = labels
+        return by_radius
 
 
 def readers(graph: ContractedGraph) -> list[list[tuple[int, int]]]:
     """Return (operand, consumer) per unit; operands of commutative operators count as one."""
-    found: list[list[tuple[int, int]]] = [[] for _ in graph.units]
-    for at, unit in enumerate(graph.units):
-        free = unit.core in COMMUTATIVE
-        for place, made in enumerate(unit.ins):
-            if made >= 0:
-                found[made].append((0 if free else place, at))
-    return found
+    readers_of: list[list[tuple[int, int]]] = [[] for _ in graph.units]
+    for reader, unit in enumerate(graph.units):
+        commutative = unit.core in COMMUTATIVE
+        for operand, source in enumerate(unit.ins):
+            if source >= 0:
+                readers_of[source].append((0 if commutative else operand, reader))
+    return readers_of
 
 
-def plain_labels(graph: ContractedGraph, book: Book) -> Labels:
+def operator_labels(graph: ContractedGraph, numbering: LabelNumbering) -> Labels:
     """Return labels by operator and dimensions of its stored matrix."""
-    return [book.number((unit.core, unit.weight)) for unit in graph.units]
+    return [numbering.number((unit.core, unit.weight)) for unit in graph.units]
 
 
-def kinds(graph: ContractedGraph) -> list[Hashable]:
+def leaf_kinds(graph: ContractedGraph) -> list[Hashable]:
     """Return external inputs by their kind alone."""
     return [kind for kind, _ in graph.leaves]
 
 
-def places(graph: ContractedGraph) -> list[Hashable]:
-    """Return the same including the position among the inputs."""
+def leaf_positions(graph: ContractedGraph) -> list[Hashable]:
+    """Return external inputs by their kind and position."""
     return list(graph.leaves)

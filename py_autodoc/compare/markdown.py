@@ -14,14 +14,14 @@ from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.sections.section_model import Block, Figure, Items, Line, Paragraph, Table
 
-_LONGEST = 600
+_MAX_TEXT = 600
 """Maximum number of characters of a text; cells are shorter."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#!|~&@$]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 
 
 def markdown(
     analyses: Sequence[Analysis],
-    found: Sequence[Alignment],
+    alignments: Sequence[Alignment],
     failed: Sequence[str] = (),
     evaluations: Evaluations = (),
     figures: Mapping[str, str] | None = None,
@@ -30,16 +30,16 @@ def markdown(
 
     ``figures`` maps plots to image paths, as in ``render.markdown.card``.
     """
-    drawn = pictures(figures or {})
-    lines = [f"# {_plain(title(analyses))}", ""]
-    for section in sections(analyses, found, failed, evaluations):
+    images = pictures(figures or {})
+    lines = [f"# {_escaped(title(analyses))}", ""]
+    for section in sections(analyses, alignments, failed, evaluations):
         if section.id == "failed":
             lines += [f"**{section.title}:**", ""]
-        elif len(found) > 1 or not section.id.startswith("pair"):
-            lines += [f"## {_plain(section.title)}", ""]
+        elif len(alignments) > 1 or not section.id.startswith("pair"):
+            lines += [f"## {_escaped(section.title)}", ""]
         for block in section.blocks:
             if isinstance(block, Figure):
-                lines += [picture(drawn[block.name], block.caption), ""] if block.name in drawn else []
+                lines += [picture(images[block.name], block.caption), ""] if block.name in images else []
             else:
                 lines += [*_block(block), ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -51,7 +51,7 @@ def _block(block: Block) -> Iterator[str]:
     elif isinstance(block, Items):
         yield from (f"- {_text(line)}" for line in block.lines)
     elif isinstance(block, Table):
-        yield "| " + " | ".join(map(_plain, block.head)) + " |"
+        yield "| " + " | ".join(map(_escaped, block.head)) + " |"
         yield "|" + " --- |" * len(block.head)
         yield from ("| " + " | ".join(map(_text, row)) + " |" for row in block.rows)
         if block.more:
@@ -60,8 +60,8 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _text(line: Line) -> str:
-    return "".join(_plain(cell if isinstance(cell, str) else cell.text) for cell in line)
+    return "".join(_escaped(cell if isinstance(cell, str) else cell.text) for cell in line)
 
 
-def _plain(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", printable(shorten_middle(text, _LONGEST)))
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", printable(shorten_middle(text, _MAX_TEXT)))

@@ -91,11 +91,11 @@ MERGED = frozenset({
 """Operators that do the work of several."""
 
 
-def form(op: str, inputs: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+def float_form(op: str, inputs: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
     """Return the operator that ``op`` represents, and its operands (tensor ids, -1 for an omitted one)."""
-    known = FORMS.get(op)
-    if known is not None:
-        return known.core, tuple(inputs[at] for at in known.inputs if at < len(inputs))
+    variant = FORMS.get(op)
+    if variant is not None:
+        return variant.core, tuple(inputs[position] for position in variant.inputs if position < len(inputs))
     if op in _PAIRS_OF_INPUTS:  # output scale and zero point, then (data, scale, zero point) repeated
         return _PAIRS_OF_INPUTS[op], inputs[2::3]
     return op, inputs

@@ -49,42 +49,42 @@ _READ: dict[str, Callable[[Analysis], Number]] = {
 }
 MEASURES = tuple(
     Measure(
-        total_of(one.id).name,
-        total_label(one.id),
-        getattr(units, one.written),
-        _READ[one.id],
+        total_of(metric.id).name,
+        total_label(metric.id),
+        getattr(units, metric.written),
+        _READ[metric.id],
     )
-    for one in shown("compare")
+    for metric in shown("compare")
 )
 """Metrics in display order. Values are None if unknown."""
 
 
-def measured(analysis: Analysis) -> dict[str, Number]:
+def metric_values(analysis: Analysis) -> dict[str, Number]:
     """Return all metrics of a model; None if unknown or only partly known."""
-    least = lower_bounds(analysis)
-    return {one.id: None if one.id in least else one.read(analysis) for one in MEASURES}
+    bounds = lower_bounds(analysis)
+    return {measure.id: None if measure.id in bounds else measure.read(analysis) for measure in MEASURES}
 
 
 def lower_bounds(analysis: Analysis) -> dict[str, Number]:
     """Return, for partly known metrics, the known sum, or None if nothing is known."""
     total = analysis.totals
-    found: dict[str, Number] = {}
+    bounds: dict[str, Number] = {}
     if total.mac_nodes_known < total.mac_nodes_total or total.unknown_ops:
-        found["macs"] = shared_parts.build_metrics(analysis).total_macs
+        bounds["macs"] = shared_parts.build_metrics(analysis).total_macs
     if total.nodes_known < total.nodes_total:
-        found["flops"] = shared_parts.build_metrics(analysis).total_flops
+        bounds["flops"] = shared_parts.build_metrics(analysis).total_flops
     if analysis.params.reason:
-        found["params"] = analysis.params.total
-    return found
+        bounds["params"] = analysis.params.total
+    return bounds
 
 
 def deltas(before: dict[str, Number], after: dict[str, Number]) -> dict[str, Number]:
     """Return the second value minus the first; None if one is unknown."""
-    found: dict[str, Number] = {}
+    changes: dict[str, Number] = {}
     for name, value in after.items():
         base = before.get(name)
-        found[name] = None if value is None or base is None else value - base
-    return found
+        changes[name] = None if value is None or base is None else value - base
+    return changes
 
 
 def relative(before: Number, after: Number) -> float | None:
@@ -114,8 +114,8 @@ def percent(share: float | None) -> str:
 
 def precision(analysis: Analysis) -> tuple[str, str]:
     """Return (short precision, scheme): ``fp32`` and ``none``, ``int8`` and ``QDQ``; ``unknown`` if it is."""
-    made = quantization(analysis)
-    if made.quantized:
-        return "/".join(made.weights) or "int8", "/".join(made.schemes)
-    words = identity(analysis).precision.removesuffix(", not quantized")
-    return " and ".join(_SHORT.get(name, name) for name in words.split(" and ")), "none"
+    info = quantization(analysis)
+    if info.quantized:
+        return "/".join(info.weights) or "int8", "/".join(info.schemes)
+    label = identity(analysis).precision.removesuffix(", not quantized")
+    return " and ".join(_SHORT.get(name, name) for name in label.split(" and ")), "none"

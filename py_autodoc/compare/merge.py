@@ -13,73 +13,73 @@ Joined = tuple[tuple[int, int], ...]
 
 
 def groups(
-    sides: tuple[ComparedSide, ComparedSide], to: list[int]
+    sides: tuple[ComparedSide, ComparedSide], to_right: list[int]
 ) -> Iterator[tuple[Joined, tuple[int, ...], tuple[int, ...]]]:
     """Yield (pairs of units, left nodes, right nodes) for groups that cannot be separated."""
-    root = list(range(len(to)))
+    root = list(range(len(to_right)))
 
-    def find(one: int) -> int:
-        while root[one] != one:
-            root[one] = one = root[root[one]]
-        return one
+    def find(unit: int) -> int:
+        while root[unit] != unit:
+            root[unit] = unit = root[root[unit]]
+        return unit
 
-    back = {other: one for one, other in enumerate(to) if other >= 0}
-    fused = [[u for u in owners if to[u] >= 0] for owners in sides[0].graph.owner]
-    fused += [[back[u] for u in owners if u in back] for owners in sides[1].graph.owner]
-    for paired in fused:
-        for one in paired[1:]:
-            root[find(one)] = find(paired[0])
-    found: dict[int, list[tuple[int, int]]] = {}
-    for one, other in enumerate(to):
-        if other >= 0:
-            found.setdefault(find(one), []).append((one, other))
-    extra = [_absorbed(sides, side, to if side == 0 else back) for side in (0, 1)]
+    to_left = {right_unit: left_unit for left_unit, right_unit in enumerate(to_right) if right_unit >= 0}
+    fused = [[u for u in owners if to_right[u] >= 0] for owners in sides[0].graph.owner]
+    fused += [[to_left[u] for u in owners if u in to_left] for owners in sides[1].graph.owner]
+    for left_units in fused:
+        for left_unit in left_units[1:]:
+            root[find(left_unit)] = find(left_units[0])
+    groups_by_root: dict[int, list[tuple[int, int]]] = {}
+    for left_unit, right_unit in enumerate(to_right):
+        if right_unit >= 0:
+            groups_by_root.setdefault(find(left_unit), []).append((left_unit, right_unit))
+    absorbed = [_absorbed(sides, side, to_right if side == 0 else to_left) for side in (0, 1)]
     taken: tuple[set[int], set[int]] = set(), set()
-    for joined in found.values():
+    for unit_pairs in groups_by_root.values():
         nodes: list[list[int]] = []
         for side in (0, 1):
             graph = sides[side].graph
-            mine = [u for pair in joined for u in (pair[side], *extra[side].get(pair[side], ()))]
-            numbers = sorted({n for u in mine for n in graph.units[u].nodes} - taken[side])
+            units = [u for pair in unit_pairs for u in (pair[side], *absorbed[side].get(pair[side], ()))]
+            numbers = sorted({n for u in units for n in graph.units[u].nodes} - taken[side])
             taken[side].update(numbers)
             nodes.append(numbers)
-        yield tuple(joined), tuple(nodes[0]), tuple(nodes[1])
+        yield tuple(unit_pairs), tuple(nodes[0]), tuple(nodes[1])
 
 
 def _absorbed(
-    sides: tuple[ComparedSide, ComparedSide], side: int, to: list[int] | dict[int, int]
+    sides: tuple[ComparedSide, ComparedSide], side: int, counterparts: list[int] | dict[int, int]
 ) -> dict[int, list[int]]:
     """Map units to unmatched units that only serve them, if a fused node is on the other side.
 
     For example the mask computation that a fused attention includes.
     """
-    here, there = sides[side].graph, sides[1 - side]
+    graph, other_side = sides[side].graph, sides[1 - side]
 
-    def other(unit: int) -> int:
-        return to[unit] if isinstance(to, list) else to.get(unit, -1)
+    def counterpart(unit: int) -> int:
+        return counterparts[unit] if isinstance(counterparts, list) else counterparts.get(unit, -1)
 
-    if not any(there.operator(unit) in MERGED for unit in there.graph.units):
+    if not any(other_side.operator(unit) in MERGED for unit in other_side.graph.units):
         return {}
-    led = readers(here)
-    home: dict[int, int] = {}
-    found: dict[int, list[int]] = {}
-    for at in range(len(here.units) - 1, -1, -1):
-        if other(at) >= 0 or not _free(here, at) or not led[at]:
+    readers_by_unit = readers(graph)
+    assigned: dict[int, int] = {}
+    absorbed: dict[int, list[int]] = {}
+    for unit in range(len(graph.units) - 1, -1, -1):
+        if counterpart(unit) >= 0 or not _is_weightless(graph, unit) or not readers_by_unit[unit]:
             continue
-        goals = []
-        for _, reader in led[at]:
-            goal = home.get(reader, reader)
-            match = other(goal)
-            if match < 0 or there.operator(there.graph.units[match]) not in MERGED:
+        targets = []
+        for _, reader in readers_by_unit[unit]:
+            target = assigned.get(reader, reader)
+            match = counterpart(target)
+            if match < 0 or other_side.operator(other_side.graph.units[match]) not in MERGED:
                 break
-            goals.append(goal)
+            targets.append(target)
         else:
-            home[at] = goals[0]
-            found.setdefault(goals[0], []).append(at)
-    return found
+            assigned[unit] = targets[0]
+            absorbed.setdefault(targets[0], []).append(unit)
+    return absorbed
 
 
-def _free(graph: ContractedGraph, at: int) -> bool:
+def _is_weightless(graph: ContractedGraph, index: int) -> bool:
     """Return whether a unit has no learned matrix, which no other operator can replace."""
-    unit = graph.units[at]
+    unit = graph.units[index]
     return not (unit.core in WEIGHTED and unit.weight)

@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Sequence
 
-from py_autodoc.compare.labels import Around, Book, Labels, kinds, places, plain_labels
+from py_autodoc.compare.labels import (
+    LabelNumbering,
+    Labels,
+    Surroundings,
+    leaf_kinds,
+    leaf_positions,
+    operator_labels,
+)
 from py_autodoc.compare.swaps import Swaps
 from py_autodoc.compare.units import ContractedGraph
 
-_TRUST = 0.95
+_MIN_AGREEMENT = 0.95
 """Share of edges that must join counterparts at both ends before names are trusted."""
 
-_SHARE = 0.5
+_MIN_NAMED_SHARE = 0.5
 """Share of unmatched named units that must match by name before names are trusted."""
 
 
@@ -27,99 +34,115 @@ class Pairing:
         self,
         left: ContractedGraph,
         right: ContractedGraph,
-        own: tuple[Labels, Labels],
-        around: tuple[Around, Around],
+        labels: tuple[Labels, Labels],
+        surroundings: tuple[Surroundings, Surroundings],
     ) -> None:
         self.sides = (left, right)
-        self.own = own
-        self.around = around
+        self.labels = labels
+        self.surroundings = surroundings
         self.ties: list[tuple[Sequence[Hashable], Sequence[Hashable]]] = []
         """Tie breakers among equal units, most specific first, as (left, right) by unit."""
-        self.to = [-1] * len(left.units)
-        self.back = [-1] * len(right.units)
+        self.to_right = [-1] * len(left.units)
+        self.to_left = [-1] * len(right.units)
         self._new: deque[tuple[int, int]] = deque()
         self.cores = ([u.core for u in left.units], [u.core for u in right.units])
 
-    def join(self, one: int, other: int) -> bool:
+    def join(self, left_unit: int, right_unit: int) -> bool:
         """Pair two units unless one is already paired or they compute different things."""
-        if self.to[one] >= 0 or self.back[other] >= 0 or self.cores[0][one] != self.cores[1][other]:
+        if (
+            self.to_right[left_unit] >= 0
+            or self.to_left[right_unit] >= 0
+            or self.cores[0][left_unit] != self.cores[1][right_unit]
+        ):
             return False
-        self.to[one], self.back[other] = other, one
-        self._new.append((one, other))
+        self.to_right[left_unit], self.to_left[right_unit] = right_unit, left_unit
+        self._new.append((left_unit, right_unit))
         return True
 
-    def by_label(self, left: Sequence[Hashable], right: Sequence[Hashable]) -> None:
+    def pair_by_label(self, left: Sequence[Hashable], right: Sequence[Hashable]) -> None:
         """Pair free units with equal, equally frequent labels: unique ones first, then along edges.
 
         Equal candidates are paired one at a time, those that also agree in ``ties`` first.
         """
-        first: dict[Hashable, list[int]] = {}
-        second: dict[Hashable, list[int]] = {}
-        for found, labels, taken in ((first, left, self.to), (second, right, self.back)):
-            for at, label in enumerate(labels):
-                if taken[at] < 0:
-                    found.setdefault(label, []).append(at)
-        several = []
-        for label, ones in first.items():
-            others = second.get(label, ())
-            if len(ones) == len(others) == 1:
-                self.join(ones[0], others[0])
-            elif len(ones) == len(others):
-                several.append((ones, list(others)))
-        self.spread()
-        for ones, others in several:
-            for one, other in self._tied(ones, others):
-                self.join(one, other)
-                self.spread()
+        left_by_label: dict[Hashable, list[int]] = {}
+        right_by_label: dict[Hashable, list[int]] = {}
+        for units_by_label, labels, counterparts in (
+            (left_by_label, left, self.to_right),
+            (right_by_label, right, self.to_left),
+        ):
+            for unit, label in enumerate(labels):
+                if counterparts[unit] < 0:
+                    units_by_label.setdefault(label, []).append(unit)
+        ambiguous = []
+        for label, left_units in left_by_label.items():
+            right_units = right_by_label.get(label, ())
+            if len(left_units) == len(right_units) == 1:
+                self.join(left_units[0], right_units[0])
+            elif len(left_units) == len(right_units):
+                ambiguous.append((left_units, list(right_units)))
+        self.follow_edges()
+        for left_units, right_units in ambiguous:
+            for left_unit, right_unit in self._pair_by_ties(left_units, right_units):
+                self.join(left_unit, right_unit)
+                self.follow_edges()
 
-    def _tied(self, ones: list[int], others: list[int]) -> list[tuple[int, int]]:
+    def _pair_by_ties(self, left_units: list[int], right_units: list[int]) -> list[tuple[int, int]]:
         """Pair equally many similar units: first by the tie breakers, then in order."""
-        found = []
-        left, right = ones, others
-        for x, y in self.ties:
-            waiting: dict[Hashable, list[int]] = {}
-            for at in reversed(right):
-                waiting.setdefault(y[at], []).append(at)
-            rest = []
-            for at in left:
-                if waiting.get(x[at]):
-                    found.append((at, waiting[x[at]].pop()))
+        pairs = []
+        unpaired_left, unpaired_right = left_units, right_units
+        for left_keys, right_keys in self.ties:
+            right_by_key: dict[Hashable, list[int]] = {}
+            for unit in reversed(unpaired_right):
+                right_by_key.setdefault(right_keys[unit], []).append(unit)
+            remaining = []
+            for unit in unpaired_left:
+                if right_by_key.get(left_keys[unit]):
+                    pairs.append((unit, right_by_key[left_keys[unit]].pop()))
                 else:
-                    rest.append(at)
-            if not rest:
-                return found
-            left, right = rest, sorted(at for some in waiting.values() for at in some)
-        return [*found, *zip(left, right, strict=True)]
+                    remaining.append(unit)
+            if not remaining:
+                return pairs
+            unpaired_left, unpaired_right = (
+                remaining,
+                sorted(unit for units in right_by_key.values() for unit in units),
+            )
+        return [*pairs, *zip(unpaired_left, unpaired_right, strict=True)]
 
-    def spread(self) -> None:
+    def follow_edges(self) -> None:
         """Follow the edges of new pairs: operands by position, consumers if equally many are similar."""
-        (a, b), (x, y) = (side.units for side in self.sides), self.own
-        (out_a, out_b) = (side.readers for side in self.around)
+        (left, right), (left_labels, right_labels) = (side.units for side in self.sides), self.labels
+        (left_readers, right_readers) = (side.readers for side in self.surroundings)
         while self._new:
-            one, other = self._new.popleft()
-            for p, q in zip(a[one].ins, b[other].ins, strict=False):
-                if p >= 0 and q >= 0 and x[p] == y[q]:
+            left_unit, right_unit = self._new.popleft()
+            for p, q in zip(left[left_unit].ins, right[right_unit].ins, strict=False):
+                if p >= 0 and q >= 0 and left_labels[p] == right_labels[q]:
                     self.join(p, q)
             free: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
-            for place, reader in out_a[one]:
-                if self.to[reader] < 0:
-                    free.setdefault((place, x[reader]), ([], []))[0].append(reader)
+            for operand, reader in left_readers[left_unit]:
+                if self.to_right[reader] < 0:
+                    free.setdefault((operand, left_labels[reader]), ([], []))[0].append(reader)
             if not free:
                 continue
-            for place, reader in out_b[other]:
-                if self.back[reader] < 0 and (place, y[reader]) in free:
-                    free[place, y[reader]][1].append(reader)
-            for ones, others in free.values():
-                if len(ones) == len(others):
-                    for p, q in self._tied(ones, others) if len(ones) > 1 else zip(ones, others, strict=True):
+            for operand, reader in right_readers[right_unit]:
+                if self.to_left[reader] < 0 and (operand, right_labels[reader]) in free:
+                    free[operand, right_labels[reader]][1].append(reader)
+            for left_units, right_units in free.values():
+                if len(left_units) == len(right_units):
+                    for p, q in (
+                        self._pair_by_ties(left_units, right_units)
+                        if len(left_units) > 1
+                        else zip(left_units, right_units, strict=True)
+                    ):
                         self.join(p, q)
 
-    def again(self) -> None:
+    def requeue_all(self) -> None:
         """Treat all pairs as new."""
-        self._new.extend((one, other) for one, other in enumerate(self.to) if other >= 0)
+        self._new.extend(
+            (left_unit, right_unit) for left_unit, right_unit in enumerate(self.to_right) if right_unit >= 0
+        )
 
 
-def pair(
+def pair_units(
     left: ContractedGraph,
     right: ContractedGraph,
     exact: tuple[Sequence[Hashable], Sequence[Hashable]],
@@ -132,94 +155,118 @@ def pair(
     Per unit, ``exact`` has everything beyond operator and dimensions (attributes, shapes), ``names`` its
     name, ``weights`` the name of its weight, and ``contents`` a key of the weight's values (None: not read).
     """
-    book = Book()
-    own = (plain_labels(left, book), plain_labels(right, book))
-    loose = (Around(left, own[0], book, kinds(left)), Around(right, own[1], book, kinds(right)))
-    made = Pairing(left, right, own, loose)
-    first, second = (
-        [book.number((label, key)) for label, key in zip(labels, keys, strict=True)]
-        for labels, keys in zip(own, exact, strict=True)
+    numbering = LabelNumbering()
+    unit_labels = (operator_labels(left, numbering), operator_labels(right, numbering))
+    loose = (
+        Surroundings(left, unit_labels[0], numbering, leaf_kinds(left)),
+        Surroundings(right, unit_labels[1], numbering, leaf_kinds(right)),
     )
-    firm = (Around(left, first, book, places(left)), Around(right, second, book, places(right)))
-    for some in (weights, names):
-        named = tuple(list(zip(keys, n, strict=True)) for keys, n in zip((first, second), some, strict=True))
-        made.ties.append((named[0], named[1]))
-    made.ties.append((first, second))
+    pairing = Pairing(left, right, unit_labels, loose)
+    left_exact, right_exact = (
+        [numbering.number((label, key)) for label, key in zip(labels, keys, strict=True)]
+        for labels, keys in zip(unit_labels, exact, strict=True)
+    )
+    exact_surroundings = (
+        Surroundings(left, left_exact, numbering, leaf_positions(left)),
+        Surroundings(right, right_exact, numbering, leaf_positions(right)),
+    )
+    for unit_names in (weights, names):
+        tie_keys = tuple(
+            list(zip(keys, n, strict=True))
+            for keys, n in zip((left_exact, right_exact), unit_names, strict=True)
+        )
+        pairing.ties.append((tie_keys[0], tie_keys[1]))
+    pairing.ties.append((left_exact, right_exact))
     # Conversion tools keep names, but neither the order nor all shapes.
-    plain = [list(zip(labels, n, strict=True)) for labels, n in zip(own, names, strict=True)]
-    made.ties.append((plain[0], plain[1]))
+    labelled_names = [list(zip(labels, n, strict=True)) for labels, n in zip(unit_labels, names, strict=True)]
+    pairing.ties.append((labelled_names[0], labelled_names[1]))
     if contents is not None:
-        _by_content(made, own, contents)
-    fore, back = [s.forward() for s in firm], [s.backward() for s in firm]
-    made.by_label(*(list(zip(f, b, strict=True)) for f, b in zip(fore, back, strict=True)))
-    if -1 not in made.to and -1 not in made.back:
-        Swaps(left, right, own, made.to).run()
-        return made.to
-    near = [side.near() for side in loose]
+        _by_content(pairing, unit_labels, contents)
+    exact_forward, exact_backward = (
+        [s.forward() for s in exact_surroundings],
+        [s.backward() for s in exact_surroundings],
+    )
+    pairing.pair_by_label(
+        *(list(zip(f, b, strict=True)) for f, b in zip(exact_forward, exact_backward, strict=True))
+    )
+    if -1 not in pairing.to_right and -1 not in pairing.to_left:
+        Swaps(left, right, unit_labels, pairing.to_right).run()
+        return pairing.to_right
+    nearby = [side.neighbourhoods() for side in loose]
     # A weight with the same name and dimensions is the same, even next to a removed layer.
-    for alike, some in ((own, weights), ((near[0][-1], near[1][-1]), names)):
-        _by_name(made, alike, some)
-        made.spread()
-    wide, far = [s.forward() for s in loose], [s.backward() for s in loose]
-    made.by_label(*(list(zip(f, b, strict=True)) for f, b in zip(wide, far, strict=True)))
-    for labels in (fore, wide, back, far):
-        made.by_label(*labels)
-    for before, after in zip(reversed(near[0]), reversed(near[1]), strict=True):
-        made.by_label(before, after)
+    for label_lists, unit_names in ((unit_labels, weights), ((nearby[0][-1], nearby[1][-1]), names)):
+        _by_name(pairing, label_lists, unit_names)
+        pairing.follow_edges()
+    loose_forward, loose_backward = [s.forward() for s in loose], [s.backward() for s in loose]
+    pairing.pair_by_label(
+        *(list(zip(f, b, strict=True)) for f, b in zip(loose_forward, loose_backward, strict=True))
+    )
+    for labels in (exact_forward, loose_forward, exact_backward, loose_backward):
+        pairing.pair_by_label(*labels)
+    for left_labels, right_labels in zip(reversed(nearby[0]), reversed(nearby[1]), strict=True):
+        pairing.pair_by_label(left_labels, right_labels)
     # Units between counterparts that compute the same, whatever their dimensions.
-    cores = [[book.number(("core", u.core)) for u in side.units] for side in (left, right)]
-    made.own = cores[0], cores[1]
-    made.again()
-    made.spread()
-    Swaps(left, right, own, made.to).run()
-    return made.to
+    cores = [[numbering.number(("core", u.core)) for u in side.units] for side in (left, right)]
+    pairing.labels = cores[0], cores[1]
+    pairing.requeue_all()
+    pairing.follow_edges()
+    Swaps(left, right, unit_labels, pairing.to_right).run()
+    return pairing.to_right
 
 
 def _by_content(
-    made: Pairing, own: tuple[Labels, Labels], contents: tuple[Sequence[Hashable], Sequence[Hashable]]
+    pairing: Pairing, labels: tuple[Labels, Labels], contents: tuple[Sequence[Hashable], Sequence[Hashable]]
 ) -> None:
     """Pair units whose weights are equal to each other and to no others."""
     keys: list[list[Hashable]] = []
     for side in (0, 1):
-        seen: dict[Hashable, int] = {}
+        counts: dict[Hashable, int] = {}
         for key in contents[side]:
-            seen[key] = seen.get(key, 0) + 1
+            counts[key] = counts.get(key, 0) + 1
         keys.append(
             [
-                (own[side][at], key) if key is not None and seen[key] == 1 else (side, "alone", at)
-                for at, key in enumerate(contents[side])
+                (labels[side][unit], key) if key is not None and counts[key] == 1 else (side, "alone", unit)
+                for unit, key in enumerate(contents[side])
             ]
         )
-    made.by_label(*keys)
+    pairing.pair_by_label(*keys)
 
 
 def _by_name(
-    made: Pairing, labels: tuple[Labels, Labels], names: tuple[Sequence[str], Sequence[str]]
+    pairing: Pairing, labels: tuple[Labels, Labels], names: tuple[Sequence[str], Sequence[str]]
 ) -> None:
     """Pair units with equal names and labels, if the names agree with the edges and are numerous enough.
 
     A re-export that numbers only one operator type as before would also agree with itself.
     """
-    known: dict[tuple[str, int], int] = {}
-    for at, name in enumerate(names[1]):
-        if name and made.back[at] < 0:
-            key = (name, labels[1][at])
-            known[key] = -1 if key in known else at
-    found: dict[int, int] = {}
-    for at, name in enumerate(names[0]):
-        if name and made.to[at] < 0:
-            other = known.get((name, labels[0][at]), -1)
-            if other >= 0:
-                found[at] = other
-    agreed = wires = 0
-    a, b = (side.units for side in made.sides)
-    for one, other in found.items():
-        for p, q in zip(a[one].ins, b[other].ins, strict=False):
-            if p in found:
-                wires += 1
-                agreed += found[p] == q
-    free = [sum(bool(name) and other < 0 for name, other in zip(some, taken, strict=True))
-            for some, taken in ((names[0], made.to), (names[1], made.back))]  # fmt: skip
-    if wires and agreed >= _TRUST * wires and len(found) >= _SHARE * min(free):
-        for one, other in found.items():
-            made.join(one, other)
+    right_by_key: dict[tuple[str, int], int] = {}
+    for unit, name in enumerate(names[1]):
+        if name and pairing.to_left[unit] < 0:
+            key = (name, labels[1][unit])
+            right_by_key[key] = -1 if key in right_by_key else unit
+    candidates: dict[int, int] = {}
+    for unit, name in enumerate(names[0]):
+        if name and pairing.to_right[unit] < 0:
+            right_unit = right_by_key.get((name, labels[0][unit]), -1)
+            if right_unit >= 0:
+                candidates[unit] = right_unit
+    agreeing_edges = edges = 0
+    left, right = (side.units for side in pairing.sides)
+    for left_unit, right_unit in candidates.items():
+        for p, q in zip(left[left_unit].ins, right[right_unit].ins, strict=False):
+            if p in candidates:
+                edges += 1
+                agreeing_edges += candidates[p] == q
+    unmatched = [
+        sum(
+            bool(name) and counterpart < 0 for name, counterpart in zip(unit_names, counterparts, strict=True)
+        )
+        for unit_names, counterparts in ((names[0], pairing.to_right), (names[1], pairing.to_left))
+    ]
+    if (
+        edges
+        and agreeing_edges >= _MIN_AGREEMENT * edges
+        and len(candidates) >= _MIN_NAMED_SHARE * min(unmatched)
+    ):
+        for left_unit, right_unit in candidates.items():
+            pairing.join(left_unit, right_unit)

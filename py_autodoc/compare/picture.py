@@ -12,10 +12,12 @@ CAPTION = (
 )
 
 
-def picture(found: Alignment, *, direction: str = "auto", aspect: float = ASPECT) -> str:
+def picture(alignment: Alignment, *, direction: str = "auto", aspect: float = ASPECT) -> str:
     """Return an SVG of the left model plus everything only in the right one.
 
     ``direction`` and ``aspect`` are as in ``svg_picture``, which also documents the errors raised.
     """
-    left, right = (build_payload(side.analysis) for side in found.sides)
-    return svg_picture(left, direction=direction, aspect=aspect, merged=(right, comparison_columns(found)))
+    left, right = (build_payload(side.analysis) for side in alignment.sides)
+    return svg_picture(
+        left, direction=direction, aspect=aspect, merged=(right, comparison_columns(alignment))
+    )

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from py_autodoc.compare.align import Alignment, Pair
+from py_autodoc.compare.block_differences import BlockDifference, block_differences
 from py_autodoc.compare.changes import NAMES
 from py_autodoc.compare.impact import Evaluations, impact, layer_precisions, precisions
 from py_autodoc.compare.measures import percent, relative
-from py_autodoc.compare.parts import ComparedPart, parts
-from py_autodoc.compare.summary import front_line, lone, relation, rows, table, verdict_line
-from py_autodoc.compare.tradeoff import captions, labelled
+from py_autodoc.compare.summary import front_line, relation, rows, table, unmatched_nodes, verdict_line
+from py_autodoc.compare.tradeoff import captions, variant_labels
 from py_autodoc.compare.variants import variant_rows
 from py_autodoc.report.encode.labels import node_label, shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -27,19 +27,19 @@ from py_autodoc.report.sections.section_model import (
     Value,
 )
 
-MOST = 50
+MAX_ROWS = 50
 """Maximum number of rows of a table."""
-_LONGEST = 300
+_MAX_CELL = 300
 """Maximum number of characters of a cell."""
-_KINDS = 12
+_MAX_ROWS_PER_KIND = 12
 """Maximum number of rows per kind of change."""
-_OWN = ("operator", "attributes", "shapes", "weights")
+_PER_NODE = ("operator", "attributes", "shapes", "weights")
 """Changes listed per node; the others are the same for many nodes."""
 
 
 def model_names(analyses: Sequence[Analysis]) -> list[str]:
     """Return the file names of the models."""
-    return [one.model.file.name or "model" for one in analyses]
+    return [analysis.model.file.name or "model" for analysis in analyses]
 
 
 def title(analyses: Sequence[Analysis]) -> str:
@@ -50,7 +50,7 @@ def title(analyses: Sequence[Analysis]) -> str:
 
 def sections(
     analyses: Sequence[Analysis],
-    found: Sequence[Alignment],
+    alignments: Sequence[Alignment],
     failed: Sequence[str] = (),
     evaluations: Evaluations = (),
 ) -> list[Section]:
@@ -60,91 +60,110 @@ def sections(
     model.
     """
     names = model_names(analyses)
-    made = []
+    sections = []
     if failed:
-        made.append(Section("failed", "Does not pass", (Items(tuple(_line(one) for one in failed)),)))
-    for at, one in enumerate(found, 1):
-        heading = names[at] if len(found) > 1 else "What changed"
-        made.append(Section(f"pair{at}", heading, tuple(_pair(one))))
+        sections.append(
+            Section("failed", "Does not pass", (Items(tuple(_line(reason) for reason in failed)),))
+        )
+    for index, alignment in enumerate(alignments, 1):
+        heading = names[index] if len(alignments) > 1 else "What changed"
+        sections.append(Section(f"pair{index}", heading, tuple(_pair(alignment))))
     numbers = [[_line(label), *map(_line, values)] for label, values in table(analyses, evaluations)]
-    gained = impact(analyses, evaluations)
-    best = front_line(gained, names)
-    told = (Paragraph(_line(best)),) if best else ()
-    plotted = captions(gained, labelled(names, precisions(analyses)))
-    figures = [Figure(name, shorten_middle(caption, _LONGEST)) for name, caption in plotted.items()]
-    made.append(Section("numbers", "Numbers", (_table(("", *names), numbers), *told, *figures)))
-    short = variant_rows(found, gained)
-    if short:
-        cells = [[_line(text) for text in row] for row in short]
-        made.append(Section("variants", "Variants", (_table(("", *names), cells),)))
-    layers = tuple(_precision(one, names[at] if len(found) > 1 else "") for at, one in enumerate(found, 1))
+    gains = impact(analyses, evaluations)
+    best = front_line(gains, names)
+    front = (Paragraph(_line(best)),) if best else ()
+    plotted = captions(gains, variant_labels(names, precisions(analyses)))
+    figures = [Figure(name, shorten_middle(caption, _MAX_CELL)) for name, caption in plotted.items()]
+    sections.append(Section("numbers", "Numbers", (_table(("", *names), numbers), *front, *figures)))
+    variants = variant_rows(alignments, gains)
+    if variants:
+        cells = [[_line(text) for text in row] for row in variants]
+        sections.append(Section("variants", "Variants", (_table(("", *names), cells),)))
+    layers = tuple(
+        _precision(alignment, names[index] if len(alignments) > 1 else "")
+        for index, alignment in enumerate(alignments, 1)
+    )
     if any(table.rows for table in layers):
-        made.append(Section("precision", "Precision by layer", tuple(one for one in layers if one.rows)))
-    return made
+        sections.append(
+            Section("precision", "Precision by layer", tuple(table for table in layers if table.rows))
+        )
+    return sections
 
 
-def _precision(found: Alignment, heading: str) -> Table:
+def _precision(alignment: Alignment, heading: str) -> Table:
     """Return layers whose precision differs, with the change in their weights."""
-    rows_of = []
-    for one in layer_precisions(found):
-        before, after = one.bytes_before, one.bytes_after
-        name = node_label(found.sides[0].model.nodes[one.left[0]]) if one.left else None
+    rows = []
+    for layer in layer_precisions(alignment):
+        before, after = layer.bytes_before, layer.bytes_after
+        name = node_label(alignment.sides[0].model.nodes[layer.left[0]]) if layer.left else None
         weights = (Value(before, "size"),) if before else ("–",)
         change = percent(relative(before, after)) if before and after is not None else "–"
-        words = map(_line, (one.core, one.before, one.after))
-        rows_of.append([_named(name), *words, weights, _line(change)])
+        words = map(_line, (layer.core, layer.before, layer.after))
+        rows.append([_named(name), *words, weights, _line(change)])
     head = ("Layer", "Operator", "Before", "After", "Weights before", "Change")
-    return replace(_table(head, rows_of), title=heading)
+    return replace(_table(head, rows), title=heading)
 
 
-def _pair(found: Alignment) -> Iterator[Block]:
-    yield Paragraph((" ".join(one for one in (verdict_line(found), relation(found)) if one),))
-    changes = [[_line(row.kind), _count(row.count), _line(row.what)] for row in rows(found, _KINDS)]
+def _pair(alignment: Alignment) -> Iterator[Block]:
+    yield Paragraph(
+        (" ".join(sentence for sentence in (verdict_line(alignment), relation(alignment)) if sentence),)
+    )
+    changes = [
+        [_line(row.kind), _count(row.count), _line(row.what)] for row in rows(alignment, _MAX_ROWS_PER_KIND)
+    ]
     if changes:
         yield _table(("Changed", "Core operators", "What"), changes)
-    blocks = parts(found)
+    blocks = block_differences(alignment)
     for side, word in ((0, "Removed"), (1, "Added")):
-        told = lone(found, side, blocks)
-        if told:
-            yield Paragraph(_line(told), word)
-    changed = [_block(one) for one in blocks if not one.same]
-    if changed:
-        yield _table(("Block", "Counterpart", "Changes", "Removed", "Added"), changed)
-    own = [_node(found, pair) for pair in found.pairs if any(NAMES[one.kind] in _OWN for one in pair.details)]
-    if own:
-        yield _table(("Node", "Counterpart", "Changes"), own)
+        nodes = unmatched_nodes(alignment, side, blocks)
+        if nodes:
+            yield Paragraph(_line(nodes), word)
+    block_rows = [_block(block) for block in blocks if not block.same]
+    if block_rows:
+        yield _table(("Block", "Counterpart", "Changes", "Removed", "Added"), block_rows)
+    node_rows = [
+        _node(alignment, pair)
+        for pair in alignment.pairs
+        if any(NAMES[detail.kind] in _PER_NODE for detail in pair.details)
+    ]
+    if node_rows:
+        yield _table(("Node", "Counterpart", "Changes"), node_rows)
 
 
-def _block(one: ComparedPart) -> list[Line]:
-    changes = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.changed.items()))
+def _block(block: BlockDifference) -> list[Line]:
+    changes = ", ".join(f"{count:,} {kind}" for kind, count in sorted(block.changed.items()))
     return [
-        _named(one.left),
-        _named(one.right),
+        _named(block.left),
+        _named(block.right),
         _line(changes or "–"),
-        _count(one.only_left),
-        _count(one.only_right),
+        _count(block.only_left),
+        _count(block.only_right),
     ]
 
 
-def _node(found: Alignment, pair: Pair) -> list[Line]:
-    told = [f"{one.what}: {one.left} → {one.right}" for one in pair.details if NAMES[one.kind] in _OWN]
+def _node(alignment: Alignment, pair: Pair) -> list[Line]:
+    changes = [
+        f"{detail.what}: {detail.left} → {detail.right}"
+        for detail in pair.details
+        if NAMES[detail.kind] in _PER_NODE
+    ]
     left, right = (
         _named(node_label(side.model.nodes[nodes[0]]) if nodes else None)
-        for side, nodes in zip(found.sides, (pair.left, pair.right), strict=True)
+        for side, nodes in zip(alignment.sides, (pair.left, pair.right), strict=True)
     )
-    return [left, right, _line("; ".join(told))]
+    return [left, right, _line("; ".join(changes))]
 
 
 def _table(head: tuple[str, ...], body: Sequence[Sequence[Line]]) -> Table:
-    return Table(head, tuple(tuple(row) for row in body[:MOST]), max(0, len(body) - MOST))
+    return Table(head, tuple(tuple(row) for row in body[:MAX_ROWS]), max(0, len(body) - MAX_ROWS))
 
 
 def _line(text: str) -> Line:
-    return (shorten_middle(text, _LONGEST),)
+    return (shorten_middle(text, _MAX_CELL),)
 
 
 def _named(text: str | None) -> Line:
-    return (Name(shorten_middle(text, _LONGEST)) if text else "–",)
+    return (Name(shorten_middle(text, _MAX_CELL)) if text else "–",)
 
 
 def _count(number: int) -> Line:

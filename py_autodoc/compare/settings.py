@@ -16,13 +16,13 @@ from py_autodoc.costs.weight_slots import LEARNED, QUANTIZED
 from py_autodoc.graph.building.operator_docs import op_doc
 from py_autodoc.graph.ir.model import ConstTensor, Model, Node, TypeTable
 
-_MOST = 16
+_MAX_ELEMENTS = 16
 """Maximum number of elements of a constant treated as a setting."""
-_CLOSE = 2e-3
+_RELATIVE_TOLERANCE = 2e-3
 """Relative tolerance for one setting stored in different precisions."""
-_ENDLESS = 65504.0
+_INFINITE = 65504.0
 """The largest float16: some exporters use it, or more, for infinity."""
-_LEFT_OUT = frozenset({
+_IGNORED = frozenset({
     "kernel_shape", "to", "saturate", "stash_type", "training_mode", "activation", "activation_params",
 })  # fmt: skip
 """Ignored: compared elsewhere or irrelevant (kernel shape, precisions, included activations)."""
@@ -35,68 +35,70 @@ Settings = dict[str, Any]
 def settings(model: Model, types: TypeTable, node: Node) -> Settings:
     """Return the settings of a node by name. Values are numbers, texts, or tuples of them."""
     names, defaults = _schema(node.domain, node.op_type, node.opset)
-    found: Settings = {}
+    values: Settings = {}
     for name, value in {**defaults, **node.attributes}.items():
-        if name not in _LEFT_OUT and not any(name == body for body, _ in node.subgraphs):
-            found[name] = _plain(value)
+        if name not in _IGNORED and not any(name == body for body, _ in node.subgraphs):
+            values[name] = _canonical(value)
     learned = (*LEARNED.get((node.domain, node.op_type), ()), *QUANTIZED.get((node.domain, node.op_type), ()))
-    for place, tensor in enumerate(node.inputs):
-        if tensor < 0 or place in learned or not model.tensors[tensor].is_constant:
+    for position, tensor in enumerate(node.inputs):
+        if tensor < 0 or position in learned or not model.tensors[tensor].is_constant:
             continue
         value = types.values.get(tensor)
         value = model.constants.get(tensor) if value is None else value
         if value is None or model.tensors[tensor].quantized_scale:
             continue
-        few = value.size == 1 if value.dtype.kind == "f" else value.size <= _MOST
-        if few:
-            name = names[place] if place < len(names) else f"input {place}"
-            found[name] = _plain(value)
-    return found
+        is_small = value.size == 1 if value.dtype.kind == "f" else value.size <= _MAX_ELEMENTS
+        if is_small:
+            name = names[position] if position < len(names) else f"input {position}"
+            values[name] = _canonical(value)
+    return values
 
 
 def different(left: Settings, right: Settings) -> list[tuple[str, str, str]]:
     """Return (name, left, right) of settings that differ; a dash for a missing one."""
-    found = []
+    differences = []
     for name in dict.fromkeys((*left, *right)):
-        one, other = left.get(name), right.get(name)
-        if not _same(one, other) and not (_neutral(name, one) and _neutral(name, other)):
-            found.append((name, _text(one), _text(other)))
-    return found
+        left_value, right_value = left.get(name), right.get(name)
+        if not _same(left_value, right_value) and not (
+            _neutral(name, left_value) and _neutral(name, right_value)
+        ):
+            differences.append((name, _text(left_value), _text(right_value)))
+    return differences
 
 
 def _neutral(name: str, value: Any) -> bool:
     if value is None:
         return name in _NEUTRAL
-    return name in _NEUTRAL and isinstance(value, tuple) and all(one == _NEUTRAL[name] for one in value)
+    return name in _NEUTRAL and isinstance(value, tuple) and all(item == _NEUTRAL[name] for item in value)
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(_same(x, y) for x, y in zip(one, other, strict=True))
-    if isinstance(one, tuple) and len(one) == 1:
-        one = one[0]
-    if isinstance(other, tuple) and len(other) == 1:
-        other = other[0]
-    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
-        if isinstance(one, int) and isinstance(other, int):
-            return one == other
-        if math.isnan(one) or math.isnan(other):
-            return math.isnan(one) and math.isnan(other)
-        if min(abs(one), abs(other)) >= _ENDLESS and (one > 0) == (other > 0):
+def _same(left: Any, right: Any) -> bool:
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(_same(x, y) for x, y in zip(left, right, strict=True))
+    if isinstance(left, tuple) and len(left) == 1:
+        left = left[0]
+    if isinstance(right, tuple) and len(right) == 1:
+        right = right[0]
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        if isinstance(left, int) and isinstance(right, int):
+            return left == right
+        if math.isnan(left) or math.isnan(right):
+            return math.isnan(left) and math.isnan(right)
+        if min(abs(left), abs(right)) >= _INFINITE and (left > 0) == (right > 0):
             return True
-        return one == other or math.isclose(one, other, rel_tol=_CLOSE)
-    return bool(one == other)
+        return left == right or math.isclose(left, right, rel_tol=_RELATIVE_TOLERANCE)
+    return bool(left == right)
 
 
-def _plain(value: Any) -> Any:
+def _canonical(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return tuple(_plain(item) for item in value.ravel().tolist()) if value.ndim else _plain(value.item())
+        return _canonical(value.ravel().tolist() if value.ndim else value.item())
     if isinstance(value, ConstTensor):
-        if value.values is not None and value.values.size <= _MOST:
-            return _plain(value.values)
+        if value.values is not None and value.values.size <= _MAX_ELEMENTS:
+            return _canonical(value.values)
         return f"tensor {list(value.shape)}"
     if isinstance(value, (list, tuple)):
-        return tuple(_plain(item) for item in value)
+        return tuple(_canonical(item) for item in value)
     if isinstance(value, (bool, np.bool_)):
         return int(value)
     if isinstance(value, np.generic):
@@ -118,5 +120,6 @@ def _schema(domain: str, op: str, opset: int) -> tuple[tuple[str, ...], Mapping[
     doc = op_doc(domain, op, opset)
     if doc is None:
         return (), {}
-    defaults = {name: one.default for name, one in doc.attributes.items() if one.default is not None}
-    return tuple(one.name for one in doc.inputs), defaults
+    attributes = doc.attributes.items()
+    defaults = {name: attribute.default for name, attribute in attributes if attribute.default is not None}
+    return tuple(parameter.name for parameter in doc.inputs), defaults

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from py_autodoc.compare.align import Alignment, AlignmentVerdict, Pair
+from py_autodoc.compare.block_differences import BlockDifference, block_differences
 from py_autodoc.compare.changes import Change, Detail
 from py_autodoc.compare.impact import Evaluations, Impact, evaluation_rows
 from py_autodoc.compare.measures import (
@@ -15,17 +16,16 @@ from py_autodoc.compare.measures import (
     Measure,
     Number,
     lower_bounds,
-    measured,
+    metric_values,
     percent,
     precision,
     relative,
 )
-from py_autodoc.compare.parts import ComparedPart, parts
 from py_autodoc.report.encode.labels import node_label
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.units import UNKNOWN, plural
 
-_NAMED = 3
+_MAX_LOCATIONS = 3
 """Maximum number of locations named for a change."""
 _TITLES = (
     (Change.INPUTS, "inputs"),
@@ -48,30 +48,31 @@ class Row:
     what: str
 
 
-def verdict_line(found: Alignment) -> str:
+def verdict_line(alignment: Alignment) -> str:
     """Return the relation of the models in one line."""
-    left, right = found.units
-    most = max(left, right)
-    counted = f"{found.matched:,} of {most:,} core operators correspond"
-    if found.same:
+    left_units, right_units = alignment.units
+    most = max(left_units, right_units)
+    counted = f"{alignment.matched:,} of {most:,} core operators correspond"
+    if alignment.same:
         return f"Same architecture, nothing changed: {counted}."
-    share = "" if found.score_macs is None else f", with {_share(found.score_macs)} of the MACs"
+    share = "" if alignment.score_macs is None else f", with {_share(alignment.score_macs)} of the MACs"
     resized = sum(
-        any(one.what == "weight" and one.kind is Change.SHAPES for one in p.details) for p in found.pairs
+        any(detail.what == "weight" and detail.kind is Change.SHAPES for detail in pair.details)
+        for pair in alignment.pairs
     )
-    if resized and found.verdict is not AlignmentVerdict.DIFFERENT:
+    if resized and alignment.verdict is not AlignmentVerdict.DIFFERENT:
         share = f", {resized:,} with weights of other sizes"
-    text = found.verdict.value
+    text = alignment.verdict.value
     return f"{text[0].upper()}{text[1:]}: {counted}{share}."
 
 
-def relation(found: Alignment) -> str:
+def relation(alignment: Alignment) -> str:
     """Return how the second model derives from the first, if known: quantized, fused, other number types."""
-    if found.verdict is not AlignmentVerdict.SAME or found.same:
+    if alignment.verdict is not AlignmentVerdict.SAME or alignment.same:
         return ""
-    a, b = (precision(side.analysis) for side in found.sides)
+    a, b = (precision(side.analysis) for side in alignment.sides)
     kinds = Change(0)
-    for pair in found.pairs:
+    for pair in alignment.pairs:
         kinds |= pair.changes
     if kinds & (Change.OPERATOR | Change.ATTRIBUTES | Change.SHAPES | Change.INPUTS):
         return ""
@@ -86,92 +87,99 @@ def relation(found: Alignment) -> str:
     return ""
 
 
-def rows(found: Alignment, most: int = 4) -> list[Row]:
+def rows(alignment: Alignment, most: int = 4) -> list[Row]:
     """Return the changes, a few rows per kind; similar ones are counted."""
-    made: list[Row] = [
-        Row("interface", 1, f"{one.what} {one.left} → {one.right}") for one in found.interface[:most]
+    rows: list[Row] = [
+        Row("interface", 1, f"{detail.what} {detail.left} → {detail.right}")
+        for detail in alignment.interface[:most]
     ]
-    if len(found.interface) > most:
-        made.append(Row("interface", len(found.interface) - most, "other inputs and outputs"))
-    if found.verdict is AlignmentVerdict.DIFFERENT:
-        return made
+    if len(alignment.interface) > most:
+        rows.append(Row("interface", len(alignment.interface) - most, "other inputs and outputs"))
+    if alignment.verdict is AlignmentVerdict.DIFFERENT:
+        return rows
     for kind, title in _TITLES:
         if kind is Change.WEIGHTS:
-            made += _weights(found)
+            rows += _weights(alignment)
             continue
-        seen: dict[tuple[str, str, str], list[Pair]] = {}
+        pairs_by_change: dict[tuple[str, str, str], list[Pair]] = {}
         touched: set[int] = set()
-        for at, pair in enumerate(found.pairs):
-            for one in _told(pair, kind):
-                seen.setdefault((one.what, one.left, one.right), []).append(pair)
-                touched.add(at)
-        kept = sorted(seen.items(), key=lambda item: -len(item[1]))
-        for (what, left, right), pairs in kept[:most]:
-            named = f"{left} → {right}" if kind in _WORDLESS else f"{what} {left} → {right}"
-            places = "" if kind in _COUNTED or len(pairs) > _NAMED else f" ({_places(found, pairs)})"
-            made.append(Row(title, len(pairs), named + places))
-        rest = sum(len(pairs) for _, pairs in kept[most:])
-        if rest:
-            made.append(Row(title, rest, f"{plural(len(kept) - most, 'other kind')} of change"))
-    return made
+        for index, pair in enumerate(alignment.pairs):
+            for detail in _details_of_kind(pair, kind):
+                pairs_by_change.setdefault((detail.what, detail.left, detail.right), []).append(pair)
+                touched.add(index)
+        changes = sorted(pairs_by_change.items(), key=lambda item: -len(item[1]))
+        for (what, left, right), pairs in changes[:most]:
+            named = f"{left} → {right}" if kind in _WITHOUT_SUBJECT else f"{what} {left} → {right}"
+            if kind not in _WITHOUT_NAMES and len(pairs) <= _MAX_LOCATIONS:
+                named += f" ({_node_names(alignment, pairs)})"
+            rows.append(Row(title, len(pairs), named))
+        other_changes = sum(len(pairs) for _, pairs in changes[most:])
+        if other_changes:
+            rows.append(Row(title, other_changes, f"{plural(len(changes) - most, 'other kind')} of change"))
+    return rows
 
 
-def _weights(found: Alignment) -> list[Row]:
+def _weights(alignment: Alignment) -> list[Row]:
     """Return rows on different weights: count, distance, the largest, and those not comparable."""
-    apart: list[tuple[float, Pair]] = []
-    other: Counter[str] = Counter()
-    for pair in found.pairs:
-        for one in pair.details:
-            if one.kind is not Change.WEIGHTS:
+    distances: list[tuple[float, Pair]] = []
+    other_reasons: Counter[str] = Counter()
+    for pair in alignment.pairs:
+        for detail in pair.details:
+            if detail.kind is not Change.WEIGHTS:
                 continue
-            if one.distance is None:
-                other[one.what] += 1
+            if detail.distance is None:
+                other_reasons[detail.what] += 1
             else:
-                apart.append((one.distance, pair))
-    made = [Row("weights", count, what) for what, count in other.most_common(3)]
-    if apart:
-        apart.sort(key=lambda item: -item[0])
-        span = f"{apart[-1][0]:.3g} to {apart[0][0]:.3g}" if len(apart) > 1 else f"{apart[0][0]:.3g}"
-        made.insert(0, Row(
-            "weights", len(apart),
-            f"other values, relative distance {span}, most in {_places(found, [apart[0][1]])}",
+                distances.append((detail.distance, pair))
+    rows = [Row("weights", count, what) for what, count in other_reasons.most_common(3)]
+    if distances:
+        distances.sort(key=lambda item: -item[0])
+        largest, smallest = distances[0][0], distances[-1][0]
+        span = f"{smallest:.3g} to {largest:.3g}" if len(distances) > 1 else f"{largest:.3g}"
+        rows.insert(0, Row(
+            "weights", len(distances),
+            f"other values, relative distance {span}, most in {_node_names(alignment, [distances[0][1]])}",
         ))  # fmt: skip
-    return made
+    return rows
 
 
-_WORDLESS = (Change.PRECISION, Change.FUSED, Change.MOVES)
-_COUNTED = (Change.PRECISION, Change.FUSED, Change.MOVES)
+_WITHOUT_SUBJECT = (Change.PRECISION, Change.FUSED, Change.MOVES)
+_WITHOUT_NAMES = (Change.PRECISION, Change.FUSED, Change.MOVES)
 
 
-def _told(pair: Pair, kind: Change) -> list[Detail]:
+def _details_of_kind(pair: Pair, kind: Change) -> list[Detail]:
     """Return the changes of one kind; for a fused pair the most informative one."""
-    of = [one for one in pair.details if one.kind is kind]
-    if kind is Change.FUSED and len(of) > 1:
-        return [one for one in of if one.what == "activation"][:1] or of[:1]
-    return list(dict.fromkeys(of))
+    details = [detail for detail in pair.details if detail.kind is kind]
+    if kind is Change.FUSED and len(details) > 1:
+        return [detail for detail in details if detail.what == "activation"][:1] or details[:1]
+    return list(dict.fromkeys(details))
 
 
-def lone(found: Alignment, side: int, blocks: list[ComparedPart]) -> str:
+def unmatched_nodes(alignment: Alignment, side: int, blocks: list[BlockDifference]) -> str:
     """Return what only one model has: number of nodes, operators and blocks. Empty for nothing."""
-    nodes = (found.only_left, found.only_right)[side]
+    nodes = (alignment.only_left, alignment.only_right)[side]
     if not nodes:
         return ""
-    model = found.sides[side].model
+    model = alignment.sides[side].model
     kinds = Counter(model.nodes[n].op_type for n in nodes)
-    shown = ", ".join(f"{count:,} {name}" for name, count in kinds.most_common(5))
+    operators = ", ".join(f"{count:,} {name}" for name, count in kinds.most_common(5))
     more = f", {len(kinds) - 5} other operators" if len(kinds) > 5 else ""
-    where = [
-        (one.left if side == 0 else one.right, (one.only_left, one.only_right)[side])
-        for one in blocks
-        if (one.only_left, one.only_right)[side]
+    block_counts = [
+        (block.left if side == 0 else block.right, (block.only_left, block.only_right)[side])
+        for block in blocks
+        if (block.only_left, block.only_right)[side]
     ]
-    places = [path for path, _ in sorted(where, key=lambda item: -item[1]) if path]
-    common = _common(found.sides[side].analysis, nodes)
-    if common and len(places) < 2:
-        places = [common]
-    told = f" in {', '.join(places[:_NAMED])}" if places else ""
-    told += f" and {plural(len(places) - _NAMED, 'other block')}" if len(places) > _NAMED else ""
-    return f"{plural(len(nodes), 'node')}{told}: {shown}{more}"
+    locations = [path for path, _ in sorted(block_counts, key=lambda item: -item[1]) if path]
+    common = _common_module(alignment.sides[side].analysis, nodes)
+    if common and len(locations) < 2:
+        locations = [common]
+    location = f" in {', '.join(locations[:_MAX_LOCATIONS])}" if locations else ""
+    location += (
+        f" and {plural(len(locations) - _MAX_LOCATIONS, 'other block')}"
+        if len(locations) > _MAX_LOCATIONS
+        else ""
+    )
+    return f"{plural(len(nodes), 'node')}{location}: {operators}{more}"
 
 
 def table(analyses: Iterable[Analysis], evaluations: Evaluations = ()) -> list[tuple[str, list[str]]]:
@@ -179,19 +187,19 @@ def table(analyses: Iterable[Analysis], evaluations: Evaluations = ()) -> list[t
 
     Metrics of evaluations come last. Changes in quality are differences, others are percentages.
     """
-    numbers = [(measured(one), lower_bounds(one)) for one in analyses]
-    made = [(one.label, _cells(numbers, one)) for one in MEASURES]
+    numbers = [(metric_values(analysis), lower_bounds(analysis)) for analysis in analyses]
+    rows = [(measure.label, _cells(numbers, measure)) for measure in MEASURES]
     for name, values, quality in evaluation_rows(evaluations):
-        made.append(
-            (name, [_evaluated(values[0], value, quality, not at) for at, value in enumerate(values)])
+        rows.append(
+            (name, [_evaluated(values[0], value, quality, not index) for index, value in enumerate(values)])
         )
-    return made
+    return rows
 
 
-def _evaluated(first: float | None, value: float | None, quality: bool, alone: bool) -> str:
+def _evaluated(first: float | None, value: float | None, quality: bool, is_first: bool) -> str:
     if value is None:
         return UNKNOWN
-    if alone or first is None:
+    if is_first or first is None:
         return f"{value:.6g}"
     if value == first:
         return f"{value:.6g} (same)"
@@ -199,37 +207,37 @@ def _evaluated(first: float | None, value: float | None, quality: bool, alone: b
     return f"{value:.6g} ({change})"
 
 
-def front_line(found: Impact, names: list[str]) -> str:
+def front_line(impact: Impact, names: list[str]) -> str:
     """Return the variants on the Pareto front; empty if only sizes are known."""
-    if len(found.axes) < 2:
+    if len(impact.axes) < 2:
         return ""
-    best = [name for name, one in zip(names, found.points, strict=True) if one.on_front]
-    return f"On the Pareto front ({', '.join(found.axes)}): {', '.join(best)}."
+    best = [name for name, point in zip(names, impact.points, strict=True) if point.on_front]
+    return f"On the Pareto front ({', '.join(impact.axes)}): {', '.join(best)}."
 
 
-def _cells(numbers: list[tuple[dict[str, Number], dict[str, Number]]], one: Measure) -> list[str]:
+def _cells(numbers: list[tuple[dict[str, Number], dict[str, Number]]], measure: Measure) -> list[str]:
     """Return one metric of every model as text; a partly known one is a lower bound without a change."""
-    first = numbers[0][0][one.id]
-    found = []
-    for at, (values, least) in enumerate(numbers):
-        value = values[one.id]
+    first = numbers[0][0][measure.id]
+    cells = []
+    for index, (values, bounds) in enumerate(numbers):
+        value = values[measure.id]
         if value is None:
-            known = least.get(one.id)
-            found.append(one.write(None) if known is None else f"≥ {one.write(known)}")
-        elif not at or first is None:
-            found.append(one.write(value))
+            bound = bounds.get(measure.id)
+            cells.append(measure.write(None) if bound is None else f"≥ {measure.write(bound)}")
+        elif not index or first is None:
+            cells.append(measure.write(value))
         else:
-            told = "same" if value == first else percent(relative(first, value))
-            found.append(f"{one.write(value)} ({told})")
-    return found
+            change = "same" if value == first else percent(relative(first, value))
+            cells.append(f"{measure.write(value)} ({change})")
+    return cells
 
 
-def changed_blocks(found: Alignment) -> list[ComparedPart]:
+def changed_blocks(alignment: Alignment) -> list[BlockDifference]:
     """Return the blocks with differences."""
-    return [one for one in parts(found) if not one.same]
+    return [block for block in block_differences(alignment) if not block.same]
 
 
-def _common(analysis: Analysis, nodes: tuple[int, ...]) -> str:
+def _common_module(analysis: Analysis, nodes: tuple[int, ...]) -> str:
     """Return the innermost module that contains all of these nodes."""
     scopes = [analysis.model.nodes[n].scope for n in nodes]
     first, last = min(scopes), max(scopes)  # what these two share, all between them share
@@ -237,8 +245,8 @@ def _common(analysis: Analysis, nodes: tuple[int, ...]) -> str:
     return "/".join(name for name, _ in same)
 
 
-def _places(found: Alignment, pairs: list[Pair]) -> str:
-    model = found.sides[0].model
+def _node_names(alignment: Alignment, pairs: list[Pair]) -> str:
+    model = alignment.sides[0].model
     return ", ".join(node_label(model.nodes[pair.left[0]]) for pair in pairs)
 
 

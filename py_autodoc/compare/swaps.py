@@ -13,115 +13,128 @@ from py_autodoc.compare.labels import readers
 from py_autodoc.compare.meaning import COMMUTATIVE
 from py_autodoc.compare.units import ContractedGraph
 
-_MOST_SWAPS = 1_000
+_MAX_SWAPS = 1_000
 """Maximum number of swaps that follow from one edge."""
-_MOST_TRIES = 2_000
+_MAX_TRIES = 2_000
 """Maximum number of swaps tried in total."""
 
 
 class Swaps:
-    """Improves the pairing ``to`` of ``left`` and ``right``; units with equal ``own`` may be swapped."""
+    """Improves ``to_right``, the counterparts of left units; units with equal ``labels`` may be swapped."""
 
     def __init__(
         self,
         left: ContractedGraph,
         right: ContractedGraph,
-        own: tuple[Sequence[Hashable], Sequence[Hashable]],
-        to: list[int],
+        labels: tuple[Sequence[Hashable], Sequence[Hashable]],
+        to_right: list[int],
     ) -> None:
         self._units = left.units, right.units
-        self._own = own[0]
-        self._to = to
-        self._back = [-1] * len(right.units)
-        for one, other in enumerate(to):
-            if other >= 0:
-                self._back[other] = one
+        self._labels = labels[0]
+        self._to_right = to_right
+        self._to_left = [-1] * len(right.units)
+        for left_unit, right_unit in enumerate(to_right):
+            if right_unit >= 0:
+                self._to_left[right_unit] = left_unit
         self._readers = readers(left)
-        self._left = _MOST_TRIES
+        self._tries_left = _MAX_TRIES
 
     def run(self) -> None:
-        """Swap counterparts in ``to`` until no edge leads to a swap with more agreement."""
-        for unit in range(len(self._to)):
-            for place in range(len(self._units[0][unit].ins)):
+        """Swap counterparts in ``to_right`` until no edge leads to a swap with more agreement."""
+        for unit in range(len(self._to_right)):
+            for operand in range(len(self._units[0][unit].ins)):
                 for by_reader in (False, True):
-                    if self._left > 0 and self._crossed(unit, place) is not None:
-                        self._try(unit, place, by_reader)
+                    if self._tries_left > 0 and self._crossed_sources(unit, operand) is not None:
+                        self._try_swap(unit, operand, by_reader)
 
-    def _crossed(self, unit: int, place: int) -> tuple[int, int] | None:
+    def _crossed_sources(self, unit: int, operand: int) -> tuple[int, int] | None:
         """Return (source, unit read by the counterpart instead) for an edge that disagrees, else None."""
-        match = self._to[unit]
+        match = self._to_right[unit]
         if match < 0:
             return None
-        here, there = self._units[0][unit].ins, self._units[1][match].ins
-        if place >= len(here) or place >= len(there) or len(here) != len(there):
+        left_sources, right_sources = self._units[0][unit].ins, self._units[1][match].ins
+        if (
+            operand >= len(left_sources)
+            or operand >= len(right_sources)
+            or len(left_sources) != len(right_sources)
+        ):
             return None
-        source, read = here[place], there[place]
-        if source < 0 or read < 0 or self._to[source] in (-1, read) or self._back[read] < 0:
+        source, right_source = left_sources[operand], right_sources[operand]
+        if (
+            source < 0
+            or right_source < 0
+            or self._to_right[source] in (-1, right_source)
+            or self._to_left[right_source] < 0
+        ):
             return None
-        if self._units[0][unit].core in COMMUTATIVE and read in [self._to[s] for s in here if s >= 0]:
+        if self._units[0][unit].core in COMMUTATIVE and right_source in [
+            self._to_right[s] for s in left_sources if s >= 0
+        ]:
             return None
-        return source, self._back[read]
+        return source, self._to_left[right_source]
 
-    def _try(self, unit: int, place: int, by_reader: bool) -> None:
+    def _try_swap(self, unit: int, operand: int, by_reader: bool) -> None:
         """Try the swap of sources, or consumers, that an edge suggests, with all consequences.
 
         It is kept if more edges agree.
         """
         swapped: set[int] = set()
-        done: list[tuple[int, int]] = []
-        waiting = deque([(unit, place)])
-        while waiting and len(done) < _MOST_SWAPS:
-            reader, at = waiting.popleft()
-            crossed = self._crossed(reader, at)
-            if crossed is None:
+        swaps: list[tuple[int, int]] = []
+        pending = deque([(unit, operand)])
+        while pending and len(swaps) < _MAX_SWAPS:
+            reader, position = pending.popleft()
+            sources = self._crossed_sources(reader, position)
+            if sources is None:
                 continue
-            by_source = not swapped & set(crossed) and (done or not by_reader)
-            pair = crossed if by_source else self._other_reader(reader, at, *crossed)
-            if pair is None or swapped & set(pair) or self._own[pair[0]] != self._own[pair[1]]:
+            by_source = not swapped & set(sources) and (swaps or not by_reader)
+            pair = sources if by_source else self._other_reader(reader, position, *sources)
+            if pair is None or swapped & set(pair) or self._labels[pair[0]] != self._labels[pair[1]]:
                 continue
             self._swap(*pair)
             swapped.update(pair)
-            done.append(pair)
-            for one in pair:
-                waiting.extend((one, p) for p in range(len(self._units[0][one].ins)))
-                waiting.extend((r, p) for p, r in self._readers[one])
-        self._left -= max(1, len(done))
-        touched = swapped | {r for one in swapped for _, r in self._readers[one]}
-        after = self._agreement(touched)
-        for one, other in reversed(done):
-            self._swap(one, other)
-        if after > self._agreement(touched):
-            for one, other in done:
-                self._swap(one, other)
+            swaps.append(pair)
+            for swapped_unit in pair:
+                pending.extend((swapped_unit, p) for p in range(len(self._units[0][swapped_unit].ins)))
+                pending.extend((r, p) for p, r in self._readers[swapped_unit])
+        self._tries_left -= max(1, len(swaps))
+        touched = swapped | {r for unit in swapped for _, r in self._readers[unit]}
+        agreeing = self._agreeing_edges(touched)
+        for first, second in reversed(swaps):
+            self._swap(first, second)
+        if agreeing > self._agreeing_edges(touched):
+            for first, second in swaps:
+                self._swap(first, second)
 
-    def _agreement(self, units: Iterable[int]) -> int:
-        return sum(self._agreeing(one) for one in units)
+    def _agreeing_edges(self, units: Iterable[int]) -> int:
+        return sum(self._agreeing_operands(unit) for unit in units)
 
-    def _other_reader(self, unit: int, place: int, source: int, other: int) -> tuple[int, int] | None:
-        """Return the unit and the one that reads ``other`` while its counterpart reads that of ``source``."""
-        there, to = self._units[1], self._to
-        alike = [
-            one
-            for at, one in self._readers[other]
-            if at == place
-            and to[one] >= 0
-            and self._own[one] == self._own[unit]
-            and there[to[one]].ins[place : place + 1] == [to[source]]
+    def _other_reader(
+        self, unit: int, operand: int, source: int, other_source: int
+    ) -> tuple[int, int] | None:
+        """Return the unit and the reader of ``other_source`` whose counterpart reads that of ``source``."""
+        right_units, to_right = self._units[1], self._to_right
+        candidates = [
+            reader
+            for position, reader in self._readers[other_source]
+            if position == operand
+            and to_right[reader] >= 0
+            and self._labels[reader] == self._labels[unit]
+            and right_units[to_right[reader]].ins[operand : operand + 1] == [to_right[source]]
         ]
-        return (unit, alike[0]) if len(alike) == 1 else None
+        return (unit, candidates[0]) if len(candidates) == 1 else None
 
-    def _swap(self, one: int, other: int) -> None:
-        to, back = self._to, self._back
-        to[one], to[other] = to[other], to[one]
-        back[to[one]], back[to[other]] = one, other
+    def _swap(self, first: int, second: int) -> None:
+        to_right, to_left = self._to_right, self._to_left
+        to_right[first], to_right[second] = to_right[second], to_right[first]
+        to_left[to_right[first]], to_left[to_right[second]] = first, second
 
-    def _agreeing(self, unit: int) -> int:
+    def _agreeing_operands(self, unit: int) -> int:
         """Count the operands that come from counterparts."""
-        to = self._to
-        if to[unit] < 0:
+        to_right = self._to_right
+        if to_right[unit] < 0:
             return 0
-        here, there = self._units[0][unit].ins, self._units[1][to[unit]].ins
-        mapped = [to[s] if s >= 0 else s for s in here]
+        left_sources, right_sources = self._units[0][unit].ins, self._units[1][to_right[unit]].ins
+        mapped = [to_right[s] if s >= 0 else s for s in left_sources]
         if self._units[0][unit].core in COMMUTATIVE:
-            return (Counter(mapped) & Counter(there)).total()
-        return sum(a == b for a, b in zip(mapped, there, strict=False))
+            return (Counter(mapped) & Counter(right_sources)).total()
+        return sum(a == b for a, b in zip(mapped, right_sources, strict=False))

@@ -66,10 +66,10 @@ def compare_tags(a: Tags, b: Tags) -> TagComparison:
 
 
 def _operators(tags: Tags) -> dict[str, Counter[str]]:
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for node, record in tags.records.items():
-        found.setdefault(record.tag, Counter())[node.op_type] += 1
-    return found
+        counts.setdefault(record.tag, Counter())[node.op_type] += 1
+    return counts
 
 
 def _change(tag: str, left: Counter[str] | None, right: Counter[str] | None) -> TagChange:

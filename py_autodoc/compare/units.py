@@ -14,7 +14,7 @@ from py_autodoc.blocks.dataflow.dataflow_graph import RESHAPES, DataflowGraph
 from py_autodoc.blocks.layer_blocks.activations import SIMPLE, activation_of
 from py_autodoc.blocks.layer_blocks.normalization import find_normalizations
 from py_autodoc.compare.float_equivalent import FloatGraph, execution, float_graph
-from py_autodoc.compare.fused_operators import Step, opening
+from py_autodoc.compare.fused_operators import Step, decompose
 from py_autodoc.compare.meaning import ACTIVATED, AFFINE, DATA, GLUE, PRODUCTS, WEIGHTED
 from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
 
@@ -22,10 +22,10 @@ _TRIGGERS = ("Erf", "Tanh", "Sigmoid", "HardSigmoid", "Softplus", "Exp")
 """Operators inside activations that consist of several nodes."""
 _CLAMPS = frozenset({"Clip"})
 _BEFORE = frozenset({"Mul", "Div", "Add", "Sub", "Pow", "Neg", "Exp", "Log", "Softplus", "Clip"})
-_STARTS = 12
+_MAX_STARTS = 12
 """Tensors before such an operator to examine as the activation's input."""
-LOOSE = "pass"
-"""Core of a unit that computes nothing: an input passed on to an output."""
+NO_COMPUTATION = "pass"
+"""Core of a unit that computes nothing: an input that is also an output."""
 NONE = -1
 
 
@@ -55,7 +55,7 @@ class Unit:
     """Following operators with a constant that are included."""
     moved: list[int] = field(default_factory=list)
     """Nodes that reshape or transpose its output, or graph inputs before it reads them."""
-    opened: int = 0
+    decomposed_into: int = 0
     """Number of units that its node represents; 0 or 1: only this one."""
 
 
@@ -91,11 +91,11 @@ class _Contraction:
         self.live: set[int] = set()
         self.reads: dict[int, int] = {}
         """Tensor → operators that compute with it, past pass-through nodes; graph outputs count as one."""
-        self.part: dict[int, tuple[str, int]] = {}
+        self.pattern: dict[int, tuple[str, int]] = {}
         """Node of a recognised normalization or activation → (its name, its index)."""
-        self.ends: list[int] = []
+        self.pattern_ends: list[int] = []
         """Recognised pattern → its last node."""
-        self.started: dict[int, int] = {}
+        self.pattern_units: dict[int, int] = {}
         """Recognised normalization → its unit."""
         self.path: dict[int, tuple[int, ...]] = {}
         """Tensor derived from a graph input by moving values → the moves."""
@@ -104,23 +104,23 @@ class _Contraction:
 
     def run(self) -> ContractedGraph:
         floats = self.floats
-        self._ask_who_computes()
+        self._find_computing_nodes()
         self._recognise()
-        for place, tensor in enumerate(floats.model.graphs[0].inputs):
+        for position, tensor in enumerate(floats.model.graphs[0].inputs):
             if floats.model.tensors[tensor].kind == TensorKind.INPUT:
-                self.leaf[tensor] = self._leaf("in", place)
+                self.leaf[tensor] = self._leaf("in", position)
         for graph in floats.model.graphs[1:]:
-            for place, tensor in enumerate(graph.inputs):
-                self.leaf[tensor] = self._leaf("formal", place)
+            for position, tensor in enumerate(graph.inputs):
+                self.leaf[tensor] = self._leaf("formal", position)
         for number in floats.order:
             if number in self.live:
-                self._node(self.nodes[number])
-        self._rest()
+                self._contract(self.nodes[number])
+        self._assign_remaining()
         return ContractedGraph(self.units, self.leaves, self.owner)
 
     # First pass: find nodes that compute, and multi-node patterns
 
-    def _ask_who_computes(self) -> None:
+    def _find_computing_nodes(self) -> None:
         """Find core operators, from the end: nodes whose results are only indices or dimensions are none."""
         floats, reads, live, constant = self.floats, self.reads, self.live, self.constant
         for graph in floats.model.graphs:
@@ -136,70 +136,70 @@ class _Contraction:
             if not count and any(tensors[t].consumers for t in outs):
                 continue
             live.add(number)
-            op = floats.bare(number)
+            op = floats.operator_type(number)
             share = count if op in GLUE and count else 1
-            for tensor in _data(node, op):
+            for tensor in _data_inputs(node, op):
                 if tensor >= 0 and not constant[tensor]:
                     reads[tensor] = reads.get(tensor, 0) + share
 
     def _recognise(self) -> None:
         """Recognise normalizations and activations that consist of several nodes."""
         for flow in self.floats.flows.all():
-            for found in find_normalizations(flow):
-                if len(found.nodes) > 1 and not any(n in self.part for n in found.nodes):
-                    self._together(found.variant, found.nodes, found.nodes[-1])
+            for pattern in find_normalizations(flow):
+                if len(pattern.nodes) > 1 and not any(n in self.pattern for n in pattern.nodes):
+                    self._add_pattern(pattern.variant, pattern.nodes, pattern.nodes[-1])
             for number in flow.of(_TRIGGERS):
-                if number not in self.part:
+                if number not in self.pattern:
                     self._activation(flow, number)
 
     def _activation(self, flow: DataflowGraph, number: int) -> None:
         """Find the activation around this operator, if any."""
         starts: list[int] = []
         pending = list(flow.data_inputs[number])
-        while pending and len(starts) < _STARTS:
+        while pending and len(starts) < _MAX_STARTS:
             tensor = pending.pop(0)
             starts.append(tensor)
-            maker = flow.producers[tensor]
-            if flow.op_types[maker] in _BEFORE and len(starts) < _STARTS:
-                pending += [t for t in flow.data_inputs[maker] if t not in starts]
+            producer = flow.producers[tensor]
+            if flow.op_types[producer] in _BEFORE and len(starts) < _MAX_STARTS:
+                pending += [t for t in flow.data_inputs[producer] if t not in starts]
         for tensor in reversed(starts):
-            found = activation_of(flow, tensor)
-            if found is not None and len(found.nodes) > 1 and number in found.nodes:
-                if not any(n in self.part for n in found.nodes):
-                    self._together(found.name, found.nodes, flow.producers[found.output])
+            pattern = activation_of(flow, tensor)
+            if pattern is not None and len(pattern.nodes) > 1 and number in pattern.nodes:
+                if not any(n in self.pattern for n in pattern.nodes):
+                    self._add_pattern(pattern.name, pattern.nodes, flow.producers[pattern.output])
                 return
 
-    def _together(self, name: str, nodes: tuple[int, ...], last: int) -> None:
+    def _add_pattern(self, name: str, nodes: tuple[int, ...], last: int) -> None:
         for number in nodes:
-            self.part[number] = (name, len(self.ends))
-        self.ends.append(last)
+            self.pattern[number] = (name, len(self.pattern_ends))
+        self.pattern_ends.append(last)
 
     # Second pass: node by node
 
-    def _node(self, node: Node) -> None:
-        op = self.floats.bare(node.id)
-        known = self.part.get(node.id)
-        if known is not None:
-            self._in_part(node, *known)
+    def _contract(self, node: Node) -> None:
+        op = self.floats.operator_type(node.id)
+        pattern = self.pattern.get(node.id)
+        if pattern is not None:
+            self._pattern_node(node, *pattern)
             return
         data = self._operands(node, op)
-        one = data[0] if len(data) == 1 else None
-        if op in GLUE and one is not None:
-            self._hand_on(node, one, serves=True)
+        operand = data[0] if len(data) == 1 else None
+        if op in GLUE and operand is not None:
+            self._pass_through(node, operand, auxiliary=True)
             return
         name = _function(node, op)
-        maker = self._alone(node, op)
-        if maker is not None and maker.core in ACTIVATED and name:
-            self._activate(maker, node, name)
+        producer = self._exclusive_producer(node, op)
+        if producer is not None and producer.core in ACTIVATED and name:
+            self._activate(producer, node, name)
             return
-        if maker is not None and maker.core in PRODUCTS and self._folds(node, op):
-            maker.affine.append(op)
-            self._take(maker, node)
-            self._hand_on(node, data[0], serves=False)
+        if producer is not None and producer.core in PRODUCTS and self._folds_into_product(node, op):
+            producer.affine.append(op)
+            self._add_computing_node(producer, node)
+            self._pass_through(node, data[0], auxiliary=False)
             return
-        made = opening(self.source.nodes[node.id], self.shapes)
-        if made is not None:
-            self._open(node, made.steps, made.outputs)
+        decomposition = decompose(self.source.nodes[node.id], self.shapes)
+        if decomposition is not None:
+            self._decompose(node, decomposition.steps, decomposition.outputs)
             return
         core = "MatMul" if op == "Gemm" else op if op in _CLAMPS else _function(node, op) or op
         if op == "SimplifiedLayerNormalization":
@@ -210,70 +210,73 @@ class _Contraction:
             results = self.floats.model.graphs[graph].outputs
             data += [self._source(t) for t in results]
             slots += [self.slot.get(t, 0) for t in results]
-        self._unit(core, node, data, slots)
+        self._add_unit(core, node, data, slots)
 
-    def _in_part(self, node: Node, name: str, number: int) -> None:
+    def _pattern_node(self, node: Node, name: str, pattern: int) -> None:
         """Handle a node of a normalization or activation that consists of several nodes."""
-        unit = self.started.get(number)
+        unit = self.pattern_units.get(pattern)
         data = self._operands(node, "")
         if unit is None:
-            maker = self._maker(data[0]) if len(data) == 1 else None
-            if maker is not None and maker.core in ACTIVATED and name in _FUNCTIONS:
-                at = self.started[number] = data[0]
-                maker.activation = f"{maker.activation} {name}".strip()
-                unit = at
+            producer = self._single_unit(data[0]) if len(data) == 1 else None
+            if producer is not None and producer.core in ACTIVATED and name in _FUNCTIONS:
+                unit = self.pattern_units[pattern] = data[0]
+                producer.activation = f"{producer.activation} {name}".strip()
             else:
-                self._unit(name, node, data)
-                self.started[number] = len(self.units) - 1
+                self._add_unit(name, node, data)
+                self.pattern_units[pattern] = len(self.units) - 1
                 return
-        made = self.units[unit]
-        inner = [d for d in data if d != unit and d not in made.ins]
+        unit_of_pattern = self.units[unit]
+        inner = [d for d in data if d != unit and d not in unit_of_pattern.ins]
         if name not in _FUNCTIONS:
-            made.ins += inner
-            made.slots = None
-            made.node = node.id
-            made.out = node.outputs[0] if node.outputs else NONE
-        self._take(made, node)
-        self._hand_on(node, unit, serves=False)
+            unit_of_pattern.ins += inner
+            unit_of_pattern.slots = None
+            unit_of_pattern.node = node.id
+            unit_of_pattern.out = node.outputs[0] if node.outputs else NONE
+        self._add_computing_node(unit_of_pattern, node)
+        self._pass_through(node, unit, auxiliary=False)
 
-    def _activate(self, maker: Unit, node: Node, name: str) -> None:
-        maker.activation = f"{maker.activation} {name}".strip()
-        self._take(maker, node)
-        self._hand_on(node, self._operands(node, self.floats.bare(node.id))[0], serves=False)
+    def _activate(self, producer: Unit, node: Node, name: str) -> None:
+        producer.activation = f"{producer.activation} {name}".strip()
+        self._add_computing_node(producer, node)
+        self._pass_through(node, self._operands(node, self.floats.operator_type(node.id))[0], auxiliary=False)
 
-    def _open(self, node: Node, steps: tuple[Step, ...], outputs: tuple[int, ...]) -> None:
+    def _decompose(self, node: Node, steps: tuple[Step, ...], outputs: tuple[int, ...]) -> None:
         base = len(self.units)
-        source = [self.floats.alias.get(t, t) for t in self.source.nodes[node.id].inputs]
+        inputs = [self.floats.alias.get(t, t) for t in self.source.nodes[node.id].inputs]
         for step in steps:
             ins = []
-            for read in step.reads:
-                if read < 0:
-                    ins.append(base - 1 - read)
-                elif read < len(source) and source[read] >= 0 and not self.constant[source[read]]:
-                    ins.append(self._source(source[read]))
-            self.units.append(Unit(step.core, node.id, ins, step.weight, opened=len(steps), nodes=[node.id]))
+            for source in step.reads:
+                if source < 0:
+                    ins.append(base - 1 - source)
+                elif source < len(inputs) and inputs[source] >= 0 and not self.constant[inputs[source]]:
+                    ins.append(self._source(inputs[source]))
+            self.units.append(
+                Unit(step.core, node.id, ins, step.weight, decomposed_into=len(steps), nodes=[node.id])
+            )
             self.owner[node.id].append(len(self.units) - 1)
-        for tensor, step_at in zip(node.outputs, outputs, strict=False):
+        for tensor, step_index in zip(node.outputs, outputs, strict=False):
             if tensor >= 0:
-                self.value[tensor] = base + step_at
-                self.units[base + step_at].out = tensor
+                self.value[tensor] = base + step_index
+                self.units[base + step_index].out = tensor
 
-    def _unit(self, core: str, node: Node, data: list[int], slots: list[int] | None = None) -> None:
+    def _add_unit(self, core: str, node: Node, data: list[int], slots: list[int] | None = None) -> None:
         out = node.outputs[0] if node.outputs else NONE
-        at = len(self.units)
+        index = len(self.units)
         self.units.append(Unit(core, node.id, data, self._weight(core, node), slots, out, out, [node.id]))
-        self.owner[node.id].append(at)
+        self.owner[node.id].append(index)
         if self.path:
-            self.units[at].moved += [number for t in node.inputs for number in self.path.get(t, ())]
-        for place, tensor in enumerate(node.outputs):
+            self.units[index].moved += [number for t in node.inputs for number in self.path.get(t, ())]
+        for output, tensor in enumerate(node.outputs):
             if tensor >= 0:
-                self.value[tensor] = at
-                if place:
-                    self.slot[tensor] = place
+                self.value[tensor] = index
+                if output:
+                    self.slot[tensor] = output
 
-    def _hand_on(self, node: Node, value: int, serves: bool) -> None:
+    def _pass_through(self, node: Node, value: int, auxiliary: bool) -> None:
         """Map the output of a node to the source of its operand."""
-        slot = next((self.slot[t] for t in node.inputs if t in self.slot), 0) if self.slot and serves else 0
+        slot = 0
+        if self.slot and auxiliary:
+            slot = next((self.slot[t] for t in node.inputs if t in self.slot), 0)
         for tensor in node.outputs:
             if tensor >= 0:
                 self.value[tensor] = value
@@ -281,53 +284,56 @@ class _Contraction:
                     self.slot[tensor] = slot
         if value >= 0:
             self.owner[node.id].append(value)
-            if serves:
+            if auxiliary:
                 self.units[value].nodes.append(node.id)
                 self.units[value].moved += [node.id] if node.op_type in _MOVES else []
         elif node.op_type in _MOVES:
-            way = (*self.path.get(node.inputs[0], ()), node.id)
-            self.path.update((t, way) for t in node.outputs if t >= 0)
+            moves = (*self.path.get(node.inputs[0], ()), node.id)
+            self.path.update((t, moves) for t in node.outputs if t >= 0)
 
-    def _take(self, unit: Unit, node: Node) -> None:
+    def _add_computing_node(self, unit: Unit, node: Node) -> None:
         """Add a computing node to a unit."""
         unit.nodes.insert(unit.work, node.id)
         unit.work += 1
         unit.end = node.outputs[0] if node.outputs else NONE
 
-    def _folds(self, node: Node, op: str) -> bool:
+    def _folds_into_product(self, node: Node, op: str) -> bool:
         """Return whether it is part of the product before it: all other operands are constants."""
         if op == "BatchNormalization":
             return True
         return op in AFFINE and any(t >= 0 and self.constant[t] for t in node.inputs)
 
-    def _alone(self, node: Node, op: str) -> Unit | None:
+    def _exclusive_producer(self, node: Node, op: str) -> Unit | None:
         """Return the unit whose only consumer this is."""
-        data = [t for t in _data(node, op) if t >= 0 and not self.constant[t]]
+        data = [t for t in _data_inputs(node, op) if t >= 0 and not self.constant[t]]
         if len(data) != 1:
             return None
-        made = self._source(data[0])
-        return self._maker(made) if made >= 0 and self.reads.get(self.units[made].end, 0) == 1 else None
+        source = self._source(data[0])
+        if source < 0 or self.reads.get(self.units[source].end, 0) != 1:
+            return None
+        return self._single_unit(source)
 
-    def _maker(self, value: int) -> Unit | None:
-        return self.units[value] if value >= 0 and self.units[value].opened < 2 else None
+    def _single_unit(self, value: int) -> Unit | None:
+        """Return the unit of a value, unless its node represents several units."""
+        return self.units[value] if value >= 0 and self.units[value].decomposed_into < 2 else None
 
     def _operands(self, node: Node, op: str) -> list[int]:
-        return [self._source(t) for t in _data(node, op) if t >= 0 and not self.constant[t]]
+        return [self._source(t) for t in _data_inputs(node, op) if t >= 0 and not self.constant[t]]
 
     def _slots(self, node: Node, op: str) -> list[int]:
-        return [self.slot.get(t, 0) for t in _data(node, op) if t >= 0 and not self.constant[t]]
+        return [self.slot.get(t, 0) for t in _data_inputs(node, op) if t >= 0 and not self.constant[t]]
 
     def _source(self, tensor: int) -> int:
-        known = self.value.get(tensor)
-        if known is not None:
-            return known
+        source = self.value.get(tensor)
+        if source is not None:
+            return source
         leaf = self.leaf.get(tensor)
         if leaf is None:
             leaf = self.leaf[tensor] = self._leaf("other", 0)
         return -2 - leaf
 
-    def _leaf(self, kind: str, place: int) -> int:
-        self.leaves.append((kind, place))
+    def _leaf(self, kind: str, position: int) -> int:
+        self.leaves.append((kind, position))
         return len(self.leaves) - 1
 
     def _weight(self, core: str, node: Node) -> tuple[int, ...]:
@@ -347,7 +353,7 @@ class _Contraction:
 
     # Third pass: nodes that serve others
 
-    def _rest(self) -> None:
+    def _assign_remaining(self) -> None:
         """Assign each remaining node to its first consumer's unit, else to a unit of its own."""
         tensors, alias = self.source.tensors, self.floats.alias
         ranked = execution(self.source)[::-1]
@@ -356,33 +362,33 @@ class _Contraction:
                 continue
             node = self.source.nodes[number]
             for tensor in node.inputs[:1]:  # a conversion of a unit's output
-                made = self.value.get(alias.get(tensor, tensor), NONE)
-                if made >= 0 and any(t in alias for t in node.outputs):
-                    self._serve(number, made)
+                unit = self.value.get(alias.get(tensor, tensor), NONE)
+                if unit >= 0 and any(t in alias for t in node.outputs):
+                    self._assign(number, unit)
             if self.owner[number]:
                 continue
             for tensor in node.outputs:
                 for reader in tensors[tensor].consumers if tensor >= 0 else ():
                     if self.owner[reader]:
-                        self._serve(number, self.owner[reader][0])
+                        self._assign(number, self.owner[reader][0])
                         break
                 if self.owner[number]:
                     break
         for number in reversed(ranked):
             if not self.owner[number]:
                 node = self.source.nodes[number]
-                made = next((self.owner[p][0] for p in self._makers(node) if self.owner[p]), NONE)
-                if made >= 0:
-                    self._serve(number, made)
+                unit = next((self.owner[p][0] for p in self._producers(node) if self.owner[p]), NONE)
+                if unit >= 0:
+                    self._assign(number, unit)
                 else:
-                    self.units.append(Unit(LOOSE, number, [], nodes=[number]))
+                    self.units.append(Unit(NO_COMPUTATION, number, [], nodes=[number]))
                     self.owner[number].append(len(self.units) - 1)
 
-    def _makers(self, node: Node) -> list[int]:
+    def _producers(self, node: Node) -> list[int]:
         tensors = self.source.tensors
         return [tensors[t].producer for t in node.inputs if t >= 0 and tensors[t].producer >= 0]
 
-    def _serve(self, number: int, unit: int) -> None:
+    def _assign(self, number: int, unit: int) -> None:
         self.owner[number].append(unit)
         self.units[unit].nodes.append(number)
 
@@ -399,8 +405,8 @@ def _function(node: Node, op: str) -> str:
     return SIMPLE.get(op, "Clip" if op in _CLAMPS else "")
 
 
-def _data(node: Node, op: str) -> tuple[int, ...]:
-    places = DATA.get(op)
-    if places is None:
+def _data_inputs(node: Node, op: str) -> tuple[int, ...]:
+    positions = DATA.get(op)
+    if positions is None:
         return node.inputs
-    return tuple(node.inputs[at] for at in places if at < len(node.inputs))
+    return tuple(node.inputs[position] for position in positions if position < len(node.inputs))

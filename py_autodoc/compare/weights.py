@@ -26,27 +26,27 @@ from py_autodoc.graph.tensor_data.weight_reader import TensorContent, chunks, co
 from py_autodoc.graph.tensor_data.weight_view import stored_constant
 from py_autodoc.report.pipeline.analysis import Analysis
 
-_STEPS = 8
-_MOST_SCALES = 1 << 20
+_MAX_CONVERSIONS = 8
+_MAX_SCALES = 1 << 20
 _SCALED = {"QLinearConv": (3, 4, 5, 0), "QLinearMatMul": (3, 4, 5, -1)}
 """Operator → positions of weight, scale and zero point, and the channel axis."""
 Scaling = tuple[np.ndarray, np.ndarray, int]
 
 
 @dataclass(frozen=True, slots=True)
-class HeldWeights:
+class StoredWeight:
     """A stored weight, and how to convert stored to real values."""
 
     tensor: Tensor
     shape: tuple[int, ...]
-    turned: bool = False
+    transposed: bool = False
     """True if its two axes are transposed."""
     scale: int = -1
     zero: int = -1
     axis: int = 0
 
 
-class WeightComparison:
+class ModelWeights:
     """The weights of one model, read on demand. Must be closed."""
 
     def __init__(self, analysis: Analysis, source: str | bytes) -> None:
@@ -60,119 +60,120 @@ class WeightComparison:
         """Close the files."""
         self.files.__exit__()
 
-    def of(self, unit: Unit) -> HeldWeights | None:
+    def of(self, unit: Unit) -> StoredWeight | None:
         """Return the matrix or kernel of a unit; None if it has none that is a stored tensor."""
         node = self.model.nodes[unit.node]
-        known = _SCALED.get(node.op_type)
-        if known is not None and len(node.inputs) > known[2]:
-            made = self._behind(node.inputs[known[0]])
-            if made is None:
+        inputs = _SCALED.get(node.op_type)
+        if inputs is not None and len(node.inputs) > inputs[2]:
+            weight = self._stored_weight(node.inputs[inputs[0]])
+            if weight is None:
                 return None
-            return replace(made, scale=node.inputs[known[1]], zero=node.inputs[known[2]], axis=known[3])
+            return replace(weight, scale=node.inputs[inputs[1]], zero=node.inputs[inputs[2]], axis=inputs[3])
         for tensor in node.inputs:
             if tensor >= 0 and len(self.analysis.types.shapes[tensor] or ()) > 1:
-                made = self._behind(tensor)
-                if made is not None:
-                    turned = node.op_type == "Gemm" and bool(node.attributes.get("transB"))
-                    return replace(made, turned=made.turned != turned)
+                weight = self._stored_weight(tensor)
+                if weight is not None:
+                    transposed = node.op_type == "Gemm" and bool(node.attributes.get("transB"))
+                    return replace(weight, transposed=weight.transposed != transposed)
         return None
 
-    def _behind(self, tensor: int) -> HeldWeights | None:
+    def _stored_weight(self, tensor: int) -> StoredWeight | None:
         """Return the stored tensor before any conversions."""
-        turned, scale, zero, axis = False, -1, -1, 0
-        for _ in range(_STEPS):
-            about = self.model.tensors[tensor]
-            if about.is_constant:
-                shape = about.shape
+        transposed, scale, zero, axis = False, -1, -1, 0
+        for _ in range(_MAX_CONVERSIONS):
+            info = self.model.tensors[tensor]
+            if info.is_constant:
+                shape = info.shape
                 if shape is None or not all(isinstance(n, int) for n in shape):
                     return None
-                return HeldWeights(
-                    about, tuple(int(n) for n in shape if isinstance(n, int)), turned, scale, zero, axis
+                return StoredWeight(
+                    info, tuple(int(n) for n in shape if isinstance(n, int)), transposed, scale, zero, axis
                 )
-            node = self.model.nodes[about.producer] if about.producer >= 0 else None
+            node = self.model.nodes[info.producer] if info.producer >= 0 else None
             if node is None or not node.inputs or node.inputs[0] < 0:
                 return None
-            if node.op_type == "DequantizeLinear" and scale < 0 and len(node.inputs) > 1 and not turned:
+            if node.op_type == "DequantizeLinear" and scale < 0 and len(node.inputs) > 1 and not transposed:
                 scale, zero = node.inputs[1], node.inputs[2] if len(node.inputs) > 2 else -1
-                given = node.attributes.get("axis", 1)
-                axis = given if isinstance(given, int) else 1
+                axis_attribute = node.attributes.get("axis", 1)
+                axis = axis_attribute if isinstance(axis_attribute, int) else 1
                 if node.attributes.get("block_size"):
                     return None
             elif node.op_type == "Transpose" and node.attributes.get("perm") in ([1, 0], (1, 0), None):
-                turned = not turned
+                transposed = not transposed
             elif node.op_type not in ("Identity", "Cast"):
                 return None
             tensor = node.inputs[0]
         return None
 
-    def content(self, held: HeldWeights) -> TensorContent | None:
+    def content(self, weight: StoredWeight) -> TensorContent | None:
         """Return the location of the values; None if they cannot be read."""
-        found = stored_constant(self.analysis.loaded, self.model, held.tensor)
-        if found is None or found.indices is not None:
+        constant = stored_constant(self.analysis.loaded, self.model, weight.tensor)
+        if constant is None or constant.indices is not None:
             return None
         try:
-            return content_of(found.values, self.files)
+            return content_of(constant.values, self.files)
         except UnreadableTensor:
             return None
 
-    def digest(self, held: HeldWeights) -> str | None:
+    def digest(self, weight: StoredWeight) -> str | None:
         """Return the SHA-256 of the stored bytes; None if they cannot be read."""
-        known = self._digests.get(held.tensor.id, "")
-        if known != "":
-            return known
-        made: str | None = None
-        content = self.content(held)
+        cached = self._digests.get(weight.tensor.id, "")
+        if cached != "":
+            return cached
+        digest: str | None = None
+        content = self.content(weight)
         if content is not None:
             sha = hashlib.sha256()
             try:
                 for data, _ in chunks(content):
                     sha.update(data)
-                made = sha.hexdigest()
+                digest = sha.hexdigest()
             except UnreadableTensor:
-                made = None
-        self._digests[held.tensor.id] = made
-        return made
+                digest = None
+        self._digests[weight.tensor.id] = digest
+        return digest
 
-    def values(self, held: HeldWeights, scaling: Scaling | None) -> Iterator[Any]:
+    def values(self, weight: StoredWeight, scaling: Scaling | None) -> Iterator[Any]:
         """Yield the dequantized values in order, chunk by chunk. Raises: UnreadableTensor."""
-        content = self.content(held)
+        content = self.content(weight)
         if content is None:
             raise UnreadableTensor("it cannot be decoded")
-        at = 0
+        offset = 0
         for data, count in chunks(content):
-            made = np.asarray(decode(data, content.dtype, count), dtype=np.float64).ravel()
+            values = np.asarray(decode(data, content.dtype, count), dtype=np.float64).ravel()
             if scaling is not None:
                 scale, zero, axis = scaling
-                inner = math.prod(held.shape[axis + 1 :])
-                place = np.arange(at, at + count) // inner % held.shape[axis] if scale.size > 1 else 0
-                made = (made - (zero[place] if zero.size > 1 else zero[0])) * scale[place]
-            at += count
-            yield made
+                inner = math.prod(weight.shape[axis + 1 :])
+                indices = np.arange(offset, offset + count)
+                channel = indices // inner % weight.shape[axis] if scale.size > 1 else 0
+                values = (values - (zero[channel] if zero.size > 1 else zero[0])) * scale[channel]
+            offset += count
+            yield values
 
-    def scaling(self, held: HeldWeights) -> Scaling | None:
+    def scaling(self, weight: StoredWeight) -> Scaling | None:
         """Return scales and zero points by channel. Raises: UnreadableTensor if they are unknown."""
-        if held.scale < 0:
+        if weight.scale < 0:
             return None
-        scale = self._small(held.scale)
-        zero = self._small(held.zero) if held.zero >= 0 else np.zeros(1)
-        axis = held.axis + len(held.shape) if held.axis < 0 else held.axis
-        if not 0 <= axis < max(1, len(held.shape)):
+        scale = self._read_scales(weight.scale)
+        zero = self._read_scales(weight.zero) if weight.zero >= 0 else np.zeros(1)
+        axis = weight.axis + len(weight.shape) if weight.axis < 0 else weight.axis
+        if not 0 <= axis < max(1, len(weight.shape)):
             raise UnreadableTensor("its scales fit no axis")
-        if scale.size > 1 and scale.size != held.shape[axis]:
+        if scale.size > 1 and scale.size != weight.shape[axis]:
             raise UnreadableTensor("its scales fit no axis")
         return scale, zero, axis
 
-    def _small(self, tensor: int) -> Any:
-        known = self.model.constants.get(tensor)
-        if known is None:
+    def _read_scales(self, tensor: int) -> Any:
+        values = self.model.constants.get(tensor)
+        if values is None:
             try:
-                read = read_array(
-                    self.analysis.loaded, self.model, self.source, tensor, max_bytes=8 * _MOST_SCALES
+                stored = read_array(
+                    self.analysis.loaded, self.model, self.source, tensor, max_bytes=8 * _MAX_SCALES
                 )
             except AutodocError as fault:
                 raise UnreadableTensor(f"its scales cannot be read: {fault}") from None
-            known = read.array()
-        return np.asarray(known, dtype=np.float64).ravel()
+            values = stored.array()
+        return np.asarray(values, dtype=np.float64).ravel()
 
 
 def align_with_weights(left: tuple[Analysis, str | bytes], right: tuple[Analysis, str | bytes]) -> Alignment:
@@ -180,90 +181,91 @@ def align_with_weights(left: tuple[Analysis, str | bytes], right: tuple[Analysis
 
     Each side is an analysis and the file it was made from.
     """
-    sides = WeightComparison(*left), WeightComparison(*right)
+    sides = ModelWeights(*left), ModelWeights(*right)
     try:
-        first = align(left[0], right[0])
-        contents = tuple(_contents(one, first, at) for at, one in enumerate(sides))
-        found = align(left[0], right[0], (contents[0], contents[1]))
-        return replace(found, pairs=tuple(_compared(sides, found, pair) for pair in found.pairs))
+        by_structure = align(left[0], right[0])
+        contents = tuple(_contents(weights, by_structure, side) for side, weights in enumerate(sides))
+        alignment = align(left[0], right[0], (contents[0], contents[1]))
+        pairs = tuple(_with_weight_changes(sides, alignment, pair) for pair in alignment.pairs)
+        return replace(alignment, pairs=pairs)
     finally:
-        for one in sides:
-            one.close()
+        for weights in sides:
+            weights.close()
 
 
-def _contents(weights: WeightComparison, found: Alignment, at: int) -> dict[int, Hashable]:
+def _contents(weights: ModelWeights, alignment: Alignment, side: int) -> dict[int, Hashable]:
     """Return node → digest of its matrix."""
-    made: dict[int, Hashable] = {}
-    for unit in found.sides[at].graph.units:
-        held = weights.of(unit) if unit.weight and unit.opened < 2 else None
-        digest = weights.digest(held) if held is not None else None
-        if held is not None and digest is not None:
-            made[unit.node] = (digest, held.shape, held.turned)
-    return made
+    digests: dict[int, Hashable] = {}
+    for unit in alignment.sides[side].graph.units:
+        weight = weights.of(unit) if unit.weight and unit.decomposed_into < 2 else None
+        digest = weights.digest(weight) if weight is not None else None
+        if weight is not None and digest is not None:
+            digests[unit.node] = (digest, weight.shape, weight.transposed)
+    return digests
 
 
-def _compared(sides: tuple[WeightComparison, WeightComparison], found: Alignment, pair: Pair) -> Pair:
+def _with_weight_changes(sides: tuple[ModelWeights, ModelWeights], alignment: Alignment, pair: Pair) -> Pair:
     details = list(pair.details)
-    for one, other in pair.units:
-        units = found.sides[0].graph.units[one], found.sides[1].graph.units[other]
-        if any(unit.opened > 1 for unit in units) or not (units[0].weight and units[1].weight):
+    for left_unit, right_unit in pair.units:
+        units = alignment.sides[0].graph.units[left_unit], alignment.sides[1].graph.units[right_unit]
+        if any(unit.decomposed_into > 1 for unit in units) or not (units[0].weight and units[1].weight):
             continue
-        held = sides[0].of(units[0]), sides[1].of(units[1])
-        if held[0] is None or held[1] is None or units[0].weight != units[1].weight:
+        weights = sides[0].of(units[0]), sides[1].of(units[1])
+        if weights[0] is None or weights[1] is None or units[0].weight != units[1].weight:
             continue
-        made = _difference(sides, held[0], held[1])
-        if made is not None:
-            details.append(made)
+        detail = _difference(sides, weights[0], weights[1])
+        if detail is not None:
+            details.append(detail)
     return pair if len(details) == len(pair.details) else replace(pair, details=tuple(details))
 
 
 def _difference(
-    sides: tuple[WeightComparison, WeightComparison], one: HeldWeights, other: HeldWeights
+    sides: tuple[ModelWeights, ModelWeights], left: StoredWeight, right: StoredWeight
 ) -> Detail | None:
     """Return how two weights differ; None if they are equal, or it is unknown."""
-    digests = sides[0].digest(one), sides[1].digest(other)
-    plain = one.scale < 0 and other.scale < 0 and one.turned == other.turned
-    if plain and digests[0] is not None and digests[0] == digests[1]:
+    digests = sides[0].digest(left), sides[1].digest(right)
+    same_encoding = left.scale < 0 and right.scale < 0 and left.transposed == right.transposed
+    if same_encoding and digests[0] is not None and digests[0] == digests[1]:
         return None
-    told = [("unreadable" if d is None else d[:12]) for d in digests]
+    digest_texts = [("unreadable" if d is None else d[:12]) for d in digests]
     if None in digests:
-        return Detail(Change.WEIGHTS, "weight cannot be read", told[0], told[1])
-    if one.shape != other.shape or one.turned != other.turned:
-        return Detail(Change.WEIGHTS, "weight is stored in another form", told[0], told[1])
+        return Detail(Change.WEIGHTS, "weight cannot be read", digest_texts[0], digest_texts[1])
+    if left.shape != right.shape or left.transposed != right.transposed:
+        return Detail(Change.WEIGHTS, "weight is stored in another form", digest_texts[0], digest_texts[1])
     try:
-        distance = _distance(sides, one, other)
-    except UnreadableTensor as why:
-        return Detail(Change.WEIGHTS, f"weight cannot be compared: {why}", told[0], told[1])
+        distance = _distance(sides, left, right)
+    except UnreadableTensor as fault:
+        return Detail(Change.WEIGHTS, f"weight cannot be compared: {fault}", digest_texts[0], digest_texts[1])
     if distance is None:
         return None
     relative, largest = distance
     finite = math.isfinite(relative) and math.isfinite(largest)
     numbers = (relative, largest) if finite else (None, None)
-    return Detail(Change.WEIGHTS, "weight", told[0], told[1], *numbers)
+    return Detail(Change.WEIGHTS, "weight", digest_texts[0], digest_texts[1], *numbers)
 
 
 def _distance(
-    sides: tuple[WeightComparison, WeightComparison], one: HeldWeights, other: HeldWeights
+    sides: tuple[ModelWeights, ModelWeights], left: StoredWeight, right: StoredWeight
 ) -> tuple[float, float] | None:
     """Return the relative norm of the difference and its largest value; None if all are equal."""
-    parts = sides[0].values(one, sides[0].scaling(one)), sides[1].values(other, sides[1].scaling(other))
-    apart = whole = largest = 0.0
-    rest: list[Any] = [np.empty(0), np.empty(0)]
+    streams = sides[0].values(left, sides[0].scaling(left)), sides[1].values(right, sides[1].scaling(right))
+    squared_difference = squared_norm = largest = 0.0
+    buffers: list[Any] = [np.empty(0), np.empty(0)]
     while True:
-        for at in (0, 1):
-            if not rest[at].size:
-                rest[at] = next(parts[at], np.empty(0))
-        count = min(rest[0].size, rest[1].size)
+        for side in (0, 1):
+            if not buffers[side].size:
+                buffers[side] = next(streams[side], np.empty(0))
+        count = min(buffers[0].size, buffers[1].size)
         if not count:
             break
-        a, b = rest[0][:count], rest[1][:count]
+        a, b = buffers[0][:count], buffers[1][:count]
         with np.errstate(invalid="ignore", over="ignore"):
             difference = a - b
         difference[a == b] = 0.0
-        apart += float(np.dot(difference, difference))
-        whole += float(np.dot(a, a))
+        squared_difference += float(np.dot(difference, difference))
+        squared_norm += float(np.dot(a, a))
         largest = max(largest, float(np.max(np.abs(difference))))
-        rest = [rest[0][count:], rest[1][count:]]
-    if not apart and not math.isnan(apart):
+        buffers = [buffers[0][count:], buffers[1][count:]]
+    if not squared_difference and not math.isnan(squared_difference):
         return None
-    return math.sqrt(apart / whole) if whole else math.inf, largest
+    return math.sqrt(squared_difference / squared_norm) if squared_norm else math.inf, largest

@@ -15,7 +15,7 @@ from py_autodoc.compare.meaning import COMMUTATIVE
 from py_autodoc.compare.units import ContractedGraph, Unit
 from py_autodoc.report.encode.labels import node_label
 
-_MOST = 256
+_MAX_SOURCES = 256
 """Maximum number of sources followed; with more, the source counts as unknown."""
 _ANY = -1
 """An unknown source, which may be any."""
@@ -27,166 +27,201 @@ _Source = tuple[int, int]
 """An entry of ``Unit.ins``, and the output index of its node."""
 
 
-class _Wires:
+class _MappedSources:
     """Units of one model mapped to the right model: a unit, ``-2 - leaf``, or ``_ANY``."""
 
     def __init__(self, graph: ContractedGraph, units: Sequence[int], leaves: Sequence[int]) -> None:
         self.graph = graph
         self._units = units
         self._leaves = leaves
-        self._through: list[_Reach] = []
-        for at, unit in enumerate(graph.units):
+        self._reach_through: list[_Reach] = []
+        for index, unit in enumerate(graph.units):
             reach: set[int] = set()
-            if units[at] < 0:
+            if units[index] < 0:
                 for source in unit.ins:
                     # Units are in order except for cycles through subgraphs.
-                    reach |= self.reach(source) if source < at else {_ANY}
-            self._through.append(frozenset(reach) if len(reach) <= _MOST else frozenset({_ANY}))
+                    reach |= self.reach(source) if source < index else {_ANY}
+            self._reach_through.append(frozenset(reach) if len(reach) <= _MAX_SOURCES else frozenset({_ANY}))
 
-    def known(self, source: int) -> int | None:
+    def mapped_source(self, source: int) -> int | None:
         """Return the mapped source of an operand; None if only this model has it."""
         if source < 0:
             return self._leaves[-2 - source]
-        found = self._units[source]
-        return found if found >= 0 else None
+        mapped = self._units[source]
+        return mapped if mapped >= 0 else None
 
     def reach(self, source: int) -> _Reach:
         """Return the sources, skipping operators that only this model has."""
-        known = self.known(source)
-        return self._through[source] if known is None else frozenset({known})
+        mapped = self.mapped_source(source)
+        return self._reach_through[source] if mapped is None else frozenset({mapped})
 
 
-def rewired(sides: tuple[ComparedSide, ComparedSide], to: Sequence[int]) -> dict[int, Detail]:
+def changed_inputs(sides: tuple[ComparedSide, ComparedSide], to_right: Sequence[int]) -> dict[int, Detail]:
     """Map left units to inputs that differ from their counterpart's."""
     left, right = sides[0].graph, sides[1].graph
     leaves = _leaves(sides)
-    here = _Wires(left, to, leaves[0])
-    paired_right = set(to)
-    there = _Wires(right, [at if at in paired_right else -1 for at in range(len(right.units))], leaves[1])
-    found: dict[int, Detail] = {}
-    for one, other in enumerate(to):
-        if other < 0:
+    left_sources = _MappedSources(left, to_right, leaves[0])
+    paired_right = set(to_right)
+    right_units = [unit if unit in paired_right else -1 for unit in range(len(right.units))]
+    right_sources = _MappedSources(right, right_units, leaves[1])
+    input_changes: dict[int, Detail] = {}
+    for left_unit, right_unit in enumerate(to_right):
+        if right_unit < 0:
             continue
-        lost = _lost(sides, (here, there), left.units[one], right.units[other])
-        if lost is not None:
-            told = (_named(sides[0], lost[0]), _named(sides[1], lost[1]))
-            found[one] = Detail(Change.INPUTS, "reads", *told)
-    return found
+        unshared = _unshared_sources(
+            sides, (left_sources, right_sources), left.units[left_unit], right.units[right_unit]
+        )
+        if unshared is not None:
+            texts = (_source_names(sides[0], unshared[0]), _source_names(sides[1], unshared[1]))
+            input_changes[left_unit] = Detail(Change.INPUTS, "reads", *texts)
+    return input_changes
 
 
-def ends(sides: tuple[ComparedSide, ComparedSide], to: Sequence[int]) -> list[Detail]:
+def changed_output_sources(sides: tuple[ComparedSide, ComparedSide], to_right: Sequence[int]) -> list[Detail]:
     """Return graph outputs produced by operators that are not counterparts."""
-    found = []
-    makers = [_makers(side) for side in sides]
-    back = {other: one for one, other in enumerate(to) if other >= 0}
-    for one, other in paired(declared(sides[0], "output"), declared(sides[1], "output")):
-        if one is None or other is None:
+    details = []
+    producers = [_output_sources(side) for side in sides]
+    to_left = {right_unit: left_unit for left_unit, right_unit in enumerate(to_right) if right_unit >= 0}
+    for left_output, right_output in paired(declared(sides[0], "output"), declared(sides[1], "output")):
+        if left_output is None or right_output is None:
             continue
-        first, second = makers[0].get(one.name), makers[1].get(other.name)
-        if first is None or second is None or to[first[0]] < 0 or second[0] not in back:
-            continue
-        if to[first[0]] == second[0] and (
-            first[1] == second[1]
-            or len({_operator(*pair) for pair in zip(sides, (first, second), strict=True)}) > 1
+        left_source, right_source = producers[0].get(left_output.name), producers[1].get(right_output.name)
+        if (
+            left_source is None
+            or right_source is None
+            or to_right[left_source[0]] < 0
+            or right_source[0] not in to_left
         ):
             continue
-        told = (_named(sides[0], [first]), _named(sides[1], [second]))
-        found.append(Detail(Change.INPUTS, f"output {one.name} from", *told))
-    return found
+        if to_right[left_source[0]] == right_source[0] and (
+            left_source[1] == right_source[1]
+            or len({_operator(*pair) for pair in zip(sides, (left_source, right_source), strict=True)}) > 1
+        ):
+            continue
+        texts = (_source_names(sides[0], [left_source]), _source_names(sides[1], [right_source]))
+        details.append(Detail(Change.INPUTS, f"output {left_output.name} from", *texts))
+    return details
 
 
 def _operator(side: ComparedSide, source: _Source) -> str:
     return side.operator(side.graph.units[source[0]])
 
 
-def _makers(side: ComparedSide) -> dict[str, _Source]:
+def _output_sources(side: ComparedSide) -> dict[str, _Source]:
     """Map graph output names to their source, if a single operator produces them."""
-    found = {}
+    sources = {}
     for tensor in side.model.graphs[0].outputs:
-        about = side.model.tensors[tensor]
-        owners = side.graph.owner[about.producer] if about.producer >= 0 else []
+        output = side.model.tensors[tensor]
+        owners = side.graph.owner[output.producer] if output.producer >= 0 else []
         if len(owners) == 1:
-            found[about.name] = owners[0], side.node(about.producer).outputs.index(tensor)
-    return found
+            sources[output.name] = owners[0], side.node(output.producer).outputs.index(tensor)
+    return sources
 
 
-def _lost(
-    sides: tuple[ComparedSide, ComparedSide], wires: tuple[_Wires, _Wires], one: Unit, other: Unit
+def _unshared_sources(
+    sides: tuple[ComparedSide, ComparedSide],
+    mapped: tuple[_MappedSources, _MappedSources],
+    left_unit: Unit,
+    right_unit: Unit,
 ) -> tuple[list[_Source], list[_Source]] | None:
     """Return the sources that a unit and its counterpart do not share; None if they read the same."""
-    known = [wires[0].known(source) for source in one.ins], [wires[1].known(source) for source in other.ins]
-    every = (*known[0], *known[1])
-    if _ANY in every:
+    units = left_unit, right_unit
+    mapped_sources = [
+        [side_sources.mapped_source(source) for source in unit.ins]
+        for side_sources, unit in zip(mapped, units, strict=True)
+    ]
+    all_sources = (*mapped_sources[0], *mapped_sources[1])
+    if _ANY in all_sources:
         return None
-    slots = one.slots, other.slots
-    if len(one.ins) == len(other.ins) and slots[0] is not None and slots[1] is not None and None not in every:
-        first = list(zip(known[0], slots[0], strict=True))
-        second = list(zip(known[1], slots[1], strict=True))
-        free = one.core in COMMUTATIVE or sides[0].operator(one) != sides[1].operator(other)
-        if first == second or (free and Counter(first) == Counter(second)):
+    slots = left_unit.slots, right_unit.slots
+    if (
+        len(left_unit.ins) == len(right_unit.ins)
+        and slots[0] is not None
+        and slots[1] is not None
+        and None not in all_sources
+    ):
+        left_keys = list(zip(mapped_sources[0], slots[0], strict=True))
+        right_keys = list(zip(mapped_sources[1], slots[1], strict=True))
+        unordered = left_unit.core in COMMUTATIVE or sides[0].operator(left_unit) != sides[1].operator(
+            right_unit
+        )
+        if left_keys == right_keys or (unordered and Counter(left_keys) == Counter(right_keys)):
             return None
-        if Counter(first) == Counter(second):  # the same ones in another order
-            return list(zip(one.ins, slots[0], strict=True)), list(zip(other.ins, slots[1], strict=True))
+        if Counter(left_keys) == Counter(right_keys):  # the same ones in another order
+            return list(zip(left_unit.ins, slots[0], strict=True)), list(
+                zip(right_unit.ins, slots[1], strict=True)
+            )
         # Sources that occur equally often on both sides are no difference.
-        rest = Counter(first) - Counter(second), Counter(second) - Counter(first)
-        return _those(one.ins, first, rest[0]), _those(other.ins, second, rest[1])
+        surplus = Counter(left_keys) - Counter(right_keys), Counter(right_keys) - Counter(left_keys)
+        return _select(left_unit.ins, left_keys, surplus[0]), _select(right_unit.ins, right_keys, surplus[1])
     reach = [
-        frozenset().union(*(wire.reach(source) for source in unit.ins))
-        for wire, unit in zip(wires, (one, other), strict=True)
+        frozenset().union(*(side_sources.reach(source) for source in unit.ins))
+        for side_sources, unit in zip(mapped, units, strict=True)
     ]
     if _ANY in reach[0] or _ANY in reach[1]:
         return None
-    lost = (
-        [(s, 0) for s, k in zip(one.ins, known[0], strict=True) if k is not None and k not in reach[1]],
-        [(s, 0) for s, k in zip(other.ins, known[1], strict=True) if k is not None and k not in reach[0]],
+    unshared = (
+        [
+            (s, 0)
+            for s, k in zip(left_unit.ins, mapped_sources[0], strict=True)
+            if k is not None and k not in reach[1]
+        ],
+        [
+            (s, 0)
+            for s, k in zip(right_unit.ins, mapped_sources[1], strict=True)
+            if k is not None and k not in reach[0]
+        ],
     )
-    return lost if lost[0] or lost[1] else None
+    return unshared if unshared[0] or unshared[1] else None
 
 
-def _those(
-    sources: list[int], keys: list[tuple[int | None, int]], rest: Counter[tuple[int | None, int]]
+def _select(
+    sources: list[int], keys: list[tuple[int | None, int]], surplus: Counter[tuple[int | None, int]]
 ) -> list[_Source]:
-    rest = rest.copy()
-    found = []
+    surplus = surplus.copy()
+    selected = []
     for source, key in zip(sources, keys, strict=True):
-        if rest[key] > 0:
-            rest[key] -= 1
-            found.append((source, key[1]))
-    return found
+        if surplus[key] > 0:
+            surplus[key] -= 1
+            selected.append((source, key[1]))
+    return selected
 
 
 def _leaves(sides: tuple[ComparedSide, ComparedSide]) -> tuple[list[int], list[int]]:
     """Return, by leaf of each side, a number that is equal for counterparts."""
     numbers: dict[tuple[str, int], int] = {}
-    found: list[list[int]] = []
+    numbers_by_side: list[list[int]] = []
     inputs = [declared(side, "input") for side in sides]
-    twin = {b.name: a.name for a, b in paired(*inputs) if a is not None and b is not None}
-    places = {sides[0].model.tensors[t].name: at for at, t in enumerate(sides[0].model.graphs[0].inputs)}
-    for number, side in enumerate(sides):
-        made = []
-        for kind, place in side.graph.leaves:
+    left_names = {b.name: a.name for a, b in paired(*inputs) if a is not None and b is not None}
+    left_model = sides[0].model
+    left_positions = {left_model.tensors[t].name: i for i, t in enumerate(left_model.graphs[0].inputs)}
+    for index, side in enumerate(sides):
+        leaf_numbers = []
+        for kind, position in side.graph.leaves:
             if kind == "other":
-                made.append(_ANY)
+                leaf_numbers.append(_ANY)
                 continue
-            key = (kind, place)
-            if kind == "in" and number == 1:
-                name = side.model.tensors[side.model.graphs[0].inputs[place]].name
-                key = (kind, places[twin[name]] if name in twin else _NEW - place)
-            made.append(numbers.setdefault(key, -2 - len(numbers)))
-        found.append(made)
-    return found[0], found[1]
+            key = (kind, position)
+            if kind == "in" and index == 1:
+                name = side.model.tensors[side.model.graphs[0].inputs[position]].name
+                key = (kind, left_positions[left_names[name]] if name in left_names else _NEW - position)
+            leaf_numbers.append(numbers.setdefault(key, -2 - len(numbers)))
+        numbers_by_side.append(leaf_numbers)
+    return numbers_by_side[0], numbers_by_side[1]
 
 
-def _named(side: ComparedSide, sources: Sequence[_Source]) -> str:
+def _source_names(side: ComparedSide, sources: Sequence[_Source]) -> str:
     """Name sources by their nodes or inputs, plus the output index if there are several."""
     names = []
     for source, slot in sources:
         if source >= 0:
             node = side.node(side.graph.units[source].node)
-            which = f" output {slot}" if len(node.outputs) > 1 else ""
-            names.append(node_label(node) + which)
+            suffix = f" output {slot}" if len(node.outputs) > 1 else ""
+            names.append(node_label(node) + suffix)
         else:
-            kind, place = side.graph.leaves[-2 - source]
+            kind, position = side.graph.leaves[-2 - source]
             graph = side.model.graphs[0]
-            names.append(side.model.tensors[graph.inputs[place]].name if kind == "in" else "an outer value")
+            names.append(
+                side.model.tensors[graph.inputs[position]].name if kind == "in" else "an outer value"
+            )
     return ", ".join(names) or "–"

@@ -11,7 +11,7 @@ import pytest
 from onnx import helper
 
 from py_autodoc.compare.align import align
-from py_autodoc.compare.columns import NO_PART, comparison_columns
+from py_autodoc.compare.columns import NOT_MATCHED, comparison_columns
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.report.schema import ComparisonColumns
 from py_autodoc.report.viewer_payload.build_payload import build_payload
@@ -87,7 +87,7 @@ def test_constants_take_no_part():
     )
     analysis = run_analysis(model, Options())
     made = comparison_columns(align(analysis, analysis))
-    assert (made.left, made.right) == ([NO_PART, 0], [NO_PART, 0])
+    assert (made.left, made.right) == ([NOT_MATCHED, 0], [NOT_MATCHED, 0])
 
 
 @pytest.mark.parametrize(

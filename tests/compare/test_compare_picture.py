@@ -108,7 +108,7 @@ def test_the_pdf_has_it_on_a_page_of_its_own(tmp_path):
     a = saved(tmp_path / "a.onnx", CHAIN)
     analyses = [run_analysis(str(path)) for path in (a, saved(tmp_path / "b.onnx", CHAIN[:-1]))]
     found = [align(*analyses)]
-    with_it, without = (pypdfium2.PdfDocument(pdf(analyses, found, drawn=one)) for one in (True, False))
+    with_it, without = (pypdfium2.PdfDocument(pdf(analyses, found, draw_graph=one)) for one in (True, False))
     assert len(with_it) == len(without) + 1
     text = with_it[len(with_it) - 1].get_textpage().get_text_range()
     assert "Both models as one graph" in text

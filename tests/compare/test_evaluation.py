@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from py_autodoc.cli.app import app
 from py_autodoc.compare.contract import comparison_schema
 from py_autodoc.compare.evaluation import lower_is_better, read_evaluation
-from py_autodoc.compare.impact import ImpactPoint, _beats
+from py_autodoc.compare.impact import ImpactPoint, _dominates
 from py_autodoc.errors import OptionError
 
 MODELS = Path(__file__).resolve().parents[1] / "data" / "models"
@@ -206,8 +206,8 @@ points = st.builds(
 
 @given(points, points, st.booleans())
 def test_two_variants_never_beat_each_other(a, b, fewer):
-    assert not (_beats(a, b, fewer) and _beats(b, a, fewer))
-    assert not _beats(a, a, fewer)
+    assert not (_dominates(a, b, fewer) and _dominates(b, a, fewer))
+    assert not _dominates(a, a, fewer)
 
 
 def test_parts_may_be_missing(tmp_path):

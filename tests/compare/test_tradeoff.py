@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from py_autodoc.cli.app import app
 from py_autodoc.compare.impact import ESTIMATED, Impact, ImpactPoint
-from py_autodoc.compare.tradeoff import NAMES, captions, front, labelled, tradeoffs
+from py_autodoc.compare.tradeoff import NAMES, captions, front, tradeoffs, variant_labels
 from py_autodoc.render.plots import files_of
 from py_autodoc.render.plots.series import PlotAxis, Scatter, ScatterPoint
 
@@ -64,8 +64,8 @@ def test_without_times_or_quality_there_are_fewer():
 
 
 def test_variants_of_one_name_can_be_told_apart():
-    assert labelled(["m", "n", "m"], ["fp32", "fp32", "int8"]) == ["m (fp32)", "n", "m (int8)"]
-    assert labelled(["m", "m", "m"], ["fp32", "int8", "int8"]) == ["m (fp32)", "m (2)", "m (3)"]
+    assert variant_labels(["m", "n", "m"], ["fp32", "fp32", "int8"]) == ["m (fp32)", "n", "m (int8)"]
+    assert variant_labels(["m", "m", "m"], ["fp32", "int8", "int8"]) == ["m (fp32)", "m (2)", "m (3)"]
 
 
 points = st.lists(

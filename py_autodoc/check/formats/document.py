@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from py_autodoc.check.formats.names import plain, relative
+from py_autodoc.check.formats.names import relative, utf8_text
 from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Fault
-from py_autodoc.check.run import worst
+from py_autodoc.check.run import highest_status
 from py_autodoc.report.builders.shared_parts import generator
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.report.schema.wire import Wire
@@ -70,39 +70,42 @@ class CheckDocument(Wire, frozen=True, kw_only=True):
     models: list[CheckedModel]
 
 
-def document(found: Sequence[CheckResult], pretty: bool = False) -> str:
+def document(results: Sequence[CheckResult], pretty: bool = False) -> str:
     """Return the document as text."""
-    made = CheckDocument(
+    content = CheckDocument(
         schema=SCHEMA,
         generator=generator(),
-        passes=all(one.passes for one in found),
-        status=worst(found),
+        passes=all(result.passes for result in results),
+        status=highest_status(results),
         models=[
             CheckedModel(
-                file=relative(one.file),
-                passes=one.passes,
-                status=one.exit_status,
-                error=None if one.fault is None else _fault(one.fault),
-                outcomes=list(map(_outcome, one.outcomes)),
+                file=relative(result.file),
+                passes=result.passes,
+                status=result.exit_status,
+                error=None if result.fault is None else _fault(result.fault),
+                outcomes=list(map(_outcome, result.outcomes)),
             )
-            for one in found
+            for result in results
         ],
     )
-    data = msgspec.json.encode(made)
+    data = msgspec.json.encode(content)
     return (msgspec.json.format(data, indent=2) if pretty else data).decode() + "\n"
 
 
-def _fault(one: Fault) -> CheckFault:
-    return CheckFault(code=one.code, message=plain(one.message), hint=plain(one.hint))
+def _fault(fault: Fault) -> CheckFault:
+    return CheckFault(code=fault.code, message=utf8_text(fault.message), hint=utf8_text(fault.hint))
 
 
-def _outcome(one: CheckOutcome) -> CheckedOutcome:
+def _outcome(outcome: CheckOutcome) -> CheckedOutcome:
     return CheckedOutcome(
-        rule=one.rule,
-        title=plain(one.title),
-        status=one.status.value,
-        message=plain(one.message),
-        hint=plain(one.hint),
-        nodes=[CheckedNode(id=node.id, name=plain(node.name), op=plain(node.op)) for node in one.nodes],
-        node_count=one.node_count,
+        rule=outcome.rule,
+        title=utf8_text(outcome.title),
+        status=outcome.status.value,
+        message=utf8_text(outcome.message),
+        hint=utf8_text(outcome.hint),
+        nodes=[
+            CheckedNode(id=node.id, name=utf8_text(node.name), op=utf8_text(node.op))
+            for node in outcome.nodes
+        ],
+        node_count=outcome.node_count,
     )

@@ -8,26 +8,30 @@ from py_autodoc.check.formats.names import relative, sentence
 from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Status
 from py_autodoc.render.terminal_text import printable
 
-_MOST = 4000
+_MAX_MESSAGE = 4000
 """Maximum length of a message; GitHub cuts longer ones."""
 
 
-def workflow_commands(found: Iterable[CheckResult]) -> list[str]:
+def workflow_commands(results: Iterable[CheckResult]) -> list[str]:
     """Return ``::error …::`` for failures and ``::warning …::`` for warnings, as lines without line ends."""
-    made = []
-    for one in found:
-        if one.fault is not None:
-            hint = f" {one.fault.hint}" if one.fault.hint else ""
-            made.append(_command("error", one.file, one.fault.code, f"{one.fault.message}{hint}"))
-        made += [
-            _outcome(one.file, outcome) for outcome in one.outcomes if outcome.status is not Status.PASSED
+    commands = []
+    for result in results:
+        if result.fault is not None:
+            hint = f" {result.fault.hint}" if result.fault.hint else ""
+            commands.append(
+                _command("error", result.file, result.fault.code, f"{result.fault.message}{hint}")
+            )
+        commands += [
+            _outcome(result.file, outcome)
+            for outcome in result.outcomes
+            if outcome.status is not Status.PASSED
         ]
-    return made
+    return commands
 
 
-def _outcome(file: str, one: CheckOutcome) -> str:
-    kind = "warning" if one.status is Status.WARNING else "error"
-    return _command(kind, file, one.rule, sentence(one))
+def _outcome(file: str, outcome: CheckOutcome) -> str:
+    kind = "warning" if outcome.status is Status.WARNING else "error"
+    return _command(kind, file, outcome.rule, sentence(outcome))
 
 
 def _command(kind: str, file: str, title: str, message: str) -> str:
@@ -36,7 +40,7 @@ def _command(kind: str, file: str, title: str, message: str) -> str:
 
 def _data(text: str) -> str:
     # printable() removes line ends; the older command syntax starts with ##[ anywhere in a line.
-    return printable(text)[:_MOST].replace("%", "%25").replace("##[", "## [")
+    return printable(text)[:_MAX_MESSAGE].replace("%", "%25").replace("##[", "## [")
 
 
 def _property(text: str) -> str:

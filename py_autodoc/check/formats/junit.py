@@ -13,41 +13,41 @@ from py_autodoc.version import NAME
 _ROOT = f"{NAME} check"
 
 
-def junit(found: Sequence[CheckResult]) -> str:
+def junit(results: Sequence[CheckResult]) -> str:
     """Return the document. Unknown figures are failures, or skipped cases if they are only warnings."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f"<testsuites{_attributes(name=_ROOT, **_counts(found))}>",
+        f"<testsuites{_attributes(name=_ROOT, **_counts(results))}>",
     ]
-    for one in found:
-        lines += _suite(one)
+    for result in results:
+        lines += _suite(result)
     return "\n".join([*lines, "</testsuites>", ""])
 
 
-def _suite(one: CheckResult) -> list[str]:
-    file = relative(one.file)
-    lines = [f"  <testsuite{_attributes(name=file, **_counts([one]))}>"]
-    if one.fault is not None:
-        body = _element("error", one.fault.message, one.fault.code, one.fault.hint)
+def _suite(result: CheckResult) -> list[str]:
+    file = relative(result.file)
+    lines = [f"  <testsuite{_attributes(name=file, **_counts([result]))}>"]
+    if result.fault is not None:
+        body = _element("error", result.fault.message, result.fault.code, result.fault.hint)
         lines += _case("analysis", file, body)
-    for outcome in one.outcomes:
+    for outcome in result.outcomes:
         lines += _case(
             outcome.title if outcome.status is Status.PASSED else _name(outcome), file, _body(outcome)
         )
     return [*lines, "  </testsuite>"]
 
 
-def _name(one: CheckOutcome) -> str:
+def _name(outcome: CheckOutcome) -> str:
     """Return the case name. A rule with several findings gives several cases, so it includes the rule."""
-    return one.title if one.title.startswith(one.rule) else f"{one.rule}: {one.title}"
+    return outcome.title if outcome.title.startswith(outcome.rule) else f"{outcome.rule}: {outcome.title}"
 
 
-def _body(one: CheckOutcome) -> str:
-    if one.status is Status.PASSED:
+def _body(outcome: CheckOutcome) -> str:
+    if outcome.status is Status.PASSED:
         return ""
-    if one.status is Status.WARNING:
-        return f"      <skipped{_attributes(message=sentence(one))}/>"
-    return _element("failure", one.message, one.rule, sentence(one))
+    if outcome.status is Status.WARNING:
+        return f"      <skipped{_attributes(message=sentence(outcome))}/>"
+    return _element("failure", outcome.message, outcome.rule, sentence(outcome))
 
 
 def _element(kind: str, message: str, type_: str, text: str) -> str:
@@ -60,18 +60,18 @@ def _case(name: str, file: str, body: str) -> list[str]:
     return [f"{start}>", body, "    </testcase>"] if body else [f"{start}/>"]
 
 
-def _counts(found: Sequence[CheckResult]) -> dict[str, int]:
-    faults = sum(one.fault is not None for one in found)
+def _counts(results: Sequence[CheckResult]) -> dict[str, int]:
+    faults = sum(result.fault is not None for result in results)
     return {
-        "tests": faults + sum(len(one.outcomes) for one in found),
-        "failures": sum(len(one.of(Status.FAILED, Status.UNKNOWN)) for one in found),
+        "tests": faults + sum(len(result.outcomes) for result in results),
+        "failures": sum(len(result.of(Status.FAILED, Status.UNKNOWN)) for result in results),
         "errors": faults,
-        "skipped": sum(len(one.of(Status.WARNING)) for one in found),
+        "skipped": sum(len(result.of(Status.WARNING)) for result in results),
     }
 
 
-def _attributes(**given: object) -> str:
-    return "".join(f' {name}="{_text(str(value))}"' for name, value in given.items())
+def _attributes(**attributes: object) -> str:
+    return "".join(f' {name}="{_text(str(value))}"' for name, value in attributes.items())
 
 
 def _text(text: str) -> str:

@@ -24,10 +24,10 @@ def _relative(file: str) -> str:
         return os.path.basename(file)
     if os.path.isabs(inside) or inside.split(os.sep)[0] == os.pardir:
         return os.path.basename(file)
-    shown = inside if os.path.isabs(file) else os.path.relpath(file)
-    if shown.split(os.sep)[0] == os.pardir:  # through a link
-        shown = inside
-    return shown.replace(os.sep, "/")
+    path = inside if os.path.isabs(file) else os.path.relpath(file)
+    if path.split(os.sep)[0] == os.pardir:  # through a link
+        path = inside
+    return path.replace(os.sep, "/")
 
 
 def uri(file: str) -> str:
@@ -36,13 +36,13 @@ def uri(file: str) -> str:
     return quote(path, safe="/")
 
 
-def plain(text: str) -> str:
+def utf8_text(text: str) -> str:
     """Return a text without lone surrogates, which UTF-8 JSON cannot represent."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def sentence(one: CheckOutcome) -> str:
+def sentence(outcome: CheckOutcome) -> str:
     """Return message, nodes and hint on one line without control characters."""
-    nodes = named(one.nodes, one.node_count)
-    parts = [one.message, f"Nodes: {nodes}." if nodes else "", one.hint]
-    return printable(" ".join(part for part in parts if part))
+    nodes = named(outcome.nodes, outcome.node_count)
+    sentences = [outcome.message, f"Nodes: {nodes}." if nodes else "", outcome.hint]
+    return printable(" ".join(sentence for sentence in sentences if sentence))

@@ -32,21 +32,24 @@ _ABOUT = {
 }
 
 
-def sarif(found: Sequence[CheckResult]) -> str:
+def sarif(results: Sequence[CheckResult]) -> str:
     """Return the document as indented JSON."""
-    results = [
-        _result(one, outcome) for one in found for outcome in one.outcomes if outcome.status in _LEVELS
+    entries = [
+        _result(checked, outcome)
+        for checked in results
+        for outcome in checked.outcomes
+        if outcome.status in _LEVELS
     ]
-    rules = list(dict.fromkeys(result["ruleId"] for result in results))
-    for result in results:
-        result["ruleIndex"] = rules.index(result["ruleId"])
-    faults = [_notification(one) for one in found if one.fault is not None]
+    rules = list(dict.fromkeys(entry["ruleId"] for entry in entries))
+    for entry in entries:
+        entry["ruleIndex"] = rules.index(entry["ruleId"])
+    faults = [_notification(checked) for checked in results if checked.fault is not None]
     run = {
         "tool": {"driver": {"name": NAME, "version": version(), "rules": list(map(_rule, rules))}},
         "invocations": [{"executionSuccessful": not faults, "toolExecutionNotifications": faults}],
-        "artifacts": [{"location": _location(one.file)} for one in _once(found)],
+        "artifacts": [{"location": _location(checked.file)} for checked in _one_per_file(results)],
         "columnKind": "unicodeCodePoints",
-        "results": results,
+        "results": entries,
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
@@ -62,24 +65,24 @@ def _about(id: str) -> str:
     if id.startswith("finding/"):
         from py_autodoc.findings.registry import rules
 
-        known = rules().get(id.removeprefix("finding/"))
-        return _message(known.title if known else id)
+        rule = rules().get(id.removeprefix("finding/"))
+        return _message(rule.title if rule else id)
     return _ABOUT[id]
 
 
-def _result(one: CheckResult, outcome: CheckOutcome) -> dict[str, Any]:
-    place: dict[str, Any] = {
-        "physicalLocation": {"artifactLocation": _location(one.file), "region": {"startLine": 1}}
+def _result(checked: CheckResult, outcome: CheckOutcome) -> dict[str, Any]:
+    location: dict[str, Any] = {
+        "physicalLocation": {"artifactLocation": _location(checked.file), "region": {"startLine": 1}}
     }
     if outcome.nodes:
-        place["logicalLocations"] = list(map(_logical, outcome.nodes))
+        location["logicalLocations"] = list(map(_logical, outcome.nodes))
     return {
         "ruleId": outcome.rule,
         "level": _LEVELS[outcome.status],
         "kind": "fail",
         "message": {"text": _message(sentence(outcome))},
-        "locations": [place],
-        "partialFingerprints": {"autodocCheck/v1": _fingerprint(one, outcome)},
+        "locations": [location],
+        "partialFingerprints": {"autodocCheck/v1": _fingerprint(checked, outcome)},
     }
 
 
@@ -92,14 +95,14 @@ def _location(file: str) -> dict[str, str]:
     return {"uri": uri(file)}
 
 
-def _notification(one: CheckResult) -> dict[str, Any]:
-    assert one.fault is not None
-    text = f"{one.fault.message} {one.fault.hint}".strip()
+def _notification(checked: CheckResult) -> dict[str, Any]:
+    assert checked.fault is not None
+    text = f"{checked.fault.message} {checked.fault.hint}".strip()
     return {
         "level": "error",
-        "descriptor": {"id": one.fault.code},
+        "descriptor": {"id": checked.fault.code},
         "message": {"text": _message(printable(text))},
-        "locations": [{"physicalLocation": {"artifactLocation": _location(one.file)}}],
+        "locations": [{"physicalLocation": {"artifactLocation": _location(checked.file)}}],
     }
 
 
@@ -108,11 +111,11 @@ def _message(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 
-def _fingerprint(one: CheckResult, outcome: CheckOutcome) -> str:
+def _fingerprint(checked: CheckResult, outcome: CheckOutcome) -> str:
     """Return a fingerprint that is stable while a rule fails on the same file, whatever the figures."""
-    key = "\0".join((relative(one.file), outcome.rule, outcome.title))
+    key = "\0".join((relative(checked.file), outcome.rule, outcome.title))
     return hashlib.sha256(key.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
-def _once(found: Sequence[CheckResult]) -> list[CheckResult]:
-    return list({uri(one.file): one for one in found}.values())
+def _one_per_file(results: Sequence[CheckResult]) -> list[CheckResult]:
+    return list({uri(checked.file): checked for checked in results}.values())

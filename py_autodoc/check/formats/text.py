@@ -15,46 +15,46 @@ _COMMAND, _INERT = "##[", "## ["
 """A command to GitHub runners, which may occur anywhere in a line, and its replacement."""
 
 
-def lines(one: CheckResult, every: bool = False) -> list[str]:
-    """Return the lines of a model; with ``every`` also the rules that pass.
+def lines(result: CheckResult, all_rules: bool = False) -> list[str]:
+    """Return the lines of a model; with ``all_rules`` also the rules that pass.
 
     Each line starts with fixed text or a blank, so that no name can start a command to a CI system.
     """
-    shown = printable(one.file)
-    if one.fault is not None:
+    file = printable(result.file)
+    if result.fault is not None:
         return list(
-            map(_inert, [f"ERROR  {shown}", f"       {printable(one.fault.message)} {one.fault.hint}"])
+            map(_inert, [f"ERROR  {file}", f"       {printable(result.fault.message)} {result.fault.hint}"])
         )
-    bad = one.of(Status.FAILED, Status.UNKNOWN)
-    warned = one.of(Status.WARNING)
+    bad = result.of(Status.FAILED, Status.UNKNOWN)
+    warned = result.of(Status.WARNING)
     word = "FAIL" if bad else "WARN" if warned else "PASS"
-    count = len(one.outcomes)
-    told = f"{len(bad):,} of {plural(count, 'check')} failed" if bad else plural(count, "check")
-    listed = one.outcomes if every else [*bad, *warned]
-    return [_inert(line) for line in (f"{word}   {shown}  ({told})", *map(_line, listed))]
+    count = len(result.outcomes)
+    count_text = f"{len(bad):,} of {plural(count, 'check')} failed" if bad else plural(count, "check")
+    outcomes = result.outcomes if all_rules else [*bad, *warned]
+    return [_inert(line) for line in (f"{word}   {file}  ({count_text})", *map(_line, outcomes))]
 
 
-def _line(one: CheckOutcome) -> str:
-    return f"       {_MARKS[one.status]:<{_WIDTH}}  {one.rule}: {sentence(one)}".rstrip()
+def _line(outcome: CheckOutcome) -> str:
+    return f"       {_MARKS[outcome.status]:<{_WIDTH}}  {outcome.rule}: {sentence(outcome)}".rstrip()
 
 
 def _inert(line: str) -> str:
     return line.rstrip().replace(_COMMAND, _INERT)
 
 
-def summary(found: Sequence[CheckResult]) -> str:
+def summary(results: Sequence[CheckResult]) -> str:
     """Return one line about all models."""
-    faults = sum(one.fault is not None for one in found)
-    passed = sum(one.passes for one in found)
+    faults = sum(result.fault is not None for result in results)
+    passed = sum(result.passes for result in results)
     parts = [f"{passed:,} passed"]
-    parts += [f"{failed:,} failed"] if (failed := len(found) - passed - faults) else []
+    parts += [f"{failed:,} failed"] if (failed := len(results) - passed - faults) else []
     parts += [f"{faults:,} could not be checked"] if faults else []
-    warned = sum(bool(one.of(Status.WARNING)) for one in found)
+    warned = sum(bool(result.of(Status.WARNING)) for result in results)
     parts += [f"{warned:,} with warnings"] if warned else []
-    return f"{plural(len(found), 'model')}: {', '.join(parts)}."
+    return f"{plural(len(results), 'model')}: {', '.join(parts)}."
 
 
-def text(found: Iterable[CheckResult], every: bool = False) -> list[str]:
+def text(results: Iterable[CheckResult], all_rules: bool = False) -> list[str]:
     """Return all lines."""
-    done = list(found)
-    return [line for one in done for line in lines(one, every)] + [summary(done)]
+    all_results = list(results)
+    return [line for result in all_results for line in lines(result, all_rules)] + [summary(all_results)]

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from py_autodoc.check.amounts import tolerance
-from py_autodoc.check.figures import BY_SIZES, LABELS, CheckedFigure, Figures, figures, reported, written
+from py_autodoc.check.figures import (
+    BY_SIZES,
+    LABELS,
+    CheckedFigure,
+    Figures,
+    figure_text,
+    figures,
+    report_figures,
+)
 from py_autodoc.check.outcomes import CheckOutcome, Status
 from py_autodoc.check.policy import PolicyBaseline
 from py_autodoc.check.subject import CheckSubject, Rule
@@ -39,22 +47,28 @@ class Baseline:
     """None for a report."""
 
 
-def of_analysis(analysis: Analysis) -> Baseline:
+def baseline_of_analysis(analysis: Analysis) -> Baseline:
     """Use a model as baseline."""
     return Baseline(
-        analysis.model.file.name, figures(analysis), _worst((f.rule, f.severity) for f in analysis.findings),
-        _dims(analysis), _device(analysis), analysis,
-    )  # fmt: skip
+        analysis.model.file.name,
+        figures(analysis),
+        _highest_severities((f.rule, f.severity) for f in analysis.findings),
+        _dims(analysis),
+        _device(analysis),
+        analysis,
+    )
 
 
-def of_report(report: Report, name: str) -> Baseline:
+def baseline_of_report(report: Report, name: str) -> Baseline:
     """Use a report as baseline."""
-    chosen = report.hardware_estimates
+    estimates = report.hardware_estimates
     return Baseline(
-        name, reported(report), _worst((one.id, one.severity) for one in report.risk_signals),
+        name,
+        report_figures(report),
+        _highest_severities((signal.id, signal.severity) for signal in report.risk_signals),
         {dim.name: dim.value for dim in report.dims},
-        () if chosen is None else (chosen.device, chosen.precision, chosen.runtime),
-    )  # fmt: skip
+        () if estimates is None else (estimates.device, estimates.precision, estimates.runtime),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +81,28 @@ class BaselineTests:
     @property
     def words(self) -> list[str]:
         """Conditions that need the model of the baseline."""
-        return [one.text for one in self.conditions if not one.than]
+        return [condition.text for condition in self.conditions if not condition.than]
 
 
-def baseline_tests(given: PolicyBaseline, latency: bool) -> BaselineTests:
+def baseline_tests(policy: PolicyBaseline, latency: bool) -> BaselineTests:
     """Return the conditions. By default, no figure may grow. Raises: OptionError."""
-    made = [condition(text, "--fail-on", tuple(LABELS), (*WORDS, NEW)) for text in given.fail_on]
-    named: dict[str, float] = {}
-    for name, growth in given.tolerances.items():
+    conditions = [condition(text, "--fail-on", tuple(LABELS), (*WORDS, NEW)) for text in policy.fail_on]
+    tolerances: dict[str, float] = {}
+    for name, growth in policy.tolerances.items():
         if name not in LABELS:
             guess = similar_names(name, list(LABELS))
             hint = f"Did you mean {guess[0]!r}?" if guess else f"Choose one of {', '.join(LABELS)}."
             raise OptionError("unknown-figure", f"--tolerance: unknown figure {name[:40]!r}.", hint)
-        named[name] = tolerance(growth, f"--tolerance {name}")
-    if given.tolerance is not None or not (made or named):
-        every = 0.0 if given.tolerance is None else tolerance(given.tolerance, "--tolerance")
+        tolerances[name] = tolerance(growth, f"--tolerance {name}")
+    if policy.tolerance is not None or not (conditions or tolerances):
+        default = 0.0 if policy.tolerance is None else tolerance(policy.tolerance, "--tolerance")
         tolerated = (*_TOLERATED, "latency") if latency else _TOLERATED
-        named = dict.fromkeys(tolerated, every) | named
-    grown = [GateCondition(f"{n}>+{share:g}%", n, ">", share, True, True) for n, share in named.items()]
-    numbers = tuple(dict.fromkeys((*grown, *(one for one in made if one.name != NEW))))
-    return BaselineTests(numbers, any(one.name == NEW for one in made))
+        tolerances = dict.fromkeys(tolerated, default) | tolerances
+    growth_conditions = [
+        GateCondition(f"{n}>+{share:g}%", n, ">", share, True, True) for n, share in tolerances.items()
+    ]
+    numbers = tuple(dict.fromkeys((*growth_conditions, *(c for c in conditions if c.name != NEW))))
+    return BaselineTests(numbers, any(c.name == NEW for c in conditions))
 
 
 def baseline_rules(base: Baseline, tests: BaselineTests) -> list[Rule]:
@@ -99,46 +115,47 @@ def baseline_rules(base: Baseline, tests: BaselineTests) -> list[Rule]:
             "baseline-is-report", f"{base.name}: {tests.words[0]!r} compares graphs, but a report has none.",
             "Pass the model as --baseline.",
         )  # fmt: skip
-    found = [_number_rule(base, one) for one in tests.conditions if one.than]
-    words = [one for one in tests.conditions if not one.than]
-    if words:
-        found.append(_word_rule(base, words))
+    rules = [_number_rule(base, condition) for condition in tests.conditions if condition.than]
+    word_conditions = [condition for condition in tests.conditions if not condition.than]
+    if word_conditions:
+        rules.append(_word_rule(base, word_conditions))
     if tests.new_findings:
-        found.append(_findings_rule(base))
-    return found
+        rules.append(_findings_rule(base))
+    return rules
 
 
-def _number_rule(base: Baseline, one: GateCondition) -> Rule:
-    label = LABELS[one.name]
+def _number_rule(base: Baseline, condition: GateCondition) -> Rule:
+    label = LABELS[condition.name]
 
     def check(subject: CheckSubject) -> list[CheckOutcome]:
-        before, after = base.figures.get(one.name), subject.figures.get(one.name)
-        title = f"{one.text} against {shorten_middle(base.name, 80)}"
-        why = _incomparable(base, subject.analysis, one.name) or _missing(base, before, after)
-        if why or before is None or after is None:
-            message = (
-                f"{label} cannot be compared with {shorten_middle(base.name, 80)}; {why or 'it is unknown'}."
-            )
+        before, after = base.figures.get(condition.name), subject.figures.get(condition.name)
+        title = f"{condition.text} against {shorten_middle(base.name, 80)}"
+        reason = _incomparable(base, subject.analysis, condition.name) or _missing(base, before, after)
+        if reason or before is None or after is None:
+            other = shorten_middle(base.name, 80)
+            message = f"{label} cannot be compared with {other}; {reason or 'it is unknown'}."
             return [CheckOutcome("baseline", title, Status.UNKNOWN, message)]
-        fails = one.beyond({one.name: before.value}, {one.name: after.value})
-        shown = f"{label}: {written(one.name, before.value)} → {written(one.name, after.value)}"
-        change = percent(relative(before.value, after.value)) if before.value else _from_zero(after.value)
-        message = f"{shown} ({change}) against {shorten_middle(base.name, 80)}."
+        fails = condition.number_reason({condition.name: before.value}, {condition.name: after.value})
+        texts = figure_text(condition.name, before.value), figure_text(condition.name, after.value)
+        change = (
+            percent(relative(before.value, after.value)) if before.value else _change_from_zero(after.value)
+        )
+        message = f"{label}: {texts[0]} → {texts[1]} ({change}) against {shorten_middle(base.name, 80)}."
         return [CheckOutcome("baseline", title, Status.FAILED if fails else Status.PASSED, message)]
 
     return check
 
 
-def _from_zero(value: float | None) -> str:
+def _change_from_zero(value: float | None) -> str:
     return "from nothing" if value else "same"
 
 
 def _missing(base: Baseline, before: CheckedFigure | None, after: CheckedFigure | None) -> str:
-    for one, name in ((before, shorten_middle(base.name, 80)), (after, "this model")):
-        if one is None:
+    for figure, name in ((before, shorten_middle(base.name, 80)), (after, "this model")):
+        if figure is None:
             return f"unknown for {name}"
-        if one.value is None:
-            return f"unknown for {name}: {one.reason}" if one.reason else f"unknown for {name}"
+        if figure.value is None:
+            return f"unknown for {name}: {figure.reason}" if figure.reason else f"unknown for {name}"
     return ""
 
 
@@ -146,10 +163,12 @@ def _incomparable(base: Baseline, analysis: Analysis, figure: str) -> str:
     """Return why two known figures are not comparable."""
     if figure not in BY_SIZES:
         return ""
-    for name, now in _dims(analysis).items():
-        was = base.dims.get(name, now)
-        if was is not None and now is not None and was != now:
-            return f"its dimensions are others: {shorten_middle(name, 40)} was {was:,} and is {now:,}"
+    for name, value in _dims(analysis).items():
+        base_value = base.dims.get(name, value)
+        if base_value is not None and value is not None and base_value != value:
+            return (
+                f"its dimensions are others: {shorten_middle(name, 40)} was {base_value:,} and is {value:,}"
+            )
     device = _device(analysis)
     if figure == "latency" and device != base.device:
         before = " ".join(base.device).strip()
@@ -164,16 +183,16 @@ def _word_rule(base: Baseline, words: Sequence[GateCondition]) -> Rule:
         from py_autodoc.compare.align import align
 
         assert base.analysis is not None
-        found = align(base.analysis, subject.analysis)
-        made = []
-        for one in words:
-            why = one.holds(found, {}, {})
-            title = f"{one.text} against {shorten_middle(base.name, 80)}"
-            status = Status.FAILED if why else Status.PASSED
-            told = shorten_middle(why, 400) or "no such change"
-            message = f"{one.text}: {told}, against {shorten_middle(base.name, 80)}."
-            made.append(CheckOutcome("baseline", title, status, message))
-        return made
+        alignment = align(base.analysis, subject.analysis)
+        outcomes = []
+        for word in words:
+            change = word.holds(alignment, {}, {})
+            title = f"{word.text} against {shorten_middle(base.name, 80)}"
+            status = Status.FAILED if change else Status.PASSED
+            change_text = shorten_middle(change, 400) or "no such change"
+            message = f"{word.text}: {change_text}, against {shorten_middle(base.name, 80)}."
+            outcomes.append(CheckOutcome("baseline", title, status, message))
+        return outcomes
 
     return check
 
@@ -181,28 +200,30 @@ def _word_rule(base: Baseline, words: Sequence[GateCondition]) -> Rule:
 def _findings_rule(base: Baseline) -> Rule:
     def check(subject: CheckSubject) -> list[CheckOutcome]:
         title = f"No new findings against {shorten_middle(base.name, 80)}"
-        made = []
-        for rule, severity in _worst((f.rule, f.severity) for f in subject.analysis.findings).items():
-            was = base.findings.get(rule)
-            if was is not None and SEVERITIES.index(was) >= SEVERITIES.index(severity):
+        outcomes = []
+        for rule, severity in _highest_severities(
+            (f.rule, f.severity) for f in subject.analysis.findings
+        ).items():
+            base_severity = base.findings.get(rule)
+            if base_severity is not None and SEVERITIES.index(base_severity) >= SEVERITIES.index(severity):
                 continue
             first = next(
                 f for f in subject.analysis.findings if f.rule == rule and f.severity == severity
             )  # fmt: skip
-            grade = f"{severity}, new" if was is None else f"{severity}, was {was}"
+            grade = f"{severity}, new" if base_severity is None else f"{severity}, was {base_severity}"
             message = f"{grade}: {shorten_middle(first.message, 1000)}"
             hint = shorten_middle(first.recommendation, 1000)
-            made.append(CheckOutcome(f"finding/{rule}", title, Status.FAILED, message, hint))
-        return made or [CheckOutcome("baseline", title, Status.PASSED, f"{title}.")]
+            outcomes.append(CheckOutcome(f"finding/{rule}", title, Status.FAILED, message, hint))
+        return outcomes or [CheckOutcome("baseline", title, Status.PASSED, f"{title}.")]
 
     return check
 
 
-def _worst(found: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _highest_severities(severities: Iterable[tuple[str, str]]) -> dict[str, str]:
     worst: dict[str, str] = {}
-    for rule, severity in found:
-        known = worst.get(rule)
-        if known is None or SEVERITIES.index(severity) > SEVERITIES.index(known):
+    for rule, severity in severities:
+        current = worst.get(rule)
+        if current is None or SEVERITIES.index(severity) > SEVERITIES.index(current):
             worst[rule] = severity
     return worst
 
@@ -214,5 +235,5 @@ def _dims(analysis: Analysis) -> dict[str, int | None]:
 def _device(analysis: Analysis) -> tuple[str, ...]:
     from py_autodoc.report.builders.hardware_section import hardware_estimates
 
-    found = hardware_estimates(analysis)
-    return () if found is None else (found.device, found.precision, found.runtime)
+    estimates = hardware_estimates(analysis)
+    return () if estimates is None else (estimates.device, estimates.precision, estimates.runtime)

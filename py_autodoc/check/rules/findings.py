@@ -26,20 +26,25 @@ def finding_outcomes(
 ) -> list[CheckOutcome]:
     """Return an outcome per finding, or one that passed. With ``nodes``, only findings about these count."""
     title = f"No finding of severity {severity}{' or worse' if severity != SEVERITIES[-1] else ''}{of}"
-    found = []
-    for one in subject.analysis.findings:
-        if SEVERITIES.index(one.severity) < SEVERITIES.index(severity) or one.rule in ignored:
+    outcomes = []
+    for finding in subject.analysis.findings:
+        if SEVERITIES.index(finding.severity) < SEVERITIES.index(severity) or finding.rule in ignored:
             continue
-        if nodes is None or any(node in nodes for node in one.nodes):
-            found.append(_outcome(subject, one, title))
+        if nodes is None or any(node in nodes for node in finding.nodes):
+            outcomes.append(_outcome(subject, finding, title))
     for note in subject.analysis.diagnostics:
         if note.code == "rule-failed" and note.where not in ignored:
-            found.append(CheckOutcome("fail-on", title, Status.UNKNOWN, note.message))
-    return found or [CheckOutcome("fail-on", title, Status.PASSED, f"{title}.")]
+            outcomes.append(CheckOutcome("fail-on", title, Status.UNKNOWN, note.message))
+    return outcomes or [CheckOutcome("fail-on", title, Status.PASSED, f"{title}.")]
 
 
-def _outcome(subject: CheckSubject, one: Finding, title: str) -> CheckOutcome:
+def _outcome(subject: CheckSubject, finding: Finding, title: str) -> CheckOutcome:
     return CheckOutcome(
-        f"finding/{one.rule}", title, Status.FAILED, f"{one.severity}: {shorten_middle(one.message, 1000)}",
-        shorten_middle(one.recommendation, 1000), nodes_of(subject.analysis.model, one.nodes), len(one.nodes),
-    )  # fmt: skip
+        f"finding/{finding.rule}",
+        title,
+        Status.FAILED,
+        f"{finding.severity}: {shorten_middle(finding.message, 1000)}",
+        shorten_middle(finding.recommendation, 1000),
+        nodes_of(subject.analysis.model, finding.nodes),
+        len(finding.nodes),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.check.amounts import amount, milliseconds
-from py_autodoc.check.figures import LABELS, CheckedFigure, written
+from py_autodoc.check.figures import LABELS, CheckedFigure, figure_text
 from py_autodoc.check.outcomes import CheckOutcome, Status
 from py_autodoc.check.policy import PolicyLimits
 from py_autodoc.check.subject import CheckSubject, Rule
@@ -23,50 +23,52 @@ _BY_SIZES = "Set the dimensions with --bind or --batch-size, or use typical valu
 
 def limit_rules(limits: PolicyLimits, hardware: str) -> list[Rule]:
     """Return a rule per limit. Raises: OptionError."""
-    found = []
+    rules = []
     for field, figure in FIGURES.items():
-        given = getattr(limits, field)
-        if given is None:
+        limit = getattr(limits, field)
+        if limit is None:
             continue
         name = f"max-{field.replace('_', '-')}"
         if figure == "latency" and not hardware:
             raise OptionError("hardware-missing", "A latency limit needs a device.", "Add --hardware ID.")
-        most = (milliseconds if figure == "latency" else amount)(given, f"--{name}")
-        found.append(_rule(name, figure, most))
-    return found
+        most = (milliseconds if figure == "latency" else amount)(limit, f"--{name}")
+        rules.append(_rule(name, figure, most))
+    return rules
 
 
 def _rule(name: str, figure: str, most: float) -> Rule:
     def check(subject: CheckSubject) -> list[CheckOutcome]:
-        return [judged(name, figure, most, subject.figures[figure])]
+        return [limit_outcome(name, figure, most, subject.figures[figure])]
 
     return check
 
 
-def judged(name: str, figure: str, most: float, found: CheckedFigure, of: str = "") -> CheckOutcome:
+def limit_outcome(name: str, figure: str, most: float, measured: CheckedFigure, of: str = "") -> CheckOutcome:
     """Return the outcome of a limit. ``of`` names the nodes it applies to, empty for the model."""
     label = f"{LABELS[figure]}{of}"
-    title = f"{label} ≤ {written(figure, most)}"
-    if found.value is not None:
-        value, limit = _apart(figure, found.value, most)
-        if found.value <= most:
+    title = f"{label} ≤ {figure_text(figure, most)}"
+    if measured.value is not None:
+        value, limit = _distinct_texts(figure, measured.value, most)
+        if measured.value <= most:
             return CheckOutcome(name, title, Status.PASSED, f"{label}: {value}; the limit is {limit}.")
         return CheckOutcome(name, title, Status.FAILED, f"{label}: {value}, above the limit of {limit}.")
-    if found.least is not None and found.least > most:
-        value, limit = _apart(figure, found.least, most)
+    if measured.least is not None and measured.least > most:
+        value, limit = _distinct_texts(figure, measured.least, most)
         return CheckOutcome(
             name, title, Status.FAILED, f"{label}: at least {value}, above the limit of {limit}."
         )
-    least = f", at least {written(figure, found.least)}" if found.least else ""
-    message = f"{label}: unknown{least}; {found.reason or 'the value could not be computed'}."
-    hint = _HINTS.get(figure, _BY_SIZES) if "dimension" in found.reason or "size" in found.reason else ""
+    least = f", at least {figure_text(figure, measured.least)}" if measured.least else ""
+    message = f"{label}: unknown{least}; {measured.reason or 'the value could not be computed'}."
+    hint = (
+        _HINTS.get(figure, _BY_SIZES) if "dimension" in measured.reason or "size" in measured.reason else ""
+    )
     return CheckOutcome(name, title, Status.UNKNOWN, message, hint)
 
 
-def _apart(figure: str, value: float, limit: float) -> tuple[str, str]:
+def _distinct_texts(figure: str, value: float, limit: float) -> tuple[str, str]:
     """Return both as text, with all digits if rounding would make them equal."""
-    shown = written(figure, value), written(figure, limit)
-    if shown[0] != shown[1] or value == limit:
-        return shown
+    texts = figure_text(figure, value), figure_text(figure, limit)
+    if texts[0] != texts[1] or value == limit:
+        return texts
     unit = {"latency": " ms", "params": "", "macs": "", "flops": "", "nodes": ""}.get(figure, " B")
     return f"{value:,.10g}{unit}", f"{limit:,.10g}{unit}"

@@ -38,25 +38,25 @@ class OperatorTest:
     def outcomes(self, subject: CheckSubject, nodes: Collection[int] | None, of: str) -> list[CheckOutcome]:
         """Return an outcome per forbidden operator that occurs, else one that passed."""
         model = subject.analysis.model
-        found: dict[str, list[int]] = {}
+        nodes_by_operator: dict[str, list[int]] = {}
         for node in model.nodes:
             if (nodes is None or node.id in nodes) and self.hits(node):
-                found.setdefault(_full(node), []).append(node.id)
+                nodes_by_operator.setdefault(_full(node), []).append(node.id)
         listed = ", ".join(map(shorten_middle, self.patterns))
-        if not found:
+        if not nodes_by_operator:
             word = "No forbidden operator" if self.name == "forbid-op" else "All operators are allowed"
             return [CheckOutcome(self.name, f"{self.name}: {listed}{of}", Status.PASSED, f"{word}{of}.")]
-        made = []
-        for op, ids in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
-            why = "is forbidden" if self.name == "forbid-op" else "is not among the allowed operators"
-            message = f"{shorten_middle(op)} {why}; the model has {plural(len(ids), 'such node')}{of}."
-            made.append(
+        outcomes = []
+        for op, ids in sorted(nodes_by_operator.items(), key=lambda item: (-len(item[1]), item[0])):
+            reason = "is forbidden" if self.name == "forbid-op" else "is not among the allowed operators"
+            message = f"{shorten_middle(op)} {reason}; the model has {plural(len(ids), 'such node')}{of}."
+            outcomes.append(
                 CheckOutcome(
                     self.name, f"{self.name}: {shorten_middle(op)}{of}", Status.FAILED, message,
                     nodes=nodes_of(model, ids), node_count=len(ids),
                 )
             )  # fmt: skip
-        return made
+        return outcomes
 
     def hits(self, node: Node) -> bool:
         """Return whether a node violates the rule."""
@@ -69,16 +69,16 @@ class OperatorTest:
 def operator_tests(forbid: Sequence[str], allow: Sequence[str]) -> list[OperatorTest]:
     """Return the tests for patterns. Raises: OptionError."""
     tests = (("forbid-op", forbid), ("allow-op", allow))
-    return [OperatorTest(name, checked_patterns(given, name)) for name, given in tests if given]
+    return [OperatorTest(name, checked_patterns(patterns, name)) for name, patterns in tests if patterns]
 
 
-def checked_patterns(given: Sequence[str], name: str) -> tuple[str, ...]:
+def checked_patterns(texts: Sequence[str], name: str) -> tuple[str, ...]:
     """Return the operators in lists such as ``Loop,com.microsoft::*``. Raises: OptionError."""
-    patterns = tuple(dict.fromkeys(one.strip() for text in given for one in text.split(",")))
-    for one in patterns:
-        if not _NAME.fullmatch(one):
+    patterns = tuple(dict.fromkeys(pattern.strip() for text in texts for pattern in text.split(",")))
+    for pattern in patterns:
+        if not _NAME.fullmatch(pattern):
             raise OptionError(
-                "bad-operator", f"--{name}: {one[:60]!r} is not the name of an operator.",
+                "bad-operator", f"--{name}: {pattern[:60]!r} is not the name of an operator.",
                 "Pass names such as Loop, com.microsoft::* or '*'.",
             )  # fmt: skip
     return patterns
@@ -88,26 +88,26 @@ def matches(pattern: str, domain: str, op: str) -> bool:
     """Match an operator: ``Conv`` and ``*Norm*`` mean ai.onnx, ``*`` alone and ``*::Conv`` any domain."""
     if pattern == "*":
         return True
-    wanted, mark, name = pattern.rpartition("::")
-    if mark and wanted == "ai.onnx":
-        wanted = ""
-    return _like(wanted, domain) and _like(name, op)
+    pattern_domain, separator, name = pattern.rpartition("::")
+    if separator and pattern_domain == "ai.onnx":
+        pattern_domain = ""
+    return _like(pattern_domain, domain) and _like(name, op)
 
 
 def _like(pattern: str, text: str) -> bool:
     """Return whether a text matches a pattern with ``*``, in linear time."""
-    first, *rest = pattern.split("*")
-    if not rest:
+    first, *middle = pattern.split("*")
+    if not middle:
         return text == pattern
-    last, at = rest.pop(), len(first)
+    last, index = middle.pop(), len(first)
     if not text.startswith(first) or not text.endswith(last):
         return False
-    for piece in rest:
-        place = text.find(piece, at)
-        if place < 0:
+    for piece in middle:
+        position = text.find(piece, index)
+        if position < 0:
             return False
-        at = place + len(piece)
-    return at + len(last) <= len(text)
+        index = position + len(piece)
+    return index + len(last) <= len(text)
 
 
 def _full(node: Node) -> str:

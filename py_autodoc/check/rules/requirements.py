@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from py_autodoc.check.figures import LABELS, unknown_costs, written
+from py_autodoc.check.figures import LABELS, figure_text, unknown_costs
 from py_autodoc.check.outcomes import CheckOutcome, Status
 from py_autodoc.check.subject import CheckSubject, Rule
 from py_autodoc.compare.measures import precision
@@ -38,7 +38,7 @@ class _Fact:
     """A value of the model, or why it is unknown."""
 
     value: float | str | None
-    shown: str
+    text: str
     reason: str = ""
 
 
@@ -49,11 +49,11 @@ def requirement_rule(text: str, hardware: str) -> Rule:
         _needs_device(text, hardware)
     if word in WORDS:
         return _word_rule(word)
-    made = _FORM.fullmatch(text)
-    if made is None:
+    match = _FORM.fullmatch(text)
+    if match is None:
         more = f"Words: {', '.join(WORDS)}."
         raise OptionError("bad-requirement", f"--require: cannot read {text[:60]!r}.", f"{_EXAMPLES} {more}")
-    name, domain, than = made["name"].lower(), made["domain"] or "", made["than"].replace("==", "=")
+    name, domain, than = match["name"].lower(), match["domain"] or "", match["than"].replace("==", "=")
     if name not in NUMBERS + TEXTS or (domain and name != "opset"):
         guess = similar_names(name, (*NUMBERS, *TEXTS, *WORDS))
         hint = f"Did you mean {guess[0]!r}?" if guess else f"Choose one of {', '.join((*NUMBERS, *TEXTS))}."
@@ -62,8 +62,8 @@ def requirement_rule(text: str, hardware: str) -> Rule:
         if than not in ("=", "!=", "~"):
             hint = "Use =, != or ~ for it."
             raise OptionError("bad-requirement", f"--require {text[:60]!r}: {name} is a text field.", hint)
-        return _text_rule(text.strip(), name, than, made["value"].lower())
-    number = _number(made["value"])
+        return _text_rule(text.strip(), name, than, match["value"].lower())
+    number = _number(match["value"])
     if number is None or than == "~":
         raise OptionError("bad-requirement", f"--require {text[:60]!r}: expected a number.", _EXAMPLES)
     return _number_rule(text.strip(), name, domain, than, number)
@@ -88,10 +88,10 @@ def _number_rule(text: str, name: str, domain: str, than: str, number: float) ->
     def check(subject: CheckSubject) -> list[CheckOutcome]:
         fact = _number_fact(subject, name, domain)
         if fact.value is None:
-            return [_outcome(text, Status.UNKNOWN, f"{fact.shown} is unknown; {fact.reason}")]
+            return [_outcome(text, Status.UNKNOWN, f"{fact.text} is unknown; {fact.reason}")]
         assert not isinstance(fact.value, str)
         status = Status.PASSED if compare(fact.value, number) else Status.FAILED
-        return [_outcome(text, status, fact.shown)]
+        return [_outcome(text, status, fact.text)]
 
     return check
 
@@ -101,10 +101,10 @@ def _number_fact(subject: CheckSubject, name: str, domain: str) -> _Fact:
     if name == "opset":
         key = "" if domain in ("", "ai.onnx") else domain
         label = f"opset of {shorten_middle(domain or 'ai.onnx')}"
-        found = model.opsets.get(key)
-        if found is None:
+        version = model.opsets.get(key)
+        if version is None:
             return _Fact(0.0, f"the model does not import {shorten_middle(domain or 'ai.onnx')}")
-        return _Fact(float(found), f"the {label} is {found}")
+        return _Fact(float(version), f"the {label} is {version}")
     if name == "ir":
         return _Fact(float(model.ir_version), f"the IR version is {model.ir_version}")
     if name in ("inputs", "outputs"):
@@ -118,15 +118,17 @@ def _number_fact(subject: CheckSubject, name: str, domain: str) -> _Fact:
         return _Fact(None, LABELS[name], "there is no device")
     if figure.value is None:
         return _Fact(None, LABELS[name], figure.reason or "it could not be computed")
-    return _Fact(float(figure.value), f"{LABELS[name]}: {written(name, figure.value)} ({figure.value:,.10g})")
+    return _Fact(
+        float(figure.value), f"{LABELS[name]}: {figure_text(name, figure.value)} ({figure.value:,.10g})"
+    )
 
 
-def _text_rule(text: str, name: str, than: str, wanted: str) -> Rule:
+def _text_rule(text: str, name: str, than: str, expected: str) -> Rule:
     def check(subject: CheckSubject) -> list[CheckOutcome]:
         value = _text_fact(subject.analysis, name)
         if not value or value == "unknown":
             return [_outcome(text, Status.UNKNOWN, f"the {name} is unknown")]
-        same = wanted in value.lower() if than == "~" else wanted == value.lower()
+        same = expected in value.lower() if than == "~" else expected == value.lower()
         status = Status.PASSED if same == (than != "!=") else Status.FAILED
         return [_outcome(text, status, f"the {name} is {shorten_middle(value, 200)}")]
 
@@ -149,19 +151,19 @@ def _word_rule(word: str) -> Rule:
 
 
 def _runs(analysis: Analysis) -> tuple[Status, str]:
-    found = runnable(analysis)
-    if found.verdict == "yes":
+    verdict = runnable(analysis)
+    if verdict.verdict == "yes":
         return Status.PASSED, "every shape is known and none contradicts another"
-    return (Status.FAILED if found.verdict == "no" else Status.UNKNOWN), found.reason
+    return (Status.FAILED if verdict.verdict == "no" else Status.UNKNOWN), verdict.reason
 
 
 def _fits(analysis: Analysis) -> tuple[Status, str]:
-    found = hardware_estimates(analysis)
-    if found is None or found.fits_in_vram is None:
-        unknown = "required" if found is None or found.vram_required_bytes is None else "device's"
+    estimate = hardware_estimates(analysis)
+    if estimate is None or estimate.fits_in_vram is None:
+        unknown = "required" if estimate is None or estimate.vram_required_bytes is None else "device's"
         return Status.UNKNOWN, f"the {unknown} memory is unknown; {unknown_costs(analysis) or UNKNOWN}"
-    shown = f"{size(found.vram_required_bytes)} of {size(found.vram_bytes)} on {found.device_name}"
-    return (Status.PASSED if found.fits_in_vram else Status.FAILED), f"the model needs {shown}"
+    need = f"{size(estimate.vram_required_bytes)} of {size(estimate.vram_bytes)} on {estimate.device_name}"
+    return (Status.PASSED if estimate.fits_in_vram else Status.FAILED), f"the model needs {need}"
 
 
 def _static(analysis: Analysis) -> tuple[Status, str]:
@@ -171,8 +173,8 @@ def _static(analysis: Analysis) -> tuple[Status, str]:
     return Status.FAILED, f"symbolic dimensions: {', '.join(names[:5])}"
 
 
-def _outcome(text: str, status: Status, told: str) -> CheckOutcome:
-    message = f"{told[:1].upper()}{told[1:]}."
+def _outcome(text: str, status: Status, fact_text: str) -> CheckOutcome:
+    message = f"{fact_text[:1].upper()}{fact_text[1:]}."
     if status is Status.FAILED:
         message = f"Required: {text}. {message}"
     return CheckOutcome("require", f"require {text}", status, message)

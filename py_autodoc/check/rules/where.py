@@ -13,7 +13,7 @@ from py_autodoc.check.figures import CheckedFigure, unknown_costs
 from py_autodoc.check.outcomes import CheckOutcome, Status, nodes_of
 from py_autodoc.check.policy import PolicyWhere
 from py_autodoc.check.rules.findings import finding_outcomes
-from py_autodoc.check.rules.limits import judged
+from py_autodoc.check.rules.limits import limit_outcome
 from py_autodoc.check.rules.operators import OperatorTest, operator_tests
 from py_autodoc.check.subject import CheckSubject, Rule
 from py_autodoc.errors import OptionError
@@ -31,39 +31,41 @@ class _ChosenNodes:
     open: frozenset[int]
 
 
-def where_rules(given: PolicyWhere, ignore: tuple[str, ...]) -> list[Rule]:
+def where_rules(policy: PolicyWhere, ignore: tuple[str, ...]) -> list[Rule]:
     """Return the rules of one query.
 
     Raises: OptionError: the query is invalid or empty, or there are no rules for its nodes.
     """
-    if parse(given.query) is None:
+    if parse(policy.query) is None:
         raise OptionError("query-no-term", "--where: the query is empty.", "Pass a query such as 'op=Conv'.")
-    limits = {name: amount(value, f"--max-{name}") for name in _COLUMNS if (value := _given(given, name))}
-    tests = operator_tests(given.forbid, given.allow)
-    if not limits and not tests and given.fail_on is None:
+    limits = {name: amount(value, f"--max-{name}") for name in _COLUMNS if (value := _amount(policy, name))}
+    tests = operator_tests(policy.forbid, policy.allow)
+    if not limits and not tests and policy.fail_on is None:
         raise OptionError(
             "where-without-rule", "--where selects nodes, but no rule applies to nodes.",
             "Add --forbid-op '*' to forbid these nodes, or --fail-on, --max-macs and the like.",
         )  # fmt: skip
-    of = f" where {given.query[:80].strip()}"
+    of = f" where {policy.query[:80].strip()}"
 
     def check(subject: CheckSubject) -> list[CheckOutcome]:
         chosen = _ChosenNodes(
-            frozenset(subject.matcher.find(given.query)), frozenset(subject.matcher.undecided(given.query))
+            frozenset(subject.matcher.find(policy.query)), frozenset(subject.matcher.undecided(policy.query))
         )
-        found = [judged(f"max-{n}", n, most, _sum(subject, n, chosen), of) for n, most in limits.items()]
+        outcomes = [
+            limit_outcome(f"max-{n}", n, most, _sum(subject, n, chosen), of) for n, most in limits.items()
+        ]
         for test in tests:
-            found += _operators(subject, test, chosen, of)
-        if given.fail_on is not None:
-            every = chosen.sure | chosen.open  # a finding that may be about these nodes counts
-            found += finding_outcomes(subject, given.fail_on, ignore, every, of)
-        return found
+            outcomes += _operators(subject, test, chosen, of)
+        if policy.fail_on is not None:
+            all_nodes = chosen.sure | chosen.open  # a finding that may be about these nodes counts
+            outcomes += finding_outcomes(subject, policy.fail_on, ignore, all_nodes, of)
+        return outcomes
 
     return [check]
 
 
-def _given(given: PolicyWhere, name: str) -> str | int | float | None:
-    value: str | int | float | None = getattr(given, name)
+def _amount(policy: PolicyWhere, name: str) -> str | int | float | None:
+    value: str | int | float | None = getattr(policy, name)
     return str(value) if value is not None else None
 
 
@@ -72,36 +74,36 @@ def _sum(subject: CheckSubject, figure: str, chosen: _ChosenNodes) -> CheckedFig
     column, nodes = subject.matcher.nodes.column(_COLUMNS[figure]), subject.analysis.model.nodes
     # A control-flow node has the sum of its subgraphs, whose nodes are matched individually.
     bodies = {node.id for node in nodes if node.subgraphs} if figure in ("macs", "flops") else set()
-    known = [column[node] for node in chosen.sure - bodies]
-    least = sum(value for value in known if value is not None)
-    missing = sum(value is None for value in known)
+    values = [column[node] for node in chosen.sure - bodies]
+    least = sum(value for value in values if value is not None)
+    unknown = sum(value is None for value in values)
     # Nodes whose value is certainly 0 do not affect the sum.
-    open_ = sum(column[node] != 0 for node in chosen.open - bodies)
+    undecided = sum(column[node] != 0 for node in chosen.open - bodies)
     if subject.analysis.contradiction is not None:
         return CheckedFigure(None, reason=unknown_costs(subject.analysis))
-    if not missing and not open_:
+    if not unknown and not undecided:
         return CheckedFigure(least)
-    why = [f"{plural(missing, 'node')} of unknown cost"] if missing else []
-    why += [f"the query is undecided for {plural(open_, 'node')}"] if open_ else []
+    reasons = [f"{plural(unknown, 'node')} of unknown cost"] if unknown else []
+    reasons += [f"the query is undecided for {plural(undecided, 'node')}"] if undecided else []
     more = unknown_costs(subject.analysis)
-    return CheckedFigure(None, least, f"{' and '.join(why)} ({more})" if more else " and ".join(why))
+    return CheckedFigure(None, least, f"{' and '.join(reasons)} ({more})" if more else " and ".join(reasons))
 
 
 def _operators(
     subject: CheckSubject, test: OperatorTest, chosen: _ChosenNodes, of: str
 ) -> list[CheckOutcome]:
-    found = test.outcomes(subject, chosen.sure, of)
-    if any(one.status is Status.FAILED for one in found):
-        return found
+    outcomes = test.outcomes(subject, chosen.sure, of)
+    if any(outcome.status is Status.FAILED for outcome in outcomes):
+        return outcomes
     nodes = subject.analysis.model.nodes
-    maybe = [node for node in sorted(chosen.open) if test.hits(nodes[node])]
-    if not maybe:
-        return found
-    message = f"The query is undecided for {plural(len(maybe), 'node')} of forbidden operators{of}."
+    undecided = [node for node in sorted(chosen.open) if test.hits(nodes[node])]
+    if not undecided:
+        return outcomes
+    message = f"The query is undecided for {plural(len(undecided), 'node')} of forbidden operators{of}."
     return [
         CheckOutcome(
-            test.name, found[0].title, Status.UNKNOWN, message,
-            "Set the dimensions with --bind or --batch-size.", nodes_of(subject.analysis.model, maybe),
-            len(maybe),
+            test.name, outcomes[0].title, Status.UNKNOWN, message,
+            "Set the dimensions with --bind or --batch-size.", nodes_of(subject.analysis.model, undecided),
+            len(undecided),
         )
     ]  # fmt: skip
