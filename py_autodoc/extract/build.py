@@ -31,7 +31,7 @@ Types = Mapping[str, onnx.TypeProto]
 
 def sub_model(
     source: onnx.ModelProto,
-    found: SubModelParts,
+    parts: SubModelParts,
     nodes: Mapping[ir.Node, onnx.NodeProto],
     types: Types,
     name: str,
@@ -40,7 +40,7 @@ def sub_model(
 
     Args:
         source: the model's structure.
-        found: the parts to include.
+        parts: the parts to include.
         nodes: the protobuf of every node of ``source``.
         types: types of external inputs that the file does not declare.
         name: name of the source file, for metadata and errors.
@@ -48,7 +48,7 @@ def sub_model(
     Raises:
         AnalysisError: the type of an input is unknown.
     """
-    selection = found.selection
+    selection = parts.selection
     model = onnx.ModelProto()
     for field in ("ir_version", "producer_name", "producer_version", "domain", "model_version"):
         setattr(model, field, getattr(source, field))
@@ -60,37 +60,39 @@ def sub_model(
         for entry in source.metadata_props
         if not decode_text(entry.key).startswith(("autodoc.", "hf_"))
     )
-    facts = {"from": name, "target": selection.target, "call": selection.call, "convex": found.convex}
-    model.metadata_props.add(key=EXTRACTED, value=json.dumps(facts, ensure_ascii=False))
+    record = {"from": name, "target": selection.target, "call": selection.call, "convex": parts.convex}
+    model.metadata_props.add(key=EXTRACTED, value=json.dumps(record, ensure_ascii=False))
     graph = model.graph
     graph.name = re.sub(r"[^A-Za-z0-9_.]+", "_", selection.target).strip("_") or "model"
-    graph.node.extend(nodes[node] for node in found.nodes)
+    graph.node.extend(nodes[node] for node in parts.nodes)
     for node in graph.node:
-        for one in nested_nodes(node):
-            kept = [entry for entry in one.metadata_props if not decode_text(entry.key).startswith(EXPANDED)]
-            del one.metadata_props[:]
-            one.metadata_props.extend(kept)
-    graph.input.extend(_value(value, types, name) for value in found.external_inputs)
-    graph.output.extend(_value(value, types, name) for value in found.outputs)
-    graph.value_info.extend(_declared(value) for value in found.internal if value.type is not None)
-    _weights(source, found, graph, name)
+        for inner in nested_nodes(node):
+            entries = [
+                entry for entry in inner.metadata_props if not decode_text(entry.key).startswith(EXPANDED)
+            ]
+            del inner.metadata_props[:]
+            inner.metadata_props.extend(entries)
+    graph.input.extend(_value(value, types, name) for value in parts.external_inputs)
+    graph.output.extend(_value(value, types, name) for value in parts.outputs)
+    graph.value_info.extend(_declared(value) for value in parts.internal if value.type is not None)
+    _weights(source, parts, graph, name)
     return model
 
 
-def _weights(source: onnx.ModelProto, found: SubModelParts, graph: onnx.GraphProto, name: str) -> None:
-    wanted = {value.name for value in found.initializers}
-    for held in _graphs(source):
-        for tensor in held.initializer:
-            if tensor.name in wanted:
+def _weights(source: onnx.ModelProto, parts: SubModelParts, graph: onnx.GraphProto, name: str) -> None:
+    missing = {value.name for value in parts.initializers}
+    for owner in _graphs(source):
+        for tensor in owner.initializer:
+            if tensor.name in missing:
                 graph.initializer.append(tensor)
-                wanted.discard(tensor.name)
-        for sparse in held.sparse_initializer:
-            if sparse.values.name in wanted:
+                missing.discard(tensor.name)
+        for sparse in owner.sparse_initializer:
+            if sparse.values.name in missing:
                 graph.sparse_initializer.append(sparse)
-                wanted.discard(sparse.values.name)
-    if wanted:
+                missing.discard(sparse.values.name)
+    if missing:
         raise AnalysisError(
-            "extract-weights", f"{name}: {min(map(str, wanted))}: the value is not in the file."
+            "extract-weights", f"{name}: {min(map(str, missing))}: the value is not in the file."
         )
 
 
@@ -121,7 +123,7 @@ def _value(value: ir.Value, types: Types, name: str) -> onnx.ValueInfoProto:
     return onnx.ValueInfoProto(name=label, type=types[label])
 
 
-def plain(value: ir.Value) -> bool:
+def is_tensor(value: ir.Value) -> bool:
     """Return True for a tensor, False for sequences and the like."""
     return isinstance(value.type, ir.TensorType)
 
@@ -130,11 +132,11 @@ def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
     """Yield all tensors in a graph and its subgraphs: initializers, sparse ones, attributes."""
     pending = [graph]
     while pending:
-        held = pending.pop()
-        yield from held.initializer
-        for sparse in held.sparse_initializer:
+        current = pending.pop()
+        yield from current.initializer
+        for sparse in current.sparse_initializer:
             yield from (sparse.values, sparse.indices)
-        for node in held.node:
+        for node in current.node:
             for attribute in node.attribute:
                 if attribute.HasField("t"):
                     yield attribute.t
@@ -151,21 +153,21 @@ def external_tensors(
 
     Raises: ExternalDataError: they cannot be read.
     """
-    found = []
+    tensors = []
     for tensor in tensors_of(graph):
         if tensor.data_location == _T.EXTERNAL:
             try:
-                found.append((tensor, content_of(tensor, files)))
-            except UnreadableTensor as why:
-                raise unread(name, tensor, why) from None
-    return found
+                tensors.append((tensor, content_of(tensor, files)))
+            except UnreadableTensor as reason:
+                raise unreadable_tensor_error(name, tensor, reason) from None
+    return tensors
 
 
 def inline(
-    found: list[tuple[onnx.TensorProto, TensorContent]], name: str, check: Callable[[], None] | None = None
+    tensors: list[tuple[onnx.TensorProto, TensorContent]], name: str, check: Callable[[], None] | None = None
 ) -> None:
     """Put the bytes into the tensors. Raises: ExternalDataError, and what ``check`` raises between pieces."""
-    for tensor, content in found:
+    for tensor, content in tensors:
         pieces = []
         try:
             for piece in content.pieces():
@@ -173,41 +175,43 @@ def inline(
                     check()
                 pieces.append(piece)
             data = b"".join(pieces)
-        except UnreadableTensor as why:
-            raise unread(name, tensor, why) from None
-        settle(tensor)
+        except UnreadableTensor as reason:
+            raise unreadable_tensor_error(name, tensor, reason) from None
+        clear_external_data(tensor)
         tensor.raw_data = data
 
 
 def write_external(
-    found: list[tuple[onnx.TensorProto, TensorContent]], out: BinaryIO, location: str, name: str
+    tensors: list[tuple[onnx.TensorProto, TensorContent]], out: BinaryIO, location: str, name: str
 ) -> None:
     """Write the bytes to ``out`` and refer to it as ``location``. Raises: ExternalDataError, OSError."""
-    at = 0
-    for tensor, content in found:
-        padding = -at % _ALIGN
+    offset = 0
+    for tensor, content in tensors:
+        padding = -offset % _ALIGN
         out.write(b"\0" * padding)
-        at += padding
-        start = at
+        offset += padding
+        start = offset
         try:
             for piece in content.pieces():
                 out.write(piece)
-                at += len(piece)
-        except UnreadableTensor as why:
-            raise unread(name, tensor, why) from None
-        settle(tensor)
+                offset += len(piece)
+        except UnreadableTensor as reason:
+            raise unreadable_tensor_error(name, tensor, reason) from None
+        clear_external_data(tensor)
         tensor.data_location = _T.EXTERNAL
-        for key, value in (("location", location), ("offset", str(start)), ("length", str(at - start))):
+        for key, value in (("location", location), ("offset", str(start)), ("length", str(offset - start))):
             tensor.external_data.add(key=key, value=value)
 
 
-def settle(tensor: onnx.TensorProto) -> None:
+def clear_external_data(tensor: onnx.TensorProto) -> None:
     """Remove a tensor's reference to external data."""
     del tensor.external_data[:]
     tensor.ClearField("data_location")
 
 
-def unread(name: str, tensor: onnx.TensorProto, why: UnreadableTensor) -> ExternalDataError:
+def unreadable_tensor_error(
+    name: str, tensor: onnx.TensorProto, reason: UnreadableTensor
+) -> ExternalDataError:
     """Return an error with the tensor that cannot be read, and the reason."""
-    hint = why.hint or "Put the weight files into the folder of the model."
-    return ExternalDataError(why.code, f"{name}: {tensor.name or 'a constant'}: {why}.", hint)
+    hint = reason.hint or "Put the weight files into the folder of the model."
+    return ExternalDataError(reason.code, f"{name}: {tensor.name or 'a constant'}: {reason}.", hint)

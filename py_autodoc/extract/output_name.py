@@ -20,8 +20,8 @@ def part_name(model: str, part: str) -> str:
     ``model`` is the model's file name; ``part`` may be any text, of which safe characters are kept.
     """
     stem = model[: -len(SUFFIX)] if model.lower().endswith(SUFFIX) else model
-    kept = _UNSAFE.sub("-", part)[-MAX_PART:].strip("-") or "part"
-    return f"{stem[:MAX_STEM] or 'model'}.{kept}{SUFFIX}"
+    safe_part = _UNSAFE.sub("-", part)[-MAX_PART:].strip("-") or "part"
+    return f"{stem[:MAX_STEM] or 'model'}.{safe_part}{SUFFIX}"
 
 
 def reserve_file(folder: Path, name: str) -> Path:

@@ -43,9 +43,9 @@ class RebatchedFile:
         """Return plain data for JSON. ``factor`` is the number of entries per item on the axis."""
         outputs = {
             name: None
-            if at is None
-            else {"axis": at.axis, "factor": None if at.ragged else at.entries_per_item}
-            for name, at in self.outputs.items()
+            if layout is None
+            else {"axis": layout.axis, "factor": None if layout.ragged else layout.entries_per_item}
+            for name, layout in self.outputs.items()
         }
         return {
             "files": [path.name for path in self.paths],
@@ -54,7 +54,7 @@ class RebatchedFile:
             "inputs": dict(self.inputs),
             "outputs": outputs,
             "edits": list(self.edits),
-            "notes": [f"{where}: {note}" for where, note in self.notes],
+            "notes": [f"{location}: {note}" for location, note in self.notes],
         }
 
 
@@ -128,10 +128,10 @@ def parse_batch(text: str) -> int | str:
 def _check(proto: onnx.ModelProto, batch: int | str, axes: Mapping[str, int | None], name: str) -> None:
     """Raises: OptionError."""
     parse_batch(str(batch))
-    known = [info.name for info in proto.graph.input]
+    names = [info.name for info in proto.graph.input]
     for key in axes:
-        if key not in known:
-            listed = ", ".join(known[:12])
+        if key not in names:
+            listed = ", ".join(names[:12])
             raise OptionError("unknown-input", f"{name} has no input {key!r}.", f"Choose one of {listed}.")
     used = {dim.dim_param for info in proto.graph.input for dim in info.type.tensor_type.shape.dim}
     if isinstance(batch, str) and batch in used:

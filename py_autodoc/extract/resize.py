@@ -40,7 +40,7 @@ class ResizedFile:
             "fixed": {name: list(shape) for name, shape in self.fixed.items()},
             "outputs": {name: list(shape) for name, shape in self.outputs.items()},
             "edits": list(self.edits),
-            "notes": [f"{where}: {note}" for where, note in self.notes],
+            "notes": [f"{node}: {note}" for node, note in self.notes],
         }
 
 

@@ -59,9 +59,9 @@ def write_rewritten(
 def _tags_of_calls(proto: onnx.ModelProto, name: str) -> None:
     """Remove the marks of expanded functions from nodes, keeping their tags."""
     for node in proto_nodes(proto):
-        kept = [entry for entry in node.metadata_props if not decode_text(entry.key).startswith(EXPANDED)]
+        entries = [entry for entry in node.metadata_props if not decode_text(entry.key).startswith(EXPANDED)]
         del node.metadata_props[:]
-        node.metadata_props.extend(kept)
+        node.metadata_props.extend(entries)
     tags = read_tags(to_ir(proto, name))
     if tags.source != "none":
         write_tags(proto, tags)

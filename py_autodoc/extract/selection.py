@@ -21,7 +21,7 @@ class Selection:
     """The innermost graph that contains the whole selection."""
     nodes: tuple[ir.Node, ...]
     """Nodes of ``graph``, in file order."""
-    asked: frozenset[ir.Node]
+    requested: frozenset[ir.Node]
     """The requested nodes, in any subgraph."""
     target: str
     """Display name of the selection."""
@@ -30,7 +30,7 @@ class Selection:
     @property
     def widened(self) -> tuple[ir.Node, ...]:
         """Control-flow nodes extracted as a whole although only a part was requested."""
-        return tuple(node for node in self.nodes if node not in self.asked)
+        return tuple(node for node in self.nodes if node not in self.requested)
 
 
 def by_module(model: ir.Model, tags: Tags, target: str, call: int | None = None) -> Selection:
@@ -68,12 +68,12 @@ def by_outputs(model: ir.Model, names: Iterable[str]) -> Selection:
     Raises:
         OptionError: no node produces a tensor with that name.
     """
-    makers = {value.name: node for node, _ in walk(model) for value in node.outputs if value.name}
+    producers = {value.name: node for node, _ in walk(model) for value in node.outputs if value.name}
     chosen = []
     for name in names:
-        if name not in makers:
-            raise _unknown("tensor", name, [key for key in makers if key])
-        chosen.append(makers[name])
+        if name not in producers:
+            raise _unknown("tensor", name, [key for key in producers if key])
+        chosen.append(producers[name])
     if not chosen:
         raise OptionError("nothing-selected", "No node is selected.", "Select the nodes to extract.")
     return _selection(model, chosen, f"{len(set(chosen)):,} nodes", None)
@@ -91,15 +91,15 @@ def by_ids(model: ir.Model, ids: Iterable[int]) -> Selection:
         for node in graph:
             nodes.append(node)
             graphs.extend(bodies(node))
-    wanted = set(ids)
-    if not wanted:
+    requested = set(ids)
+    if not requested:
         raise OptionError("nothing-selected", "No node is selected.", "Select the nodes to extract.")
-    wrong = next((one for one in wanted if not 0 <= one < len(nodes)), None)
+    wrong = next((id for id in requested if not 0 <= id < len(nodes)), None)
     if wrong is not None:
         last = f"Node ids are numbers from 0 to {len(nodes) - 1:,}."
         raise OptionError("unknown-node", f"Unknown node {wrong}.", last)
-    what = "1 node" if len(wanted) == 1 else f"{len(wanted):,} nodes"
-    return _selection(model, [nodes[one] for one in sorted(wanted)], what, None)
+    what = "1 node" if len(requested) == 1 else f"{len(requested):,} nodes"
+    return _selection(model, [nodes[id] for id in sorted(requested)], what, None)
 
 
 def _path(tags: Tags, target: str) -> str | None:
@@ -127,8 +127,10 @@ def _nothing(tags: Tags, target: str, path: str | None) -> OptionError:
     if path is not None:
         holders = sorted({r.scope for r in tags.records.values() if any(below(s, path) for s in r.scopes)})
         if holders:
-            where = ", ".join(holders[:3])
-            return OptionError("module-folded", f"{target} was merged into {where}.", "Extract that module.")
+            modules = ", ".join(holders[:3])
+            return OptionError(
+                "module-folded", f"{target} was merged into {modules}.", "Extract that module."
+            )
         if path in tags.namer.classes:
             return OptionError(
                 "module-without-nodes",
@@ -136,15 +138,15 @@ def _nothing(tags: Tags, target: str, path: str | None) -> OptionError:
                 "It was folded into constants, had no effect in the export, or was never called.",
             )
     records = tags.records.values()
-    known = {r.tag for r in records} if target.startswith("/") else {r.scope for r in records}
-    known |= set(tags.namer.tags.values() if target.startswith("/") else tags.namer.tags)
-    return _unknown("module", target, sorted(name for name in known if name))
+    names = {r.tag for r in records} if target.startswith("/") else {r.scope for r in records}
+    names |= set(tags.namer.tags.values() if target.startswith("/") else tags.namer.tags)
+    return _unknown("module", target, sorted(name for name in names if name))
 
 
-def _unknown(what: str, name: str, known: Sequence[str]) -> OptionError:
-    found = similar_names(name, known)
+def _unknown(what: str, name: str, names: Sequence[str]) -> OptionError:
+    similar = similar_names(name, names)
     modules = "Run `onnx-autodoc tags MODEL` to list the modules." if what == "module" else ""
-    hint = f"Did you mean {' or '.join(found)}?" if found else modules
+    hint = f"Did you mean {' or '.join(similar)}?" if similar else modules
     message = f"{name}: no such module." if what == "module" else f"{name}: no node produces this tensor."
     return OptionError(f"unknown-{what}", message, hint)
 
@@ -161,22 +163,24 @@ def _selection(model: ir.Model, chosen: Sequence[ir.Node], target: str, call: in
         while above not in chains:
             missing.append(above)
             above = outer[above] if above is not None else None
-        for one in reversed(missing):
-            assert one is not None
-            chains[one] = (*chains[outer[one]], one)
+        for holder in reversed(missing):
+            assert holder is not None
+            chains[holder] = (*chains[outer[holder]], holder)
         return chains[outer[node]]
 
     shared: tuple[ir.Node, ...] | None = None
-    homes = {node.graph for node in chosen}
+    graphs = {node.graph for node in chosen}
     for node in chosen:
-        here = around(node)
+        outer_nodes = around(node)
         if shared is None:
-            shared = here
+            shared = outer_nodes
             continue
-        length = next((i for i, (a, b) in enumerate(zip(shared, here, strict=False)) if a is not b), None)
-        shared = shared[: min(len(shared), len(here)) if length is None else length]
+        length = next(
+            (i for i, (a, b) in enumerate(zip(shared, outer_nodes, strict=False)) if a is not b), None
+        )
+        shared = shared[: min(len(shared), len(outer_nodes)) if length is None else length]
     depth = len(shared or ())
-    if len(homes) > 1 and depth and len({_lifted(n, around(n), depth).graph for n in chosen}) > 1:
+    if len(graphs) > 1 and depth and len({_lifted(n, around(n), depth).graph for n in chosen}) > 1:
         depth -= 1  # both branches of one If: select the If as a whole
     lifted = {_lifted(node, around(node), depth) for node in chosen}
     graph = next(iter(lifted)).graph

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import onnx
 
 from py_autodoc.errors import ExternalDataError
-from py_autodoc.extract.build import external_tensors, inline, settle, unread
+from py_autodoc.extract.build import clear_external_data, external_tensors, inline, unreadable_tensor_error
 from py_autodoc.graph.protobuf.protobuf_wire import encode_header
 from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
 from py_autodoc.graph.tensor_data.weight_reader import TensorContent, content_of
@@ -23,19 +23,19 @@ def write_model(proto: onnx.ModelProto, files: TensorFiles, out: BinaryIO, name:
     the bytes of weights. Raises: ExternalDataError: weights cannot be read; OSError.
     """
     initializers = list(proto.graph.initializer)
-    held = [_InitializerEntry(tensor, files, name) for tensor in initializers]
+    entries = [_InitializerEntry(tensor, files, name) for tensor in initializers]
     del proto.graph.initializer[:]
     inner = external_tensors(proto.graph, files, name)
     inline(inner, name)
     graph = proto.graph.SerializeToString()
     proto.ClearField("graph")
     out.write(proto.SerializeToString())
-    out.write(encode_header(_GRAPH, len(graph) + sum(one.size for one in held)))
+    out.write(encode_header(_GRAPH, len(graph) + sum(entry.size for entry in entries)))
     out.write(graph)
-    for one in held:
-        for piece in one.pieces():
+    for entry in entries:
+        for piece in entry.pieces():
             out.write(piece)
-    return sum(c.size for _, c in inner) + sum(one.content.size for one in held if one.content)
+    return sum(c.size for _, c in inner) + sum(entry.content.size for entry in entries if entry.content)
 
 
 class _InitializerEntry:
@@ -47,18 +47,18 @@ class _InitializerEntry:
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             try:
                 self.content = content_of(tensor, files)
-            except UnreadableTensor as why:
-                raise unread(name, tensor, why) from None
+            except UnreadableTensor as reason:
+                raise unreadable_tensor_error(name, tensor, reason) from None
         self.head = b""
         body = tensor
         if self.content is not None:
             body = onnx.TensorProto()
             body.CopyFrom(tensor)
-            settle(body)
-        plain = body.SerializeToString()
+            clear_external_data(body)
+        serialized = body.SerializeToString()
         raw = encode_header(_RAW, self.content.size) if self.content is not None else b""
-        length = len(plain) + len(raw) + (self.content.size if self.content is not None else 0)
-        self.head = encode_header(_INITIALIZER, length) + plain + raw
+        length = len(serialized) + len(raw) + (self.content.size if self.content is not None else 0)
+        self.head = encode_header(_INITIALIZER, length) + serialized + raw
         self.size = len(encode_header(_INITIALIZER, length)) + length
 
     def pieces(self) -> Iterator[bytes]:
@@ -66,16 +66,16 @@ class _InitializerEntry:
         yield self.head
         if self.content is None:
             return
-        left = self.content.size
+        remaining = self.content.size
         try:
             for piece in self.content.pieces():
-                left -= len(piece)
-                if left < 0:
+                remaining -= len(piece)
+                if remaining < 0:
                     break
                 yield piece
-        except UnreadableTensor as why:
-            raise unread(self.name, self.tensor, why) from None
-        if left:
+        except UnreadableTensor as reason:
+            raise unreadable_tensor_error(self.name, self.tensor, reason) from None
+        if remaining:
             raise ExternalDataError(
                 "weights-damaged",
                 f"{self.name}: {self.tensor.name}: its data does not have the size that its shape requires.",

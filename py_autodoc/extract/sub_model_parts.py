@@ -39,8 +39,8 @@ class SubModelParts:
     @property
     def nodes(self) -> tuple[ir.Node, ...]:
         """All nodes of the sub-model, in file order."""
-        wanted = {*self.constants, *self.selection.nodes}
-        return tuple(node for node in self.selection.graph if node in wanted)
+        included = {*self.constants, *self.selection.nodes}
+        return tuple(node for node in self.selection.graph if node in included)
 
 
 class _Cutter:
@@ -51,29 +51,29 @@ class _Cutter:
         self.reads = {node: tuple(_reads(node, self.graph)) for node in self.graph}
         self.constant: set[ir.Node] = set()
         for node in self.graph:  # file order is topological
-            if not _random(node) and all(self._fixed(value) for value in self.reads[node]):
+            if not _is_random(node) and all(self._is_constant(value) for value in self.reads[node]):
                 self.constant.add(node)
 
-    def _fixed(self, value: ir.Value) -> bool:
-        maker = value.producer()
-        if maker is not None:
-            return maker in self.constant
+    def _is_constant(self, value: ir.Value) -> bool:
+        producer = value.producer()
+        if producer is not None:
+            return producer in self.constant
         return value.is_initializer() and value.graph is self.graph
 
     def run(self) -> SubModelParts:
-        made = dict.fromkeys(value for node in self.selection.nodes for value in node.outputs)
+        produced = dict.fromkeys(value for node in self.selection.nodes for value in node.outputs)
         constants: set[ir.Node] = set()
         initializers: dict[ir.Value, None] = {}
         external: dict[ir.Value, None] = {}
         pending = list(self.selection.nodes)
         for node in pending:  # grows during iteration
             for value in self.reads[node]:
-                maker = value.producer()
-                if value in made or value in initializers or value in external or maker in constants:
+                producer = value.producer()
+                if value in produced or value in initializers or value in external or producer in constants:
                     continue
-                if maker is not None and maker in self.constant:
-                    constants.add(maker)
-                    pending.append(maker)
+                if producer is not None and producer in self.constant:
+                    constants.add(producer)
+                    pending.append(producer)
                 elif value.is_initializer():
                     initializers[value] = None
                 else:
@@ -85,7 +85,7 @@ class _Cutter:
             external_inputs=tuple(external),
             initializers=tuple(initializers),
             outputs=tuple(outputs),
-            internal=tuple(value for value in made if value.name and value not in outputs),
+            internal=tuple(value for value in produced if value.name and value not in outputs),
             boundary=self._boundary(external),
             convex=self._convex(external),
         )
@@ -93,21 +93,21 @@ class _Cutter:
     def _outputs(self) -> tuple[ir.Value, ...]:
         read = {v for node, values in self.reads.items() if node not in self.inside for v in values}
         read.update(self.graph.outputs)
-        made = [v for node in self.selection.nodes for v in node.outputs if v.name]
-        found = tuple(value for value in made if value in read)
-        return found or tuple(value for value in made if not value.uses())
+        produced = [v for node in self.selection.nodes for v in node.outputs if v.name]
+        used = tuple(value for value in produced if value in read)
+        return used or tuple(value for value in produced if not value.uses())
 
     def _boundary(self, external: Iterable[ir.Value]) -> tuple[ir.Node, ...]:
-        makers = {value.producer() for value in external}
-        return tuple(node for node in self.graph if node in makers)
+        producers = {value.producer() for value in external}
+        return tuple(node for node in self.graph if node in producers)
 
     def _convex(self, external: Iterable[ir.Value]) -> bool:
         after: set[ir.Value] = set()
         for node in self.graph:
             if node in self.inside or any(value in after for value in self.reads[node]):
                 after.update(node.outputs)
-        own = {value for node in self.selection.nodes for value in node.outputs}
-        return not any(value in after and value not in own for value in external)
+        produced = {value for node in self.selection.nodes for value in node.outputs}
+        return not any(value in after and value not in produced for value in external)
 
 
 def find_parts(selection: Selection) -> SubModelParts:
@@ -121,9 +121,9 @@ def inner(node: ir.Node) -> Iterator[ir.Node | ir.Graph]:
     while pending:
         graph = pending.pop()
         yield graph
-        for one in graph:
-            yield one
-            pending.extend(bodies(one))
+        for inner_node in graph:
+            yield inner_node
+            pending.extend(bodies(inner_node))
 
 
 def deep(node: ir.Node) -> Iterator[ir.Node]:
@@ -131,30 +131,30 @@ def deep(node: ir.Node) -> Iterator[ir.Node]:
     yield node
     pending = [iter(graph) for graph in reversed(bodies(node))]
     while pending:
-        one = next(pending[-1], None)
-        if one is None:
+        current = next(pending[-1], None)
+        if current is None:
             pending.pop()
             continue
-        yield one
-        pending.extend(iter(graph) for graph in reversed(bodies(one)))
+        yield current
+        pending.extend(iter(graph) for graph in reversed(bodies(current)))
 
 
 def _reads(node: ir.Node, graph: ir.Graph) -> Iterator[ir.Value]:
     """Yield the values of ``graph`` or enclosing graphs that a node reads, subgraph captures included."""
     yield from (value for value in node.inputs if value is not None)
-    parts = list(inner(node))
-    own = {part for part in parts if isinstance(part, ir.Graph)}
-    for part in parts:
-        values = part.outputs if isinstance(part, ir.Graph) else part.inputs
+    items = list(inner(node))
+    own_graphs = {item for item in items if isinstance(item, ir.Graph)}
+    for item in items:
+        values = item.outputs if isinstance(item, ir.Graph) else item.inputs
         for value in values:
-            if value is not None and _home(value) not in own:
+            if value is not None and _defining_graph(value) not in own_graphs:
                 yield value
 
 
-def _home(value: ir.Value) -> object:
-    maker = value.producer()
-    return value.graph if maker is None else maker.graph
+def _defining_graph(value: ir.Value) -> object:
+    producer = value.producer()
+    return value.graph if producer is None else producer.graph
 
 
-def _random(node: ir.Node) -> bool:
-    return any(one.op_type in RANDOM for one in deep(node))
+def _is_random(node: ir.Node) -> bool:
+    return any(inner_node.op_type in RANDOM for inner_node in deep(node))

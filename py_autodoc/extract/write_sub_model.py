@@ -160,8 +160,8 @@ def extract(
     """
     targets(out, inputs=[path], force=force)
     opened = _open(path, limits)
-    proto, found = _cut_out(path, opened, opened.selection(target, call, outputs, nodes), limits)
-    return _write(path, out, proto, found, base_name(path), force)
+    proto, parts = _cut_out(path, opened, opened.selection(target, call, outputs, nodes), limits)
+    return _write(path, out, proto, parts, base_name(path), force)
 
 
 def extract_bytes(
@@ -178,7 +178,7 @@ def extract_bytes(
     aborts the extraction. Raises: as ``extract``, and LimitError.
     """
     opened = _open(path, limits)
-    proto, found = _cut_out(path, opened, opened.selection(nodes=nodes), limits)
+    proto, parts = _cut_out(path, opened, opened.selection(nodes=nodes), limits)
     name = base_name(path)
     with TensorFiles(os.fspath(path), os.stat(path).st_size) as files:
         tensors = build.external_tensors(proto.graph, files, name)
@@ -193,16 +193,16 @@ def extract_bytes(
                 "Use `onnx-autodoc extract` or py_autodoc.extract_submodel.",
             )
         build.inline(tensors, name, check)
-    return Extraction((), _to_subgraph(found), len(found.initializers), size), proto.SerializeToString()
+    return Extraction((), _to_subgraph(parts), len(parts.initializers), size), proto.SerializeToString()
 
 
 def _cut_out(
     path: PathLike, opened: _ExpandedModel, selection: Selection, limits: Limits
 ) -> tuple[onnx.ModelProto, SubModelParts]:
     """Return the sub-model, with weights still external, and its parts."""
-    found = find_parts(selection)
+    parts = find_parts(selection)
     name = base_name(path)
-    if not found.outputs:
+    if not parts.outputs:
         raise OptionError(
             "no-outputs", f"{name}: the selected nodes produce no tensors.", "Select other nodes."
         )
@@ -214,10 +214,10 @@ def _cut_out(
             "Run `analyze` for details.",
         )
     protos = dict(zip(nodes, stored, strict=True))
-    proto = build.sub_model(opened.proto, found, protos, _types(path, found, limits), name)
+    proto = build.sub_model(opened.proto, parts, protos, _types(path, parts, limits), name)
     if opened.tags.source != "none":
-        write_tags(proto, _kept(opened.tags, found))
-    return proto, found
+        write_tags(proto, _tags_of_parts(opened.tags, parts))
+    return proto, parts
 
 
 def _open(path: PathLike, limits: Limits) -> _ExpandedModel:
@@ -227,16 +227,16 @@ def _open(path: PathLike, limits: Limits) -> _ExpandedModel:
     return _ExpandedModel(proto, name, limits)
 
 
-def _kept(tags: Tags, found: SubModelParts) -> Tags:
+def _tags_of_parts(tags: Tags, parts: SubModelParts) -> Tags:
     """Return the tags of the included nodes, in the order of the sub-model."""
-    records = {one: tags.records[one] for node in found.nodes for one in deep(node)}
+    records = {inner: tags.records[inner] for node in parts.nodes for inner in deep(node)}
     return Tags(records, tags.namer, tags.exporter, tags.source, tags.called)
 
 
-def _types(path: PathLike, found: SubModelParts, limits: Limits) -> dict[str, onnx.TypeProto]:
+def _types(path: PathLike, parts: SubModelParts, limits: Limits) -> dict[str, onnx.TypeProto]:
     """Infer the types of inputs and outputs for which the file declares no type or rank."""
-    ends = (*found.external_inputs, *found.outputs)
-    missing = {v.name for v in ends if v.type is None or (build.plain(v) and v.shape is None)}
+    values = (*parts.external_inputs, *parts.outputs)
+    missing = {v.name for v in values if v.type is None or (build.is_tensor(v) and v.shape is None)}
     if not missing:
         return {}
     loaded = load(path, limits)
@@ -253,7 +253,7 @@ def _types(path: PathLike, found: SubModelParts, limits: Limits) -> dict[str, on
 
 
 def _write(
-    path: PathLike, out: PathLike, proto: onnx.ModelProto, found: SubModelParts, name: str, force: bool
+    path: PathLike, out: PathLike, proto: onnx.ModelProto, parts: SubModelParts, name: str, force: bool
 ) -> Extraction:
     """Write the sub-model atomically, with large weights piece by piece."""
     with TensorFiles(os.fspath(path), os.stat(path).st_size) as files:
@@ -271,22 +271,22 @@ def _write(
                 build.inline(tensors, name)
             (folder / target.name).write_bytes(proto.SerializeToString())
             paths = tuple(finish(folder, checked))
-    return Extraction(paths, _to_subgraph(found), len(found.initializers), size)
+    return Extraction(paths, _to_subgraph(parts), len(parts.initializers), size)
 
 
-def _to_subgraph(found: SubModelParts) -> Subgraph:
-    selection = found.selection
+def _to_subgraph(parts: SubModelParts) -> Subgraph:
+    selection = parts.selection
     return Subgraph(
         target=selection.target,
         call=selection.call,
         operations=tuple(map(_label, selection.nodes)),
-        external_inputs=tuple(str(value.name) for value in found.external_inputs),
-        internal_tensors=tuple(str(value.name) for value in found.internal),
-        outputs=tuple(str(value.name) for value in found.outputs),
-        boundary_operations=tuple(map(_label, found.boundary)),
-        constants=tuple(map(_label, found.constants)),
+        external_inputs=tuple(str(value.name) for value in parts.external_inputs),
+        internal_tensors=tuple(str(value.name) for value in parts.internal),
+        outputs=tuple(str(value.name) for value in parts.outputs),
+        boundary_operations=tuple(map(_label, parts.boundary)),
+        constants=tuple(map(_label, parts.constants)),
         widened=tuple(map(_label, selection.widened)),
-        convex=found.convex,
+        convex=parts.convex,
     )
 
 

@@ -15,7 +15,7 @@ from py_autodoc.report.builders.hardware_section import batch_of
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.report.pipeline.device_analysis import estimate_inputs, kernels_in
 from py_autodoc.report.pipeline.dim_bindings import batch_names
-from py_autodoc.sweep.costs import Costs, SweepSizes, same_work, time_of
+from py_autodoc.sweep.costs import Costs, SweepSizes, estimate_time, same_work
 from py_autodoc.sweep.evaluate import Evaluator, SweepNumbers
 
 MAX_KEPT = 64
@@ -83,22 +83,23 @@ class SizedModel:
         numbers = self._prompts[batch, prompt]
         if isinstance(numbers, str):
             return None, None, numbers
-        estimate, _, why = time_of(self.base, numbers, device, precision, self._runtime)
+        estimate, _, why = estimate_time(self.base, numbers, device, precision, self._runtime)
         if estimate is not None and estimate.unknown:
             return None, numbers, why or f"{estimate.unknown:,} kernels have no time"
         return estimate, numbers, why
 
     def _prompt(self, sizes: SweepSizes) -> SweepNumbers | str:
-        numbers = None if self._prompted is None else self._prompted.at(self._costs.whole(sizes))
-        return self._costs.at(sizes)[0] if numbers is None else numbers
+        numbers = None if self._prompted is None else self._prompted.evaluate(self._costs.all_bindings(sizes))
+        return self._costs.evaluate(sizes)[0] if numbers is None else numbers
 
     def _evaluator(self) -> Evaluator | None:
         """Return the evaluator for prompts with an empty cache, if it matches an analysis."""
-        evaluator = Evaluator.of(self.base, self.base.symbolic, whole=False) if self._tokens else None
+        evaluator = Evaluator.of(self.base, self.base.symbolic, with_memory=False) if self._tokens else None
         if evaluator is None:
             return None
         sizes = self._sizes(2, 3, 0)
-        computed, checked = evaluator.at(self._costs.whole(sizes)), self._costs.fresh(sizes)
+        computed = evaluator.evaluate(self._costs.all_bindings(sizes))
+        checked = self._costs.from_analysis(sizes)
         same = computed is not None and isinstance(checked, SweepNumbers) and same_work(computed, checked)
         return evaluator if same else None
 
@@ -139,7 +140,7 @@ class SizedModel:
         return shapes if computed is not None and computed == self._analysed_alive(proof, 2) else None
 
     def _analysed_alive(self, sizes: SweepSizes, width: int) -> int | None:
-        numbers, _ = self._costs.at(sizes)
+        numbers, _ = self._costs.evaluate(sizes)
         if isinstance(numbers, str) or numbers.kernels is None:
             return None
         return live_bytes(numbers.kernels, numbers.model, width, self._caches)

@@ -25,14 +25,14 @@ def best(
 
     Ties go to the lower latency. Points that do not fit their device are excluded.
     """
-    timed = [at for at, point in enumerate(points) if point.throughput is not None]
+    timed = [index for index, point in enumerate(points) if point.throughput is not None]
     if not timed:
         return PointChoice(None, "no point has a throughput")
-    within = [at for at in timed if _within(points[at], max_memory, max_latency)]
+    within = [index for index in timed if _within(points[index], max_memory, max_latency)]
     if not within:
         return PointChoice(None, _nearest(points, timed, max_memory, max_latency))
     return PointChoice(
-        max(within, key=lambda at: (points[at].throughput or 0, -(points[at].latency_ms or 0))), ""
+        max(within, key=lambda index: (points[index].throughput or 0, -(points[index].latency_ms or 0))), ""
     )
 
 
@@ -45,11 +45,13 @@ def knee(
         return PointChoice(None, reason)
     most = points[top].throughput or 0
     enough = [
-        at
-        for at, point in enumerate(points)
+        index
+        for index, point in enumerate(points)
         if (point.throughput or 0) >= KNEE * most and _within(point, max_memory, max_latency)
     ]
-    return PointChoice(min(enough, key=lambda at: (points[at].batch or 0, points[at].latency_ms or 0)), "")
+    return PointChoice(
+        min(enough, key=lambda index: (points[index].batch or 0, points[index].latency_ms or 0)), ""
+    )
 
 
 def choices(
@@ -57,15 +59,15 @@ def choices(
 ) -> list[SweepChoice]:
     """Return the choices per device and precision, comparing batches with otherwise equal dimensions."""
     groups: dict[tuple[str, str], list[int]] = {}
-    for at, point in enumerate(points):
+    for index, point in enumerate(points):
         if point.hardware is not None:
-            groups.setdefault((point.hardware, point.precision or ""), []).append(at)
-    found = []
+            groups.setdefault((point.hardware, point.precision or ""), []).append(index)
+    sweep_choices = []
     for (hardware, precision), members in groups.items():
-        inside = [points[at] for at in members]
+        inside = [points[index] for index in members]
         for question, rule in (("throughput", best), ("knee", knee)):
             choice = rule(inside, max_memory, max_latency)
-            found.append(
+            sweep_choices.append(
                 SweepChoice(
                     question=question,
                     hardware=hardware,
@@ -74,7 +76,7 @@ def choices(
                     reason=choice.reason,
                 )
             )
-    return found
+    return sweep_choices
 
 
 def _within(point: SweepPoint, max_memory: int | None, max_latency: float | None) -> bool:
@@ -89,9 +91,9 @@ def _nearest(
     points: Sequence[SweepPoint], timed: Sequence[int], max_memory: int | None, max_latency: float | None
 ) -> str:
     """Return what the point closest to the limits needs."""
-    fitting = [at for at in timed if _within(points[at], max_memory, None)]
+    fitting = [index for index in timed if _within(points[index], max_memory, None)]
     if fitting and max_latency is not None:
-        least = min(points[at].latency_ms or 0 for at in fitting)
+        least = min(points[index].latency_ms or 0 for index in fitting)
         return f"the lowest latency is {least:.3g} ms"
-    sizes = [size for at in timed if (size := points[at].memory_bytes) is not None]
+    sizes = [size for index in timed if (size := points[index].memory_bytes) is not None]
     return f"the least memory needed is {min(sizes):,} bytes" if sizes else "the required memory is unknown"

@@ -13,7 +13,7 @@ from py_autodoc.report.builders.hardware_section import batch_of
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.pipeline.device_choice import precision_in, stored_precisions
 from py_autodoc.report.pipeline.dim_bindings import batch_names
-from py_autodoc.sweep.evaluate import Evaluator, SweepNumbers, of_analysis
+from py_autodoc.sweep.evaluate import Evaluator, SweepNumbers, numbers_of_analysis
 
 _TOTALS = ("macs", "flops", "read_bytes", "write_bytes", "peak")
 
@@ -28,20 +28,20 @@ class SweepSizes:
 
 
 class Costs:
-    """The numbers at each of ``points``; ``base`` is the analysis at point ``at``."""
+    """The numbers at each of ``points``; ``base`` is the analysis at ``base_sizes``."""
 
     def __init__(
         self,
         analyse: Callable[[SweepSizes], Analysis],
         points: Sequence[SweepSizes],
-        at: SweepSizes,
+        base_sizes: SweepSizes,
         base: Analysis,
     ) -> None:
         self._analyse = analyse
         self._points = points
-        self._at = at
+        self._base_sizes = base_sizes
         self._base = base
-        self._free = {one.name: one.value for one in base.dims.symbols if one.value is not None}
+        self._free = {symbol.name: symbol.value for symbol in base.dims.symbols if symbol.value is not None}
         self._batches = batch_names(base.model)
         self._evaluator: Evaluator | None = None
         self._name = ""
@@ -55,99 +55,103 @@ class Costs:
         """
         base, name = self._base, ""
         if base.dims.symbols:
-            found = Evaluator.of(base, base.symbolic)
+            evaluator = Evaluator.of(base, base.symbolic)
         elif base.rebatch is not None:
             from py_autodoc.report.builders.batch_offer import NAME, batch_costs
 
-            found, name = Evaluator.of(base, batch_costs(base)), NAME
+            evaluator, name = Evaluator.of(base, batch_costs(base)), NAME
         else:
             return None, ""
         last = self._points[-1]
-        if found is None or last is self._at:
-            return found, name
-        mine = found.at(self._bound(last, name))
-        checked = self.fresh(last)
-        same = mine is not None and isinstance(checked, SweepNumbers) and _equal(mine, checked)
-        return (found, name) if same else (None, "")
+        if evaluator is None or last is self._base_sizes:
+            return evaluator, name
+        evaluated = evaluator.evaluate(self._bound(last, name))
+        analysed = self.from_analysis(last)
+        same = (
+            evaluated is not None
+            and isinstance(analysed, SweepNumbers)
+            and _same_numbers(evaluated, analysed)
+        )
+        return (evaluator, name) if same else (None, "")
 
     @property
     def closed(self) -> bool:
         """True if one analysis covers all points."""
         return self._evaluator is not None
 
-    def at(self, sizes: SweepSizes) -> tuple[SweepNumbers | str, SweepSizes]:
+    def evaluate(self, sizes: SweepSizes) -> tuple[SweepNumbers | str, SweepSizes]:
         """Return the numbers or why there are none, and the dimensions including assumed ones."""
-        whole = replace(sizes, bindings=self.whole(sizes), batch=self._batch(sizes))
+        complete = replace(sizes, bindings=self.all_bindings(sizes), batch=self._batch(sizes))
         if self._evaluator is not None:
-            found = self._evaluator.at(self._bound(sizes, self._name))
-            if found is not None:
-                return found, whole
-        return self.fresh(sizes), whole
+            numbers = self._evaluator.evaluate(self._bound(sizes, self._name))
+            if numbers is not None:
+                return numbers, complete
+        return self.from_analysis(sizes), complete
 
-    def fresh(self, sizes: SweepSizes) -> SweepNumbers | str:
+    def from_analysis(self, sizes: SweepSizes) -> SweepNumbers | str:
         """Return the numbers of an analysis at these dimensions, or why there are none."""
-        if sizes is self._at:
-            return of_analysis(self._base)
+        if sizes is self._base_sizes:
+            return numbers_of_analysis(self._base)
         try:
-            return of_analysis(self._analyse(replace(sizes, bindings=self.whole(sizes))))
+            return numbers_of_analysis(self._analyse(replace(sizes, bindings=self.all_bindings(sizes))))
         except AutodocError as error:
             return error.message  # these dimensions do not fit the model; others may
 
-    def whole(self, sizes: SweepSizes) -> dict[str, int]:
+    def all_bindings(self, sizes: SweepSizes) -> dict[str, int]:
         """Return all symbolic dimensions."""
-        found = {**self._free, **sizes.bindings}
+        bindings = {**self._free, **sizes.bindings}
         if sizes.batch is not None:
-            found.update(dict.fromkeys(self._batches, sizes.batch))
+            bindings.update(dict.fromkeys(self._batches, sizes.batch))
         for symbol in self._base.dims.symbols:
-            given = symbol.name in sizes.bindings or (
+            is_set = symbol.name in sizes.bindings or (
                 sizes.batch is not None and symbol.name in self._batches
             )
-            if symbol.follows is not None and not given and symbol.follows.factors.keys() <= found.keys():
-                found[symbol.name] = symbol.follows.size(found)
-        return found
+            if symbol.follows is not None and not is_set and symbol.follows.factors.keys() <= bindings.keys():
+                bindings[symbol.name] = symbol.follows.size(bindings)
+        return bindings
 
     def _bound(self, sizes: SweepSizes, name: str) -> dict[str, int]:
-        whole = self.whole(sizes)
-        return {**whole, name: sizes.batch} if name and sizes.batch is not None else whole
+        bindings = self.all_bindings(sizes)
+        return {**bindings, name: sizes.batch} if name and sizes.batch is not None else bindings
 
     def _batch(self, sizes: SweepSizes) -> int | None:
         """Return the items per inference: the requested batch, else that of the model."""
         if sizes.batch is not None:
             return sizes.batch
-        whole = self.whole(sizes)
+        bindings = self.all_bindings(sizes)
         if self._batches:
-            return next((whole[name] for name in self._batches if name in whole), None)
+            return next((bindings[name] for name in self._batches if name in bindings), None)
         return batch_of(self._base)
 
 
-def _equal(one: SweepNumbers, other: SweepNumbers) -> bool:
+def _same_numbers(a: SweepNumbers, b: SweepNumbers) -> bool:
     """Return whether totals and inputs of an estimate are equal."""
-    return all(getattr(one, name) == getattr(other, name) for name in _TOTALS) and same_work(one, other)
+    return all(getattr(a, name) == getattr(b, name) for name in _TOTALS) and same_work(a, b)
 
 
-def same_work(one: SweepNumbers, other: SweepNumbers) -> bool:
+def same_work(a: SweepNumbers, b: SweepNumbers) -> bool:
     """Return whether the inputs of an estimate and the FLOPs are equal."""
     return (
-        one.flops == other.flops
-        and list(one.model.shapes) == list(other.model.shapes)
-        and list(one.model.macs) == list(other.model.macs)
-        and list(one.stored) == list(other.stored)
-        and dict(one.model.repeat) == dict(other.model.repeat)
-        and one.kernels == other.kernels
+        a.flops == b.flops
+        and list(a.model.shapes) == list(b.model.shapes)
+        and list(a.model.macs) == list(b.model.macs)
+        and list(a.stored) == list(b.stored)
+        and dict(a.model.repeat) == dict(b.model.repeat)
+        and a.kernels == b.kernels
     )
 
 
-def time_of(
-    base: Analysis, numbers: SweepNumbers, device: Device, wish: str, runtime: Runtime = TENSORRT
+def estimate_time(
+    base: Analysis, numbers: SweepNumbers, device: Device, requested: str, runtime: Runtime = TENSORRT
 ) -> tuple[Estimate | None, str, str]:
     """Return the estimate, its precision, and why there is none."""
     stored = stored_precisions(base.model, base.types, base.sizes, base.costs)
-    precision = precision_in(device, wish, stored)
+    precision = precision_in(device, requested, stored)
     if not precision:
-        return None, "", f"{device.name} has no published {wish or stored[0]} rate"
+        return None, "", f"{device.name} has no published {requested or stored[0]} rate"
     if numbers.kernels is None:
         return None, precision, "the kernels of the model could not be determined"
-    found = estimate(numbers.kernels, numbers.model, device, precision, runtime.model)
-    if found.unknown and not numbers.reason:
-        return found, precision, f"{found.unknown:,} kernels have no time"
-    return found, precision, ""
+    time = estimate(numbers.kernels, numbers.model, device, precision, runtime.model)
+    if time.unknown and not numbers.reason:
+        return time, precision, f"{time.unknown:,} kernels have no time"
+    return time, precision, ""

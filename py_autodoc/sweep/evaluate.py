@@ -38,7 +38,7 @@ class SweepNumbers:
     reason: str = ""
 
 
-def of_analysis(analysis: Analysis) -> SweepNumbers:
+def numbers_of_analysis(analysis: Analysis) -> SweepNumbers:
     """Return the numbers of an analysis, as in its report."""
     sums, peak = analysis.totals, analysis.peak
     broken = analysis.contradiction is not None
@@ -51,15 +51,15 @@ def of_analysis(analysis: Analysis) -> SweepNumbers:
         model=estimate_inputs(analysis),
         stored=analysis.sizes.bytes,
         kernels=analysis.kernels,
-        reason=lacking(analysis),
+        reason=missing_reason(analysis),
     )
 
 
-def lacking(analysis: Analysis) -> str:
+def missing_reason(analysis: Analysis) -> str:
     """Return why numbers are missing or only lower bounds; empty if none are."""
-    found = runnable(analysis)
-    if found.verdict != "yes":
-        return found.reason
+    verdict = runnable(analysis)
+    if verdict.verdict != "yes":
+        return verdict.reason
     sums = analysis.totals
     if sums.nodes_known == sums.nodes_total:
         return ""
@@ -69,59 +69,59 @@ def lacking(analysis: Analysis) -> str:
 class Evaluator:
     """Evaluates one analysed model at many dimensions."""
 
-    def __init__(self, analysis: Analysis, costs: Expressions, whole: bool) -> None:
+    def __init__(self, analysis: Analysis, costs: Expressions, with_memory: bool) -> None:
         self._base = estimate_inputs(analysis)
         self._stored = analysis.sizes.bytes
         self._storage = [tensor.storage is not None for tensor in analysis.model.tensors]
         self._dense = [tensor.container == "tensor" for tensor in analysis.model.tensors]
-        self._costs, self._whole = costs, whole
+        self._costs, self._with_memory = costs, with_memory
         self._polys: list[Poly] = []
-        self._places: dict[object, int] = {}
+        self._slots: dict[object, int] = {}
         self._totals = {name: self._number(costs.totals.get(f"total_{name}")) for name in TOTALS}
-        self._peak = self._number(costs.peak.get("inplace")) if whole else None
+        self._peak = self._number(costs.peak.get("inplace")) if with_memory else None
         self._macs = [self._number(node.macs) for node in costs.nodes]
         self._shapes = [None if shape is None else tuple(map(self._dim, shape)) for shape in costs.shapes]
         self._names = costs.original
         self._kernels = analysis.kernels
-        self._reason = lacking(analysis)
+        self._reason = missing_reason(analysis)
 
     @classmethod
-    def of(cls, analysis: Analysis, costs: Expressions | None, whole: bool = True) -> Evaluator | None:
+    def of(cls, analysis: Analysis, costs: Expressions | None, with_memory: bool = True) -> Evaluator | None:
         """Return an evaluator; None if a number of the model has no expression.
 
-        Without ``whole``, only what latency needs: shapes, MACs and FLOPs; dimensions may then be 0.
+        Without ``with_memory``, only what latency needs: shapes, MACs and FLOPs; dimensions may then be 0.
         """
         if costs is None or len(analysis.model.graphs) > 1:
             return None  # the number of loop iterations also depends on the dimensions
         if len(costs.shapes) != len(analysis.model.tensors):
             return None  # rewritten for this batch in a way that does not apply to others
-        if any(costs.totals.get(f"total_{name}") is None for name in (TOTALS if whole else ("flops",))):
+        if any(costs.totals.get(f"total_{name}") is None for name in (TOTALS if with_memory else ("flops",))):
             return None
-        if (whole and costs.peak.get("inplace") is None) or len(costs.nodes) != len(analysis.costs):
+        if (with_memory and costs.peak.get("inplace") is None) or len(costs.nodes) != len(analysis.costs):
             return None
-        lost = (
+        missing = (
             node.macs is None and entry.cost is not None and entry.cost.macs is not None
             for node, entry in zip(costs.nodes, analysis.costs, strict=True)
         )
-        return None if any(lost) else cls(analysis, costs, whole)
+        return None if any(missing) else cls(analysis, costs, with_memory)
 
-    def at(self, sizes: Mapping[str, int]) -> SweepNumbers | None:
+    def evaluate(self, sizes: Mapping[str, int]) -> SweepNumbers | None:
         """Return the numbers for dimensions named as in the file; None if the expressions do not hold."""
-        bindings = {name: sizes[own] for name, own in self._names.items() if own in sizes}
-        least = int(self._whole)
+        bindings = {name: sizes[own_name] for name, own_name in self._names.items() if own_name in sizes}
+        least = int(self._with_memory)
         values = PolyValues(bindings, least)
         try:
-            self._costs.check(bindings, in_place=self._whole, least=least)
-            known = [values.of(poly) for poly in self._polys]
+            self._costs.check(bindings, in_place=self._with_memory, least=least)
+            slot_values = [values.of(poly) for poly in self._polys]
         except EvaluationError:
             return None
-        value = _PointReader(known)
-        shapes = [None if s is None else tuple(map(value.dim, s)) for s in self._shapes]
-        model = replace(self._base, shapes=shapes, macs=[value.number(place) for place in self._macs])
-        totals = {name: value.number(place) for name, place in self._totals.items()}
+        reader = _PointReader(slot_values)
+        shapes = [None if s is None else tuple(map(reader.dim, s)) for s in self._shapes]
+        model = replace(self._base, shapes=shapes, macs=[reader.number(slot) for slot in self._macs])
+        totals = {name: reader.number(slot) for name, slot in self._totals.items()}
         return SweepNumbers(
             **totals,
-            peak=value.number(self._peak),
+            peak=reader.number(self._peak),
             model=model,
             stored=self._bytes(shapes),
             kernels=self._kernels,
@@ -130,46 +130,46 @@ class Evaluator:
 
     def _bytes(self, shapes: Sequence[Shape | None]) -> list[int | None]:
         """Return the bytes by tensor: stored size of constants, computed size of the others."""
-        found: list[int | None] = []
+        sizes: list[int | None] = []
         for number, shape in enumerate(shapes):
             if self._storage[number] or not self._dense[number]:
-                found.append(self._stored[number])
+                sizes.append(self._stored[number])
                 continue
             bits = BITS.get(self._base.dtypes[number])
             count: int | None = 1
             for size in shape if shape is not None else (None,):
                 count = count * size if count is not None and isinstance(size, int) else None
-            found.append(None if bits is None or count is None else (count * bits + 7) // 8)
-        return found
+            sizes.append(None if bits is None or count is None else (count * bits + 7) // 8)
+        return sizes
 
     def _number(self, value: Number | None) -> int | _PointSizes | None:
-        return self._place(value.poly) if isinstance(value, Symbolic) else value
+        return self._slot(value.poly) if isinstance(value, Symbolic) else value
 
     def _dim(self, dim: Dim) -> int | _PointSizes | None:
-        return self._place(dim_arithmetic.parse(dim)) if isinstance(dim, str) else dim
+        return self._slot(dim_arithmetic.parse(dim)) if isinstance(dim, str) else dim
 
-    def _place(self, poly: Poly) -> _PointSizes:
+    def _slot(self, poly: Poly) -> _PointSizes:
         """Return the slot for the value of a polynomial; equal ones share a slot."""
         key = tuple(poly.terms.items())
-        place = self._places.get(key)
-        if place is None:
-            place = self._places[key] = len(self._polys)
+        slot = self._slots.get(key)
+        if slot is None:
+            slot = self._slots[key] = len(self._polys)
             self._polys.append(poly)
-        return _PointSizes(place)
+        return _PointSizes(slot)
 
 
 @dataclass(frozen=True, slots=True)
 class _PointSizes:
     """Slot of a value that depends on the dimensions."""
 
-    at: int
+    index: int
 
 
 class _PointReader:
-    def __init__(self, known: Sequence[int]) -> None:
-        self._known = known
+    def __init__(self, values: Sequence[int]) -> None:
+        self._values = values
 
     def number(self, value: int | _PointSizes | None) -> int | None:
-        return self._known[value.at] if isinstance(value, _PointSizes) else value
+        return self._values[value.index] if isinstance(value, _PointSizes) else value
 
     dim = number

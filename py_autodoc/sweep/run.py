@@ -18,7 +18,7 @@ from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.report.pipeline.device_choice import checked_precision, choose_device, usual_runtime
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep.choose import choices
-from py_autodoc.sweep.costs import Costs, SweepSizes, time_of
+from py_autodoc.sweep.costs import Costs, SweepSizes, estimate_time
 from py_autodoc.sweep.evaluate import SweepNumbers
 from py_autodoc.sweep.schema import SCHEMA, Sweep, SweepPoint, SweepPrice
 from py_autodoc.version import NAME, version
@@ -76,7 +76,7 @@ def sweep(
     Raises:
         InputError: the model cannot be read, an option does not fit it, or there are too many points.
     """
-    return _SweepRun(model, axes, options or SweepOptions(), progress or _silent).go()
+    return _SweepRun(model, axes, options or SweepOptions(), progress or _silent).run()
 
 
 def _silent(done: int, total: int) -> None:
@@ -86,17 +86,17 @@ def _silent(done: int, total: int) -> None:
 class _SweepRun:
     def __init__(self, source: Any, axes: Axes, options: SweepOptions, progress: Progress) -> None:
         self.source, self.axes, self.options, self.progress = source, axes, options, progress
-        both = axes.bindings.keys() & options.bindings.keys()
-        if both:
+        fixed_and_varied = axes.bindings.keys() & options.bindings.keys()
+        if fixed_and_varied:
             raise OptionError(
-                "swept-and-fixed", f"{min(both)} is both varied and fixed.", "Pass it only once."
+                "swept-and-fixed", f"{min(fixed_and_varied)} is both varied and fixed.", "Pass it only once."
             )
-        self.precisions = [checked_precision(one) for one in axes.precision]
+        self.precisions = [checked_precision(name) for name in axes.precision]
         if axes.runtime and not axes.hardware:
             raise OptionError("hardware-missing", "A runtime needs a device.", "Add --hardware ID.")
-        self.devices: list[Device | None] = [self._device(one) for one in axes.hardware]
-        known = [one for one in self.devices if one is not None]
-        self.runtime = runtime_of(axes.runtime) if axes.runtime else usual_runtime(known)
+        self.devices: list[Device | None] = [self._device(name) for name in axes.hardware]
+        devices = [device for device in self.devices if device is not None]
+        self.runtime = runtime_of(axes.runtime) if axes.runtime else usual_runtime(devices)
         if axes.precision and not self.devices:
             raise OptionError("hardware-missing", "A precision needs a device.", "Add --hardware ID.")
         self.rented = self._prices()
@@ -116,20 +116,20 @@ class _SweepRun:
         return chosen.device
 
     def _prices(self) -> dict[str, SweepPrice]:
-        wish = self.options.provider
-        if not wish:
+        provider_option = self.options.provider
+        if not provider_option:
             return {}
-        provider = "" if wish == "all" else checked_provider(wish)
-        found = {}
-        for one in self.devices:
-            rented = None if one is None else of_device(one.id, provider)
+        provider = "" if provider_option == "all" else checked_provider(provider_option)
+        prices = {}
+        for device in self.devices:
+            rented = None if device is None else of_device(device.id, provider)
             price = None if rented is None else rented.approx_on_demand_usd_per_hour
-            if one is not None and rented is not None and price is not None:
-                found[one.id] = SweepPrice(
-                    hardware=one.id, instance=rented.id, usd_per_hour=price, price_date=rented.price_date,
+            if device is not None and rented is not None and price is not None:
+                prices[device.id] = SweepPrice(
+                    hardware=device.id, instance=rented.id, usd_per_hour=price, price_date=rented.price_date,
                     region=rented.region,
                 )  # fmt: skip
-        return found
+        return prices
 
     def _points(self) -> Iterator[SweepSizes]:
         axes = self.axes
@@ -140,19 +140,19 @@ class _SweepRun:
             product(*(axes.bindings[name] for name in names)),
             product(*(axes.shapes[name] for name in inputs)),
         )
-        for batch, bound, given in rows:
-            bindings = {**self.options.bindings, **dict(zip(names, bound, strict=True))}
-            yield SweepSizes(batch, bindings, dict(zip(inputs, given, strict=True)))
+        for batch, values, input_shapes in rows:
+            bindings = {**self.options.bindings, **dict(zip(names, values, strict=True))}
+            yield SweepSizes(batch, bindings, dict(zip(inputs, input_shapes, strict=True)))
 
-    def go(self) -> Sweep:
-        at, base = self._base()
-        found = Costs(self._analysis, self.sizes, at, base)
+    def run(self) -> Sweep:
+        base_sizes, base = self._base()
+        costs = Costs(self._analysis, self.sizes, base_sizes, base)
         points: list[SweepPoint] = []
         for sizes in self.sizes:
-            numbers, whole = found.at(sizes)
+            numbers, complete = costs.evaluate(sizes)
             for device in self.devices or [None]:
                 for precision in self.precisions or [""]:
-                    points.append(self._point(base, whole, numbers, device, precision))
+                    points.append(self._point(base, complete, numbers, device, precision))
             self.progress(len(points), self.total)
         return Sweep(
             schema=SCHEMA,
@@ -175,11 +175,11 @@ class _SweepRun:
             return self.sizes[0], first
         for sizes in self.sizes[1:MAX_TRIES]:
             try:
-                found = self._analysis(sizes, assume=True)
+                analysis = self._analysis(sizes, assume=True)
             except AutodocError:
                 continue
-            if found.contradiction is None:
-                return sizes, found
+            if analysis.contradiction is None:
+                return sizes, analysis
         return self.sizes[0], first
 
     def _analysis(self, sizes: SweepSizes, assume: bool = False) -> Analysis:
@@ -198,30 +198,39 @@ class _SweepRun:
 
     def _named_axes(self) -> dict[str, list[int | str]]:
         axes = self.axes
-        found: dict[str, list[int | str]] = {}
+        named: dict[str, list[int | str]] = {}
         if axes.batch:
-            found["batch"] = list(axes.batch)
-        found.update((name, list(values)) for name, values in axes.bindings.items())
+            named["batch"] = list(axes.batch)
+        named.update((name, list(values)) for name, values in axes.bindings.items())
         for name, shapes in axes.shapes.items():
-            found[name] = ["×".join(map(str, shape)) for shape in shapes]
+            named[name] = ["×".join(map(str, shape)) for shape in shapes]
         if axes.hardware:
-            found["hardware"] = [device.id for device in self.devices if device]
+            named["hardware"] = [device.id for device in self.devices if device]
         if axes.precision:
-            found["precision"] = list(self.precisions)
-        return found
+            named["precision"] = list(self.precisions)
+        return named
 
     def _point(
-        self, base: Analysis, sizes: SweepSizes, numbers: SweepNumbers | str, device: Device | None, wish: str
+        self,
+        base: Analysis,
+        sizes: SweepSizes,
+        numbers: SweepNumbers | str,
+        device: Device | None,
+        requested: str,
     ) -> SweepPoint:
-        fresh = isinstance(numbers, str)
+        failed = isinstance(numbers, str)
         reason = numbers if isinstance(numbers, str) else numbers.reason
-        held = None if isinstance(numbers, str) else numbers
-        time, precision, why = (
+        known_numbers = None if isinstance(numbers, str) else numbers
+        time, precision, no_time_reason = (
             (None, "", "")
-            if device is None or held is None
-            else time_of(base, held, device, wish, self.runtime)
+            if device is None or known_numbers is None
+            else estimate_time(base, known_numbers, device, requested, self.runtime)
         )
-        memory = None if held is None else required(held.peak, held.stored, held.model, precision)
+        memory = (
+            None
+            if known_numbers is None
+            else required(known_numbers.peak, known_numbers.stored, known_numbers.model, precision)
+        )
         available = None if device is None else available_bytes(device)
         seconds = None if time is None else time.seconds
         rate = sizes.batch / seconds if sizes.batch and seconds else None
@@ -231,12 +240,12 @@ class _SweepRun:
             input_shapes={name: list(shape) for name, shape in sizes.shapes.items()},
             batch=sizes.batch,
             hardware=None if device is None else device.id,
-            precision=(precision or wish or None) if device is not None else None,
-            macs=None if held is None else held.macs,
-            flops=None if held is None else held.flops,
-            read_bytes=None if held is None else held.read_bytes,
-            write_bytes=None if held is None else held.write_bytes,
-            peak_activation_bytes=None if held is None else held.peak,
+            precision=(precision or requested or None) if device is not None else None,
+            macs=None if known_numbers is None else known_numbers.macs,
+            flops=None if known_numbers is None else known_numbers.flops,
+            read_bytes=None if known_numbers is None else known_numbers.read_bytes,
+            write_bytes=None if known_numbers is None else known_numbers.write_bytes,
+            peak_activation_bytes=None if known_numbers is None else known_numbers.peak,
             memory_bytes=memory,
             available_bytes=available,
             fits=None if memory is None or available is None else memory <= available,
@@ -247,7 +256,7 @@ class _SweepRun:
             usd_per_million=price.usd_per_hour / 3600 / rate * 1e6 if price and rate else None,
             bottleneck=time.bottleneck if time else "",
             label=time.label if time else "",
-            reason=reason if fresh else "; ".join(filter(None, (reason, why))),
+            reason=reason if failed else "; ".join(filter(None, (reason, no_time_reason))),
         )
 
 

@@ -159,7 +159,7 @@ def test_a_grid_takes_few_analyses(model, monkeypatch):
 
 def test_prompts_are_evaluated_only_where_that_is_proved(model, monkeypatch):
     """An expression that gives something else than an analysis is not used."""
-    real = sizes.Evaluator.at
+    real = sizes.Evaluator.evaluate
 
     def wrong(self, at):
         found = real(self, at)
@@ -167,7 +167,7 @@ def test_prompts_are_evaluated_only_where_that_is_proved(model, monkeypatch):
 
     expected = plan(model, PlanOptions(["l4"], [1, 3], [7, 600], ["fp16"]))
     assert sizes.SizedModel(model, LIBRARY, {}).quick
-    monkeypatch.setattr(sizes.Evaluator, "at", wrong)
+    monkeypatch.setattr(sizes.Evaluator, "evaluate", wrong)
     assert not sizes.SizedModel(model, LIBRARY, {}).quick
     assert plan(model, PlanOptions(["l4"], [1, 3], [7, 600], ["fp16"])).plans == expected.plans
 
