@@ -333,7 +333,7 @@ def _average(node: CNode) -> Source:
 def _table(function: Callable[[Array], Array]) -> Callable[[CNode], Source]:
     def source(node: CNode) -> Source:
         x = node.required(0)
-        entries = elementwise.looked_up(
+        entries = elementwise.apply_table(
             function, codes(x.dtype), node.required(1), node.optional(2), node.required(3), node.optional(4)
         )
         return [array("table", entries)], nested([("i", x.size)], ["y[i] = table[(uint8_t)x[i]];"])

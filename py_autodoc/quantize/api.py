@@ -20,12 +20,12 @@ from py_autodoc.outputs.marks import unmark
 from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.clipping import clipping_pairs
 from py_autodoc.quantize.document import GAP_DB, Quantization
-from py_autodoc.quantize.exclude import excluded
+from py_autodoc.quantize.exclude import excluded_nodes
 from py_autodoc.quantize.kept_float import double_nodes, infinite_constants, infinite_nodes
 from py_autodoc.quantize.methods import BUILT_IN, apply, method
-from py_autodoc.quantize.prepare import fitted, loaded, prepared
-from py_autodoc.quantize.recipe import VNNI, Recipe, completed
-from py_autodoc.quantize.storage import check_room, store, too_large
+from py_autodoc.quantize.prepare import fit_recipe, load_float_model, prepare_model
+from py_autodoc.quantize.recipe import VNNI, Recipe, complete_recipe
+from py_autodoc.quantize.storage import check_space, store, too_large
 from py_autodoc.samples import Images, analysis_at_sizes, choose_samples, input_specs
 from py_autodoc.tags import read_tags, restore_file, tag_file
 from py_autodoc.tags.model import ROOT
@@ -38,7 +38,7 @@ from py_autodoc.version import version
 
 RECIPE = "onnx_autodoc.quantization"
 """Metadata key of the recipe in the result."""
-SAMPLES, MADE, COMPARED = 128, 16, 16
+DATA_SAMPLES, SYNTHETIC_SAMPLES, COMPARED_SAMPLES = 128, 16, 16
 Step = Callable[[str, int, int], None]
 
 
@@ -86,7 +86,7 @@ def quantize(
     used_recipe = recipe or Recipe()
     plugin = used_recipe.method not in BUILT_IN
     run = method(used_recipe.method)
-    chosen = used_recipe if plugin else completed(used_recipe)
+    chosen = used_recipe if plugin else complete_recipe(used_recipe)
     runtime = onnxruntime("Quantization")
     inputs_read = [model, *_files(data)]
     targets_by_kind = targets(out, inputs=inputs_read, force=force)
@@ -96,20 +96,22 @@ def quantize(
             "Pass them with --data. --random-data uses synthetic values, whose ranges do not fit real data.",
         )  # fmt: skip
     report_progress("reading", 0, 4)
-    proto = loaded(model, "static" if plugin else chosen.method)
+    proto = load_float_model(model, "static" if plugin else chosen.method)
     constants = frozenset[str]() if chosen.method == "fp16" else infinite_constants(proto, name)
-    chosen = chosen if plugin else fitted(chosen, used_recipe, proto, name)
+    chosen = chosen if plugin else fit_recipe(chosen, used_recipe, proto, name)
     analysis = analysis_at_sizes(model, data, bindings, input_shapes)
-    inputs, said = choose_samples(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
-    folded = prepared(proto, name, fold=chosen.method in ("static", "fp16"))
-    names = excluded(chosen.exclude, analysis, proto)
+    inputs, data_source = choose_samples(
+        data, input_specs(analysis), samples, seed, (DATA_SAMPLES, SYNTHETIC_SAMPLES)
+    )
+    folded = prepare_model(proto, name, fold=chosen.method in ("static", "fp16"))
+    names = excluded_nodes(chosen.exclude, analysis, proto)
     if too_large(proto):
         targets_by_kind = targets(out, data=True, inputs=inputs_read, force=force)
     with output_failed("temporary files"), scratch() as folder:
-        source, quantized, final = (folder / f"{one}.onnx" for one in ("prepared", "quantized", "final"))
-        check_room(proto, folder)
+        source, quantized, final = (folder / f"{stem}.onnx" for stem in ("prepared", "quantized", "final"))
+        check_space(proto, folder)
         store(proto, source)
-        proto = _tagged(source)
+        proto = _load_tagged(source)
         report_progress("quantizing", 1, 4)
         ranges = inputs if chosen.method == "static" or plugin else []
         static = chosen.method == "static"
@@ -117,12 +119,16 @@ def quantize(
         double = double_nodes(proto, analysis) if static else []
         apply(run, source, quantized, chosen, ranges, [*names, *infinite, *double], name)
         report_progress("tags", 2, 4)
-        share = _finished(proto, quantized, final, _noted(chosen, runtime, said, len(inputs)))
+        share = _complete(proto, quantized, final, _recipe_json(chosen, runtime, data_source, len(inputs)))
         report_progress("comparing", 3, 4)
         outputs = list[VerifiedOutput]()
         if compare:
             outputs = verify(
-                final, model, inputs[:COMPARED], bindings=analysis.types.bindings, input_shapes=input_shapes
+                final,
+                model,
+                inputs[:COMPARED_SAMPLES],
+                bindings=analysis.types.bindings,
+                input_shapes=input_shapes,
             ).outputs
         result = onnx.load(final)
         pairs = clipping_pairs(result) if chosen.activations == "u8" and chosen.weights == "s8" else None
@@ -132,7 +138,7 @@ def quantize(
         unmark(result)
         with staging(targets_by_kind[0].path) as stage:
             store(result, stage / targets_by_kind[0].path.name)
-            size = sum(one.stat().st_size for one in finish(stage, targets_by_kind))
+            size = sum(path.stat().st_size for path in finish(stage, targets_by_kind))
     report_progress("done", 4, 4)
     return Quantization(
         model=name,
@@ -142,7 +148,7 @@ def quantize(
         cpu=machine["name"],
         flags=machine["flags"],
         samples=len(inputs) if chosen.method == "static" else 0,
-        data=said,
+        data=data_source,
         folded=folded,
         excluded=names,
         bytes_before=analysis.model.file.bytes + analysis.model.file.external_bytes,
@@ -155,7 +161,7 @@ def quantize(
     )
 
 
-def _tagged(source: Path) -> onnx.ModelProto:
+def _load_tagged(source: Path) -> onnx.ModelProto:
     """Return the prepared model, tagged from the exporter's records if it has no tags yet.
 
     Weights of a large model stay in their file.
@@ -176,7 +182,7 @@ def _versions(runtime: Any) -> dict[str, str]:
     return {"onnxruntime": runtime.__version__, "onnx": onnx.__version__, "onnx-autodoc": version()}
 
 
-def _noted(recipe: Recipe, runtime: Any, data: str, count: int) -> str:
+def _recipe_json(recipe: Recipe, runtime: Any, data: str, count: int) -> str:
     """Return the recipe and its context for the metadata."""
     metadata = {
         "recipe": msgspec.to_builtins(recipe),
@@ -187,28 +193,28 @@ def _noted(recipe: Recipe, runtime: Any, data: str, count: int) -> str:
     return json.dumps(metadata, sort_keys=True)
 
 
-def _finished(source: onnx.ModelProto, quantized: Path, final: Path, noted: str) -> float | None:
+def _complete(source: onnx.ModelProto, quantized: Path, final: Path, recipe_json: str) -> float | None:
     """Complete the quantized file with the metadata of the source, the recipe, and tags on its nodes.
 
     Returns: the share of nodes with a tag; None if the source has no tags.
     """
     proto = onnx.load(quantized, load_external_data=False)
-    keys = {one.key for one in proto.metadata_props}
-    for one in source.metadata_props:
-        if one.key not in keys:
-            proto.metadata_props.add(key=one.key, value=one.value)
-    for entry in [one for one in proto.metadata_props if one.key == RECIPE]:
+    keys = {entry.key for entry in proto.metadata_props}
+    for entry in source.metadata_props:
+        if entry.key not in keys:
+            proto.metadata_props.add(key=entry.key, value=entry.value)
+    for entry in [entry for entry in proto.metadata_props if entry.key == RECIPE]:
         proto.metadata_props.remove(entry)
     unmark(proto)
-    proto.metadata_props.add(key=RECIPE, value=noted)
+    proto.metadata_props.add(key=RECIPE, value=recipe_json)
     onnx.save(proto, quantized)
     if table_in(to_ir(onnx.load(quantized, load_external_data=False))) is None:
         onnx.save(proto, final)
         return None
     restore_file(quantized, final)
     tags = read_tags(to_ir(onnx.load(final, load_external_data=False)))
-    known = sum(one.via != ROOT for one in tags.records.values())
-    return known / len(tags.records) if tags.records else None
+    tagged = sum(record.via != ROOT for record in tags.records.values())
+    return tagged / len(tags.records) if tags.records else None
 
 
 def _findings(
@@ -221,20 +227,19 @@ def _findings(
     if made_up:
         kind = "ranges" if recipe.method == "static" else "scores"
         findings.append(f"The {kind} come from synthetic data: measure again with real data.")
-    for one in outputs:
-        plain, fused = one.error.sqnr_db, None if one.error_fused is None else one.error_fused.sqnr_db
-        if plain is not None and fused is not None and plain - fused > GAP_DB:
-            lost = (
-                f"{one.name}: ONNX Runtime's fused and integer kernels lose {plain - fused:.1f} dB more than "
-            )
-            lost += f"the file does ({fused:.1f} instead of {plain:.1f} dB)."
+    for output in outputs:
+        unfused = output.error.sqnr_db
+        fused = None if output.error_fused is None else output.error_fused.sqnr_db
+        if unfused is not None and fused is not None and unfused - fused > GAP_DB:
+            note = f"{output.name}: ONNX Runtime's fused and integer kernels lose {unfused - fused:.1f} dB "
+            note += f"more than the file does ({fused:.1f} instead of {unfused:.1f} dB)."
             if recipe.activations == "u8" and recipe.weights == "s8" and not VNNI & set(flags):
-                lost += (
+                note += (
                     " Sums of u8 and s8 saturate on this processor: use --target cpu-avx2 or --weights s7."
                 )
             else:
-                lost += " Find the layer with `verify`, and keep it in float with --exclude."
-            findings.append(lost)
+                note += " Find the layer with `verify`, and keep it in float with --exclude."
+            findings.append(note)
     if pairs is not None and pairs.clipping and "cpu-vnni" not in recipe.target:
         findings.append(
             f"{pairs.share:.1%} of neighbouring weights can clip on processors without VNNI, most in "

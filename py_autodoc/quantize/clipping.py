@@ -32,7 +32,7 @@ class ClippingPairs(msgspec.Struct, frozen=True, kw_only=True):
 
 def clipping_pairs(model: onnx.ModelProto) -> ClippingPairs:
     """Count pairs of neighbours in the order in which kernels add them: rows, columns, channels."""
-    stored = {one.name: one for one in model.graph.initializer}
+    initializers = {tensor.name: tensor for tensor in model.graph.initializer}
     read = {
         out: node for node in model.graph.node if node.op_type == "DequantizeLinear" for out in node.output
     }
@@ -43,7 +43,7 @@ def clipping_pairs(model: onnx.ModelProto) -> ClippingPairs:
         if weight_index is None or len(node.input) <= weight_index:
             continue
         source = node.input[weight_index]
-        weight = stored.get(read[source].input[0] if source in read else source)
+        weight = initializers.get(read[source].input[0] if source in read else source)
         if weight is None or weight.data_type != onnx.TensorProto.INT8:
             continue
         rows = _rows(node, numpy_helper.to_array(weight))
@@ -62,6 +62,6 @@ def _rows(node: onnx.NodeProto, weight: np.ndarray) -> np.ndarray:
     if weight.ndim == 4:
         return np.asarray(weight.transpose(0, 2, 3, 1).reshape(weight.shape[0], -1))
     if weight.ndim == 2:
-        flipped = any(one.name == "transB" and one.i for one in node.attribute)
-        return np.asarray(weight if flipped else weight.T)
+        transposed = any(attribute.name == "transB" and attribute.i for attribute in node.attribute)
+        return np.asarray(weight if transposed else weight.T)
     return np.asarray(weight.reshape(weight.shape[0] if weight.ndim else 1, -1))

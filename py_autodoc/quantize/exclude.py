@@ -12,7 +12,7 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 
-def excluded(queries: Sequence[str], analysis: Analysis, prepared: onnx.ModelProto) -> list[str]:
+def excluded_nodes(queries: Sequence[str], analysis: Analysis, prepared: onnx.ModelProto) -> list[str]:
     """Return the names of the selected nodes in the prepared model.
 
     Each text is tried as the name of a node or of its output, as a module path or tag with all its nodes,
@@ -30,7 +30,7 @@ def excluded(queries: Sequence[str], analysis: Analysis, prepared: onnx.ModelPro
             numbers = matcher.find(text)
         tensors = (t for number in numbers for t in analysis.model.nodes[number].outputs if t >= 0)
         outputs = (analysis.model.tensors[t].name for t in tensors)
-        names = [by_output[one] for one in outputs if one in by_output]
+        names = [by_output[output] for output in outputs if output in by_output]
         if not names:
             raise OptionError(
                 "no-such-node", f"--exclude {text[:80]!r} matches no node.",

@@ -33,7 +33,7 @@ def half(
     """Convert the whole model to float16, except for its inputs and outputs."""
     large = is_large(source)
     model = onnx.load(source, load_external_data=not large)
-    external = _taken_out(model, source.parent) if large else {}
+    external = _detach_weights(model, source.parent) if large else {}
     tool = import_module(_TOOL)
     with _by_dims(tool):
         converted = tool.convert_float_to_float16(
@@ -42,12 +42,12 @@ def half(
     # The tool appends its casts at the end, but nodes must follow the nodes they depend on.
     sorted_model = ir.from_proto(converted)
     sorted_model.graph.sort()
-    done = ir.to_proto(sorted_model)
+    proto = ir.to_proto(sorted_model)
     if large:
-        _put_back(done, external, source, target)
-        onnx.save(done, target)
+        _write_weights(proto, external, source, target)
+        onnx.save(proto, target)
     else:
-        store(done, target)
+        store(proto, target)
 
 
 @contextmanager
@@ -58,43 +58,45 @@ def _by_dims(tool: Any) -> Iterator[None]:
     if before is None:
         yield
         return
-    setattr(tool, name, lambda one: make_tensor_value_info(one.name, one.data_type, list(one.dims)))
+    setattr(
+        tool, name, lambda tensor: make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+    )
     try:
         yield
     finally:
         setattr(tool, name, before)
 
 
-def _taken_out(model: onnx.ModelProto, folder: Path) -> dict[str, tuple[int, int]]:
+def _detach_weights(model: onnx.ModelProto, folder: Path) -> dict[str, tuple[int, int]]:
     """Replace weights in the second file by tensors without values, whose type the tool can change.
 
     Returns: name → offset and number of values.
     """
     locations = {}
-    for one in _stored(model.graph):
-        if one.data_location != TensorProto.EXTERNAL:
+    for tensor in _stored_tensors(model.graph):
+        if tensor.data_location != TensorProto.EXTERNAL:
             continue
-        if one.data_type != TensorProto.FLOAT:
-            load_external_data_for_tensor(one, str(folder))
-            one.ClearField("external_data")
-            one.data_location = TensorProto.DEFAULT
+        if tensor.data_type != TensorProto.FLOAT:
+            load_external_data_for_tensor(tensor, str(folder))
+            tensor.ClearField("external_data")
+            tensor.data_location = TensorProto.DEFAULT
             continue
-        info = ExternalDataInfo(one)
-        locations[one.name] = (int(info.offset or 0), int(np.prod(one.dims)))
-        one.ClearField("external_data")
-        one.data_location = TensorProto.DEFAULT
+        info = ExternalDataInfo(tensor)
+        locations[tensor.name] = (int(info.offset or 0), int(np.prod(tensor.dims)))
+        tensor.ClearField("external_data")
+        tensor.data_location = TensorProto.DEFAULT
     return locations
 
 
-def _stored(graph: onnx.GraphProto) -> Iterator[TensorProto]:
+def _stored_tensors(graph: onnx.GraphProto) -> Iterator[TensorProto]:
     yield from graph.initializer
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.HasField("g"):
-                yield from _stored(attribute.g)
+                yield from _stored_tensors(attribute.g)
 
 
-def _put_back(
+def _write_weights(
     model: onnx.ModelProto, external: dict[str, tuple[int, int]], source: Path, target: Path
 ) -> None:
     """Write the values of these weights, in the type that the tool chose, next to the target."""
@@ -102,16 +104,16 @@ def _put_back(
     weights = source.with_name(f"{source.name}{DATA}")
     name = f"{target.name}{DATA}"
     with open(weights, "rb") as read, open(target.with_name(name), "xb") as out:
-        for one in _stored(model.graph):
-            if one.name not in external:
+        for tensor in _stored_tensors(model.graph):
+            if tensor.name not in external:
                 continue
-            offset, count = external[one.name]
+            offset, count = external[tensor.name]
             out.write(b"\0" * (-out.tell() % _PAGE))
             begin = out.tell()
             read.seek(offset)
-            for at in range(0, count, _BLOCK):
-                values = np.fromfile(read, np.float32, min(_BLOCK, count - at))
-                out.write((convert(values) if one.data_type == TensorProto.FLOAT16 else values).tobytes())
-            one.data_location = TensorProto.EXTERNAL
+            for start in range(0, count, _BLOCK):
+                values = np.fromfile(read, np.float32, min(_BLOCK, count - start))
+                out.write((convert(values) if tensor.data_type == TensorProto.FLOAT16 else values).tobytes())
+            tensor.data_location = TensorProto.EXTERNAL
             for key, value in (("location", name), ("offset", begin), ("length", out.tell() - begin)):
-                one.external_data.add(key=key, value=str(value))
+                tensor.external_data.add(key=key, value=str(value))

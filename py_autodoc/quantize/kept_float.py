@@ -38,13 +38,15 @@ def infinite_constants(proto: onnx.ModelProto, name: str) -> frozenset[str]:
 
     Raises: InputError: an operator reads one for which such a value cannot be a mask.
     """
-    stored = {one.name: one for one in proto.graph.initializer}
+    tensors = {tensor.name: tensor for tensor in proto.graph.initializer}
     for node in proto.graph.node:
         if node.op_type in ("Constant", "ConstantOfShape"):
-            stored.update((node.output[0], one.t) for one in node.attribute if one.name == "value")
-    infinite = frozenset(one for one, tensor in stored.items() if not _finite(tensor))
+            tensors.update(
+                (node.output[0], attribute.t) for attribute in node.attribute if attribute.name == "value"
+            )
+    infinite = frozenset(name for name, tensor in tensors.items() if not _finite(tensor))
     readers = (node for node in proto.graph.node if node.op_type not in _READERS)
-    broken = {one for node in readers for one in infinite.intersection(node.input)}
+    broken = {name for node in readers for name in infinite.intersection(node.input)}
     if broken:
         raise InputError(
             "weights-not-finite", f"{name}: the weight {min(broken)[:80]} holds NaN or infinity.",
@@ -79,7 +81,7 @@ def infinite_nodes(
     nodes: list[str] = []
     for node in proto.graph.node:
         if node.op_type in PASSING and reached.intersection(node.input):
-            nodes.extend(one for one in node.output if one)
+            nodes.extend(output for output in node.output if output)
             reached.update(node.output)
     infinite = set(constants) | _measured(source, proto, nodes, samples[:_MEASURED], name)
     return [node.name for node in proto.graph.node if infinite.intersection((*node.input, *node.output))]
@@ -93,21 +95,23 @@ def double_nodes(proto: onnx.ModelProto, analysis: Analysis) -> list[str]:
 
 
 def _measured(
-    source: Path, proto: onnx.ModelProto, tensors: list[str], samples: Sequence[Sample], name: str
+    source: Path, proto: onnx.ModelProto, names: list[str], samples: Sequence[Sample], name: str
 ) -> set[str]:
     """Return the tensors with values that are not finite in a run."""
-    if not tensors:
+    if not names:
         return set()
-    asking = onnx.ModelProto()
-    asking.CopyFrom(proto)
-    present = {one.name for one in proto.graph.output}
-    asking.graph.output.extend(onnx.ValueInfoProto(name=one) for one in tensors if one not in present)
-    session: Any = open_session(source, "Quantization", proto=asking, fuse=False)
+    extended = onnx.ModelProto()
+    extended.CopyFrom(proto)
+    outputs = {output.name for output in proto.graph.output}
+    extended.graph.output.extend(
+        onnx.ValueInfoProto(name=tensor) for tensor in names if tensor not in outputs
+    )
+    session: Any = open_session(source, "Quantization", proto=extended, fuse=False)
     measured: set[str] = set()
     for sample in samples:
-        values = run_session(session, tensors, dict(sample), name)
-        for one, value in zip(tensors, values, strict=True):
+        values = run_session(session, names, dict(sample), name)
+        for tensor, value in zip(names, values, strict=True):
             array = np.asarray(value)
             if array.dtype.kind == "f" and not np.isfinite(array).all():
-                measured.add(one)
+                measured.add(tensor)
     return measured

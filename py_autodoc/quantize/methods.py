@@ -63,13 +63,13 @@ def static(
 def _reader(tool: Any, samples: Sequence[Sample]) -> Any:
     class Reader(tool.CalibrationDataReader):  # type: ignore[misc]
         def __init__(self) -> None:
-            self.left = iter(samples)
+            self.samples = iter(samples)
 
         def get_next(self) -> Sample | None:
-            return next(self.left, None)
+            return next(self.samples, None)
 
         def rewind(self) -> None:
-            self.left = iter(samples)
+            self.samples = iter(samples)
 
     return Reader()
 
@@ -121,11 +121,11 @@ def method(name: str) -> Method:
     """Return the method of a name: built in, else an entry point. Raises: OptionError."""
     if name in BUILT_IN:
         return BUILT_IN[name]
-    others = {one.name: one for one in entry_points(group=GROUP)}
-    if name not in others:
-        known = ", ".join([*BUILT_IN, *sorted(others)])
-        raise OptionError("unknown-method", f"Unknown method {name[:80]!r}.", f"Choose one of {known}.")
-    loaded: Method = others[name].load()
+    plugins = {plugin.name: plugin for plugin in entry_points(group=GROUP)}
+    if name not in plugins:
+        names = ", ".join([*BUILT_IN, *sorted(plugins)])
+        raise OptionError("unknown-method", f"Unknown method {name[:80]!r}.", f"Choose one of {names}.")
+    loaded: Method = plugins[name].load()
     return loaded
 
 
@@ -162,7 +162,8 @@ def apply(
     if recipe.method in BUILT_IN and recipe.method != "fp16":
         op_types = {node.op_type for node in onnx.load(target, load_external_data=False).graph.node}
         if not any(
-            "Quantize" in one or one.startswith("QLinear") or one == "MatMulNBits" for one in op_types
+            "Quantize" in op_type or op_type.startswith("QLinear") or op_type == "MatMulNBits"
+            for op_type in op_types
         ):
             raise InputError(
                 "nothing-to-quantize", f"{name} has no operators that {recipe.method} quantizes.",

@@ -20,7 +20,7 @@ _PER_CHANNEL = 13
 _MIN_OPSET = {"static": 11, "dynamic": 11, "int8-weights": 13, "int4-weights": 13, "fp16": 9}
 
 
-def loaded(path: PathLike, method: str) -> onnx.ModelProto:
+def load_float_model(path: PathLike, method: str) -> onnx.ModelProto:
     """Load the model with its weights.
 
     Raises: InputError: it cannot be read completely, is already quantized, or its operators are too old.
@@ -28,10 +28,10 @@ def loaded(path: PathLike, method: str) -> onnx.ModelProto:
     name = base_name(path)
     proto = read_model(path, weights=True)
     ops = {str(node.op_type) for node in proto.graph.node}
-    if ops & _QUANTIZED or any(one.startswith(("QLinear", "QGemm")) for one in ops):
+    if ops & _QUANTIZED or any(operator.startswith(("QLinear", "QGemm")) for operator in ops):
         hint = "Pass the original float model."
         raise InputError("already-quantized", f"{name} is already quantized.", hint)
-    opset = max((one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")), default=0)
+    opset = max((opset.version for opset in proto.opset_import if opset.domain in ("", "ai.onnx")), default=0)
     if opset < _MIN_OPSET[method]:
         raise InputError(
             "opset-too-old", f"{name} has opset {opset}; {method} needs {_MIN_OPSET[method]}.",
@@ -41,12 +41,12 @@ def loaded(path: PathLike, method: str) -> onnx.ModelProto:
     return proto
 
 
-def fitted(recipe: Recipe, requested: Recipe, proto: onnx.ModelProto, name: str) -> Recipe:
+def fit_recipe(recipe: Recipe, requested: Recipe, proto: onnx.ModelProto, name: str) -> Recipe:
     """Adapt the recipe to a model: DequantizeLinear supports scales per channel from opset 13 on.
 
     Raises: InputError: such scales were requested for an older model.
     """
-    opset = max((one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")), default=0)
+    opset = max((opset.version for opset in proto.opset_import if opset.domain in ("", "ai.onnx")), default=0)
     standard = recipe.method == "static" and recipe.format == "qdq" and recipe.activations != "u16"
     if not (standard and recipe.per_channel and recipe.weights != "u8") or opset >= _PER_CHANNEL:
         return recipe
@@ -58,73 +58,86 @@ def fitted(recipe: Recipe, requested: Recipe, proto: onnx.ModelProto, name: str)
     return msgspec.structs.replace(recipe, per_channel=False)
 
 
-def prepared(proto: onnx.ModelProto, name: str, fold: bool = True) -> int:
+def prepare_model(proto: onnx.ModelProto, name: str, fold: bool = True) -> int:
     """Prepare the model in place and return the number of folded normalizations."""
     model = to_ir(proto, name)
     tags = read_tags(model)
     if tags.source != "none":
         # Tools keep the table in the metadata; nodes that they replace get their tags from it.
         write_tags(proto, tags)
-    folded = _fold(proto) if fold else 0
+    folded = _fold_normalizations(proto) if fold else 0
     used_names = {node.name for node in proto.graph.node}
-    for at, node in enumerate(proto.graph.node):
+    for index, node in enumerate(proto.graph.node):
         if not node.name:
-            node_name = node.output[0] if node.output and node.output[0] not in used_names else f"node_{at}"
+            node_name = (
+                node.output[0] if node.output and node.output[0] not in used_names else f"node_{index}"
+            )
             node.name = node_name
             used_names.add(node_name)
     del proto.graph.value_info[:]
     return folded
 
 
-def _fold(proto: onnx.ModelProto) -> int:
+def _fold_normalizations(proto: onnx.ModelProto) -> int:
     """Fold every BatchNormalization after a convolution that nothing else reads into its weight and bias."""
     graph = proto.graph
-    stored = {one.name: one for one in graph.initializer}
+    initializers = {tensor.name: tensor for tensor in graph.initializer}
     readers: dict[str, int] = {}
     for node in graph.node:
-        for one in node.input:
-            readers[one] = readers.get(one, 0) + 1
-    results = {one.name for one in graph.output}
-    makers = {out: node for node in graph.node for out in node.output}
+        for tensor in node.input:
+            readers[tensor] = readers.get(tensor, 0) + 1
+    results = {value.name for value in graph.output}
+    producers = {out: node for node in graph.node for out in node.output}
     folded: list[onnx.NodeProto] = []
     for node in graph.node:
         if node.op_type != "BatchNormalization" or node.domain not in ("", "ai.onnx") or len(node.output) > 1:
             continue
-        conv = makers.get(node.input[0])
+        conv = producers.get(node.input[0])
         if conv is None or conv.op_type != "Conv" or readers.get(node.input[0]) != 1:
             continue
-        if node.input[0] in results or any(one not in stored for one in (*node.input[1:5], *conv.input[1:])):
+        if node.input[0] in results or any(
+            tensor not in initializers for tensor in (*node.input[1:5], *conv.input[1:])
+        ):
             continue
-        _joined(graph, conv, node, stored, len(folded))
+        _merge_normalization(graph, conv, node, initializers, len(folded))
         folded.append(node)
     for node in folded:
         graph.node.remove(node)
-    read = {one for node in graph.node for one in node.input} | results
-    for one in [one for one in graph.initializer if one.name not in read and _of_none(one.name, graph)]:
-        graph.initializer.remove(one)
+    read = {tensor for node in graph.node for tensor in node.input} | results
+    for tensor in [
+        tensor
+        for tensor in graph.initializer
+        if tensor.name not in read and _unused_in_subgraphs(tensor.name, graph)
+    ]:
+        graph.initializer.remove(tensor)
     return len(folded)
 
 
-def _of_none(name: str, graph: onnx.GraphProto) -> bool:
+def _unused_in_subgraphs(name: str, graph: onnx.GraphProto) -> bool:
     """True if no subgraph can read the tensor."""
     inner = any(attribute.HasField("g") for node in graph.node for attribute in node.attribute)
-    return not inner and name not in {one.name for one in graph.input}
+    return not inner and name not in {value.name for value in graph.input}
 
 
-def _joined(
-    graph: onnx.GraphProto, conv: onnx.NodeProto, norm: onnx.NodeProto, stored: dict[str, onnx.TensorProto],
+def _merge_normalization(
+    graph: onnx.GraphProto,
+    conv: onnx.NodeProto,
+    norm: onnx.NodeProto,
+    initializers: dict[str, onnx.TensorProto],
     number: int,
-) -> None:  # fmt: skip
+) -> None:
     scale, bias, mean, variance = (
-        numpy_helper.to_array(stored[one]).astype(np.float64) for one in norm.input[1:5]
+        numpy_helper.to_array(initializers[name]).astype(np.float64) for name in norm.input[1:5]
     )
-    epsilon = next((one.f for one in norm.attribute if one.name == "epsilon"), 1e-5)
+    epsilon = next((attribute.f for attribute in norm.attribute if attribute.name == "epsilon"), 1e-5)
     factor = scale / np.sqrt(variance + epsilon)
-    weight = numpy_helper.to_array(stored[conv.input[1]])
-    before = numpy_helper.to_array(stored[conv.input[2]]) if len(conv.input) > 2 else np.zeros(len(factor))
+    weight = numpy_helper.to_array(initializers[conv.input[1]])
+    old_bias = (
+        numpy_helper.to_array(initializers[conv.input[2]]) if len(conv.input) > 2 else np.zeros(len(factor))
+    )
     shape = (-1, *([1] * (weight.ndim - 1)))
     names = f"{conv.input[1]}_folded_{number}", f"{norm.input[2]}_folded_{number}"
-    values = weight * factor.reshape(shape), (before - mean) * factor + bias
+    values = weight * factor.reshape(shape), (old_bias - mean) * factor + bias
     for name, value in zip(names, values, strict=True):
         graph.initializer.append(numpy_helper.from_array(value.astype(weight.dtype), name))
     del conv.input[1:]

@@ -62,26 +62,26 @@ def read_recipe(path: PathLike) -> Recipe:
         ) from error
 
 
-def completed(recipe: Recipe) -> Recipe:
+def complete_recipe(recipe: Recipe) -> Recipe:
     """Return the recipe with all empty settings filled in for its target.
 
     Raises: OptionError: a value is unknown, or values do not go together; the message gives the reason.
     """
-    for field, known in (
+    for field, choices in (
         ("method", METHODS), ("format", FORMATS), ("calibration", CALIBRATIONS), ("activations", ACTIVATIONS),
         ("weights", WEIGHTS), ("target", TARGETS),
     ):  # fmt: skip
         value = getattr(recipe, field)
-        if value and value not in known:
-            known_ones = ", ".join(known)
+        if value and value not in choices:
+            listed = ", ".join(choices)
             raise OptionError(
-                "bad-recipe", f"{field}: {value[:40]!r} is unknown.", f"Choose one of {known_ones}."
+                "bad-recipe", f"{field}: {value[:40]!r} is unknown.", f"Choose one of {listed}."
             )
     if not 16 <= recipe.block_size <= 256 or recipe.block_size & (recipe.block_size - 1):
         raise OptionError("bad-recipe", "block_size must be a power of two from 16 to 256.")
     target = recipe.target or current_runtime()
     tensorrt = target == "tensorrt"
-    done = msgspec.structs.replace(
+    complete = msgspec.structs.replace(
         recipe,
         target=target,
         format=recipe.format or "qdq",
@@ -89,49 +89,49 @@ def completed(recipe: Recipe) -> Recipe:
         weights=recipe.weights or ("u8" if target == "cpu-avx2" else "s8"),
         per_channel=(recipe.method == "static") if recipe.per_channel is None else recipe.per_channel,
     )
-    _refused(done)
-    return done
+    _check_combinations(complete)
+    return complete
 
 
-def _refused(one: Recipe) -> None:
+def _check_combinations(recipe: Recipe) -> None:
     """Raise an OptionError for combinations that fail or have no benefit."""
-    tensorrt = one.target == "tensorrt"
+    tensorrt = recipe.target == "tensorrt"
     rules = (
         (
-            tensorrt and one.method == "static" and (one.format != "qdq" or one.activations != "s8"),
+            tensorrt and recipe.method == "static" and (recipe.format != "qdq" or recipe.activations != "s8"),
             "TensorRT reads QuantizeLinear and DequantizeLinear with symmetric s8 only.",
             "Omit --format and --activations; --target tensorrt sets them.",
         ),
         (
-            tensorrt and one.method in ("dynamic", "int8-weights"),
-            f"TensorRT does not support ONNX Runtime's {one.method} format.",
+            tensorrt and recipe.method in ("dynamic", "int8-weights"),
+            f"TensorRT does not support ONNX Runtime's {recipe.method} format.",
             "Use --method static or fp16.",
         ),
         (
-            one.target == "cpu-avx2" and one.method in ("static", "dynamic") and one.weights == "s8"
-            and one.activations == "u8" and not one.allow_saturation,
+            recipe.target == "cpu-avx2" and recipe.method in ("static", "dynamic") and recipe.weights == "s8"
+            and recipe.activations == "u8" and not recipe.allow_saturation,
             "Kernels for u8 activations and s8 weights saturate their sums on processors without VNNI.",
             "Use --weights u8 or s7, or accept it with --allow-saturation.",
         ),
         (
-            one.method == "static" and one.activations == "s8" and one.weights == "u8",
+            recipe.method == "static" and recipe.activations == "s8" and recipe.weights == "u8",
             "No kernels exist for s8 activations and u8 weights.",
             "Use --weights s8, or --activations u8.",
         ),
         (
-            one.activations == "u16" and one.format == "qoperator",
+            recipe.activations == "u16" and recipe.format == "qoperator",
             "No operators exist for 16-bit activations.",
             "Use --format qdq.",
         ),
         (
-            one.method == "dynamic" and one.format == "qoperator",
+            recipe.method == "dynamic" and recipe.format == "qoperator",
             "Dynamic quantization uses its own operators.",
             "Omit --format.",
         ),
     )  # fmt: skip
-    for wrong, why, hint in rules:
-        if wrong:
-            raise OptionError("recipe-refused", why, hint)
+    for applies, reason, hint in rules:
+        if applies:
+            raise OptionError("recipe-refused", reason, hint)
 
 
 def current_runtime() -> str:

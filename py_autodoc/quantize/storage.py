@@ -17,9 +17,9 @@ from py_autodoc.outputs.marks import DATA
 from py_autodoc.tags import model_files
 from py_autodoc.units import size
 
-_ROOM = 3
+_SPACE_FACTOR = 3
 """Temporary space of a large model as a multiple of its weights: prepared, for ranges, quantized."""
-_SMALLEST = 1024
+_MIN_EXTERNAL_BYTES = 1024
 """Minimum bytes of a tensor that is moved to the second file."""
 
 
@@ -45,13 +45,13 @@ def store(model: onnx.ModelProto, path: Path) -> None:
         return
     onnx.save(
         model, path, save_as_external_data=True, all_tensors_to_one_file=True, location=f"{path.name}{DATA}",
-        size_threshold=_SMALLEST,
+        size_threshold=_MIN_EXTERNAL_BYTES,
     )  # fmt: skip
 
 
-def check_room(model: onnx.ModelProto, folder: Path) -> None:
+def check_space(model: onnx.ModelProto, folder: Path) -> None:
     """Raise an OutputError if temporary files of a large model do not fit."""
-    needed, free = _ROOM * weight_bytes(model.graph), shutil.disk_usage(folder).free
+    needed, free = _SPACE_FACTOR * weight_bytes(model.graph), shutil.disk_usage(folder).free
     if too_large(model) and needed > free:
         raise OutputError(
             "no-space",

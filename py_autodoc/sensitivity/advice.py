@@ -64,95 +64,101 @@ def _finite(document: Any) -> Any:
     return document
 
 
-def with_advice(analysis: Analysis, found: Sensitivity) -> Analysis:
+def with_advice(analysis: Analysis, result: Sensitivity) -> Analysis:
     """Return the analysis with the recommendations. Raises: InputError if it is of another model."""
     from dataclasses import replace
 
     names = {tensor.name for tensor in analysis.model.tensors}
-    missing = next((one.output for one in found.layers if one.output not in names), None)
+    missing = next((layer.output for layer in result.layers if layer.output not in names), None)
     if missing is not None:
         raise InputError(
             "other-sensitivity",
-            f"The sensitivity of {found.model[:80]} has a layer {missing[:80]}, which "
+            f"The sensitivity of {result.model[:80]} has a layer {missing[:80]}, which "
             f"{analysis.model.file.name} does not have.",
             "Measure this model with `sensitivity`.",
         )
-    return replace(analysis, quantization=advice(found))
+    return replace(analysis, quantization=advice(result))
 
 
-def advice(found: Sensitivity) -> QuantizationAdvice:
+def advice(result: Sensitivity) -> QuantizationAdvice:
     """Return the sensitive layers, the recommended mixture and sentences about both."""
-    by_name = {one.name: one for one in found.layers}
-    point = found.choice.point if found.choice is not None else next(iter(found.curve), None)
+    by_name = {layer.name: layer for layer in result.layers}
+    point = result.choice.point if result.choice is not None else next(iter(result.curve), None)
     layers = [
         SensitiveLayerInfo(
-            layer=one.layer, node=by_name[one.layer].node if one.layer in by_name else None,
-            quantization=one.quantization, sqnr_db=one.sqnr_db, kl=one.kl, accuracy_drop=one.accuracy_drop,
-            recommendation=one.recommendation,
+            layer=sensitive.layer,
+            node=by_name[sensitive.layer].node if sensitive.layer in by_name else None,
+            quantization=sensitive.quantization,
+            sqnr_db=sensitive.sqnr_db,
+            kl=sensitive.kl,
+            accuracy_drop=sensitive.accuracy_drop,
+            recommendation=sensitive.recommendation,
         )
-        for one in found.sensitive_layers
-    ]  # fmt: skip
-    engine = None if point is None else _engine(found, point)
+        for sensitive in result.sensitive_layers
+    ]
+    engine = None if point is None else _engine(result, point)
     return QuantizationAdvice(
-        samples=found.samples, data=found.data, output=found.output, activations=found.activations,
-        weights=found.weights, layers_measured=found.measured, layers_total=len(found.layers),
+        samples=result.samples, data=result.data, output=result.output, activations=result.activations,
+        weights=result.weights, layers_measured=result.measured, layers_total=len(result.layers),
         sensitive_layers=layers, engine=engine,
-        recommendations=[*_strategy(found), *_calibration(found), *_tradeoff(engine)],
+        recommendations=[*_strategy(result), *_calibration(result), *_tradeoff(engine)],
     )  # fmt: skip
 
 
-def _engine(found: Sensitivity, point: CurvePoint) -> EngineSummary:
+def _engine(result: Sensitivity, point: CurvePoint) -> EngineSummary:
     """Compare the mixture with the float model, which is the last point of the curve."""
-    floating, count = found.curve[-1], len(found.layers)
-    measured = point.measured_ms is not None and found.measured_float_ms is not None
+    floating, count = result.curve[-1], len(result.layers)
+    measured = point.measured_ms is not None and result.measured_float_ms is not None
     times = (
-        (point.measured_ms, found.measured_float_ms) if measured else (point.latency_ms, floating.latency_ms)
+        (point.measured_ms, result.measured_float_ms) if measured else (point.latency_ms, floating.latency_ms)
     )
-    known = times[0] is not None and times[1] is not None
+    comparable = times[0] is not None and times[1] is not None
     return EngineSummary(
         layers=count, float_layers=point.float_layers, quantized_layers=count - point.float_layers,
         weight_bytes=point.weight_bytes, float_weight_bytes=floating.weight_bytes,
-        latency_ms=times[0] if known else None, float_latency_ms=times[1] if known else None,
+        latency_ms=times[0] if comparable else None, float_latency_ms=times[1] if comparable else None,
         speedup=times[1] / times[0] if times[0] and times[1] else None,
-        latency_source=("measured" if measured else "estimated") if known else "",
-        device=(found.measured_on if measured else found.device) if known else "",
+        latency_source=("measured" if measured else "estimated") if comparable else "",
+        device=(result.measured_on if measured else result.device) if comparable else "",
         sqnr_db=point.quality.sqnr_db, agreement=point.quality.agreement,
     )  # fmt: skip
 
 
-def _strategy(found: Sensitivity) -> list[str]:
-    kinds = f"{found.activations} activations and {found.weights} weights"
-    count, names = len(found.layers), [one.layer for one in found.sensitive_layers]
-    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    if found.measured < count:
+def _strategy(result: Sensitivity) -> list[str]:
+    kinds = f"{result.activations} activations and {result.weights} weights"
+    count, names = len(result.layers), [layer.layer for layer in result.sensitive_layers]
+    listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    if result.measured < count:
         return [
-            f"Strategy: undecided, because only {found.measured} of {plural(count, 'layer')} were measured. "
+            f"Strategy: undecided, because only {result.measured} of {plural(count, 'layer')} were measured. "
             "Measure all layers."
         ]
-    if found.choice is not None and not found.choice.reached:
-        return [f"Strategy: {found.choice.target} is not reached with any number of float layers."]
-    if found.choice is not None and found.choice.point.float_layers:
-        kept = found.choice.point.float_layers
+    if result.choice is not None and not result.choice.reached:
+        return [f"Strategy: {result.choice.target} is not reached with any number of float layers."]
+    if result.choice is not None and result.choice.point.float_layers:
+        float_layers = result.choice.point.float_layers
         return [
-            f"Strategy: mixed precision. Quantize {count - kept} of {plural(count, 'layer')} to {kinds} to "
-            f"reach {found.choice.target}.",
-            f"Sensitive layers: keep {shown} in float or in 16 bits.",
+            f"Strategy: mixed precision. Quantize {count - float_layers} of {plural(count, 'layer')} to "
+            f"{kinds} to reach {result.choice.target}.",
+            f"Sensitive layers: keep {listed} in float or in 16 bits.",
         ]
-    if found.choice is not None:
-        return [f"Strategy: quantize all {plural(count, 'layer')} to {kinds} to reach {found.choice.target}."]
-    if _close(found):
+    if result.choice is not None:
+        return [
+            f"Strategy: quantize all {plural(count, 'layer')} to {kinds} to reach {result.choice.target}."
+        ]
+    if _close(result):
         strategy = f"Strategy: quantize all {plural(count, 'layer')} to {kinds}."
     else:
         strategy = f"Strategy: mixed precision of {kinds} and float. Set a target with --auto."
     return [
         strategy,
-        *([f"Sensitive layers: keep {shown} in float first if the accuracy is too low."] if names else []),
+        *([f"Sensitive layers: keep {listed} in float first if the accuracy is too low."] if names else []),
     ]
 
 
-def _close(found: Sensitivity) -> bool:
+def _close(result: Sensitivity) -> bool:
     """True if the model with all layers quantized is close to the float model."""
-    quantized = found.all_quantized
+    quantized = result.all_quantized
     if quantized is None:
         return False
     if quantized.agreement is not None:
@@ -160,20 +166,20 @@ def _close(found: Sensitivity) -> bool:
     return quantized.sqnr_db is None or quantized.sqnr_db >= _CLOSE_DB
 
 
-def _calibration(found: Sensitivity) -> list[str]:
+def _calibration(result: Sensitivity) -> list[str]:
     # Files written by earlier versions say "made up".
-    if found.data.startswith((SYNTHETIC, "made up")):
+    if result.data.startswith((SYNTHETIC, "made up")):
         return [
             "Calibration: the samples are synthetic; ranges and ranking differ from those of real inputs. "
             f"Measure again with at least {ENOUGH} real samples."
         ]
-    if found.samples < ENOUGH:
+    if result.samples < ENOUGH:
         return [
             f"Calibration: use at least {ENOUGH} samples of real inputs for the ranges; "
-            f"this measurement used {found.samples}."
+            f"this measurement used {result.samples}."
         ]
     return [
-        f"Calibration: {found.samples} samples were used. Use minmax ranges first, then percentile or "
+        f"Calibration: {result.samples} samples were used. Use minmax ranges first, then percentile or "
         "entropy."
     ]
 

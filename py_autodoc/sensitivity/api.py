@@ -129,28 +129,30 @@ def sensitivity_with_analysis(
 
 
 def _scheme(activations: str, weights: str, per_channel: bool) -> Scheme:
-    for given, known, option in (
+    for value, choices, option in (
         (activations, ("u8", "s8"), "activations"), (weights, ("s8", "s7", "s4"), "weights"),
     ):  # fmt: skip
-        if given not in known:
+        if value not in choices:
             raise OptionError(
                 "bad-scheme",
-                f"Unknown value for {option}: {given[:20]!r}.",
-                f"Choose one of {', '.join(known)}.",
+                f"Unknown value for {option}: {value[:20]!r}.",
+                f"Choose one of {', '.join(choices)}.",
             )
     return Scheme(activations, weights, per_channel)
 
 
 def _output(proto: onnx.ModelProto, requested: str | None, name: str) -> str:
     floats: list[str] = [
-        one.name for one in proto.graph.output if one.type.tensor_type.elem_type == onnx.TensorProto.FLOAT
+        value.name
+        for value in proto.graph.output
+        if value.type.tensor_type.elem_type == onnx.TensorProto.FLOAT
     ]
     if requested is None and not floats:
         raise InputError("no-float-output", f"{name} has no float32 output to compare.")
     if requested is not None and requested not in floats:
-        known = ", ".join(floats[:20])
+        names = ", ".join(floats[:20])
         raise OptionError(
-            "no-such-output", f"{name} has no float32 output {requested[:80]!r}.", f"Choose one of {known}."
+            "no-such-output", f"{name} has no float32 output {requested[:80]!r}.", f"Choose one of {names}."
         )
     return floats[0] if requested is None else requested
 
@@ -170,7 +172,7 @@ def _document(
     scores: LayerScores,
     scheme: Scheme,
     goal: ScoreTarget | None,
-    about: tuple[int, str, str],
+    data: tuple[int, str, str],
 ) -> Sensitivity:
     metric = "kl" if bench.float_results.classes else "relative_error"
     ranking = _ranking(scores.alone, metric)
@@ -193,10 +195,10 @@ def _document(
         curve = [point(count) for count in curve_points(len(ranking))]
         if goal is not None:
             count, reached = fewest_float_layers(
-                len(ranking), goal, lambda few: bench.mixture(set(ranking[few:]))
+                len(ranking), goal, lambda count: bench.mixture(set(ranking[count:]))
             )
-            kept = [bench.layers[number].output for number in ranking[:count]]
-            choice = Choice(target=goal.text, reached=reached, float_layers=kept, point=point(count))
+            outputs = [bench.layers[number].output for number in ranking[:count]]
+            choice = Choice(target=goal.text, reached=reached, float_layers=outputs, point=point(count))
     elif goal is not None:
         raise OptionError(
             "no-mixtures", "A target needs the scores of all layers and memory for all of them at once.",
@@ -210,9 +212,9 @@ def _document(
     ]
     return Sensitivity(
         model=analysis.model.file.name,
-        samples=about[0],
-        data=about[1],
-        output=about[2],
+        samples=data[0],
+        data=data[1],
+        output=data[2],
         activations=scheme.activations,
         weights=scheme.weights,
         per_channel=scheme.per_channel,
@@ -230,15 +232,17 @@ def _document(
 
 def _ranking(scores: Sequence[Score | None], metric: str) -> list[int]:
     """Return the measured layers, most sensitive first; ties are in the file's order."""
-    known = [(number, one) for number, one in enumerate(scores) if one is not None]
-    worth = {number: (getattr(one, metric) or 0.0, one.relative_error) for number, one in known}
-    return sorted(worth, key=lambda number: worth[number], reverse=True)
+    measured = [(number, score) for number, score in enumerate(scores) if score is not None]
+    errors = {number: (getattr(score, metric) or 0.0, score.relative_error) for number, score in measured}
+    return sorted(errors, key=lambda number: errors[number], reverse=True)
 
 
 def _nodes(analysis: Analysis, layers: Sequence[QuantizableLayer]) -> dict[int, int]:
     """Return layer → node of the analysis, matched by output tensor."""
     producers = {t.name: t.producer for t in analysis.model.tensors if t.graph == 0 and t.producer >= 0}
-    return {number: producers[one.output] for number, one in enumerate(layers) if one.output in producers}
+    return {
+        number: producers[layer.output] for number, layer in enumerate(layers) if layer.output in producers
+    }
 
 
 def _layer(
@@ -246,8 +250,8 @@ def _layer(
 ) -> SensitiveLayer:
     name, macs = layer.output, None
     if node is not None:
-        found, entry = analysis.model.nodes[node], analysis.costs[node]
-        name = ".".join(found.scope) or found.name or layer.output
+        graph_node, entry = analysis.model.nodes[node], analysis.costs[node]
+        name = ".".join(graph_node.scope) or graph_node.name or layer.output
         macs = None if entry.cost is None else entry.cost.macs
     return SensitiveLayer(
         rank=rank, name=name, op=layer.op, node=node, output=layer.output, weight_values=layer.size,
@@ -269,27 +273,27 @@ def _sizes(analysis: Analysis, layers: Sequence[QuantizableLayer], scheme: Schem
 
 def _advice(layers: Sequence[SensitiveLayer], choice: Choice | None, scheme: Scheme) -> list[Advice]:
     """Return the layers to keep float: those of the choice, else a few outliers."""
-    known = [one for one in layers if one.quality is not None]
+    measured = [layer for layer in layers if layer.quality is not None]
     if choice is not None:
-        chosen = [one for one in known if one.output in set(choice.float_layers)]
+        chosen = [layer for layer in measured if layer.output in set(choice.float_layers)]
         reason = f"Keep in float to reach {choice.target}." if choice.reached else "Keep in float."
     else:
-        errors = sorted(one.quality.relative_error for one in known if one.quality is not None)
+        errors = sorted(layer.quality.relative_error for layer in measured if layer.quality is not None)
         median = errors[len(errors) // 2] if errors else 0.0
         chosen = [
-            one for one in known[:_MAX_ADVICE]
-            if one.quality is not None and one.quality.relative_error > _NOTABLE * median
+            layer for layer in measured[:_MAX_ADVICE]
+            if layer.quality is not None and layer.quality.relative_error > _NOTABLE * median
         ]  # fmt: skip
         reason = "Keep in float or in 16 bits first if the accuracy is too low."
     return [
         Advice(
-            layer=one.name,
+            layer=layer.name,
             quantization=f"{scheme.activations} activations, {scheme.weights} weights",
-            sqnr_db=one.quality.sqnr_db,
-            kl=one.quality.kl,
-            accuracy_drop=None if one.quality.agreement is None else 1 - one.quality.agreement,
+            sqnr_db=layer.quality.sqnr_db,
+            kl=layer.quality.kl,
+            accuracy_drop=None if layer.quality.agreement is None else 1 - layer.quality.agreement,
             recommendation=reason,
         )
-        for one in chosen
-        if one.quality is not None
+        for layer in chosen
+        if layer.quality is not None
     ]

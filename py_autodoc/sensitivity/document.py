@@ -114,9 +114,9 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
     def heat(self) -> dict[str, object]:
         """Return the relative errors as a heatmap for ``Autodoc.overlay`` and images."""
         values = {
-            str(one.node): min(one.quality.relative_error, _MAX_HEAT)
-            for one in self.layers
-            if one.node is not None and one.quality is not None
+            str(layer.node): min(layer.quality.relative_error, _MAX_HEAT)
+            for layer in self.layers
+            if layer.node is not None and layer.quality is not None
         }
         return {"label": "Error if quantized alone", "unit": "", "values": values, "largest": True}
 
@@ -126,6 +126,8 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
         return (msgspec.json.format(text, indent=2) if pretty else text).decode() + "\n"
 
 
-def quality(one: Score) -> Quality:
+def quality(score: Score) -> Quality:
     """Return the figures of a score."""
-    return Quality(sqnr_db=one.sqnr_db, relative_error=one.relative_error, kl=one.kl, agreement=one.agreement)
+    return Quality(
+        sqnr_db=score.sqnr_db, relative_error=score.relative_error, kl=score.kl, agreement=score.agreement
+    )

@@ -30,13 +30,13 @@ class ScoreTarget:
             return False
         if self.name == "sqnr":
             return score.sqnr_db is None or score.sqnr_db >= self.value
-        known = getattr(score, self.name)
-        if known is None:
+        figure = getattr(score, self.name)
+        if figure is None:
             raise OptionError(
                 "no-such-figure", f"The output does not hold class scores, so {self.name} is undefined.",
                 "Set a target for sqnr or relative_error.",
             )  # fmt: skip
-        return bool(known >= self.value) if _LARGER[self.name] else bool(known <= self.value)
+        return bool(figure >= self.value) if _LARGER[self.name] else bool(figure <= self.value)
 
 
 def target(text: str) -> ScoreTarget:
@@ -83,4 +83,4 @@ def curve_points(count: int) -> list[int]:
     if count < MOST_POINTS:
         return list(range(count + 1))
     steps = MOST_POINTS - 1
-    return sorted({round(count * (at / steps) ** 2) for at in range(steps + 1)} | {1, 2, 3})
+    return sorted({round(count * (step / steps) ** 2) for step in range(steps + 1)} | {1, 2, 3})

@@ -47,7 +47,8 @@ class MixedLatency:
             return None
         integer = {self._kernel[layer] for layer in quantized if layer in self._kernel}
         times = [
-            self._integer[kernel] if kernel in integer else known for kernel, known in enumerate(self._float)
+            self._integer[kernel] if kernel in integer else seconds
+            for kernel, seconds in enumerate(self._float)
         ]
         if any(time is None for time in times):
             return None

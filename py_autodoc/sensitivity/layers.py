@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 class QuantizableLayer:
     """A node whose input and weight can be quantized."""
 
-    at: int
+    index: int
     """Index among the nodes of the file."""
     op: str
     data: str
@@ -44,19 +44,19 @@ def layers_of(model: onnx.ModelProto, name: str) -> list[QuantizableLayer]:
     """
     # Names that are not UTF-8 are read as bytes.
     ops = {str(node.op_type) for node in model.graph.node}
-    if ops & _QUANTIZED or any(one.startswith(("QLinear", "QGemm")) for one in ops):
+    if ops & _QUANTIZED or any(operator.startswith(("QLinear", "QGemm")) for operator in ops):
         raise InputError(
             "already-quantized", f"{name} is already quantized.", "Pass the original float model."
         )
-    opset = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=0)
+    opset = max((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), default=0)
     if opset < MIN_OPSET:
         raise InputError(
             "opset-too-old", f"{name} has opset {opset}; quantization needs {MIN_OPSET}.",
             "Convert it with onnx.version_converter.",
         )  # fmt: skip
-    stored = {one.name: one for one in model.graph.initializer}
-    found = []
-    for at, node in enumerate(model.graph.node):
+    initializers = {tensor.name: tensor for tensor in model.graph.initializer}
+    layers = []
+    for index, node in enumerate(model.graph.node):
         if (
             node.op_type not in _OPS
             or node.domain not in ("", "ai.onnx")
@@ -64,20 +64,20 @@ def layers_of(model: onnx.ModelProto, name: str) -> list[QuantizableLayer]:
             or not node.output
         ):
             continue
-        weight = stored.get(node.input[1])
-        if weight is None or weight.data_type != onnx.TensorProto.FLOAT or node.input[0] in stored:
+        weight = initializers.get(node.input[1])
+        if weight is None or weight.data_type != onnx.TensorProto.FLOAT or node.input[0] in initializers:
             continue
         if len(weight.dims) < 2 or not node.output[0]:
             continue
         size = int(np.prod(weight.dims))
-        found.append(
+        layers.append(
             QuantizableLayer(
-                at, node.op_type, node.input[0], weight.name, node.output[0], _axis(node, weight), size
+                index, node.op_type, node.input[0], weight.name, node.output[0], _axis(node, weight), size
             )
         )
-    if not found:
+    if not layers:
         raise InputError("nothing-to-quantize", f"{name} has no convolution or product with float32 weights.")
-    return found
+    return layers
 
 
 def _axis(node: onnx.NodeProto, weight: onnx.TensorProto) -> int:
@@ -85,21 +85,21 @@ def _axis(node: onnx.NodeProto, weight: onnx.TensorProto) -> int:
         return 0
     if node.op_type == "ConvTranspose":
         return 1
-    transposed = any(one.name == "transB" and one.i for one in node.attribute)
+    transposed = any(attribute.name == "transB" and attribute.i for attribute in node.attribute)
     return 0 if node.op_type == "Gemm" and transposed else len(weight.dims) - 1
 
 
 def weights_of(model: onnx.ModelProto, layers: list[QuantizableLayer]) -> Mapping[str, Array]:
     """Return the values of the layers' weights by name. Raises: InputError if data and shape do not fit."""
-    names = {one.weight for one in layers}
+    names = {layer.weight for layer in layers}
     weights = {}
-    for one in model.graph.initializer:
-        if one.name in names:
+    for tensor in model.graph.initializer:
+        if tensor.name in names:
             try:
-                weights[one.name] = numpy_helper.to_array(one)
+                weights[tensor.name] = numpy_helper.to_array(tensor)
             except (ValueError, TypeError) as fault:
                 raise InputError(
-                    "weights-damaged", f"The data of {one.name[:80]} does not match its shape."
+                    "weights-damaged", f"The data of {tensor.name[:80]} does not match its shape."
                 ) from fault
     return weights
 
@@ -124,10 +124,10 @@ _MIN_SCALE = float(np.finfo(np.float32).tiny)
 _MAX_VALUE = {"s8": 127, "s7": 63, "s4": 7}
 
 
-def rounded(weight: Array, axis: int, scheme: Scheme) -> Array:
+def quantized_weight(weight: Array, axis: int, scheme: Scheme) -> Array:
     """Return the weight after quantization: symmetric, rounded half to even."""
     most = _MAX_VALUE[scheme.weights]
-    along = tuple(one for one in range(weight.ndim) if one != axis) if scheme.per_channel else None
+    along = tuple(dim for dim in range(weight.ndim) if dim != axis) if scheme.per_channel else None
     peak = np.abs(weight).max(axis=along, keepdims=True)
     scale = np.maximum(peak / most, _MIN_SCALE).astype(np.float32)
     return np.asarray(np.clip(np.round(weight / scale), -most, most) * scale, np.float32)

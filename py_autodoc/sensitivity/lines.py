@@ -16,64 +16,64 @@ _NOT_MEASURED = "not measured: the time budget was exhausted"
 _METRICS = {"kl": "KL divergence", "relative_error": "relative error"}
 
 
-def sensitivity_lines(found: Sensitivity, every_layer: bool = False) -> Iterator[str]:
+def sensitivity_lines(result: Sensitivity, every_layer: bool = False) -> Iterator[str]:
     """Yield the score with all layers quantized, the ranking of the layers, the curve and the choice."""
-    channels = "one scale per channel" if found.per_channel else "one scale"
+    channels = "one scale per channel" if result.per_channel else "one scale"
     yield (
-        f"{found.model}: {found.measured} of {plural(len(found.layers), 'layer')} measured, "
-        f"{found.activations} activations, {found.weights} weights ({channels})."
+        f"{result.model}: {result.measured} of {plural(len(result.layers), 'layer')} measured, "
+        f"{result.activations} activations, {result.weights} weights ({channels})."
     )
-    yield f"Data: {plural(found.samples, 'sample')}, {found.data}. Compared output: {found.output}."
-    if found.all_quantized is not None:
-        yield f"All layers quantized: {quality_text(found.all_quantized)}"
+    yield f"Data: {plural(result.samples, 'sample')}, {result.data}. Compared output: {result.output}."
+    if result.all_quantized is not None:
+        yield f"All layers quantized: {quality_text(result.all_quantized)}"
     yield ""
-    yield f"Each layer quantized alone, most sensitive first (by {_METRICS[found.metric]})"
-    listed = found.layers if every_layer else found.layers[:SHOWN]
+    yield f"Each layer quantized alone, most sensitive first (by {_METRICS[result.metric]})"
+    listed = result.layers if every_layer else result.layers[:SHOWN]
     names = [_shorten(f"{layer.name} ({layer.op})") for layer in listed]
     width = max(map(len, names), default=0)
     for name, layer in zip(names, listed, strict=True):
         rank = "  –" if layer.rank is None else f"{layer.rank:3}"
-        result = _NOT_MEASURED if layer.quality is None else quality_text(layer.quality)
-        yield f"{rank} {name:<{width}}  {result}"
-    if len(found.layers) > len(listed):
-        yield f"    and {len(found.layers) - len(listed)} more (--all)"
-    if found.curve:
+        text = _NOT_MEASURED if layer.quality is None else quality_text(layer.quality)
+        yield f"{rank} {name:<{width}}  {text}"
+    if len(result.layers) > len(listed):
+        yield f"    and {len(result.layers) - len(listed)} more (--all)"
+    if result.curve:
         yield ""
         yield "The most sensitive layers kept in float"
-        for point in found.curve:
+        for point in result.curve:
             yield f"{point.float_layers:3} float  {_point(point)}"
-        if found.device:
-            yield f"Latencies: estimates for {found.device}, with each kernel in the precision of its layer."
-        if found.measured_float_ms is not None:
+        if result.device:
+            yield f"Latencies: estimates for {result.device}, with each kernel in the precision of its layer."
+        if result.measured_float_ms is not None:
             yield (
-                f"Measured on {found.measured_on}: median latency of the files that `quantize` creates with "
-                f"these layers in float. The float model takes {found.measured_float_ms:.3g} ms."
+                f"Measured on {result.measured_on}: median latency of the files that `quantize` creates with "
+                f"these layers in float. The float model takes {result.measured_float_ms:.3g} ms."
             )
-    if found.choice is not None:
+    if result.choice is not None:
         yield ""
-        kept = ", ".join(found.choice.float_layers) or "none"
-        count = plural(found.choice.point.float_layers, "float layer")
-        reached = count if found.choice.reached else "not reached, even with all layers in float"
-        yield f"{found.choice.target}: {reached} ({_point(found.choice.point)})"
-        yield f"Keep in float: {kept}"
+        layers = ", ".join(result.choice.float_layers) or "none"
+        count = plural(result.choice.point.float_layers, "float layer")
+        reached = count if result.choice.reached else "not reached, even with all layers in float"
+        yield f"{result.choice.target}: {reached} ({_point(result.choice.point)})"
+        yield f"Keep in float: {layers}"
 
 
-def quality_text(one: Quality) -> str:
+def quality_text(quality: Quality) -> str:
     """Return decibels or relative error, divergence and agreement as text."""
-    if math.isinf(one.relative_error):
+    if math.isinf(quality.relative_error):
         return "NaN or infinity in the results"
-    parts = ["equal" if one.sqnr_db is None else f"SQNR {one.sqnr_db:.1f} dB"]
-    if one.kl is not None:
-        parts.append(f"KL {one.kl:.2g}")
-    if one.agreement is not None:
-        parts.append(f"top-1 agreement {one.agreement:.1%}")
+    parts = ["equal" if quality.sqnr_db is None else f"SQNR {quality.sqnr_db:.1f} dB"]
+    if quality.kl is not None:
+        parts.append(f"KL {quality.kl:.2g}")
+    if quality.agreement is not None:
+        parts.append(f"top-1 agreement {quality.agreement:.1%}")
     return ", ".join(parts)
 
 
-def _point(one: CurvePoint) -> str:
-    latency = "" if one.latency_ms is None else f", {one.latency_ms:.3g} ms"
-    measured = "" if one.measured_ms is None else f", measured {one.measured_ms:.3g} ms"
-    return f"{quality_text(one.quality)}, weights {size(one.weight_bytes)}{latency}{measured}"
+def _point(point: CurvePoint) -> str:
+    latency = "" if point.latency_ms is None else f", {point.latency_ms:.3g} ms"
+    measured = "" if point.measured_ms is None else f", measured {point.measured_ms:.3g} ms"
+    return f"{quality_text(point.quality)}, weights {size(point.weight_bytes)}{latency}{measured}"
 
 
 def _shorten(text: str) -> str:

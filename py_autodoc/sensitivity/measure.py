@@ -13,14 +13,14 @@ from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import LARGEST, weight_bytes
 from py_autodoc.samples import Sample
 from py_autodoc.sensitivity.layers import Array, QuantizableLayer, Scheme, weights_of
-from py_autodoc.sensitivity.pieces import PlainPiece, Values, cut, declared
+from py_autodoc.sensitivity.pieces import FloatPiece, Values, cut, declared
 from py_autodoc.sensitivity.scores import FloatResults, Score
 from py_autodoc.sensitivity.switches import SwitchedModel
 
 Progress = Callable[[int, int], None]
 MEMORY = 3 << 30
 """Maximum bytes of all sessions together; above, only one piece is kept at a time."""
-_PIECES, _LEAST = 12, 4
+_MAX_PIECES, _MIN_LAYERS_PER_PIECE = 12, 4
 """Maximum number of pieces, and minimum number of layers in each, if all fit into memory."""
 _COPIES = 6
 """Copies of a layer's weight while its switch is built: model, both branches, serialized, packed."""
@@ -81,9 +81,9 @@ class LayerBench:
                 "Quantize it, then compare the layers of both files with `verify`.",
             )  # fmt: skip
         fixed = 2 * stored
-        switched = _COPIES * 4 * sum(one.size for one in self.layers)
+        switched = _COPIES * 4 * sum(layer.size for layer in self.layers)
         self._fits = fixed + switched <= memory
-        count = min(_PIECES, -(-len(self.layers) // _LEAST))
+        count = min(_MAX_PIECES, -(-len(self.layers) // _MIN_LAYERS_PER_PIECE))
         if not self._fits:
             count = max(count, -(-switched // max(1, memory - fixed)))
         # A session is created from a protobuf, which contains the weights of switches twice.
@@ -100,78 +100,80 @@ class LayerBench:
     def _run_float(self, count: int) -> list[Array]:
         """Cut the model into ``count`` pieces and run it in float for the results and ranges of layers."""
         pieces = cut(self._model, self.layers, self._output, count)
-        self._pieces = [one for one in pieces if one.nodes]
-        self._plain: list[PlainPiece] = []
+        self._pieces = [piece for piece in pieces if piece.nodes]
+        self._float_pieces: list[FloatPiece] = []
         self._inputs: list[list[onnx.ValueInfoProto]] = []
         self._switched: dict[int, SwitchedModel] = {}
         self._limits: dict[str, tuple[float, float]] = {}
-        values: list[Values] = [dict(one) for one in self._samples]
+        values: list[Values] = [dict(sample) for sample in self._samples]
         for piece in self._pieces:
-            self._inputs.append([declared(name, [one[name] for one in values]) for name in piece.reads])
+            self._inputs.append([declared(name, [sample[name] for sample in values]) for name in piece.reads])
             data = dict.fromkeys(self.layers[number].data for number in piece.layers)
             produced = [name for name in data if name not in piece.reads]
-            plain = PlainPiece(self._path, self._model, piece, self._inputs[-1], produced)
-            self._plain.append(plain)
-            for at, one in enumerate(values):
+            float_piece = FloatPiece(self._path, self._model, piece, self._inputs[-1], produced)
+            self._float_pieces.append(float_piece)
+            for index, sample in enumerate(values):
                 for name in data:
                     if name in piece.reads:
-                        self._extend_range(name, float(one[name].min()), float(one[name].max()))
-                values[at], ends = plain.run_with_ranges(one)
+                        self._extend_range(name, float(sample[name].min()), float(sample[name].max()))
+                values[index], ends = float_piece.run_with_ranges(sample)
                 for name, (low, high) in ends.items():
                     self._extend_range(name, low, high)
-            live = sum(getattr(value, "nbytes", 0) for one in values for value in one.values())
+            live = sum(getattr(value, "nbytes", 0) for sample in values for value in sample.values())
             if count > 1 and live > self._memory // 2:
                 raise AnalysisError(
                     "pieces-too-large", "The tensors between the pieces do not fit into memory."
                 )
-        return [one[self._output] for one in values]
+        return [sample[self._output] for sample in values]
 
     def _extend_range(self, name: str, low: float, high: float) -> None:
-        known = self._limits.get(name, (0.0, 0.0))
-        self._limits[name] = (min(known[0], low), max(known[1], high))
+        bounds = self._limits.get(name, (0.0, 0.0))
+        self._limits[name] = (min(bounds[0], low), max(bounds[1], high))
 
     def alone(self, budget: float | None, progress: Progress) -> LayerScores:
         """Measure each layer quantized alone, in the file's order, until ``budget`` seconds have passed."""
-        ends = None if budget is None else time.monotonic() + budget
+        deadline = None if budget is None else time.monotonic() + budget
         scores: list[Score | None] = [None] * len(self.layers)
-        values: list[Values] = [dict(one) for one in self._samples]
+        values: list[Values] = [dict(sample) for sample in self._samples]
         unquantized = values
         """Values with switches in place and nothing quantized."""
         reached = {number for piece in self._pieces for number in piece.layers}
-        done, total = 0, len(self.layers)
+        measured, total = 0, len(self.layers)
         for number in range(total):
             if number not in reached:  # the result does not depend on it
                 scores[number] = self._equal
-                done += 1
-                progress(done, total)
-        for at, piece in enumerate(self._pieces):
-            over = ends is not None and time.monotonic() > ends
-            if piece.layers and not over:
-                session = self._session(at)
+                measured += 1
+                progress(measured, total)
+        for index, piece in enumerate(self._pieces):
+            expired = deadline is not None and time.monotonic() > deadline
+            if piece.layers and not expired:
+                session = self._session(index)
                 for number in piece.layers:
-                    if ends is not None and time.monotonic() > ends:
+                    if deadline is not None and time.monotonic() > deadline:
                         break
-                    results = (self._finish(at, session.run(one, (number,))) for one in values)
+                    results = (self._result_after(index, session.run(sample, (number,))) for sample in values)
                     scores[number] = self.float_results.score(list(results))
-                    done += 1
-                    progress(done, total)
+                    measured += 1
+                    progress(measured, total)
                 if not self._fits:
-                    unquantized = [session.run(one, ()) for one in unquantized]
+                    unquantized = [session.run(sample, ()) for sample in unquantized]
             elif not self._fits:
-                unquantized = [self._plain[at].run(one) for one in unquantized]
-            if at + 1 < len(self._pieces):
-                values = [self._plain[at].run(one) for one in values]
-        if self._fits and done == total:
+                unquantized = [self._float_pieces[index].run(sample) for sample in unquantized]
+            if index + 1 < len(self._pieces):
+                values = [self._float_pieces[index].run(sample) for sample in values]
+        if self._fits and measured == total:
             return LayerScores(scores, self.mixture(()), self.mixture(range(total)))
         if self._fits:
             return LayerScores(scores, self._score_mixture(()), None)
-        return LayerScores(scores, self.float_results.score([one[self._output] for one in unquantized]), None)
+        return LayerScores(
+            scores, self.float_results.score([sample[self._output] for sample in unquantized]), None
+        )
 
     def fits_memory(self) -> bool:
         """True if sessions of all pieces fit into memory, so that mixtures can be measured."""
         if self._fits:
-            for at in range(len(self._pieces)):
-                self._session(at)
+            for index in range(len(self._pieces)):
+                self._session(index)
         return self._fits
 
     def mixture(self, quantized: Collection[int]) -> Score:
@@ -185,29 +187,29 @@ class LayerBench:
         results = []
         for sample in self._samples:
             values: Values = dict(sample)
-            for at, piece in enumerate(self._pieces):
+            for index, piece in enumerate(self._pieces):
                 switched = chosen and not set(piece.layers).isdisjoint(chosen)
-                if switched or (not chosen and at in self._switched):
-                    values = self._session(at).run(values, chosen)
+                if switched or (not chosen and index in self._switched):
+                    values = self._session(index).run(values, chosen)
                 else:
-                    values = self._plain[at].run(values)
+                    values = self._float_pieces[index].run(values)
             results.append(values[self._output])
         return self.float_results.score(results)
 
-    def _finish(self, at: int, values: Values) -> Array:
+    def _result_after(self, index: int, values: Values) -> Array:
         """Return the result, computed from the tensors available after a piece."""
-        for plain in self._plain[at + 1 :]:
-            values = plain.run(values)
+        for float_piece in self._float_pieces[index + 1 :]:
+            values = float_piece.run(values)
         return values[self._output]
 
-    def _session(self, at: int) -> SwitchedModel:
+    def _session(self, index: int) -> SwitchedModel:
         """Return the switches of a piece; sessions are kept if all fit into memory."""
-        if at not in self._switched:
+        if index not in self._switched:
             session = SwitchedModel(
-                self._path, self._model, self._pieces[at], self._inputs[at], self.layers, self._limits,
+                self._path, self._model, self._pieces[index], self._inputs[index], self.layers, self._limits,
                 self._scheme, self._weights,
             )  # fmt: skip
             if not self._fits:
                 return session
-            self._switched[at] = session
-        return self._switched[at]
+            self._switched[index] = session
+        return self._switched[index]

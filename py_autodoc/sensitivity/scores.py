@@ -41,26 +41,26 @@ class FloatResults:
     """
 
     def __init__(self, results: Sequence[Array], classes: bool) -> None:
-        self._results = [np.asarray(one, np.float64) for one in results]
-        self.classes = classes and all(one.ndim > 0 and one.shape[-1] > 1 for one in self._results)
-        self._signal = sum(float((one * one).sum()) for one in self._results)
+        self._results = [np.asarray(result, np.float64) for result in results]
+        self.classes = classes and all(result.ndim > 0 and result.shape[-1] > 1 for result in self._results)
+        self._signal = sum(float((result * result).sum()) for result in self._results)
         self._probable = self.classes and all(map(_probabilities, self._results))
-        self._known = [self._shares(one) for one in self._results] if self.classes else []
+        self._probabilities = [self._shares(result) for result in self._results] if self.classes else []
 
     def score(self, results: Sequence[Array]) -> Score:
         """Return the score of other results for the same samples."""
-        given = [np.asarray(one, np.float64) for one in results]
-        noise = sum(float(((a - b) ** 2).sum()) for a, b in zip(self._results, given, strict=True))
+        results_given = [np.asarray(result, np.float64) for result in results]
+        noise = sum(float(((a - b) ** 2).sum()) for a, b in zip(self._results, results_given, strict=True))
         if not (np.isfinite(noise) and np.isfinite(self._signal)):
             return Score(None, math.inf, math.inf if self.classes else None, None)
         relative = float(np.sqrt(noise / self._signal)) if self._signal else float(noise > 0)
         kl = agreement = None
         if self.classes:
-            parts = [(a, self._shares(b)) for a, b in zip(self._known, given, strict=True)]
-            rows = sum(a.shape[0] for a, _ in parts)
-            total = sum(float((a * (np.log(a + _TINY) - np.log(b + _TINY))).sum()) for a, b in parts)
+            pairs = [(a, self._shares(b)) for a, b in zip(self._probabilities, results_given, strict=True)]
+            rows = sum(a.shape[0] for a, _ in pairs)
+            total = sum(float((a * (np.log(a + _TINY) - np.log(b + _TINY))).sum()) for a, b in pairs)
             kl = max(0.0, total / rows)
-            same = sum(int((a.argmax(1) == b.argmax(1)).sum()) for a, b in parts)
+            same = sum(int((a.argmax(1) == b.argmax(1)).sum()) for a, b in pairs)
             agreement = same / rows
         return Score(-20 * float(np.log10(relative)) if relative else None, relative, kl, agreement)
 

@@ -10,8 +10,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import open_session, run_session
-from py_autodoc.sensitivity.layers import Array, QuantizableLayer, Scheme, activation_scale, rounded
-from py_autodoc.sensitivity.pieces import FEATURE, Piece, Values, passed, piece_model
+from py_autodoc.sensitivity.layers import Array, QuantizableLayer, Scheme, activation_scale, quantized_weight
+from py_autodoc.sensitivity.pieces import FEATURE, Piece, Values, available_tensors, piece_model
 
 
 class SwitchedModel:
@@ -60,10 +60,12 @@ class SwitchedModel:
 
     def run(self, values: Values, quantized: Collection[int]) -> Values:
         """Return the tensors available after the piece, with the layers of these numbers quantized."""
-        feeds = {name: values[name] for name in self._piece.reads}
+        inputs = {name: values[name] for name in self._piece.reads}
         for number in self._piece.layers:
-            feeds[_switch(number)] = np.array(number in quantized)
-        return passed(self._piece, values, run_session(self._session, self._piece.gives, feeds, self._name))
+            inputs[_switch(number)] = np.array(number in quantized)
+        return available_tensors(
+            self._piece, values, run_session(self._session, self._piece.gives, inputs, self._name)
+        )
 
 
 def _switch(number: int) -> str:
@@ -80,10 +82,10 @@ def _if(
 ) -> onnx.NodeProto:
     prefix = f"autodoc_{number}_"
     scale, zero = activation_scale(*limit, scheme)
-    stored = [
+    initializers = [
         numpy_helper.from_array(np.asarray(scale), f"{prefix}scale"),
         numpy_helper.from_array(zero, f"{prefix}zero"),
-        numpy_helper.from_array(rounded(weight, layer.axis, scheme), f"{prefix}rounded"),
+        numpy_helper.from_array(quantized_weight(weight, layer.axis, scheme), f"{prefix}rounded"),
     ]
     quantized = [
         helper.make_node(
@@ -94,12 +96,12 @@ def _if(
         ),
         _renamed(node, f"{prefix}data", f"{prefix}rounded", f"{prefix}quantized"),
     ]
-    plain = _renamed(node, layer.data, f"{prefix}weight", f"{prefix}float")
-    plain_weight = [numpy_helper.from_array(np.ascontiguousarray(weight), f"{prefix}weight")]
+    float_node = _renamed(node, layer.data, f"{prefix}weight", f"{prefix}float")
+    float_weight = [numpy_helper.from_array(np.ascontiguousarray(weight), f"{prefix}weight")]
     return helper.make_node(
         "If", [_switch(number)], [layer.output], name=f"{prefix}if",
-        then_branch=_graph(quantized, f"{prefix}quantized", stored),
-        else_branch=_graph([plain], f"{prefix}float", plain_weight),
+        then_branch=_graph(quantized, f"{prefix}quantized", initializers),
+        else_branch=_graph([float_node], f"{prefix}float", float_weight),
     )  # fmt: skip
 
 
@@ -110,6 +112,6 @@ def _renamed(node: onnx.NodeProto, data: str, weight: str, output: str) -> onnx.
     return copy
 
 
-def _graph(nodes: list[onnx.NodeProto], output: str, stored: list[onnx.TensorProto]) -> onnx.GraphProto:
+def _graph(nodes: list[onnx.NodeProto], output: str, initializers: list[onnx.TensorProto]) -> onnx.GraphProto:
     result = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
-    return helper.make_graph(nodes, f"{output}_branch", [], [result], stored)
+    return helper.make_graph(nodes, f"{output}_branch", [], [result], initializers)

@@ -16,7 +16,7 @@ from py_autodoc.quantize.reference.fixed_point import (
     multiplier,
     one_shift,
     requantized,
-    shifted,
+    shift_right,
     tflite_single,
 )
 
@@ -49,7 +49,7 @@ def test_one_rounding(value, shift, rounding):
         exact
     )
     if abs(value) < 2**61:
-        assert shifted(np.int64(value), np.int64(shift), rounding) == expected
+        assert shift_right(np.int64(value), np.int64(shift), rounding) == expected
 
 
 @given(st.floats(1e-12, 1e6), st.integers(2, 31))

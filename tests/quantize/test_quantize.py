@@ -15,7 +15,7 @@ from py_autodoc.cli.app import app
 from py_autodoc.errors import AutodocError
 from py_autodoc.quantize import Recipe, quantize
 from py_autodoc.quantize.clipping import clipping_pairs
-from py_autodoc.quantize.prepare import prepared
+from py_autodoc.quantize.prepare import prepare_model
 from py_autodoc.tags import load_tags, tag_file
 
 pytest.importorskip("onnxruntime")
@@ -93,7 +93,7 @@ def test_normalizations_are_folded_without_a_change_of_results():
 
     model = onnx.load(RESNET8)
     float_model = model.SerializeToString()
-    assert prepared(model, "m") == 7
+    assert prepare_model(model, "m") == 7
     assert not any(node.op_type == "BatchNormalization" for node in model.graph.node)
     onnx.checker.check_model(model)
     x = np.random.default_rng(0).uniform(0, 255, (2, 32, 32, 3)).astype(np.float32)

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.quantize.recipe import Recipe, completed, read_recipe
+from py_autodoc.quantize.recipe import Recipe, complete_recipe, read_recipe
 
 
 @pytest.mark.parametrize(
@@ -12,11 +12,11 @@ from py_autodoc.quantize.recipe import Recipe, completed, read_recipe
     [("cpu-vnni", "u8", "s8"), ("cpu-avx2", "u8", "u8"), ("cpu-arm", "u8", "s8"), ("tensorrt", "s8", "s8")],
 )
 def test_number_formats_by_target(target, activations, weights):
-    found = completed(Recipe(target=target))
+    found = complete_recipe(Recipe(target=target))
     assert (found.activations, found.weights, found.format, found.per_channel) == (
         activations, weights, "qdq", True,
     )  # fmt: skip
-    assert not completed(Recipe(method="dynamic", target="cpu-vnni")).per_channel
+    assert not complete_recipe(Recipe(method="dynamic", target="cpu-vnni")).per_channel
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_number_formats_by_target(target, activations, weights):
 )
 def test_what_is_refused_says_why(fields, why):
     with pytest.raises(AutodocError, match=why) as found:
-        completed(Recipe(**fields))
+        complete_recipe(Recipe(**fields))
     assert found.value.hint or "block_size" in str(found.value)
 
 
 def test_saturation_can_be_accepted():
-    assert completed(Recipe(target="cpu-avx2", weights="s8", allow_saturation=True)).weights == "s8"
-    assert completed(Recipe(target="cpu-avx2", weights="s7")).weights == "s7"
+    assert complete_recipe(Recipe(target="cpu-avx2", weights="s8", allow_saturation=True)).weights == "s8"
+    assert complete_recipe(Recipe(target="cpu-avx2", weights="s7")).weights == "s7"
 
 
 def test_recipes_in_files(tmp_path):

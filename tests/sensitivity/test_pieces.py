@@ -25,7 +25,7 @@ def errors(found):
 def test_pieces_measure_what_one_session_does(model, monkeypatch):
     """Mask and skip connections pass between pieces."""
     several = sensitivity(model, samples=2)
-    monkeypatch.setattr("py_autodoc.sensitivity.measure._PIECES", 1)
+    monkeypatch.setattr("py_autodoc.sensitivity.measure._MAX_PIECES", 1)
     one = sensitivity(model, samples=2)
     assert errors(several) == pytest.approx(errors(one), rel=0.05, abs=1e-6)
     pairs = zip(several.curve, one.curve, strict=True)
@@ -94,7 +94,7 @@ def test_odd_wiring(options, tmp_path, monkeypatch):
     found = sensitivity(tmp_path / "m.onnx", samples=3)
     assert found.measured == 6
     assert all(one.quality.relative_error > 0 for one in found.layers)
-    monkeypatch.setattr("py_autodoc.sensitivity.measure._PIECES", 1)
+    monkeypatch.setattr("py_autodoc.sensitivity.measure._MAX_PIECES", 1)
     assert errors(found) == pytest.approx(errors(sensitivity(tmp_path / "m.onnx", samples=3)), rel=0.05)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.sensitivity.float_layers import curve_points, fewest_float_layers, target
-from py_autodoc.sensitivity.layers import Scheme, activation_scale, rounded
+from py_autodoc.sensitivity.layers import Scheme, activation_scale, quantized_weight
 from py_autodoc.sensitivity.scores import FloatResults, Score
 
 
@@ -49,7 +49,7 @@ def test_what_is_of_no_classes_has_no_divergence():
 def test_weights_are_rounded_to_their_grid(kind, per_channel, axis, seed):
     weight = np.random.default_rng(seed).standard_normal((4, 3, 5)).astype(np.float32)
     weight[(slice(None),) * axis + (0,)] = 0
-    made = rounded(weight, axis, Scheme(weights=kind[0], per_channel=per_channel))
+    made = quantized_weight(weight, axis, Scheme(weights=kind[0], per_channel=per_channel))
     moved = np.moveaxis(made, axis, 0).reshape(made.shape[axis], -1)
     given_ = np.moveaxis(weight, axis, 0).reshape(made.shape[axis], -1)
     peaks = np.abs(given_).max(1, keepdims=True) if per_channel else np.abs(given_).max()

@@ -13,8 +13,8 @@ F32 = np.float32
 
 def limits(dtype: DTypeLike) -> tuple[int, int]:
     """Return the minimum and maximum of an integer type."""
-    found = np.iinfo(dtype)
-    return int(found.min), int(found.max)
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
 
 
 def scalar(value: Array | None) -> int:
@@ -26,7 +26,7 @@ def along(value: Array, axis: int, rank: int) -> Array:
     """Reshape a vector of one value per channel to broadcast over ``axis``; a single one stays a scalar."""
     if value.size == 1:
         return value.reshape(())
-    return value.reshape([-1 if at == axis else 1 for at in range(rank)])
+    return value.reshape([-1 if index == axis else 1 for index in range(rank)])
 
 
 def fma(a: Array, b: Array | np.floating[Any], c: Array | np.floating[Any]) -> Array:

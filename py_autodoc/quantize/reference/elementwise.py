@@ -40,26 +40,26 @@ def add(
     ratio_a, ratio_b = F32(a_scale.item()) / F32(y_scale.item()), F32(b_scale.item()) / F32(y_scale.item())
     constant = F32(scalar(y_zero)) - fma(ratio_a, F32(scalar(a_zero)), ratio_b * F32(scalar(b_zero)))
     of_a, of_b = a.astype(F32), b.astype(F32)
-    side = constant_side(a.shape, b.shape)
-    if side == "a":
+    constant_operand = constant_side(a.shape, b.shape)
+    if constant_operand == "a":
         total = fma(of_b, ratio_b, fma(of_a, ratio_a, constant))
     else:
         total = fma(of_a, ratio_a, fma(of_b, ratio_b, constant))
-    return _packed(total, dtype)
+    return _round_and_clip(total, dtype)
 
 
 def constant_side(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     """Return the operand with one value for the innermost differing axes: ``a``, ``b`` or neither."""
     rank = max(len(a), len(b))
-    left, right = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
-    for one, other in zip(reversed(left), reversed(right), strict=True):
-        if one == other == 1:
+    a_shape, b_shape = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
+    for a_size, b_size in zip(reversed(a_shape), reversed(b_shape), strict=True):
+        if a_size == b_size == 1:
             continue
-        return "" if one == other else ("a" if one == 1 else "b")
+        return "" if a_size == b_size else ("a" if a_size == 1 else "b")
     return "a"
 
 
-def _packed(total: Array, dtype: DTypeLike) -> Array:
+def _round_and_clip(total: Array, dtype: DTypeLike) -> Array:
     low, high = limits(dtype)
     return np.asarray(np.clip(np.rint(total.astype(np.float64)), low, high)).astype(dtype)
 
@@ -71,10 +71,10 @@ def mul(
     """Return a·b: integer product, then one float32 multiplier, then the zero point, each rounded."""
     ratio = F32(a_scale.item()) * F32(b_scale.item()) / F32(y_scale.item())
     product = (a.astype(np.int32) - scalar(a_zero)) * (b.astype(np.int32) - scalar(b_zero))
-    return _packed(product.astype(F32) * ratio + F32(scalar(y_zero)), dtype)
+    return _round_and_clip(product.astype(F32) * ratio + F32(scalar(y_zero)), dtype)
 
 
-def looked_up(
+def apply_table(
     function: Callable[[Array], Array], x: Array, x_scale: Array, x_zero: Array | None, y_scale: Array,
     y_zero: Array | None,
 ) -> Array:  # fmt: skip
@@ -87,12 +87,12 @@ def logistic(x: Array) -> Array:
     """Return the logistic function as the kernels' ratio of two polynomials in x², with FMA."""
     value = np.clip(x, F32(-_LOGISTIC_RANGE), F32(_LOGISTIC_RANGE)).astype(F32)
     square = value * value
-    over, under = np.full_like(value, F32(_ALPHA[0])), np.full_like(value, F32(_BETA[0]))
-    for one in _ALPHA[1:]:
-        over = fma(over, square, F32(one))
-    for one in _BETA[1:]:
-        under = fma(under, square, F32(one))
-    return np.asarray(np.clip(over * value / under + F32(0.5), F32(0), F32(1)))
+    numerator, denominator = np.full_like(value, F32(_ALPHA[0])), np.full_like(value, F32(_BETA[0]))
+    for coefficient in _ALPHA[1:]:
+        numerator = fma(numerator, square, F32(coefficient))
+    for coefficient in _BETA[1:]:
+        denominator = fma(denominator, square, F32(coefficient))
+    return np.asarray(np.clip(numerator * value / denominator + F32(0.5), F32(0), F32(1)))
 
 
 def leaky_relu(alpha: float) -> Callable[[Array], Array]:
@@ -104,11 +104,11 @@ def concat(
     y_scale: Array, y_zero: Array | None, parts: list[tuple[Array, Array, Array | None]], axis: int
 ) -> Array:
     """Copy parts with the output's scale and zero point; convert others through a table."""
-    found = []
+    converted = []
     for x, scale, zero in parts:
         same = F32(scale.item()) == F32(y_scale.item()) and scalar(zero) == scalar(y_zero)
-        found.append(x if same else looked_up(lambda one: one, x, scale, zero, y_scale, y_zero))
-    return np.concatenate(found, axis)
+        converted.append(x if same else apply_table(lambda real: real, x, scale, zero, y_scale, y_zero))
+    return np.concatenate(converted, axis)
 
 
 def softmax(x: Array, x_scale: Array, y_scale: Array, y_zero: Array | None, axis: int, opset: int) -> Array:
@@ -122,8 +122,8 @@ def softmax(x: Array, x_scale: Array, y_scale: Array, y_zero: Array | None, axis
         return _softmax_rows(rows, x_scale, y_scale, y_zero).reshape(x.shape)
     moved = np.swapaxes(x, axis, -1)
     rows = np.ascontiguousarray(moved).reshape(-1, x.shape[axis])
-    found = _softmax_rows(rows, x_scale, y_scale, y_zero).reshape(moved.shape)
-    return np.ascontiguousarray(np.swapaxes(found, axis, -1))
+    result = _softmax_rows(rows, x_scale, y_scale, y_zero).reshape(moved.shape)
+    return np.ascontiguousarray(np.swapaxes(result, axis, -1))
 
 
 def softmax_table(x_scale: Array, y_scale: Array, count: int) -> tuple[Array, np.float32]:
@@ -131,7 +131,7 @@ def softmax_table(x_scale: Array, y_scale: Array, count: int) -> tuple[Array, np
     scale = float(F32(x_scale.item()))
     shift = float(np.log(np.finfo(F32).max / F32(count)))
     shift = max(0.0, shift - _SOFTMAX_RESERVE) / scale
-    exponentials = np.array([math.exp((at - 255 + shift) * scale) for at in range(256)]).astype(F32)
+    exponentials = np.array([math.exp((code - 255 + shift) * scale) for code in range(256)]).astype(F32)
     return exponentials, F32(np.floor(F32(1) / F32(y_scale.item())))
 
 
@@ -139,13 +139,13 @@ def _softmax_rows(rows: Array, x_scale: Array, y_scale: Array, y_zero: Array | N
     exponentials, steps = softmax_table(x_scale, y_scale, rows.shape[1])
     low, high = limits(rows.dtype)
     # Entry 255 of the table is for the maximum of the row.
-    place = 255 + rows.astype(np.int32) - rows.max(1, keepdims=True).astype(np.int32)
-    entries = exponentials[place]
+    indices = 255 + rows.astype(np.int32) - rows.max(1, keepdims=True).astype(np.int32)
+    entries = exponentials[indices]
     sums = np.cumsum(entries, axis=1, dtype=F32)[:, -1:]
     with np.errstate(over="ignore"):
         value = np.rint(entries * steps / sums)
     # Rows of one or two elements can overflow float32. Conversion to an integer then gives the minimum
     # of int32 for signed types, and 0 for unsigned ones.
     lost = -(1 << 31) if low < 0 else 0
-    whole = np.where(np.isfinite(value), value, lost).astype(np.int64) + scalar(y_zero)
-    return np.clip(whole.astype(np.int32), low, high).astype(rows.dtype)
+    shifted = np.where(np.isfinite(value), value, lost).astype(np.int64) + scalar(y_zero)
+    return np.clip(shifted.astype(np.int32), low, high).astype(rows.dtype)

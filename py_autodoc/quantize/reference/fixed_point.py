@@ -35,12 +35,12 @@ def multiplier(real: Array, bits: int = 31) -> Multiplier:
 
     Raises: ValueError: bits out of range, or a real that is negative or not finite.
     """
-    given = np.asarray(real, np.float64)
+    values = np.asarray(real, np.float64)
     if not 1 <= bits <= 31:
         raise ValueError("A multiplier must have 1 to 31 bits.")
-    if not (np.isfinite(given).all() and (given >= 0).all()):
+    if not (np.isfinite(values).all() and (values >= 0).all()):
         raise ValueError("A multiplier must be finite and not negative.")
-    fraction, exponent = np.frexp(given)
+    fraction, exponent = np.frexp(values)
     value = np.rint(fraction * (1 << bits)).astype(np.int64)
     full = value == 1 << bits
     value = np.where(full, value >> 1, value)
@@ -48,7 +48,7 @@ def multiplier(real: Array, bits: int = 31) -> Multiplier:
     return Multiplier(value, np.where(value == 0, 0, shift).astype(np.int64), bits)
 
 
-def shifted(value: Array, shift: Array, rounding: Rounding) -> Array:
+def shift_right(value: Array, shift: Array, rounding: Rounding) -> Array:
     """Return value·2^(-shift) of int64 values with one rounding; a negative shift multiplies."""
     wide = np.asarray(value, np.int64) << np.maximum(-shift, 0)
     # With a shift of 62 or more, every int32 product is below one half.
@@ -60,21 +60,21 @@ def shifted(value: Array, shift: Array, rounding: Rounding) -> Array:
         return np.asarray((wide + half) >> right)
     if rounding == "half-away":
         return np.asarray(np.sign(wide) * ((np.abs(wide) + half) >> right))
-    kept = wide >> right
-    rest = wide - (kept << right)
-    up = (rest > half) | ((rest == half) & (right > 0) & (kept & 1 == 1))
-    return np.asarray(kept + up)
+    quotient = wide >> right
+    remainder = wide - (quotient << right)
+    round_up = (remainder > half) | ((remainder == half) & (right > 0) & (quotient & 1 == 1))
+    return np.asarray(quotient + round_up)
 
 
 def one_shift(accumulator: Array, by: Multiplier, rounding: Rounding = "half-up") -> Array:
     """Return accumulator·value >> shift in 64 bits with one rounding, as in basic hardware."""
-    return shifted(accumulator.astype(np.int64) * by.value, by.shift, rounding)
+    return shift_right(accumulator.astype(np.int64) * by.value, by.shift, rounding)
 
 
-def _high_product(a: Array, b: Array, away: bool) -> Array:
+def _high_product(a: Array, b: Array, half_away: bool) -> Array:
     """Return the high half of 2·a·b of int32 values, rounded with ties away from zero or up; saturates."""
     product = a.astype(np.int64) * b.astype(np.int64)
-    high = shifted(product, np.asarray(31), "half-away" if away else "half-up")
+    high = shift_right(product, np.asarray(31), "half-away" if half_away else "half-up")
     return np.clip(high, *_INT32)
 
 
@@ -84,8 +84,8 @@ def gemmlowp(accumulator: Array, real: Array) -> Array:
     Both steps round half away from zero, so a value can be rounded twice.
     """
     value, shift = _high_pair(real)
-    left = _int32(accumulator.astype(np.int64) << np.maximum(-shift, 0))
-    return shifted(_high_product(left, value, away=True), np.maximum(shift, 0), "half-away")
+    shifted_left = _int32(accumulator.astype(np.int64) << np.maximum(-shift, 0))
+    return shift_right(_high_product(shifted_left, value, half_away=True), np.maximum(shift, 0), "half-away")
 
 
 def tflite_single(accumulator: Array, real: Array) -> Array:
@@ -96,14 +96,14 @@ def tflite_single(accumulator: Array, real: Array) -> Array:
 def cmsis_nn(accumulator: Array, real: Array) -> Array:
     """CMSIS-NN by default: the high half rounds ties up, the shift rounds half away from zero."""
     value, shift = _high_pair(real)
-    left = _int32(accumulator.astype(np.int64) << np.maximum(-shift, 0))
-    return shifted(_high_product(left, value, away=False), np.maximum(shift, 0), "half-away")
+    shifted_left = _int32(accumulator.astype(np.int64) << np.maximum(-shift, 0))
+    return shift_right(_high_product(shifted_left, value, half_away=False), np.maximum(shift, 0), "half-away")
 
 
 def _high_pair(real: Array) -> tuple[Array, Array]:
     """Return the 31-bit multiplier, and the remaining shift after taking the high half."""
-    found = multiplier(real, 31)
-    return found.value, found.shift - 31
+    result = multiplier(real, 31)
+    return result.value, result.shift - 31
 
 
 def _int32(value: Array) -> Array:
@@ -149,6 +149,8 @@ class Mismatch:
 def mismatch(accumulator: Array, real: Array, zero_point: int, dtype: DTypeLike, variant: str) -> Mismatch:
     """Compare a variant with ``requantize`` on real accumulators."""
     exact = requantize(accumulator, np.asarray(real, np.float32), zero_point, dtype).astype(np.int64)
-    found = requantized(accumulator, real, zero_point, dtype, variant).astype(np.int64)
-    apart = np.abs(found - exact)
-    return Mismatch(variant, int((apart > 0).sum()), int(apart.size), int(apart.max(initial=0)))
+    result = requantized(accumulator, real, zero_point, dtype, variant).astype(np.int64)
+    differences = np.abs(result - exact)
+    return Mismatch(
+        variant, int((differences > 0).sum()), int(differences.size), int(differences.max(initial=0))
+    )

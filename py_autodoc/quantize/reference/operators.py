@@ -20,7 +20,7 @@ from py_autodoc.quantize.reference.arithmetic import (
     requantize,
     scalar,
 )
-from py_autodoc.quantize.reference.products import Kernel, biased, conv, matmul
+from py_autodoc.quantize.reference.products import Kernel, add_bias, conv, matmul
 
 Inputs = Sequence[Array | None]
 Attributes = Mapping[str, Any]
@@ -42,15 +42,15 @@ def evaluate(
     return OPERATORS[op_type](inputs, attributes or {}, kernel)
 
 
-def _at(inputs: Inputs, at: int) -> Array:
-    found = inputs[at] if at < len(inputs) else None
-    if found is None:
-        raise ValueError(f"input {at} is missing")
-    return found
+def _input(inputs: Inputs, index: int) -> Array:
+    value = inputs[index] if index < len(inputs) else None
+    if value is None:
+        raise ValueError(f"input {index} is missing")
+    return value
 
 
-def _maybe(inputs: Inputs, at: int) -> Array | None:
-    return inputs[at] if at < len(inputs) else None
+def _optional_input(inputs: Inputs, index: int) -> Array | None:
+    return inputs[index] if index < len(inputs) else None
 
 
 def _zeros(value: Array | None) -> Array:
@@ -72,19 +72,19 @@ _OUTPUT_TYPES: Final = {2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16}
 
 
 def _quantize_linear(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    x, scale, zero = _at(inputs, 0), _at(inputs, 1), _maybe(inputs, 2)
+    x, scale, zero = _input(inputs, 0), _input(inputs, 1), _optional_input(inputs, 2)
     named = _OUTPUT_TYPES.get(int(attributes.get("output_dtype", 0)), np.uint8)
     dtype = zero.dtype if zero is not None else named
     return (quantize(x, _spread(scale, attributes, x), _spread(_zeros(zero), attributes, x), dtype),)
 
 
 def _dequantize_linear(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    x, scale, zero = _at(inputs, 0), _at(inputs, 1), _zeros(_maybe(inputs, 2))
+    x, scale, zero = _input(inputs, 0), _input(inputs, 1), _zeros(_optional_input(inputs, 2))
     return (dequantize(x, _spread(scale, attributes, x), _spread(zero, attributes, x)),)
 
 
 def _dynamic_quantize(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    x = _at(inputs, 0).astype(F32)
+    x = _input(inputs, 0).astype(F32)
     least, most = np.minimum(x.min(initial=0), F32(0)), np.maximum(x.max(initial=0), F32(0))
     low, high = limits(np.uint8)
     scale = F32(1) if least == most else F32((most - least) / F32(high - low))
@@ -93,24 +93,26 @@ def _dynamic_quantize(inputs: Inputs, attributes: Attributes, kernel: Kernel) ->
 
 
 def _conv_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
-    x, w = _at(inputs, 0), _at(inputs, 3)
+    x, w = _input(inputs, 0), _input(inputs, 3)
     total = conv(x, scalar(inputs[2]), w, _zeros(inputs[5]), attributes, kernel)
-    return biased(total, _maybe(inputs, 8), 1)
+    return add_bias(total, _optional_input(inputs, 8), 1)
 
 
 def _conv(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    total, y_zero = _conv_sum(inputs, attributes, kernel), _at(inputs, 7)
-    multiplier = _at(inputs, 1).astype(F32) * _at(inputs, 4).astype(F32) / _at(inputs, 6).astype(F32)
+    total, y_zero = _conv_sum(inputs, attributes, kernel), _input(inputs, 7)
+    multiplier = _input(inputs, 1).astype(F32) * _input(inputs, 4).astype(F32) / _input(inputs, 6).astype(F32)
     return (requantize(total, along(multiplier.reshape(-1), 1, total.ndim), scalar(y_zero), y_zero.dtype),)
 
 
 def _matmul_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
-    return matmul(_at(inputs, 0), scalar(inputs[2]), _at(inputs, 3), _columns(_zeros(inputs[5])), kernel)
+    return matmul(
+        _input(inputs, 0), scalar(inputs[2]), _input(inputs, 3), _columns(_zeros(inputs[5])), kernel
+    )
 
 
 def _matmul(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    total, y_zero = _matmul_sum(inputs, attributes, kernel), _at(inputs, 7)
-    multiplier = _at(inputs, 1).astype(F32) * _at(inputs, 4).astype(F32) / _at(inputs, 6).astype(F32)
+    total, y_zero = _matmul_sum(inputs, attributes, kernel), _input(inputs, 7)
+    multiplier = _input(inputs, 1).astype(F32) * _input(inputs, 4).astype(F32) / _input(inputs, 6).astype(F32)
     return (requantize(total, _columns(multiplier), scalar(y_zero), y_zero.dtype),)
 
 
@@ -120,19 +122,19 @@ def _columns(value: Array) -> Array:
 
 
 def _gemm_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
-    a, b = _at(inputs, 0), _at(inputs, 3)
+    a, b = _input(inputs, 0), _input(inputs, 3)
     a = a.T if attributes.get("transA") else a
     b = b.T if attributes.get("transB") else b
     total = matmul(a, scalar(inputs[2]), b, _columns(_zeros(inputs[5])), kernel)
-    bias = _maybe(inputs, 6)
+    bias = _optional_input(inputs, 6)
     return total if bias is None else np.asarray(total + bias.astype(np.int32))
 
 
 def _gemm(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
     total = _gemm_sum(inputs, attributes, kernel)
     alpha = F32(attributes.get("alpha", 1.0))
-    multiplier = alpha * _at(inputs, 1).astype(F32) * _at(inputs, 4).astype(F32)
-    y_scale, y_zero = _maybe(inputs, 7), _maybe(inputs, 8)
+    multiplier = alpha * _input(inputs, 1).astype(F32) * _input(inputs, 4).astype(F32)
+    y_scale, y_zero = _optional_input(inputs, 7), _optional_input(inputs, 8)
     if y_scale is None or y_zero is None:
         return (np.asarray(total.astype(F32) * _columns(multiplier)),)
     return (requantize(total, _columns(multiplier / y_scale.astype(F32)), scalar(y_zero), y_zero.dtype),)
@@ -140,42 +142,51 @@ def _gemm(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array
 
 def _conv_integer(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
     # The filter is the left operand here, so there are no pairs of u8 and s8 in this order.
-    x, w = _at(inputs, 0), _at(inputs, 1)
-    return (conv(x, scalar(_maybe(inputs, 2)), w, _zeros(_maybe(inputs, 3)), attributes),)
+    x, w = _input(inputs, 0), _input(inputs, 1)
+    return (conv(x, scalar(_optional_input(inputs, 2)), w, _zeros(_optional_input(inputs, 3)), attributes),)
 
 
 def _matmul_integer(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    a, b, a_zero = _at(inputs, 0), _at(inputs, 1), _zeros(_maybe(inputs, 2))
+    a, b, a_zero = _input(inputs, 0), _input(inputs, 1), _zeros(_optional_input(inputs, 2))
     rows = a_zero.reshape(-1, 1) if a_zero.size > 1 else a_zero.reshape(())
-    return (matmul(a, rows, b, _columns(_zeros(_maybe(inputs, 3))), kernel),)
+    return (matmul(a, rows, b, _columns(_zeros(_optional_input(inputs, 3))), kernel),)
 
 
 def _add(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    return (elementwise.add(*_binary(inputs), _at(inputs, 0).dtype),)
+    return (elementwise.add(*_binary(inputs), _input(inputs, 0).dtype),)
 
 
 def _mul(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    return (elementwise.mul(*_binary(inputs), _at(inputs, 0).dtype),)
+    return (elementwise.mul(*_binary(inputs), _input(inputs, 0).dtype),)
 
 
 def _binary(
     inputs: Inputs,
 ) -> tuple[Array, Array, Array | None, Array, Array, Array | None, Array, Array | None]:
     return (
-        _at(inputs, 0), _at(inputs, 1), _maybe(inputs, 2), _at(inputs, 3), _at(inputs, 4), _maybe(inputs, 5),
-        _at(inputs, 6), _maybe(inputs, 7),
+        _input(inputs, 0), _input(inputs, 1), _optional_input(inputs, 2),
+        _input(inputs, 3), _input(inputs, 4), _optional_input(inputs, 5),
+        _input(inputs, 6), _optional_input(inputs, 7),
     )  # fmt: skip
 
 
 def _global_average_pool(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
     last = bool(attributes.get("channels_last", 0))
-    x, x_scale, y_scale = _at(inputs, 0), _at(inputs, 1), _at(inputs, 3)
-    return (pooling.global_average(x, x_scale, _maybe(inputs, 2), y_scale, _maybe(inputs, 4), last),)
+    x, x_scale, y_scale = _input(inputs, 0), _input(inputs, 1), _input(inputs, 3)
+    return (
+        pooling.global_average(
+            x, x_scale, _optional_input(inputs, 2), y_scale, _optional_input(inputs, 4), last
+        ),
+    )
 
 
 def _average_pool(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    x, x_scale, y_scale = _at(inputs, 0), _at(inputs, 1), _at(inputs, 3)
-    return (pooling.average(x, x_scale, _maybe(inputs, 2), y_scale, _maybe(inputs, 4), attributes),)
+    x, x_scale, y_scale = _input(inputs, 0), _input(inputs, 1), _input(inputs, 3)
+    return (
+        pooling.average(
+            x, x_scale, _optional_input(inputs, 2), y_scale, _optional_input(inputs, 4), attributes
+        ),
+    )
 
 
 def _sigmoid(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
@@ -187,22 +198,27 @@ def _leaky_relu(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple
 
 
 def _table(function: Callable[[Array], Array], inputs: Inputs) -> Array:
-    x, x_scale, y_scale = _at(inputs, 0), _at(inputs, 1), _at(inputs, 3)
-    return elementwise.looked_up(function, x, x_scale, _maybe(inputs, 2), y_scale, _maybe(inputs, 4))
+    x, x_scale, y_scale = _input(inputs, 0), _input(inputs, 1), _input(inputs, 3)
+    return elementwise.apply_table(
+        function, x, x_scale, _optional_input(inputs, 2), y_scale, _optional_input(inputs, 4)
+    )
 
 
 def _concat(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    parts = [
-        (_at(inputs, at), _at(inputs, at + 1), _maybe(inputs, at + 2)) for at in range(2, len(inputs), 3)
+    operands = [
+        (_input(inputs, index), _input(inputs, index + 1), _optional_input(inputs, index + 2))
+        for index in range(2, len(inputs), 3)
     ]
-    return (elementwise.concat(_at(inputs, 0), _maybe(inputs, 1), parts, int(attributes["axis"])),)
+    return (
+        elementwise.concat(_input(inputs, 0), _optional_input(inputs, 1), operands, int(attributes["axis"])),
+    )
 
 
 def _softmax(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
     opset = int(attributes["opset"])
     axis = int(attributes.get("axis", 1 if opset < 13 else -1))
-    x, x_scale, y_scale = _at(inputs, 0), _at(inputs, 1), _at(inputs, 3)
-    return (elementwise.softmax(x, x_scale, y_scale, _maybe(inputs, 4), axis, opset),)
+    x, x_scale, y_scale = _input(inputs, 0), _input(inputs, 1), _input(inputs, 3)
+    return (elementwise.softmax(x, x_scale, y_scale, _optional_input(inputs, 4), axis, opset),)
 
 
 OPERATORS: Final[dict[str, Operator]] = {
@@ -238,7 +254,7 @@ ACCUMULATORS: Final[dict[str, Callable[[Inputs, Attributes, Kernel], Array]]] = 
 @answers("integer")
 def _links() -> Mapping[Key, Link]:
     onnx_own = set(defined())
-    found = {("", op) for op in OPERATORS if ("", op) in onnx_own}
+    keys = {("", op) for op in OPERATORS if ("", op) in onnx_own}
     contrib = {op for op in OPERATORS if ("", op) not in onnx_own} | {"QuantizeLinear", "DequantizeLinear"}
-    found |= {("com.microsoft", op) for op in contrib}
-    return {key: link_to(OPERATORS[key[1]]) for key in found}
+    keys |= {("com.microsoft", op) for op in contrib}
+    return {key: link_to(OPERATORS[key[1]]) for key in keys}

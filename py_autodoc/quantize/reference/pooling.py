@@ -34,39 +34,39 @@ def average(
 
     x: [N, C, *in], or [N, *in, C] with ``channels_last``; 1 to 3 spatial axes.
     """
-    last = bool(attributes.get("channels_last", 0))
-    given = np.moveaxis(x, -1, 1) if last else x
-    kernel = tuple(int(one) for one in attributes["kernel_shape"])
+    channels_last = bool(attributes.get("channels_last", 0))
+    channels_first = np.moveaxis(x, -1, 1) if channels_last else x
+    kernel = tuple(int(size) for size in attributes["kernel_shape"])
     rank = len(kernel)
-    strides = [int(one) for one in attributes.get("strides") or [1] * rank]
-    pads = padding(given.shape[2:], kernel, strides, [1] * rank, attributes)
+    strides = [int(stride) for stride in attributes.get("strides") or [1] * rank]
+    pads = padding(channels_first.shape[2:], kernel, strides, [1] * rank, attributes)
     ceil = bool(attributes.get("ceil_mode", 0)) and attributes.get("auto_pad", b"NOTSET") in (
         b"NOTSET",
         "NOTSET",
     )
     sizes = [
         _steps(length + sum(pad), width, stride, ceil, length + pad[0])
-        for length, width, stride, pad in zip(given.shape[2:], kernel, strides, pads, strict=True)
+        for length, width, stride, pad in zip(channels_first.shape[2:], kernel, strides, pads, strict=True)
     ]
-    real = dequantize(given, x_scale.reshape(()), scalar(x_zero))
-    out = np.zeros((*given.shape[:2], *sizes), F32)
-    both: tuple[Any, ...] = (slice(None), slice(None))
-    for place in product(*(range(size) for size in sizes)):
-        starts = [at * stride - pad[0] for at, stride, pad in zip(place, strides, pads, strict=True)]
+    real = dequantize(channels_first, x_scale.reshape(()), scalar(x_zero))
+    out = np.zeros((*channels_first.shape[:2], *sizes), F32)
+    outer_axes: tuple[Any, ...] = (slice(None), slice(None))
+    for position in product(*(range(size) for size in sizes)):
+        starts = [index * stride - pad[0] for index, stride, pad in zip(position, strides, pads, strict=True)]
         spans = [
             range(max(start, 0), min(start + width, length))
-            for start, width, length in zip(starts, kernel, given.shape[2:], strict=True)
+            for start, width, length in zip(starts, kernel, channels_first.shape[2:], strict=True)
         ]
-        total = np.zeros(given.shape[:2], F32)
-        for at in product(*spans):
-            total = total + real[both + at]
-        whole = bool(attributes.get("count_include_pad", 0))
-        count = np.prod(kernel) if whole else np.prod([len(span) for span in spans])
-        out[both + place] = total / F32(count)
+        total = np.zeros(channels_first.shape[:2], F32)
+        for offset in product(*spans):
+            total = total + real[outer_axes + offset]
+        includes_padding = bool(attributes.get("count_include_pad", 0))
+        count = np.prod(kernel) if includes_padding else np.prod([len(span) for span in spans])
+        out[outer_axes + position] = total / F32(count)
     low, high = limits(x.dtype)
     value = np.rint(out / F32(y_scale.item()) + F32(scalar(y_zero)))
-    found = np.clip(value, low, high).astype(x.dtype)
-    return np.ascontiguousarray(np.moveaxis(found, 1, -1)) if last else found
+    result = np.clip(value, low, high).astype(x.dtype)
+    return np.ascontiguousarray(np.moveaxis(result, 1, -1)) if channels_last else result
 
 
 def _steps(length: int, width: int, stride: int, ceil: bool, end: int) -> int:

@@ -28,28 +28,31 @@ def matmul(a: Array, a_zero: Array | int, b: Array, b_zero: Array | int, kernel:
     if kernel == "pairs" and a.dtype == np.uint8 and b.dtype == np.int8:
         return _in_pairs(a, a_zero, b, b_zero)
     # Products of 8-bit values and their sums are integers below 2^53, so float64 holds them exactly.
-    left = a.astype(np.float64) - np.asarray(a_zero, np.float64)
-    right = b.astype(np.float64) - np.asarray(b_zero, np.float64)
-    return np.asarray(left @ right).astype(np.int64).astype(np.int32)
+    a_shifted = a.astype(np.float64) - np.asarray(a_zero, np.float64)
+    b_shifted = b.astype(np.float64) - np.asarray(b_zero, np.float64)
+    return np.asarray(a_shifted @ b_shifted).astype(np.int64).astype(np.int32)
 
 
 def _in_pairs(a: Array, a_zero: Array | int, b: Array, b_zero: Array | int) -> Array:
     """Saturate sums of products k and k + 1 at 16 bits; zero points are applied exactly afterwards."""
     depth = a.shape[-1]
-    left, right = a.astype(np.int32), b.astype(np.int32)
-    more = -depth % _GROUP
-    if more:
-        left = np.concatenate([left, np.zeros((*left.shape[:-1], more), np.int32)], -1)
-        right = np.concatenate([right, np.zeros((*right.shape[:-2], more, right.shape[-1]), np.int32)], -2)
+    a_wide, b_wide = a.astype(np.int32), b.astype(np.int32)
+    missing = -depth % _GROUP
+    if missing:
+        a_wide = np.concatenate([a_wide, np.zeros((*a_wide.shape[:-1], missing), np.int32)], -1)
+        b_wide = np.concatenate(
+            [b_wide, np.zeros((*b_wide.shape[:-2], missing, b_wide.shape[-1]), np.int32)], -2
+        )
     total: Array = np.zeros((), np.int32)
-    for k in range(0, left.shape[-1], 2):
+    for k in range(0, a_wide.shape[-1], 2):
         pair = (
-            left[..., k, None] * right[..., None, k, :] + left[..., k + 1, None] * right[..., None, k + 1, :]
+            a_wide[..., k, None] * b_wide[..., None, k, :]
+            + a_wide[..., k + 1, None] * b_wide[..., None, k + 1, :]
         )
         total = total + np.clip(pair, _LOW, _HIGH)
     offset, columns = int(np.asarray(a_zero).reshape(-1)[0]), np.asarray(b_zero, np.int64)
-    sums = right.sum(-2, keepdims=True, dtype=np.int64) * offset
-    rows = left.sum(-1, keepdims=True, dtype=np.int64)
+    sums = b_wide.sum(-2, keepdims=True, dtype=np.int64) * offset
+    rows = a_wide.sum(-1, keepdims=True, dtype=np.int64)
     return np.asarray(total - sums - rows * columns + depth * offset * columns).astype(np.int32)
 
 
@@ -69,29 +72,29 @@ def conv(
     spatial = w.shape[2:]
     rank = len(spatial)
     group = int(attributes.get("group", 1))
-    strides = [int(one) for one in attributes.get("strides") or [1] * rank]
-    dilations = [int(one) for one in attributes.get("dilations") or [1] * rank]
+    strides = [int(stride) for stride in attributes.get("strides") or [1] * rank]
+    dilations = [int(dilation) for dilation in attributes.get("dilations") or [1] * rank]
     pads = padding(x.shape[2:], spatial, strides, dilations, attributes)
     padded = np.pad(x, [(0, 0), (0, 0), *pads], constant_values=x.dtype.type(x_zero))
     reach = [(size - 1) * dilation + 1 for size, dilation in zip(spatial, dilations, strict=True)]
-    seen = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=tuple(range(2, 2 + rank)))
-    whole = [slice(None), slice(None)]
-    steps = [slice(None, None, one) for one in (*strides, *dilations)]
-    seen = seen[tuple(whole + steps)]
-    out_shape = seen.shape[2 : 2 + rank]
+    windows = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=tuple(range(2, 2 + rank)))
+    outer_axes = [slice(None), slice(None)]
+    steps = [slice(None, None, step) for step in (*strides, *dilations)]
+    windows = windows[tuple(outer_axes + steps)]
+    out_shape = windows.shape[2 : 2 + rank]
     depthwise = group == x.shape[1] and w.shape[1] == 1
-    found = []
-    for at in range(group):
+    results = []
+    for index in range(group):
         channels, filters = w.shape[1], w.shape[0] // group
-        part = seen[:, at * channels : (at + 1) * channels]
-        rows = np.moveaxis(part, 1, -1).reshape(-1, int(np.prod(spatial)) * channels)
-        own = w[at * filters : (at + 1) * filters]
-        columns = np.moveaxis(own, 1, -1).reshape(filters, -1).T
-        zero = w_zero[at * filters : (at + 1) * filters] if w_zero.size > 1 else w_zero.reshape(())
+        group_windows = windows[:, index * channels : (index + 1) * channels]
+        rows = np.moveaxis(group_windows, 1, -1).reshape(-1, int(np.prod(spatial)) * channels)
+        group_weights = w[index * filters : (index + 1) * filters]
+        columns = np.moveaxis(group_weights, 1, -1).reshape(filters, -1).T
+        zero = w_zero[index * filters : (index + 1) * filters] if w_zero.size > 1 else w_zero.reshape(())
         # Depthwise kernels always multiply into 32 bits.
         total = matmul(rows, x_zero, columns, zero, "exact" if depthwise else kernel)
-        found.append(np.moveaxis(total.reshape(x.shape[0], *out_shape, filters), -1, 1))
-    return np.concatenate(found, 1)
+        results.append(np.moveaxis(total.reshape(x.shape[0], *out_shape, filters), -1, 1))
+    return np.concatenate(results, 1)
 
 
 def padding(
@@ -106,20 +109,20 @@ def padding(
     auto = auto.decode() if isinstance(auto, bytes) else str(auto)
     rank = len(kernel)
     if auto in ("NOTSET", ""):
-        pads = [int(one) for one in attributes.get("pads") or [0] * 2 * rank]
-        return list(zip(pads[:rank], pads[rank:], strict=True))
+        values = [int(value) for value in attributes.get("pads") or [0] * 2 * rank]
+        return list(zip(values[:rank], values[rank:], strict=True))
     if auto == "VALID":
         return [(0, 0)] * rank
-    found = []
+    pads = []
     for length, width, stride, dilation in zip(size, kernel, strides, dilations, strict=True):
         steps = -(-length // stride)
         needed = max(0, (steps - 1) * stride + (width - 1) * dilation + 1 - length)
         less, more = needed // 2, needed - needed // 2
-        found.append((less, more) if auto == "SAME_UPPER" else (more, less))
-    return found
+        pads.append((less, more) if auto == "SAME_UPPER" else (more, less))
+    return pads
 
 
-def biased(accumulator: Array, bias: Array | None, axis: int) -> Array:
+def add_bias(accumulator: Array, bias: Array | None, axis: int) -> Array:
     """Add an int32 bias with one value per channel to the accumulator."""
     if bias is None:
         return accumulator
