@@ -21,9 +21,9 @@ BUDGET = 40
 PANE = 1800
 """Length of a picture that can be read in a usual pane: 900 pixels at half size."""
 CARDS = {
-    "models-basic_pitch_nmp": (39, 17),
+    "models-basic_pitch_nmp": (34, 17),
     "models-bert_tiny": (37, 8),
-    "models-ddddocr_det.stripped": (13, 13),
+    "models-ddddocr_det.stripped": (12, 12),
     "models-dnsmos_sig_bak_ovr": (39, 6),
     "models-light_bvlc_alexnet": (24, 24),
     "models-light_resnet50": (36, 16),
@@ -38,7 +38,7 @@ CARDS = {
     "models-resnet_tiny_ext": (38, 8),
     "models-resnet_tiny_qdq_int8": (39, 8),
     "models-silero_vad_half": (39, 7),
-    "models-swift_f0": (31, 5),
+    "models-swift_f0": (29, 4),
     "models-trt_loop": (10, 7),
     "models-trt_qdq_conv": (3, 3),
     "models-trt_residual_block": (15, 15),

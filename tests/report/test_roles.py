@@ -10,8 +10,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from py_autodoc.blocks.results import RecognisedBlock
 from py_autodoc.report.box_tree.grouping import STRUCTURE, build_box_tree
+from py_autodoc.report.box_tree.spatial_stages import stages
 from py_autodoc.report.builders.block_section import recognised
+from py_autodoc.report.encode.block_titles import Titles
+from py_autodoc.report.module_tree.scope_tree import scope_tree
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 DATA = Path(__file__).parents[1] / "data"
@@ -200,9 +204,51 @@ def maps(*shapes: tuple[int, int]) -> onnx.ModelProto:
 def test_stages_of_one_size_get_what_differs():
     sizes = [(16, 16), (8, 8), (16, 16), (8, 8), (16, 16)]
     tree = build_box_tree(run_analysis(maps(*sizes), Options()))
-    stages = [label for label in tree.label if label.startswith("Stage ")]
-    assert len(stages) == len(set(stages)) == len(sizes)
-    assert "Stage 8×8 · 4 channels (2)" in stages
+    found = [label for label in tree.label if label.startswith("Stage ")]
+    assert len(found) == len(set(found)) == len(sizes)
+    assert "Stage 8×8 · 4 channels (2)" in found
+
+
+def test_rows_after_a_module_of_convolutions_are_no_map():
+    """As the boxes of a detector: the module holds a convolution and gives 1×4×2×128."""
+    value, kinds = helper.make_tensor_value_info, ("Relu", "Tanh", "Sigmoid", "Neg", "Abs", "Exp")
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], "/m/Conv"),
+        helper.make_node("Reshape", ["c", "rows"], ["t0"], "/m/Reshape"),
+        *(
+            helper.make_node(kinds[at * (at + 3) % 6], [f"t{at}"], [f"t{at + 1}"], f"/op{at}")
+            for at in range(18)
+        ),
+        helper.make_node("Reshape", ["t18", "map"], ["u0"], "/map"),
+        helper.make_node("Conv", ["u0", "w"], ["u1"], "/Conv"),
+        *(
+            helper.make_node(kinds[at * (at + 1) % 6], [f"u{at}"], [f"u{at + 1}"], f"/next{at}")
+            for at in range(1, 18)
+        ),
+    ]
+    weights = [
+        helper.make_tensor("w", TensorProto.FLOAT, [4, 4, 1, 1], [0.1] * 16),
+        helper.make_tensor("rows", TensorProto.INT64, [4], [1, 4, 2, 128]),
+        helper.make_tensor("map", TensorProto.INT64, [4], [1, 4, 16, 16]),
+    ]
+    ends = [value(name, TensorProto.FLOAT, [1, 4, 16, 16]) for name in ("x", "u18")]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    analysis = run_analysis(model.SerializeToString(), Options())
+    titles = [title for title, _ in stages(analysis.model, analysis.types, scope_tree(analysis.model), -1)]
+    assert not any("2×128" in title for title in titles)
+
+
+def test_windows_joined_before_one_residual_are_one_layer():
+    blocks = [
+        RecognisedBlock("attention", (1, 2), 1),
+        RecognisedBlock("attention", (3, 4), 3),
+        RecognisedBlock("residual", (0, 1, 2, 3, 4, 5), 5),
+        RecognisedBlock("attention", (7,), 7),
+        RecognisedBlock("residual", (6, 7, 8), 8),
+        RecognisedBlock("attention", (10,), 10),
+    ]
+    assert Titles(blocks).attention_layers == {1: 5, 3: 5, 7: 8, 10: 10}
 
 
 def test_a_quantized_convolution_does_not_stand_for_the_one_beside_it():

@@ -114,10 +114,10 @@ class Roles:
         """Return the role from recognised blocks: several layers, one, or a block that covers most nodes."""
         blocks = self.titles.inside(nodes)
         # Cross-attention belongs to the same layer as the self-attention next to it.
-        is_self_attention = [
-            block.facts.get("kind") != "cross" for block in blocks if block.kind == "attention"
-        ]
-        layers = sum(is_self_attention) or min(len(is_self_attention), 1)
+        attention = [block for block in blocks if block.kind == "attention"]
+        layer_of = self.titles.attention_layers
+        self_attention = {layer_of[b.anchor] for b in attention if b.facts.get("kind") != "cross"}
+        layers = len(self_attention) or min(len(attention), 1)
         if layers > 1:
             return f"Transformer, {layers} layers" if layers * 3 <= len(drawn) else ""
         if layers:

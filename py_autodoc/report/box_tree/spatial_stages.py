@@ -14,6 +14,12 @@ from py_autodoc.report.module_tree.scope_tree import ScopeTree
 
 STAGE_NAME, PART_NAME = "Stage ", "Part "
 """Prefixes of stage titles: with and without a spatial size."""
+_SPATIAL = frozenset({
+    "Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "FusedConv", "NhwcConv", "DeformConv", "MaxPool",
+    "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "Resize", "Upsample", "DepthToSpace",
+    "SpaceToDepth", "GridSample", "MaxUnpool",
+})  # fmt: skip
+"""Operators over height and width."""
 MIN_ENTITIES, MIN_SPLIT_ENTITIES = 22, 40
 """Boxes from which a level is cut: if spatial sizes distinguish stages, and in any case."""
 MIN_RUN = 3
@@ -35,7 +41,8 @@ def stages(model: Model, types: TypeTable, tree: ScopeTree, level: int) -> list[
     order = _ordered(model, entities, members)
     if not order:
         return []
-    sizes = [_spatial(model, types, members[entity]) for entity in order]
+    maps = _map_sizes(model, types)
+    sizes = [_spatial(model, types, members[entity], maps) for entity in order]
     runs = _runs(sizes)
     if not 1 < len(runs) <= MAX_STAGES:
         if len(entities) <= MIN_SPLIT_ENTITIES:
@@ -86,24 +93,37 @@ def _ordered(model: Model, entities: Sequence[int], members: dict[int, list[int]
     return [] if stuck else [entities[index] for index in order]
 
 
-def _spatial(model: Model, types: TypeTable, numbers: Sequence[int]) -> Shape | None:
-    """Return height and width (or length) of a box's output: of its last node that has one."""
+def _map_sizes(model: Model, types: TypeTable) -> set[Shape]:
+    """Return the sizes of feature maps; heads × positions or boxes × coordinates are none."""
+    spatial = (model.nodes[number] for number in model.graphs[0].nodes)
+    shapes = [types.shapes[node.outputs[0]] for node in spatial if node.op_type in _SPATIAL and node.outputs]
+    return {shape[2:] for shape in shapes if shape is not None and len(shape) >= 4}
+
+
+def _spatial(model: Model, types: TypeTable, numbers: Sequence[int], maps: set[Shape]) -> Shape | None:
+    """Return height and width (or length) of a box's output: of its last node that gives a feature map."""
     for number in reversed(numbers):
         if all(t < 0 or model.tensors[t].is_constant for t in model.nodes[number].inputs):
             continue  # produces a weight
         for tensor in model.nodes[number].outputs[:1]:
             shape = types.shapes[tensor] if tensor >= 0 else None
-            if shape is not None and len(shape) >= 4:
+            if shape is not None and len(shape) >= 4 and shape[2:] in maps:
                 return shape[2:]
     return None
 
 
 def _runs(sizes: Sequence[Shape | None]) -> list[tuple[int, int]]:
-    """Return runs of equal size; boxes without a size and short runs join the preceding run."""
+    """Return runs of equal size; boxes without a size and short runs join the preceding run.
+
+    Boxes without a size at the end, such as dense layers after a pool, are a run of their own.
+    """
     runs: list[list[int]] = []
     current: Shape | None = None
+    last = max((index for index, size in enumerate(sizes) if size is not None), default=len(sizes))
     for index, size in enumerate(sizes):
-        if not runs or (size is not None and size != current):
+        if index == last + 1:
+            runs.append([index, index + 1])
+        elif not runs or (size is not None and size != current):
             runs.append([index, index + 1])
             current = size if size is not None else current
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from py_autodoc.blocks.results import RecognisedBlock
 
@@ -47,6 +48,20 @@ class Titles:
             for block in self._by_anchor.get(node, ())
             if node_set.issuperset(block.nodes)
         ]
+
+    @cached_property
+    def attention_layers(self) -> dict[int, int]:
+        """Anchor of each attention block → anchor of the smallest residual around it, else its own.
+
+        Attention over windows or streams that are joined before the residual is one layer
+        (CANINE, Clark et al., 2021; ProphetNet, Qi et al., 2020).
+        """
+        blocks = [block for found in self._by_anchor.values() for block in found]
+        layer_of = {block.anchor: block.anchor for block in blocks if block.kind == "attention"}
+        residuals = [block for block in blocks if block.kind == "residual"]
+        for residual in sorted(residuals, key=lambda block: -len(block.nodes)):
+            layer_of.update({node: residual.anchor for node in residual.nodes if node in layer_of})
+        return layer_of
 
     def instance_title(self, nodes: Sequence[int]) -> str:
         """Return the title of a repeat's instances from the blocks in one; empty if these cover little."""
