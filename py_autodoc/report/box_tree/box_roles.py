@@ -47,14 +47,14 @@ _MIN_RESIDUAL_SHARE = 0.8
 class Roles:
     """Roles of sets of nodes of one model."""
 
-    def __init__(self, model: Model, titles: Titles, plumbing: PreparationNodes) -> None:
+    def __init__(self, model: Model, titles: Titles, preparation: PreparationNodes) -> None:
         self.model = model
         self.titles = titles
-        self.plumbing = plumbing
+        self.preparation = preparation
 
     def of(self, nodes: Sequence[int]) -> str:
         """Return the role of the given nodes (ascending); empty if their structure implies none."""
-        drawn = [n for n in nodes if n not in self.plumbing.kind and not self.model.nodes[n].is_constant]
+        drawn = [n for n in nodes if n not in self.preparation.kind and not self.model.nodes[n].is_constant]
         if not drawn:
             return ""
         ops = [self.model.nodes[node].op_type for node in drawn if not self._quantizes(node)]
@@ -78,7 +78,7 @@ class Roles:
 
     def prepares(self, nodes: Sequence[int]) -> str:
         """Return what the preparation nodes among the nodes prepare, such as ``Sizes``."""
-        return self.plumbing.title(node for node in nodes if node in self.plumbing.kind).capitalize()
+        return self.preparation.title(node for node in nodes if node in self.preparation.kind).capitalize()
 
     def layers(self, nodes: Sequence[int]) -> list[int]:
         """Return the convolutions and matrix products with weights."""
@@ -92,7 +92,7 @@ class Roles:
         """Return the most characteristic operators, layers first (``MatMul-Softmax``), absent a role."""
         drawn = [node for node in nodes if not self.model.nodes[node].is_constant]
         # A box within a mask can contain only preparation nodes.
-        computing = [node for node in drawn if node not in self.plumbing.kind] or drawn
+        computing = [node for node in drawn if node not in self.preparation.kind] or drawn
         ops = [self.model.nodes[node].op_type for node in computing]
         kinds = dict.fromkeys(ops)
         heavy = [op for op in kinds if op in _CONVOLVE | _MULTIPLY | _NORMS | _POOLS or op == "Softmax"]
@@ -206,7 +206,7 @@ class Roles:
         if tensor < 0:
             return False
         tensor_info = self.model.tensors[tensor]
-        return tensor_info.is_constant or tensor_info.producer in self.plumbing.learned
+        return tensor_info.is_constant or tensor_info.producer in self.preparation.learned
 
     # Blocks of detectors
 

@@ -20,19 +20,19 @@ from py_autodoc.report.box_tree.constant_boxes import constant_boxes
 from py_autodoc.report.box_tree.mask_boxes import TITLE, mask_boxes
 from py_autodoc.report.box_tree.preparation_nodes import (
     WEIGHTS,
-    leave_modules_of_sizes,
-    lone,
+    move_sizes_out_of_modules,
     move_to_readers,
     preparation_nodes,
-    shared,
+    reader_boxes,
+    shared_boxes,
+    single_node_boxes,
     with_masks,
-    wraps,
 )
 from py_autodoc.report.box_tree.spatial_stages import stages
 from py_autodoc.report.builders.block_section import recognised
 from py_autodoc.report.builders.repeat_section import repeat_name, scopes_of
 from py_autodoc.report.encode.block_titles import Titles
-from py_autodoc.report.module_tree.module_calls import Orders, by_calls, circles, execution_orders
+from py_autodoc.report.module_tree.module_calls import Orders, cyclic_levels, execution_orders, split_by_calls
 from py_autodoc.report.module_tree.scope_tree import ScopeTree, scope_tree
 from py_autodoc.report.pipeline.analysis import Analysis
 
@@ -48,7 +48,7 @@ _MASKS = frozenset({"attention mask", "mask"})
 """Roles of inputs that are masks."""
 _SINGLE = frozenset({"attention", "moe", "recurrent"})
 """Kinds that runtimes fuse into one operator."""
-_EFFORT = 40
+_MAX_STEPS_PER_NODE = 40
 """Steps per node that the path search may take over all boxes of a model."""
 
 
@@ -72,19 +72,19 @@ class _PlannedBox:
     parts: tuple[tuple[int, ...], ...] = ()
 
 
-def _around_single(found: Sequence[RecognisedBlock]) -> dict[int, RecognisedBlock]:
+def _around_single(blocks: Sequence[RecognisedBlock]) -> dict[int, RecognisedBlock]:
     """Map residual blocks (by ``id``) to the single fused operator they wrap: too small for their own box."""
     smallest: dict[int, RecognisedBlock] = {}
     inside = {
-        block.anchor: block for block in found if block.kind in _SINGLE and len(block.nodes) < MIN_NODES
+        block.anchor: block for block in blocks if block.kind in _SINGLE and len(block.nodes) < MIN_NODES
     }
     if not inside:
         return {}
-    for block in found:
+    for block in blocks:
         if block.kind == "residual":
             for node in inside.keys() & set(block.nodes):
-                known = smallest.get(node)
-                if known is None or len(block.nodes) < len(known.nodes):
+                previous = smallest.get(node)
+                if previous is None or len(block.nodes) < len(previous.nodes):
                     smallest[node] = block
     return {id(block): inside[node] for node, block in smallest.items()}
 
@@ -103,67 +103,70 @@ class _BoxTreeBuilder:
         self.tree = tree
         self.params = params
         self.masks = masks
-        self.effort = _EFFORT * len(model.nodes) + 1000
+        self.steps_left = _MAX_STEPS_PER_NODE * len(model.nodes) + 1000
         self.position = [0] * len(model.nodes)
         for graph in model.graphs:
-            for at, node in enumerate(graph.nodes):
-                self.position[node] = at
-        self.plumbing = preparation_nodes(model, types)
+            for index, node in enumerate(graph.nodes):
+                self.position[node] = index
+        self.preparation = preparation_nodes(model, types)
         self.wrapped: set[int] = set()
         """Preparation nodes that have their own box, or share one with their reader."""
 
     def run(
-        self, repeats: Sequence[Repeat], found: Sequence[RecognisedBlock], attention: Sequence[AttentionLayer]
+        self,
+        repeats: Sequence[Repeat],
+        blocks: Sequence[RecognisedBlock],
+        attention: Sequence[AttentionLayer],
     ) -> ScopeTree:
-        leave_modules_of_sizes(self.model, self.tree, self.plumbing)
-        self._settle()
+        move_sizes_out_of_modules(self.model, self.tree, self.preparation)
+        self._move_preparation()
         orders = execution_orders(self.model, self._readers)
-        by_calls(self.model, self.tree, self._readers, orders)
+        split_by_calls(self.model, self.tree, self._readers, orders)
         for nodes in mask_boxes(self.model, self.types, self.tree, attention, self._readers, self.position):
             self._fold_nodes(_PlannedBox(nodes, TITLE))
         loose: list[_PlannedBox] = []
-        titles = Titles(found)
+        titles = Titles(blocks)
         for repeat in repeats:
             if repeat.count < MIN_FOLD and not self._is_pair(repeat):
                 continue
-            scopes = scopes_of(self.model, self.tree, repeat, self.plumbing.kind)
+            scopes = scopes_of(self.model, self.tree, repeat, self.preparation.kind)
             name = f"{repeat_name(self.model, repeat, titles)} ×{repeat.count}"
             if scopes:
                 self._fold_scopes(scopes, repeat, name)
             else:
-                nodes = tuple(sorted(node for part in repeat.members for node in part))
+                nodes = tuple(sorted(node for member in repeat.members for node in member))
                 loose.append(_PlannedBox(nodes, name, repeat.members))
-        crowded = self._crowded()
-        around = _around_single(found)
+        long_levels = self._long_levels()
+        around = _around_single(blocks)
         loose += [
             _PlannedBox(block.nodes, titles.of(around.get(id(block), block)))
-            for block in found
-            if len(block.nodes) >= MIN_NODES and self.tree.node[block.nodes[0]] in crowded
+            for block in blocks
+            if len(block.nodes) >= MIN_NODES and self.tree.node[block.nodes[0]] in long_levels
         ]
         # Largest first: a smaller box then finds the box that contains it or that it would cut.
         for box in sorted(loose, key=lambda b: (-len(b.nodes), b.nodes)):
             self._fold_nodes(box)
-        self._settle()
+        self._move_preparation()
         self._add_masks(attention)
-        self._wrap()
-        for level in sorted(crowded):
-            self._cut(level)
-        self._settle()
-        self._unfold_circles(orders)
+        self._box_preparation()
+        for level in sorted(long_levels):
+            self._add_stages(level)
+        self._move_preparation()
+        self._remove_cyclic_boxes(orders)
         # Masks start collapsed, like shape computations and computed weights.
         for scope, label in enumerate(self.tree.label):
             if label == TITLE and self.tree.origin[scope] == STRUCTURE:
                 self.tree.origin[scope] = PLUMBING
-        made = frozenset(scope for scope, origin in enumerate(self.tree.origin) if origin == PLUMBING)
-        for wrap in lone(self.model, self.tree, self.plumbing, self._readers, made):
-            self._move(wrap.nodes, self._add(wrap.level, wrap.title, PLUMBING))
-        for constants in constant_boxes(self.model, self.tree, self.plumbing, self._readers, made):
+        closed = frozenset(scope for scope, origin in enumerate(self.tree.origin) if origin == PLUMBING)
+        for single in single_node_boxes(self.model, self.tree, self.preparation, self._readers, closed):
+            self._move(single.nodes, self._add(single.level, single.title, PLUMBING))
+        for constants in constant_boxes(self.model, self.tree, self.preparation, self._readers, closed):
             scope = self._add(constants.level, constants.title, PLUMBING)
             self._move(constants.nodes, scope)
-            for part in constants.scopes:
-                self.tree.parent[part] = scope
+            for member in constants.scopes:
+                self.tree.parent[member] = scope
         tree = self._parents_first()
-        roles = Roles(self.model, titles, self.plumbing)
+        roles = Roles(self.model, titles, self.preparation)
         BoxNames(self.model, self.types, tree, roles, self._readers, self.position).run()
         return tree
 
@@ -177,51 +180,51 @@ class _BoxTreeBuilder:
             and all(self._shaped_alike(a, b) for a, b in zip(*repeat.members, strict=True))
         )
 
-    def _shaped_alike(self, one: int, other: int) -> bool:
+    def _shaped_alike(self, first: int, second: int) -> bool:
         """Compare the outputs that both parts have; the last part lacks outputs that nothing else reads."""
         shapes, nodes = self.types.shapes, self.model.nodes
-        pairs = zip(nodes[one].outputs, nodes[other].outputs, strict=False)
+        pairs = zip(nodes[first].outputs, nodes[second].outputs, strict=False)
         return all(shapes[a] == shapes[b] for a, b in pairs if a >= 0 and b >= 0)
 
-    def _unfold_circles(self, orders: Orders) -> None:
+    def _remove_cyclic_boxes(self, orders: Orders) -> None:
         """Remove boxes created here that wait for each other in a cycle, although none waits for itself."""
         tree = self.tree
-        while waiting := circles(tree, self._readers, orders):
-            levels = frozenset(waiting)
-            made = {
+        while cyclic := cyclic_levels(tree, self._readers, orders):
+            levels = frozenset(cyclic)
+            created = {
                 scope
                 for scope, parent in enumerate(tree.parent)
                 if parent in levels and tree.origin[scope] in (FOLD, PART, STRUCTURE, PLUMBING)
             }
-            if not made:
+            if not created:
                 return
-            tree.parent = [self._above(parent, made) for parent in tree.parent]
-            tree.node = [self._above(scope, made) for scope in tree.node]
+            tree.parent = [self._remaining_ancestor(parent, created) for parent in tree.parent]
+            tree.node = [self._remaining_ancestor(scope, created) for scope in tree.node]
 
-    def _above(self, scope: int, gone: set[int]) -> int:
-        while scope in gone:
+    def _remaining_ancestor(self, scope: int, removed: set[int]) -> int:
+        while scope in removed:
             scope = self.tree.parent[scope]
         return scope
 
-    def _settle(self) -> None:
+    def _move_preparation(self) -> None:
         """Move computed weights to their readers; shape computations only within their module.
 
         Weights of a recorded module and rows of a lookup table also stay: an embedding is a module.
         """
         tree = self.tree
         folds = frozenset(scope for scope, origin in enumerate(tree.origin) if origin == FOLD)
-        loose = self.plumbing.kind.keys() - self.wrapped
+        loose = self.preparation.kind.keys() - self.wrapped
         order = [node for graph in self.model.graphs for node in graph.nodes if node in loose]
         weights = [node for node in order if self._may_leave(node)]
         move_to_readers(tree, weights, self._readers, folds)
         move_to_readers(tree, order, self._readers, folds, down_only=True)
 
     def _may_leave(self, node: int) -> bool:
-        about, found = self.model.nodes[node], self.plumbing
+        entry, preparation = self.model.nodes[node], self.preparation
         return (
-            found.kind[node] == WEIGHTS
-            and "scope" not in about.origins
-            and not found.is_table(self.model, node)
+            preparation.kind[node] == WEIGHTS
+            and "scope" not in entry.origins
+            and not preparation.is_table(self.model, node)
         )
 
     def _mask_boxes(self) -> frozenset[int]:
@@ -237,24 +240,24 @@ class _BoxTreeBuilder:
         boxes = self._mask_boxes()
         boxed = {node for node, scope in enumerate(self.tree.node) if scope in boxes}
         boxed.update(node for layer in attention for node in layer.nodes)
-        self.plumbing = with_masks(self.model, self.types, self.plumbing, self.masks, boxed)
+        self.preparation = with_masks(self.model, self.types, self.preparation, self.masks, boxed)
 
-    def _wrap(self) -> None:
+    def _box_preparation(self) -> None:
         """Box nodes with their own preparation nodes, and preparation nodes with several readers."""
-        tree, found = self.tree, self.plumbing
+        tree, preparation = self.tree, self.preparation
         closed = self._mask_boxes()
-        for wrap in wraps(self.model, tree, found, self._readers, closed):
-            scope = wrap.level
-            if wrap.whole and tree.origin[scope] == STRUCTURE:
-                tree.label[scope], tree.origin[scope] = wrap.title, PLUMBING
+        for reader_box in reader_boxes(self.model, tree, preparation, self._readers, closed):
+            scope = reader_box.level
+            if reader_box.fills_level and tree.origin[scope] == STRUCTURE:
+                tree.label[scope], tree.origin[scope] = reader_box.title, PLUMBING
             else:
-                scope = self._add(scope, wrap.title, PLUMBING)
-                self._move(wrap.nodes, scope)
-            tree.type[scope] = self.model.nodes[wrap.node].op_type
-            self.wrapped.update(wrap.nodes)
-        loose = sorted(found.kind.keys() - self.wrapped)
-        for one, *parts in shared(tree, found, loose, self._readers, closed):
-            for box in [one] if self._convex(one.nodes) else parts:
+                scope = self._add(scope, reader_box.title, PLUMBING)
+                self._move(reader_box.nodes, scope)
+            tree.type[scope] = self.model.nodes[reader_box.node].op_type
+            self.wrapped.update(reader_box.nodes)
+        loose = sorted(preparation.kind.keys() - self.wrapped)
+        for common, *parts in shared_boxes(tree, preparation, loose, self._readers, closed):
+            for box in [common] if self._convex(common.nodes) else parts:
                 if self._convex(box.nodes):
                     self._move(box.nodes, self._add(box.level, box.title, PLUMBING))
                     self.wrapped.update(box.nodes)
@@ -273,16 +276,16 @@ class _BoxTreeBuilder:
             for scope in below[rows.pop()]:
                 order.append(scope)
                 rows.append(scope + 1)
-        place = dict(zip(order, range(len(order)), strict=True))
-        place[-1] = -1
+        new_id = dict(zip(order, range(len(order)), strict=True))
+        new_id[-1] = -1
         return ScopeTree(
-            parent=[place[tree.parent[scope]] for scope in order],
+            parent=[new_id[tree.parent[scope]] for scope in order],
             label=[tree.label[scope] for scope in order],
             type=[tree.type[scope] for scope in order],
             origin=[tree.origin[scope] for scope in order],
             role=[""] * len(order),
-            node=[place[scope] for scope in tree.node],
-            graph=[place[scope] for scope in tree.graph],
+            node=[new_id[scope] for scope in tree.node],
+            graph=[new_id[scope] for scope in tree.graph],
         )
 
     def _full(self) -> list[bool]:
@@ -295,11 +298,11 @@ class _BoxTreeBuilder:
                 scope = tree.parent[scope]
         return full
 
-    def _crowded(self) -> frozenset[int]:
+    def _long_levels(self) -> frozenset[int]:
         """Return the levels with too many loose nodes; -1 is the top level."""
         count: dict[int, int] = {}
         for node, scope in enumerate(self.tree.node):
-            if node not in self.plumbing.kind:
+            if node not in self.preparation.kind:
                 count[scope] = count.get(scope, 0) + 1
         return frozenset(scope for scope, nodes in count.items() if nodes > MAX_LOOSE_NODES)
 
@@ -308,7 +311,7 @@ class _BoxTreeBuilder:
         parents = {self.tree.parent[scope] for scope in scopes}
         if len(parents) != 1:
             return
-        nodes = [node for part in repeat.members for node in part]
+        nodes = [node for member in repeat.members for node in member]
         if not self._convex(nodes):
             return
         fold = self._add(parents.pop(), name, FOLD)
@@ -324,13 +327,13 @@ class _BoxTreeBuilder:
         if not box.parts:
             self._move(box.nodes, self._add(level, box.title, STRUCTURE))
             return
-        if not all(self._convex(part) for part in box.parts):
+        if not all(self._convex(instance) for instance in box.parts):
             return
         fold = self._add(level, box.title, FOLD)
-        for number, part in enumerate(box.parts):
-            self._move(part, self._add(fold, f"#{number + 1}", PART))
+        for number, instance in enumerate(box.parts):
+            self._move(instance, self._add(fold, f"#{number + 1}", PART))
 
-    def _cut(self, level: int) -> None:
+    def _add_stages(self, level: int) -> None:
         """Add stages to a level that is still long."""
         for title, entities in stages(self.model, self.types, self.tree, level):
             stage = self._add(level, title, STRUCTURE)
@@ -360,20 +363,20 @@ class _BoxTreeBuilder:
         if len(graphs) != 1:
             return False
         last = max(self.position[node] for node in inside)
-        seen: set[int] = set()
+        visited: set[int] = set()
         stack = list(inside)
         while stack:
             node = stack.pop()
             for reader in self._readers(node):
-                self.effort -= 1
-                if self.effort < 0:
+                self.steps_left -= 1
+                if self.steps_left < 0:
                     return False
                 if node in inside and reader in inside:
                     continue
                 if reader in inside:
                     return False
-                if reader not in seen and self.position[reader] < last:
-                    seen.add(reader)
+                if reader not in visited and self.position[reader] < last:
+                    visited.add(reader)
                     stack.append(reader)
         return True
 

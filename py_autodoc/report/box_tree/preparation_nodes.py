@@ -18,7 +18,7 @@ from py_autodoc.report.module_tree.scope_tree import ScopeTree
 Readers = Callable[[int], Iterable[int]]
 
 SIZES, WEIGHTS, MASK = "sizes", "weights", "mask"
-_TRUTH_OR_WHOLE = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
+_INTEGER_AND_BOOL_TYPES = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
 """``TensorProto`` types of integers and booleans."""
 _MASKING = frozenset({
     "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Expand", "Tile", "Transpose", "Slice", "Gather",
@@ -26,7 +26,7 @@ _MASKING = frozenset({
     "LessOrEqual", "Where", "Sub", "Mul", "Clip", "Max", "ReduceSum", "Identity", "Resize",
 })  # fmt: skip
 """Operators that turn a mask into the form that its reader needs; positions (CumSum) are no mask."""
-_LEAST = 2
+_MIN_SHARED_NODES = 2
 """Minimum nodes of a box for preparation nodes with several readers."""
 
 
@@ -42,7 +42,7 @@ class PreparationNodes:
 
     def of(self, kind: str) -> list[int]:
         """Return the nodes of one kind, ascending."""
-        return sorted(node for node, own in self.kind.items() if own == kind)
+        return sorted(node for node, node_kind in self.kind.items() if node_kind == kind)
 
     def is_table(self, model: Model, node: int) -> bool:
         """Return True for rows of a learned table: an embedding, even if the rows are always the same."""
@@ -50,9 +50,9 @@ class PreparationNodes:
 
     def title(self, nodes: Iterable[int]) -> str:
         """Return what the nodes prepare: ``sizes``, ``weights``, ``mask`` or ``constants``."""
-        found = set(nodes)
-        kinds = {self.kind[node] for node in found}
-        fixed = {node for node in found if self.kind[node] == WEIGHTS}
+        node_set = set(nodes)
+        kinds = {self.kind[node] for node in node_set}
+        fixed = {node for node in node_set if self.kind[node] == WEIGHTS}
         names = ["sizes"] if SIZES in kinds else []
         if fixed & self.learned:
             names.append("weights")
@@ -77,43 +77,47 @@ def preparation_nodes(model: Model, types: TypeTable) -> PreparationNodes:
     for graph in model.graphs:
         for number in graph.nodes:
             node = model.nodes[number]
-            found = _kind(model, types, node, kind)
-            if found:
-                kind[number] = found
-            if found == WEIGHTS and _learns(model, types, node):
+            node_kind = _kind(model, types, node, kind)
+            if node_kind:
+                kind[number] = node_kind
+            if node_kind == WEIGHTS and _learns(model, types, node):
                 learned.add(number)
     logic = frozenset(number for number in kind if category_of("", model.nodes[number].op_type) == "logic")
     return PreparationNodes(kind, frozenset(learned), logic)
 
 
 def with_masks(
-    model: Model, types: TypeTable, found: PreparationNodes, inputs: Container[int], boxed: Container[int]
+    model: Model,
+    types: TypeTable,
+    preparation: PreparationNodes,
+    inputs: Container[int],
+    boxed: Container[int],
 ) -> PreparationNodes:
     """Add the nodes that bring mask ``inputs`` into the form that is needed, except those in ``boxed``."""
-    kind = dict(found.kind)
+    kind = dict(preparation.kind)
     masks: set[int] = set()
     """Tensors computed so."""
     for graph in model.graphs:
         for number in graph.nodes:
             node = model.nodes[number]
             read = {t for t in node.inputs if t >= 0}
-            own = {t for t in read if t in masks or t in inputs}
-            others = read - own
+            mask_inputs = {t for t in read if t in masks or t in inputs}
+            other_inputs = read - mask_inputs
             if (
-                not own
+                not mask_inputs
                 or node.op_type not in _MASKING
                 or any(t >= 0 and model.tensors[t].is_output for t in node.outputs)
-                or not all(_source(model, found.kind, t) for t in others)
-                or (node.op_type != "Resize" and any(_floats(types, t) for t in others))
+                or not all(_source(model, preparation.kind, t) for t in other_inputs)
+                or (node.op_type != "Resize" and any(_floats(types, t) for t in other_inputs))
             ):
                 continue
             masks.update(node.outputs)
             if number not in boxed:
                 kind[number] = MASK
-    return replace(found, kind=kind)
+    return replace(preparation, kind=kind)
 
 
-def _kind(model: Model, types: TypeTable, node: Node, known: dict[int, str]) -> str:
+def _kind(model: Model, types: TypeTable, node: Node, kind_of: dict[int, str]) -> str:
     if node.is_constant or node.subgraphs or not node.outputs:
         return ""
     outputs = [t for t in node.outputs if t >= 0]
@@ -122,21 +126,21 @@ def _kind(model: Model, types: TypeTable, node: Node, known: dict[int, str]) -> 
     if node.op_type in ("Shape", "Size") and not node.domain:
         return SIZES
     inputs = [t for t in node.inputs if t >= 0]
-    kinds = {_source(model, known, t) for t in inputs}
+    kinds = {_source(model, kind_of, t) for t in inputs}
     if not inputs or "" in kinds:
         return ""
     if kinds == {WEIGHTS}:
         return WEIGHTS
     if node.op_type in PRODUCTS or node.op_type in CONVS:
         return ""
-    return "" if any(_floats(types, t) for t in inputs if _source(model, known, t) == WEIGHTS) else SIZES
+    return "" if any(_floats(types, t) for t in inputs if _source(model, kind_of, t) == WEIGHTS) else SIZES
 
 
-def _source(model: Model, known: dict[int, str], tensor: int) -> str:
-    about = model.tensors[tensor]
-    if about.is_constant:
+def _source(model: Model, kind_of: dict[int, str], tensor: int) -> str:
+    entry = model.tensors[tensor]
+    if entry.is_constant:
         return WEIGHTS
-    return known.get(about.producer, "")
+    return kind_of.get(entry.producer, "")
 
 
 def _learns(model: Model, types: TypeTable, node: Node) -> bool:
@@ -149,20 +153,22 @@ def _floats(types: TypeTable, tensor: int) -> bool:
     """Return True for a tensor of several floats; shape computations need none."""
     shape = types.shapes[tensor]
     several = shape is None or any(dim != 1 for dim in shape)
-    return several and types.dtypes[tensor] not in _TRUTH_OR_WHOLE
+    return several and types.dtypes[tensor] not in _INTEGER_AND_BOOL_TYPES
 
 
-def leave_modules_of_sizes(model: Model, tree: ScopeTree, found: PreparationNodes) -> None:
+def move_sizes_out_of_modules(model: Model, tree: ScopeTree, preparation: PreparationNodes) -> None:
     """Move sizes out of modules that compute nothing else: a ``ModuleList`` whose loop adds them."""
-    others: set[int] = set()
-    scopes = [tree.node[n.id] for n in model.nodes if not n.is_constant and found.kind.get(n.id) != SIZES]
+    computing_scopes: set[int] = set()
+    scopes = [
+        tree.node[n.id] for n in model.nodes if not n.is_constant and preparation.kind.get(n.id) != SIZES
+    ]
     for scope in (*scopes, *tree.graph):
-        while scope >= 0 and scope not in others:
-            others.add(scope)
+        while scope >= 0 and scope not in computing_scopes:
+            computing_scopes.add(scope)
             scope = tree.parent[scope]
-    for node in found.of(SIZES):
+    for node in preparation.of(SIZES):
         scope = tree.node[node]
-        while scope >= 0 and scope not in others:
+        while scope >= 0 and scope not in computing_scopes:
             scope = tree.parent[scope]
         tree.node[node] = scope
 
@@ -183,17 +189,17 @@ def move_to_readers(
     """
     for node in reversed(nodes):
         common: list[int] | None = None
-        own = _path(tree, tree.node[node])
+        node_path = _path(tree, tree.node[node])
         stays = down_only
         for reader in readers(node):
             path = _path(tree, tree.node[reader])
-            stays = stays or path[: len(own)] == own
-            common = path if common is None else _shared(common, path)
+            stays = stays or path[: len(node_path)] == node_path
+            common = path if common is None else _common_prefix(common, path)
         if common is None:
             continue
         while common and common[-1] in folds:
             common.pop()
-        if stays and common[: len(own)] != own:
+        if stays and common[: len(node_path)] != node_path:
             continue
         tree.node[node] = common[-1] if common else -1
 
@@ -206,88 +212,92 @@ def _path(tree: ScopeTree, scope: int) -> list[int]:
     return path[::-1]
 
 
-def _shared(one: list[int], other: list[int]) -> list[int]:
+def _common_prefix(first: list[int], second: list[int]) -> list[int]:
     end = 0
-    while end < min(len(one), len(other)) and one[end] == other[end]:
+    while end < min(len(first), len(second)) and first[end] == second[end]:
         end += 1
-    return one[:end]
+    return first[:end]
 
 
 @dataclass(frozen=True, slots=True)
-class Wrap:
+class PreparationBox:
     """A box to create in one level: a node with its preparation nodes, or (``node`` -1) shared ones."""
 
     level: int
     nodes: tuple[int, ...]
     title: str
     node: int = -1
-    whole: bool = False
-    """True if it is all that its level holds."""
+    fills_level: bool = False
+    """True if its level contains nothing else."""
 
 
-def wraps(
-    model: Model, tree: ScopeTree, found: PreparationNodes, readers: Readers, closed: frozenset[int]
-) -> list[Wrap]:
+def reader_boxes(
+    model: Model, tree: ScopeTree, preparation: PreparationNodes, readers: Readers, closed: frozenset[int]
+) -> list[PreparationBox]:
     """Return boxes around nodes and the preparation nodes only they read; none in the levels ``closed``.
 
     All other nodes of such a box are read only inside it, so no path leaves and re-enters it.
     """
     groups: dict[int, list[int]] = {}
-    for node, reader in _owners(model, tree, found, readers).items():
+    for node, reader in _only_readers(model, tree, preparation, readers).items():
         if reader >= 0 and tree.node[node] not in closed:
             groups.setdefault(reader, []).append(node)
-    held = _held(model, tree)
-    made = []
+    counts = _node_counts(model, tree)
+    boxes = []
     for reader, nodes in sorted(groups.items()):
-        title = f"{model.nodes[reader].op_type} + {found.title(nodes)}"
-        whole = tree.node[reader] >= 0 and len(nodes) + 1 == held[tree.node[reader]]
-        made.append(Wrap(tree.node[reader], (*sorted(nodes), reader), title, reader, whole))
-    return made
+        title = f"{model.nodes[reader].op_type} + {preparation.title(nodes)}"
+        fills_level = tree.node[reader] >= 0 and len(nodes) + 1 == counts[tree.node[reader]]
+        boxes.append(PreparationBox(tree.node[reader], (*sorted(nodes), reader), title, reader, fills_level))
+    return boxes
 
 
-def shared(
-    tree: ScopeTree, found: PreparationNodes, loose: Iterable[int], readers: Readers, closed: frozenset[int]
-) -> list[list[Wrap]]:
+def shared_boxes(
+    tree: ScopeTree,
+    preparation: PreparationNodes,
+    loose: Iterable[int],
+    readers: Readers,
+    closed: frozenset[int],
+) -> list[list[PreparationBox]]:
     """Return candidate boxes for ``loose`` nodes: per level and kind first one for all, then components.
 
     The caller uses the first, or the others if a path would leave and re-enter it.
     """
-    places: dict[tuple[int, str], list[int]] = {}
+    by_level: dict[tuple[int, str], list[int]] = {}
     for node in loose:
         if tree.node[node] not in closed:
-            places.setdefault((tree.node[node], found.kind[node]), []).append(node)
-    made = []
-    for (level, _), nodes in sorted(places.items()):
-        parts = [sorted(nodes), *_connected(nodes, readers)]
-        made.append(
+            by_level.setdefault((tree.node[node], preparation.kind[node]), []).append(node)
+    candidates = []
+    for (level, _), nodes in sorted(by_level.items()):
+        components = [sorted(nodes), *_connected(nodes, readers)]
+        candidates.append(
             [
-                Wrap(level, tuple(part), found.title(part).capitalize())
-                for part in parts
-                if len(part) >= _LEAST
+                PreparationBox(level, tuple(component), preparation.title(component).capitalize())
+                for component in components
+                if len(component) >= _MIN_SHARED_NODES
             ]
         )
-    return [choice for choice in made if choice]
+    return [boxes for boxes in candidates if boxes]
 
 
-def lone(
-    model: Model, tree: ScopeTree, found: PreparationNodes, readers: Readers, closed: frozenset[int]
-) -> list[Wrap]:
-    """Return a box per loose preparation node that serves one box or node; none in the levels ``closed``.
+def single_node_boxes(
+    model: Model, tree: ScopeTree, preparation: PreparationNodes, readers: Readers, closed: frozenset[int]
+) -> list[PreparationBox]:
+    """Return a box per loose preparation node that one box or node reads; none in the levels ``closed``.
 
     A module without other nodes counts as the node: a normalization of weights that all layers read.
     """
-    held = _held(model, tree)
-    made = []
-    for node in found.kind:
+    counts = _node_counts(model, tree)
+    boxes = []
+    for node in preparation.kind:
         level = scope = tree.node[node]
-        if scope in closed or found.is_table(model, node):
+        if scope in closed or preparation.is_table(model, node):
             continue
-        while level >= 0 and held[level] == 1:
+        while level >= 0 and counts[level] == 1:
             level = tree.parent[level]
-        served = {_entity(tree, reader, level, len(model.nodes)) for reader in readers(node)}
-        if len(served) == 1 and -1 not in served:
-            made.append(Wrap(scope, (node,), found.title([node]).capitalize()))
-    return made
+        reader_entities = {_entity(tree, reader, level, len(model.nodes)) for reader in readers(node)}
+        if len(reader_entities) == 1 and -1 not in reader_entities:
+            boxes.append(PreparationBox(scope, (node,), preparation.title([node]).capitalize()))
+    return boxes
 
 
 def _entity(tree: ScopeTree, node: int, level: int, count: int) -> int:
@@ -296,32 +306,34 @@ def _entity(tree: ScopeTree, node: int, level: int, count: int) -> int:
     return -1 if child == -2 else node if child == level else count + child
 
 
-def _owners(model: Model, tree: ScopeTree, found: PreparationNodes, readers: Readers) -> dict[int, int]:
-    """Map each preparation node to the one node of its level that it serves, -1 for several or none."""
-    owner: dict[int, int] = {}
+def _only_readers(
+    model: Model, tree: ScopeTree, preparation: PreparationNodes, readers: Readers
+) -> dict[int, int]:
+    """Map each preparation node to the one node of its level that reads it, -1 for several or none."""
+    only_reader: dict[int, int] = {}
     for graph in model.graphs:
         for node in reversed(graph.nodes):
-            if node not in found.kind:
+            if node not in preparation.kind:
                 continue
-            for_whom = set()
+            readers_of_node = set()
             for reader in readers(node):
                 if tree.node[reader] != tree.node[node] or model.nodes[reader].subgraphs:
-                    for_whom.add(-1)
+                    readers_of_node.add(-1)
                 else:
-                    for_whom.add(owner.get(reader, reader))
-            owner[node] = for_whom.pop() if len(for_whom) == 1 else -1
-    return owner
+                    readers_of_node.add(only_reader.get(reader, reader))
+            only_reader[node] = readers_of_node.pop() if len(readers_of_node) == 1 else -1
+    return only_reader
 
 
-def _held(model: Model, tree: ScopeTree) -> dict[int, int]:
+def _node_counts(model: Model, tree: ScopeTree) -> dict[int, int]:
     """Map each scope to the number of nodes and boxes directly in it."""
-    held: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for node in model.nodes:
         if not node.is_constant:
-            held[tree.node[node.id]] = held.get(tree.node[node.id], 0) + 1
+            counts[tree.node[node.id]] = counts.get(tree.node[node.id], 0) + 1
     for parent in tree.parent:
-        held[parent] = held.get(parent, 0) + 1
-    return held
+        counts[parent] = counts.get(parent, 0) + 1
+    return counts
 
 
 def _connected(nodes: Sequence[int], readers: Readers) -> list[list[int]]:

@@ -89,8 +89,8 @@ def _ordered(model: Model, entities: Sequence[int], members: dict[int, list[int]
             producer = entity_index.get(model.tensors[tensor].producer, index) if tensor >= 0 else index
             if producer != index:
                 needs[index].append(producer)
-    order, stuck = execution_order(needs)
-    return [] if stuck else [entities[index] for index in order]
+    order, cyclic = execution_order(needs)
+    return [] if cyclic else [entities[index] for index in order]
 
 
 def _map_sizes(model: Model, types: TypeTable) -> set[Shape]:

@@ -39,29 +39,29 @@ class Graphs(Protocol):
 
 Readers = Callable[[int], Iterable[int]]
 Orders = Sequence[Sequence[int]]
-_MANY = 2000
+_MAX_JOINED_RUNS = 2000
 """Above this number of runs they are not rejoined: that takes quadratic time."""
-_SPARE = 8
+_EXTRA_ROUNDS = 8
 """Rounds beyond the depth of the tree; each cuts the outermost cycles."""
 
 
-def by_calls(model: Graphs, tree: ScopeTree, readers: Readers, orders: Orders) -> None:
+def split_by_calls(model: Graphs, tree: ScopeTree, readers: Readers, orders: Orders) -> None:
     """Split the modules of ``tree`` that form dependency cycles; ``readers`` are in the same graph."""
-    fine: set[int] = set()
-    rounds = _SPARE + max((len(path) for path in _Paths(tree).values()), default=0)
-    for _ in range(rounds):
-        levels = _reopened(tree, orders, fine)
-        circles = _outermost(tree, [level for level in levels if not level.is_fine(readers, fine)])
-        if not circles:
+    acyclic: set[int] = set()
+    max_rounds = _EXTRA_ROUNDS + max((len(path) for path in _Paths(tree).values()), default=0)
+    for _ in range(max_rounds):
+        levels = _interrupted_levels(tree, orders, acyclic)
+        cyclic = _outermost(tree, [level for level in levels if not level.is_acyclic(readers, acyclic)])
+        if not cyclic:
             return
-        for level in circles:
-            _cut_level(model, tree, level, readers)
+        for level in cyclic:
+            _split_level(model, tree, level, readers)
 
 
-def circles(tree: ScopeTree, readers: Readers, orders: Orders) -> list[int]:
+def cyclic_levels(tree: ScopeTree, readers: Readers, orders: Orders) -> list[int]:
     """Return the levels (-1 is the top) whose boxes form a dependency cycle."""
-    levels = _reopened(tree, orders, set())
-    return [level.scope for level in levels if not level.is_fine(readers, set())]
+    levels = _interrupted_levels(tree, orders, set())
+    return [level.scope for level in levels if not level.is_acyclic(readers, set())]
 
 
 class _Paths(dict[int, tuple[int, ...]]):
@@ -99,14 +99,14 @@ class _Level:
         self.nodes.append(node)
         self.item[node] = path[self.depth] if len(path) > self.depth else -2 - node
 
-    def is_fine(self, readers: Readers, fine: set[int]) -> bool:
-        """Return True if no items form a cycle; remember such levels in ``fine``."""
-        good = not self.stuck(readers)
-        if good:
-            fine.add(self.scope)
-        return good
+    def is_acyclic(self, readers: Readers, acyclic: set[int]) -> bool:
+        """Return True if no items form a cycle; add such levels to ``acyclic``."""
+        is_acyclic = not self.cyclic_items(readers)
+        if is_acyclic:
+            acyclic.add(self.scope)
+        return is_acyclic
 
-    def stuck(self, readers: Readers) -> set[int]:
+    def cyclic_items(self, readers: Readers) -> set[int]:
         """Return the items in cycles, and those between cycles."""
         after: dict[int, set[int]] = {item: set() for item in self.item.values()}
         before: dict[int, set[int]] = {item: set() for item in after}
@@ -116,10 +116,10 @@ class _Level:
                 if other != item:
                     after[item].add(other)
                     before[other].add(item)
-        return _peeled(_peeled(set(after), before, after), after, before)
+        return _trimmed(_trimmed(set(after), before, after), after, before)
 
 
-def _peeled(items: set[int], before: dict[int, set[int]], after: dict[int, set[int]]) -> set[int]:
+def _trimmed(items: set[int], before: dict[int, set[int]], after: dict[int, set[int]]) -> set[int]:
     """Return the items that remain after repeatedly removing those that depend on none of the others."""
     waiting = {item: len(before[item] & items) for item in items}
     ready = [item for item, count in waiting.items() if not count]
@@ -146,12 +146,12 @@ def execution_orders(model: Graphs, readers: Readers) -> Orders:
             for reader in readers(node):
                 if reader in position:
                     needs[position[reader]].append(position[node])
-        order, stuck = execution_order(needs)
-        orders.append([drawn[index] for index in order[: len(order) - len(stuck)]])
+        order, cyclic = execution_order(needs)
+        orders.append([drawn[index] for index in order[: len(order) - len(cyclic)]])
     return orders
 
 
-def _reopened(tree: ScopeTree, orders: Orders, fine: set[int]) -> list[_Level]:
+def _interrupted_levels(tree: ScopeTree, orders: Orders, acyclic: set[int]) -> list[_Level]:
     """Return the levels with a box whose nodes are not contiguous: only these can have cycles."""
     paths = _Paths(tree)
     levels: dict[int, _Level] = {}
@@ -166,7 +166,7 @@ def _reopened(tree: ScopeTree, orders: Orders, fine: set[int]) -> list[_Level]:
             closed.update(last[shared:])
             for depth in range(shared, len(path)):
                 parent = path[depth - 1] if depth else -1
-                if path[depth] in closed and parent not in fine and parent not in levels:
+                if path[depth] in closed and parent not in acyclic and parent not in levels:
                     levels[parent] = _Level(parent, depth)
             last = path
     for order in orders:
@@ -192,12 +192,12 @@ def _outermost(tree: ScopeTree, levels: Sequence[_Level]) -> list[_Level]:
     return outermost
 
 
-def _cut_level(model: Graphs, tree: ScopeTree, level: _Level, readers: Readers) -> None:
+def _split_level(model: Graphs, tree: ScopeTree, level: _Level, readers: Readers) -> None:
     calls = _calls(model, tree, level)
     if calls:
         _split(model, tree, level.scope, calls)
         return
-    for item, runs in _runs(level, level.stuck(readers), readers).items():
+    for item, runs in _runs(level, level.cyclic_items(readers), readers).items():
         if item >= 0 and len(runs) > 1:
             _split(model, tree, item, runs)
 
@@ -206,38 +206,38 @@ def _calls(model: Graphs, tree: ScopeTree, level: _Level) -> list[list[int]]:
     """Return the nodes of each call of the level's module, if its parts recur in a fixed order."""
     if level.scope < 0 or tree.origin[level.scope] == SUBGRAPH:
         return []
-    words: list[object] = []
+    symbols: list[object] = []
     starts: list[int] = []
     for index, node in enumerate(level.nodes):
         item = level.item[node]
-        word = item if item >= 0 else model.nodes[node].op_type
-        if item < 0 or not words or words[-1] != word:
-            words.append(word)
+        symbol = item if item >= 0 else model.nodes[node].op_type
+        if item < 0 or not symbols or symbols[-1] != symbol:
+            symbols.append(symbol)
             starts.append(index)
-    period = _period(words)
-    parts = {word for word in words if isinstance(word, int)}
-    if period == len(words) or len(parts) < 2:
+    period = _period(symbols)
+    parts = {symbol for symbol in symbols if isinstance(symbol, int)}
+    if period == len(symbols) or len(parts) < 2:
         return []
     bounds = [*starts[::period], len(level.nodes)]
     return [level.nodes[a:b] for a, b in pairwise(bounds)]
 
 
-def _period(words: Sequence[object]) -> int:
-    """Return the length of the shortest sequence of which ``words`` is a whole number of repetitions."""
-    border = [0] * (len(words) + 1)
+def _period(symbols: Sequence[object]) -> int:
+    """Return the length of the shortest sequence of which ``symbols`` is a whole number of repetitions."""
+    border = [0] * (len(symbols) + 1)
     length = 0
-    for index in range(1, len(words)):
-        while length and words[index] != words[length]:
+    for index in range(1, len(symbols)):
+        while length and symbols[index] != symbols[length]:
             length = border[length]
-        length += words[index] == words[length]
+        length += symbols[index] == symbols[length]
         border[index + 1] = length
-    period = len(words) - border[-1]
-    return period if len(words) % period == 0 else len(words)
+    period = len(symbols) - border[-1]
+    return period if len(symbols) % period == 0 else len(symbols)
 
 
-def _runs(level: _Level, stuck: set[int], readers: Readers) -> dict[int, list[list[int]]]:
-    """Return the nodes of the stuck items in runs without cycles, by item."""
-    waiting = {node: 0 for node in level.nodes if level.item[node] in stuck}
+def _runs(level: _Level, cyclic_items: set[int], readers: Readers) -> dict[int, list[list[int]]]:
+    """Return the nodes of the cyclic items in runs without cycles, by item."""
+    waiting = {node: 0 for node in level.nodes if level.item[node] in cyclic_items}
     for node in waiting:
         for reader in readers(node):
             if reader in waiting:
@@ -291,7 +291,7 @@ def _joined(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int, li
     parts: dict[int, list[int]] = {}
     for index, (item, nodes) in enumerate(runs):
         run_indices = runs_of_item.setdefault(item, [])
-        last = run_indices[-1] if run_indices and len(runs) <= _MANY else -1
+        last = run_indices[-1] if run_indices and len(runs) <= _MAX_JOINED_RUNS else -1
         if (
             last >= 0
             and not _has_indirect_path(after, last, index)
