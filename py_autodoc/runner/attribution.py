@@ -76,14 +76,14 @@ def attribute_kernels(
     targets = _targets(kernel_list, graph, tensors, names, model, layers or {})
     owners = _owners(model, {tensor for outputs, _ in targets.values() for tensor in outputs}, named_only)
     members: dict[int, list[int]] = {}
-    for node, owner in enumerate(owners):
-        if owner >= 0:
-            members.setdefault(owner, []).append(node)
+    for node, anchor in enumerate(owners):
+        if anchor >= 0:
+            members.setdefault(anchor, []).append(node)
     result = Attribution()
     leads, claimed = _assign_targets(kernel_list, targets)
     groups = {
-        lead: tuple(sorted({node for tensor in own for node in members.get(tensor, ())}))
-        for lead, own in claimed.items()
+        lead: tuple(sorted({node for tensor in tensors_of_kernel for node in members.get(tensor, ())}))
+        for lead, tensors_of_kernel in claimed.items()
     }
     for index, kernel in enumerate(kernel_list):
         nodes = groups.get(leads.get(index, -1), ())
@@ -103,20 +103,20 @@ def _assign_targets(
 
     Kernels are given by their indices.
     """
-    order = [index for index, one in enumerate(kernels) if targets.get(one.name, ((), False))[0]]
+    order = [index for index, kernel in enumerate(kernels) if targets.get(kernel.name, ((), False))[0]]
     # A conversion gets nodes only if no other kernel computes them.
     order.sort(key=lambda index: (targets[kernels[index].name][1], -kernels[index].ms))
-    owner: dict[int, int] = {}
+    kernel_by_tensor: dict[int, int] = {}
     leads: dict[int, int] = {}
     claimed: dict[int, list[int]] = {}
     for index in order:
         target = targets[kernels[index].name][0]
-        free = [tensor for tensor in target if tensor not in owner]
+        free = [tensor for tensor in target if tensor not in kernel_by_tensor]
         if free:
-            owner.update(dict.fromkeys(free, index))
+            kernel_by_tensor.update(dict.fromkeys(free, index))
             leads[index], claimed[index] = index, free
         else:
-            leads[index] = Counter(owner[tensor] for tensor in target).most_common(1)[0][0]
+            leads[index] = Counter(kernel_by_tensor[tensor] for tensor in target).most_common(1)[0][0]
     return leads, claimed
 
 
@@ -134,49 +134,64 @@ def _targets(
     readers: dict[str, list[str]] = {}
     nodes = {} if graph is None else {node.name: node for node in graph.graph.node if node.name}
     for name, node in nodes.items():
-        outputs = [tensors[one] for one in node.output if one in tensors]
+        outputs = [tensors[name] for name in node.output if name in tensors]
         if not outputs:
-            # A kernel that changes layout or type has its outputs output, whose name contains the original.
+            # The name of such a kernel, which changes layout or type, contains the tensor's name.
             candidates = (_LAYOUT.sub("", name), _TOKEN.sub("", name), *node.output)
-            outputs = [tensors[one] for one in candidates[:1] if one in tensors]
+            outputs = [tensors[name] for name in candidates[:1] if name in tensors]
             outputs = outputs or [
-                t for one in candidates if one in names for t in model.nodes[names[one]].outputs if t >= 0
+                t
+                for candidate in candidates
+                if candidate in names
+                for t in model.nodes[names[candidate]].outputs
+                if t >= 0
             ]
         if outputs:
             produced[name] = outputs
-        for one in node.input:
-            readers.setdefault(one, []).append(name)
+        for tensor in node.input:
+            readers.setdefault(tensor, []).append(name)
     # A kernel without a tensor of the model belongs to its reader, else to its input.
     for name in reversed(nodes):
         if name not in produced and name not in names:
-            after = (one for out in nodes[name].output for one in readers.get(out, ()))
-            first = next((one for one in after if one in produced or one in converts), None)
+            after = (reader for out in nodes[name].output for reader in readers.get(out, ()))
+            first = next(
+                (neighbour for neighbour in after if neighbour in produced or neighbour in converts), None
+            )
             if first is not None:
                 converts[name] = converts.get(first, first)
     producers = {out: name for name, node in nodes.items() for out in node.output}
     for name, node in nodes.items():
         if name not in produced and name not in names and name not in converts:
-            before = (producers[one] for one in node.input if one in producers)
-            first = next((one for one in before if one in produced or one in converts), None)
+            before = (producers[tensor] for tensor in node.input if tensor in producers)
+            first = next(
+                (neighbour for neighbour in before if neighbour in produced or neighbour in converts), None
+            )
             if first is not None:
                 converts[name] = converts.get(first, first)
-    found: dict[str, tuple[tuple[int, ...], bool]] = {}
+    targets: dict[str, tuple[tuple[int, ...], bool]] = {}
     for kernel in kernels:
         conversion = kernel.op in _CONVERSIONS and kernel.name not in names
         if kernel.name in produced:
-            found[kernel.name] = (tuple(produced[kernel.name]), conversion)
+            targets[kernel.name] = (tuple(produced[kernel.name]), conversion)
         elif kernel.name in converts:
-            found[kernel.name] = (tuple(produced[converts[kernel.name]]), kernel.op in _MOVES)
+            targets[kernel.name] = (tuple(produced[converts[kernel.name]]), kernel.op in _MOVES)
         else:
-            served = _REFORMAT.sub("", kernel.name)
-            layer = next((layers[one] for one in (kernel.name, served) if _has_nodes(layers.get(one))), None)
+            unformatted = _REFORMAT.sub("", kernel.name)
+            layer = next(
+                (
+                    layers[candidate]
+                    for candidate in (kernel.name, unformatted)
+                    if _has_nodes(layers.get(candidate))
+                ),
+                None,
+            )
             if layer is None:
-                known = _named(served, tensors, names, model)
+                tensors_of_kernel = _named(unformatted, tensors, names, model)
             else:
-                known = _sources(layer, tensors, names, model)
-            only = conversion or served != kernel.name or (layer is not None and layer.conversion)
-            found[kernel.name] = (known, only)
-    return found
+                tensors_of_kernel = _sources(layer, tensors, names, model)
+            only = conversion or unformatted != kernel.name or (layer is not None and layer.conversion)
+            targets[kernel.name] = (tensors_of_kernel, only)
+    return targets
 
 
 def _has_nodes(layer: TensorRTLayer | None) -> bool:
@@ -187,25 +202,25 @@ def _sources(
     layer: TensorRTLayer, tensors: dict[str, int], names: dict[str, int], model: Model
 ) -> tuple[int, ...]:
     """Return the output tensors of the source nodes of a layer."""
-    found = []
+    outputs = []
     for name in layer.nodes:
         if name in names:
-            found += [t for t in model.nodes[names[name]].outputs if t >= 0]
+            outputs += [t for t in model.nodes[names[name]].outputs if t >= 0]
         elif name.startswith(_NAMELESS) and name.removeprefix(_NAMELESS) in tensors:
-            found.append(tensors[name.removeprefix(_NAMELESS)])
-    return tuple(dict.fromkeys(found))
+            outputs.append(tensors[name.removeprefix(_NAMELESS)])
+    return tuple(dict.fromkeys(outputs))
 
 
 def _named(text: str, tensors: dict[str, int], names: dict[str, int], model: Model) -> tuple[int, ...]:
     """Return the tensors named by a kernel: nodes or tensors, with separators."""
-    found = []
-    for part in (text, *_JOINED.split(text)):
-        bare = _LAYOUT.sub("", _WRAPPED.sub("", part.strip()))
-        if bare in names:
-            found += [t for t in model.nodes[names[bare]].outputs if t >= 0]
-        elif bare in tensors:
-            found.append(tensors[bare])
-    return tuple(dict.fromkeys(found))
+    outputs = []
+    for fragment in (text, *_JOINED.split(text)):
+        name = _LAYOUT.sub("", _WRAPPED.sub("", fragment.strip()))
+        if name in names:
+            outputs += [t for t in model.nodes[names[name]].outputs if t >= 0]
+        elif name in tensors:
+            outputs.append(tensors[name])
+    return tuple(dict.fromkeys(outputs))
 
 
 def _owners(model: Model, targets: set[int], named_only: bool) -> list[int]:
@@ -213,15 +228,15 @@ def _owners(model: Model, targets: set[int], named_only: bool) -> list[int]:
 
     Nodes of subgraphs and nodes with constant results are not attributed to others.
     """
-    owner = [-1] * len(model.nodes)
+    owners = [-1] * len(model.nodes)
     for graph in model.graphs:
         for number in reversed(graph.nodes):
             node = model.nodes[number]
-            own = next((t for t in node.outputs if t in targets), -1)
-            if own < 0 and not named_only:
+            target = next((t for t in node.outputs if t in targets), -1)
+            if target < 0 and not named_only:
                 reached = {
-                    owner[reader] for t in node.outputs if t >= 0 for reader in model.tensors[t].consumers
+                    owners[reader] for t in node.outputs if t >= 0 for reader in model.tensors[t].consumers
                 }
-                own = min((one for one in reached if one >= 0), default=-1)
-            owner[number] = own
-    return owner
+                target = min((candidate for candidate in reached if candidate >= 0), default=-1)
+            owners[number] = target
+    return owners

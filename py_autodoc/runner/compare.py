@@ -113,30 +113,34 @@ def compare_precisions(
         for path in models.values()
     ]  # fmt: skip
     inputs, labels, source = runners[0].samples(test_data, samples, seed)
-    feeds = [[_inputs_for(runner, runners[0], one) for one in inputs] for runner in runners]
+    samples_by_model = [[_inputs_for(runner, runners[0], sample) for sample in inputs] for runner in runners]
     results = [
-        [runner.once(one) for one in inputs_of_model]
-        for runner, inputs_of_model in zip(runners, feeds, strict=True)
+        [runner.once(sample) for sample in inputs_of_model]
+        for runner, inputs_of_model in zip(runners, samples_by_model, strict=True)
     ]
-    calls = [_call(runner, inputs_of_model) for runner, inputs_of_model in zip(runners, feeds, strict=True)]
+    calls = [
+        _call(runner, inputs_of_model)
+        for runner, inputs_of_model in zip(runners, samples_by_model, strict=True)
+    ]
     times = time_in_turn(calls, runs, warmup, progress=progress)
-    given = metrics_calculator if isinstance(metrics_calculator, Sequence) else [metrics_calculator]
-    chosen = [one for one in given if one is not None]
+    calculators = metrics_calculator if isinstance(metrics_calculator, Sequence) else [metrics_calculator]
+    chosen = [calculator for calculator in calculators if calculator is not None]
     variants: list[RunVariant] = []
-    for at, (name, runner) in enumerate(zip(models, runners, strict=True)):
+    for index, (name, runner) in enumerate(zip(models, runners, strict=True)):
         figures: dict[str, float] = {}
-        for one in chosen:
-            figures.update(figures_of(one, results[at], labels, results[0] if at else None))
-        if at:
-            for own in (AgreementMetric(), DistanceMetric()):
-                figures.update(own.calculate(results[at], labels, results[0]))
-        measured = latency(times[at], runner.batch)
+        for calculator in chosen:
+            figures.update(figures_of(calculator, results[index], labels, results[0] if index else None))
+        if index:
+            for metric in (AgreementMetric(), DistanceMetric()):
+                figures.update(metric.calculate(results[index], labels, results[0]))
+        measured = latency(times[index], runner.batch)
         file = runner.analysis.model.file
         variants.append(
             RunVariant(
                 name=name, model=runner.name, file_bytes=file.bytes + file.external_bytes, latency=measured,
                 ratio=(variants[0].latency.p50_ms if variants else measured.p50_ms) / measured.p50_ms,
-                memory=runner.memory(feeds[at][0]) if memory and not providers else None, metrics=figures,
+                memory=runner.memory(samples_by_model[index][0]) if memory and not providers else None,
+                metrics=figures,
             )
         )  # fmt: skip
     return RunSeries(
@@ -146,7 +150,7 @@ def compare_precisions(
 
 
 def _call(runner: InferenceRunner, samples: list[Sample]) -> Any:
-    return lambda at: runner.once(samples[at % len(samples)])
+    return lambda number: runner.once(samples[number % len(samples)])
 
 
 def _inputs_for(runner: InferenceRunner, first: InferenceRunner, sample: Sample) -> Sample:
@@ -156,14 +160,16 @@ def _inputs_for(runner: InferenceRunner, first: InferenceRunner, sample: Sample)
     """
     if runner is first:
         return sample
-    names = [one.name for one in runner.specs]
+    names = [spec.name for spec in runner.specs]
     values = sample if set(names) <= sample.keys() else dict(zip(names, sample.values(), strict=False))
-    fits = all(one.name in values and values[one.name].shape == one.shape for one in runner.specs)
+    fits = all(spec.name in values and values[spec.name].shape == spec.shape for spec in runner.specs)
     if not fits:
-        labels = [", ".join(spec.label for spec in side.specs) for side in (first, runner)]
+        labels = [
+            ", ".join(spec.label for spec in runner_of_model.specs) for runner_of_model in (first, runner)
+        ]
         raise InputError(
             "inputs-differ",
             f"The inputs differ: {first.name} takes {labels[0]}; {runner.name} takes {labels[1]}.",
             "Compare models with the same inputs.",
         )  # fmt: skip
-    return {one.name: values[one.name].astype(one.dtype, copy=False) for one in runner.specs}
+    return {spec.name: values[spec.name].astype(spec.dtype, copy=False) for spec in runner.specs}

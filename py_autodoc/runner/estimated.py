@@ -52,57 +52,63 @@ class EstimatedLatency(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def median_ratio(self) -> float | None:
         """Median of estimate / measurement over layers; None without any."""
-        ratios = [one.ratio for one in self.nodes if math.isfinite(one.ratio)]
+        ratios = [node.ratio for node in self.nodes if math.isfinite(node.ratio)]
         return median(ratios) if ratios else None
 
     @property
     def within(self) -> float | None:
         """Share of the measured time in layers whose estimate is within a factor of two."""
-        total = sum(one.measured_ms for one in self.nodes)
-        near = sum(one.measured_ms for one in self.nodes if 1 / _FACTOR <= one.ratio <= _FACTOR)
-        return near / total if total else None
+        total = sum(node.measured_ms for node in self.nodes)
+        close_ms = sum(node.measured_ms for node in self.nodes if 1 / _FACTOR <= node.ratio <= _FACTOR)
+        return close_ms / total if total else None
 
 
-def compare_with_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLatency:
+def compare_with_estimate(times: NodeTimes, analysis: Analysis) -> EstimatedLatency:
     """Compare measured times with the estimates of an analysis, which must have a device."""
     payload = build_payload(analysis)
     seconds = node_seconds(payload)
     nodes: list[EstimatedNode] = []
     unknown = 0
-    for one in found.nodes:
-        parts = [seconds[node] for node in one.nodes]
-        known = [part for part in parts if part is not None]
+    for layer in times.nodes:
+        parts = [seconds[node] for node in layer.nodes]
+        known_seconds = [second for second in parts if second is not None]
         # The estimate of fused nodes is 0, although the measured kernel takes time: it has no estimate.
-        if not known or not sum(known):
+        if not known_seconds or not sum(known_seconds):
             unknown += 1
             continue
         nodes.append(
             EstimatedNode(
-                node=one.node, name=one.name, op=one.op, measured_ms=one.ms, estimated_ms=1e3 * sum(known)
+                node=layer.node,
+                name=layer.name,
+                op=layer.op,
+                measured_ms=layer.ms,
+                estimated_ms=1e3 * sum(known_seconds),
             )
         )
     return EstimatedLatency(
-        model=found.model,
+        model=times.model,
         device="" if payload.hardware is None else payload.hardware.chosen,
-        source=found.source,
+        source=times.source,
         nodes=nodes,
         unknown=unknown,
-        measured_ms=found.total_ms,
-        estimated_ms=1e3 * sum(one for one in seconds if one is not None),
+        measured_ms=times.total_ms,
+        estimated_ms=1e3 * sum(second for second in seconds if second is not None),
     )
 
 
-def estimate_lines(found: EstimatedLatency) -> Iterator[str]:
+def estimate_lines(comparison: EstimatedLatency) -> Iterator[str]:
     """Yield lines about the accuracy of the estimate and its largest deviations."""
-    measured = f"Measured kernels: {found.measured_ms:.3g} ms."
-    yield f"Estimate for {found.device}: {found.estimated_ms:.3g} ms. {measured}"
-    if found.median_ratio is None:
+    measured = f"Measured kernels: {comparison.measured_ms:.3g} ms."
+    yield f"Estimate for {comparison.device}: {comparison.estimated_ms:.3g} ms. {measured}"
+    if comparison.median_ratio is None:
         return
-    near = (
-        "" if found.within is None else f"; for {found.within:.0%} of the time, it is within a factor of two"
+    close = (
+        ""
+        if comparison.within is None
+        else f"; for {comparison.within:.0%} of the time, it is within a factor of two"
     )
-    yield f"Median of estimate / measurement over layers: {found.median_ratio:.2f}{near}."
-    far = sorted(found.nodes, key=lambda one: -abs(one.measured_ms - one.estimated_ms))[:_WORST]
-    for one in far:
-        both = f"{one.measured_ms:9.4f} ms measured, {one.estimated_ms:9.4f} ms estimated"
-        yield f"  {both}  {one.name} ({one.op})"
+    yield f"Median of estimate / measurement over layers: {comparison.median_ratio:.2f}{close}."
+    farthest = sorted(comparison.nodes, key=lambda node: -abs(node.measured_ms - node.estimated_ms))[:_WORST]
+    for node in farthest:
+        figures = f"{node.measured_ms:9.4f} ms measured, {node.estimated_ms:9.4f} ms estimated"
+        yield f"  {figures}  {node.name} ({node.op})"

@@ -30,7 +30,7 @@ class Latency(msgspec.Struct, frozen=True, kw_only=True):
 def latency(seconds: Sequence[float], batch: int) -> Latency:
     """Return the statistics of some runs with ``batch`` items each."""
     ms = 1e3 * np.asarray(seconds, np.float64)
-    p50, p90, p99 = (float(one) for one in np.percentile(ms, (50, 90, 99)))
+    p50, p90, p99 = (float(value) for value in np.percentile(ms, (50, 90, 99)))
     return Latency(
         runs=len(ms), p50_ms=p50, p90_ms=p90, p99_ms=p99, mean_ms=float(ms.mean()), min_ms=float(ms.min()),
         max_ms=float(ms.max()), throughput_per_s=1e3 * batch / p50 if p50 else float("inf"),
@@ -49,14 +49,14 @@ def time_in_turn(
     Each is called with the number of the run. ``warmup`` runs of each come first and are not timed.
     """
     for run in runs:
-        for at in range(warmup):
-            run(at)
+        for index in range(warmup):
+            run(index)
     times: list[list[float]] = [[] for _ in runs]
-    for at in range(count):
-        for run, own in zip(runs, times, strict=True):
+    for index in range(count):
+        for run, seconds in zip(runs, times, strict=True):
             began = clock()
-            run(at)
-            own.append(clock() - began)
+            run(index)
+            seconds.append(clock() - began)
         if progress is not None:
-            progress(at + 1, count)
+            progress(index + 1, count)
     return times

@@ -47,24 +47,24 @@ def read_layer_info(file: PathLike) -> dict[str, TensorRTLayer]:
     except (OSError, ValueError) as fault:
         raise PathError("path-unreadable", f"{name} cannot be read as text.") from fault
     rows = _rows(text, name)
-    if not any(isinstance(one, dict) for one in rows):
+    if not any(isinstance(row, dict) for row in rows):
         raise InputError("layer-info-names-only", f"{name} contains only the names of the layers.", _DETAILED)
-    found: dict[str, TensorRTLayer] = {}
-    for one in rows:
-        if not isinstance(one, dict) or not isinstance(one.get("Name"), str):
+    layers: dict[str, TensorRTLayer] = {}
+    for row in rows:
+        if not isinstance(row, dict) or not isinstance(row.get("Name"), str):
             continue
-        layer, before = _layer(one), found.get(one["Name"])
+        layer, before = _layer(row), layers.get(row["Name"])
         if before is not None:
             # Layers with the same name are indistinguishable in a profile, so they are merged.
-            both = tuple(dict.fromkeys((*before.nodes, *layer.nodes)))
-            layer = TensorRTLayer(both, before.conversion and layer.conversion)
-        found[one["Name"]] = layer
-    if not any(one.nodes for one in found.values()):
+            nodes = tuple(dict.fromkeys((*before.nodes, *layer.nodes)))
+            layer = TensorRTLayer(nodes, before.conversion and layer.conversion)
+        layers[row["Name"]] = layer
+    if not any(layer.nodes for layer in layers.values()):
         raise InputError(
             "layer-info-without-nodes", f"{name} does not contain the ONNX nodes of its layers (Metadata).",
             "TensorRT 8.6 and later write them. For an older version, omit --layer-info.",
         )  # fmt: skip
-    return found
+    return layers
 
 
 def _rows(text: str, name: str) -> list[Any]:
@@ -99,8 +99,8 @@ def source_nodes(metadata: str) -> tuple[str, ...]:
     Each is ``[ONNX Layer: NAME]`` or ``[ONNX Layer: NAME | Local Function: F]``. A name may contain brackets.
     """
     names = []
-    for part in metadata.split(_MARK)[1:]:
-        name = part.rstrip(_SEPARATORS + " +,").removesuffix("]").partition(" | ")[0]
+    for fragment in metadata.split(_MARK)[1:]:
+        name = fragment.rstrip(_SEPARATORS + " +,").removesuffix("]").partition(" | ")[0]
         if name:
             names.append(name)
     return tuple(dict.fromkeys(names))

@@ -9,7 +9,7 @@ from py_autodoc.runner.machine import Machine
 from py_autodoc.runner.profile import NodeTimes
 from py_autodoc.units import plural, size
 
-SHOWN = 20
+MAX_SHOWN = 20
 """Number of kernels listed by default."""
 _MAX_LOST = 3
 """Maximum number of kernels without a node that are listed."""
@@ -17,54 +17,58 @@ _WIDTH = 44
 """Maximum width of the column of names."""
 
 
-def run_lines(found: RunSeries) -> Iterator[str]:
+def run_lines(series: RunSeries) -> Iterator[str]:
     """Yield a line about the machine, then each model's latency, memory and figures."""
-    yield machine_line(found.machine)
-    if found.machine.busy:
+    yield machine_line(series.machine)
+    if series.machine.busy:
         effect = "times are too long; ratios are less affected."
-        yield f"The machine is busy (load {found.machine.load:.1f}): {effect}"
-    threads = "" if not found.threads else f", {plural(found.threads, 'thread')}"
-    runs = found.variants[0].latency.runs
+        yield f"The machine is busy (load {series.machine.load:.1f}): {effect}"
+    threads = "" if not series.threads else f", {plural(series.threads, 'thread')}"
+    runs = series.variants[0].latency.runs
     yield (
-        f"{', '.join(found.providers)}{threads}. {plural(runs, 'run')} per model, in turn, after "
-        f"{plural(found.warmup, 'warm-up run')}. Batch {found.batch}, {plural(found.samples, 'sample')}, "
-        f"{found.data}."
+        f"{', '.join(series.providers)}{threads}. {plural(runs, 'run')} per model, in turn, after "
+        f"{plural(series.warmup, 'warm-up run')}. Batch {series.batch}, {plural(series.samples, 'sample')}, "
+        f"{series.data}."
     )
     yield ""
-    for at, one in enumerate(found.variants):
-        latency = one.latency
-        ratio = f", {one.ratio:.2f} times as fast as {found.variants[0].name}" if at else ""
+    for index, variant in enumerate(series.variants):
+        latency = variant.latency
+        ratio = f", {variant.ratio:.2f} times as fast as {series.variants[0].name}" if index else ""
         tails = f"p90 {latency.p90_ms:.3g}, p99 {latency.p99_ms:.3g}"
-        yield f"{one.name}: {latency.p50_ms:.3g} ms ({tails}){ratio}"
+        yield f"{variant.name}: {latency.p50_ms:.3g} ms ({tails}){ratio}"
         memory = (
-            "" if one.memory is None else f", memory {size(one.memory.peak_bytes)} beyond that of the runtime"
+            ""
+            if variant.memory is None
+            else f", memory {size(variant.memory.peak_bytes)} beyond that of the runtime"
         )
-        yield f"  {latency.throughput_per_s:,.4g} items/s, file {size(one.file_bytes)}{memory}"
-        if one.metrics:
-            yield "  " + ", ".join(f"{name} {value:.4g}" for name, value in one.metrics.items())
+        yield f"  {latency.throughput_per_s:,.4g} items/s, file {size(variant.file_bytes)}{memory}"
+        if variant.metrics:
+            yield "  " + ", ".join(f"{name} {value:.4g}" for name, value in variant.metrics.items())
 
 
-def machine_line(one: Machine) -> str:
+def machine_line(machine: Machine) -> str:
     """Return processor, instruction sets and version."""
-    flags = f" ({' '.join(one.flags)})" if one.flags else ""
-    return f"{one.cpu}, {one.processors} logical processors{flags}, ONNX Runtime {one.onnxruntime}"
+    flags = f" ({' '.join(machine.flags)})" if machine.flags else ""
+    return (
+        f"{machine.cpu}, {machine.processors} logical processors{flags}, ONNX Runtime {machine.onnxruntime}"
+    )
 
 
-def node_lines(found: NodeTimes, every_layer: bool = False) -> Iterator[str]:
+def node_lines(times: NodeTimes, every_layer: bool = False) -> Iterator[str]:
     """Yield the kernel time, the slowest kernels (or all), and kernels that belong to no node."""
-    share = "" if found.share is None else f", {found.share:.1%} of it attributed to nodes"
-    yield f"Kernel time: {found.total_ms:.3g} ms per run ({found.source}){share}."
-    listed = found.nodes if every_layer else found.nodes[:SHOWN]
+    share = "" if times.share is None else f", {times.share:.1%} of it attributed to nodes"
+    yield f"Kernel time: {times.total_ms:.3g} ms per run ({times.source}){share}."
+    listed = times.nodes if every_layer else times.nodes[:MAX_SHOWN]
     names = [_shorten(f"{kernel.name} ({kernel.op})") for kernel in listed]
-    lost = [(_shorten(name), ms) for name, ms in list(found.lost.items())[:_MAX_LOST]]
+    lost = [(_shorten(name), ms) for name, ms in list(times.lost.items())[:_MAX_LOST]]
     width = max(map(len, [*names, *(name for name, _ in lost)]), default=0)
     for name, kernel in zip(names, listed, strict=True):
-        part = f"{kernel.ms / found.total_ms:6.1%}" if found.total_ms else "     –"
+        kernel_share = f"{kernel.ms / times.total_ms:6.1%}" if times.total_ms else "     –"
         fused = f"{plural(len(kernel.nodes), 'node')} fused" if len(kernel.nodes) > 1 else ""
-        yield f"{part}  {kernel.ms:9.4f} ms  {name:<{width}}  {fused}".rstrip()
-    if len(found.nodes) > len(listed):
-        rest = sum(kernel.ms for kernel in found.nodes[len(listed) :])
-        yield f"        {rest:9.4f} ms  {len(found.nodes) - len(listed)} more (--all)"
+        yield f"{kernel_share}  {kernel.ms:9.4f} ms  {name:<{width}}  {fused}".rstrip()
+    if len(times.nodes) > len(listed):
+        rest_ms = sum(kernel.ms for kernel in times.nodes[len(listed) :])
+        yield f"        {rest_ms:9.4f} ms  {len(times.nodes) - len(listed)} more (--all)"
     for name, ms in lost:
         yield f"        {ms:9.4f} ms  {name:<{width}}  not attributed to a node"
 

@@ -65,27 +65,32 @@ class ArrayLoader(DataLoader):
     ) -> None:  # fmt: skip
         self._samples: list[tuple[Sample, Any]] = []
         if isinstance(data, Mapping):
-            self._take({name: np.asarray(one) for name, one in data.items()}, list(specs), labels, "The data")
+            self._add(
+                {name: np.asarray(array) for name, array in data.items()}, list(specs), labels, "The data"
+            )
         else:
             for file in sample_files(data):
-                self._take(read_arrays(file), list(specs), labels, file.name)
+                self._add(read_arrays(file), list(specs), labels, file.name)
 
-    def _take(
+    def _add(
         self, arrays: dict[str, np.ndarray[Any, Any]], specs: list[InputSpec], labels: str | None, source: str
     ) -> None:
-        inputs = {one.name for one in specs}
-        names = [labels] if labels is not None else [one for one in _LABELS if one not in inputs]
-        found = next((arrays.pop(name) for name in names if name in arrays), None)
-        if labels is not None and found is None:
+        inputs = {spec.name for spec in specs}
+        names = [labels] if labels is not None else [name for name in _LABELS if name not in inputs]
+        values = next((arrays.pop(name) for name in names if name in arrays), None)
+        if labels is not None and values is None:
             raise InputError(
                 "no-labels", f"{source} has no array {labels[:80]}.", f"It contains {', '.join(arrays)}."
             )
         samples = list(samples_in(arrays, specs, source))
-        if found is not None and len(found) % max(1, len(samples)):
-            raise InputError("label-counts", f"{source}: {len(found)} labels for {len(samples)} samples.")
-        each = len(found) // len(samples) if found is not None and samples else 0
-        for at, one in enumerate(samples):
-            self._samples.append((one, None if found is None else found[at * each : (at + 1) * each]))
+        if values is not None and len(values) % max(1, len(samples)):
+            raise InputError("label-counts", f"{source}: {len(values)} labels for {len(samples)} samples.")
+        labels_per_sample = len(values) // len(samples) if values is not None and samples else 0
+        for index, sample in enumerate(samples):
+            start = index * labels_per_sample
+            self._samples.append(
+                (sample, None if values is None else values[start : start + labels_per_sample])
+            )
 
     def __iter__(self) -> Iterator[tuple[Sample, Any]]:
         """Yield the samples in order."""
@@ -125,25 +130,27 @@ class ImageFolderLoader(DataLoader):
         preprocessing: Preprocessing | None = None,
     ) -> None:
         images = Images(folder)
-        self.files, at = images.files, images.path
+        self.files, images_path = images.files, images.path
         if image_input([spec]).shape[0] != 1:
             raise InputError(
                 "no-image-input", f"{spec.label} takes several images at once.", "Set the batch to 1."
             )
         self._spec = spec
         usual = 1.0 if spec.dtype.kind in "iu" else 1 / 255
-        self._how = preprocessing or Preprocessing(
+        self._preprocessing = preprocessing or Preprocessing(
             "given", scale=usual if scale is None else scale, mean=tuple(mean), std=tuple(std)
         )
-        parents = sorted({one.parent for one in self.files})
-        self._classes = {one: number for number, one in enumerate(parents)} if at not in parents else {}
-        self._source = f"images of {base_name(at)}, {self._how.source}"
+        parents = sorted({file.parent for file in self.files})
+        self._classes = (
+            {parent: number for number, parent in enumerate(parents)} if images_path not in parents else {}
+        )
+        self._source = f"images of {base_name(images_path)}, {self._preprocessing.source}"
 
     def __iter__(self) -> Iterator[tuple[Sample, Any]]:
         """Yield the images in the order of their paths."""
         for file in self.files:
             label = self._classes.get(file.parent)
-            values = read_image(file, self._spec, self._how)
+            values = read_image(file, self._spec, self._preprocessing)
             yield {self._spec.name: values}, None if label is None else np.array([label])
 
     def __len__(self) -> int:

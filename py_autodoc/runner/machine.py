@@ -32,12 +32,12 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 def machine() -> Machine:
     """Return the current machine. Raises: RequirementError if ONNX Runtime is missing."""
-    known = cpu()
+    facts = cpu()
     count = os.cpu_count() or 1
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return Machine(
-        cpu=known["name"],
-        flags=known["flags"],
+        cpu=facts["name"],
+        flags=facts["flags"],
         processors=count,
         system=f"{platform.system()} {platform.machine()}",
         load=load,

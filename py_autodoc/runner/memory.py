@@ -64,9 +64,9 @@ def process_memory(path: PathLike, sample: Sample, threads: int = 0) -> ProcessM
     if sys.platform == "win32":
         return None
     with tempfile.TemporaryDirectory() as folder:
-        feeds = Path(folder, "feeds.npz")
-        np.savez(feeds, allow_pickle=False, **sample)
-        code = _CODE.format(path=os.path.abspath(os.fspath(path)), feeds=str(feeds), threads=threads)
+        inputs = Path(folder, "feeds.npz")
+        np.savez(inputs, allow_pickle=False, **sample)
+        code = _CODE.format(path=os.path.abspath(os.fspath(path)), feeds=str(inputs), threads=threads)
         with popen(command(f"exec({code!r})"), stdout=-1, stderr=-3) as child:
             try:
                 output, _ = child.communicate(timeout=_SECONDS)

@@ -57,10 +57,10 @@ class TopK(MetricsCalculator):
         self, outputs: Results, labels: Sequence[Any], reference: Results | None
     ) -> Mapping[str, float]:
         """Return ``top1``, ``top5`` (with more than 5 classes) and ``rows``. Raises: InputError."""
-        if any(one is None for one in labels):
+        if any(label is None for label in labels):
             raise InputError("no-labels", "Top-k needs labels.", "Add them to the data as an array 'labels'.")
-        scores = np.concatenate([one[0].reshape(-1, one[0].shape[-1]) for one in outputs])
-        expected = np.concatenate([np.asarray(one).reshape(-1) for one in labels])
+        scores = np.concatenate([output[0].reshape(-1, output[0].shape[-1]) for output in outputs])
+        expected = np.concatenate([np.asarray(label).reshape(-1) for label in labels])
         if len(scores) != len(expected):
             raise InputError("label-counts", f"{len(expected)} labels for {len(scores)} rows of scores.")
         order = np.argsort(-scores, axis=1, kind="stable")
@@ -109,15 +109,15 @@ BUILT_IN: tuple[type[MetricsCalculator], ...] = (Raw, TopK, AgreementMetric, Dis
 
 def calculator(name: str) -> MetricsCalculator:
     """Return the calculator of a name: built in, else an entry point. Raises: OptionError."""
-    for one in BUILT_IN:
-        if one.name == name:
-            return one()
-    others = {one.name: one for one in entry_points(group=GROUP)}
-    if name not in others:
-        known = ", ".join([*(one.name for one in BUILT_IN), *sorted(others)])
-        raise OptionError("unknown-metrics", f"Unknown metrics {name[:80]!r}.", f"Choose one of {known}.")
+    for metrics in BUILT_IN:
+        if metrics.name == name:
+            return metrics()
+    plugins = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if name not in plugins:
+        names = ", ".join([*(kind.name for kind in BUILT_IN), *sorted(plugins)])
+        raise OptionError("unknown-metrics", f"Unknown metrics {name[:80]!r}.", f"Choose one of {names}.")
     try:
-        metrics = others[name].load()()
+        metrics = plugins[name].load()()
     except Exception as fault:
         raise OptionError(
             "bad-metrics", f"The metrics {name} cannot be loaded: {_line(fault)}",
@@ -129,31 +129,31 @@ def calculator(name: str) -> MetricsCalculator:
 
 
 def figures_of(
-    one: MetricsCalculator, outputs: Results, labels: Sequence[Any], reference: Results | None
+    calculator: MetricsCalculator, outputs: Results, labels: Sequence[Any], reference: Results | None
 ) -> dict[str, float]:
     """Return the figures of a calculator, possibly a plug-in, as plain numbers.
 
     Raises: InputError: it fails, or returns something else. Errors of this package are passed on.
     """
     try:
-        given = one.calculate(outputs, labels, reference)
+        returned = calculator.calculate(outputs, labels, reference)
     except AutodocError:
         raise
     except Exception as fault:
-        raise InputError("bad-metrics", f"The metrics {one.name} failed: {_line(fault)}") from fault
-    subject = f"The metrics {one.name} returned"
-    if not isinstance(given, Mapping):
-        raise InputError("bad-metrics", f"{subject} a {type(given).__name__} instead of figures by name.")
-    found = {}
-    for name, value in given.items():
+        raise InputError("bad-metrics", f"The metrics {calculator.name} failed: {_line(fault)}") from fault
+    subject = f"The metrics {calculator.name} returned"
+    if not isinstance(returned, Mapping):
+        raise InputError("bad-metrics", f"{subject} a {type(returned).__name__} instead of figures by name.")
+    figures = {}
+    for name, value in returned.items():
         if not isinstance(name, str):
             raise InputError("bad-metrics", f"{subject} figures whose names are not text.")
         if not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
             raise InputError(
                 "bad-metrics", f"{subject} {name[:80]} as a {type(value).__name__} instead of a number."
             )
-        found[name] = float(value)
-    return found
+        figures[name] = float(value)
+    return figures
 
 
 def _line(fault: Exception) -> str:

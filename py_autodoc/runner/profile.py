@@ -76,7 +76,7 @@ class NodeTimes(msgspec.Struct, frozen=True, kw_only=True):
 
     def heat(self) -> dict[str, object]:
         """Return the times as a heatmap."""
-        values = {str(one.node): one.ms for one in self.nodes}
+        values = {str(node.node): node.ms for node in self.nodes}
         return {"label": "Measured latency in ms", "unit": "ms", "values": values}
 
     def to_json(self, pretty: bool = False) -> str:
@@ -98,8 +98,8 @@ def measure_nodes(
             path, "A profile", proto=_named_nodes(path), threads=threads,
             profile=str(Path(folder, "profile")), optimized=optimized,
         )  # fmt: skip
-        for at in range(warmup + runs):
-            run_session(session, None, samples[at % len(samples)], base_name(path))
+        for index in range(warmup + runs):
+            run_session(session, None, samples[index % len(samples)], base_name(path))
         events = json.loads(Path(session.end_profiling()).read_bytes())
         graph = onnx.load(optimized, load_external_data=False)
     kernels = _kernels(events, warmup, runs)
@@ -110,8 +110,8 @@ def _named_nodes(path: PathLike) -> onnx.ModelProto | None:
     """Return the model with a unique name for each node, for profiles; None if all have one."""
     proto = read_model(path, weights=False)
     lacking = [node for node in proto.graph.node if not node.name]
-    for at, node in enumerate(lacking):
-        node.name = f"autodoc_{at}_{node.op_type}"
+    for index, node in enumerate(lacking):
+        node.name = f"autodoc_{index}_{node.op_type}"
     return proto if lacking else None
 
 
@@ -138,7 +138,7 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
         raise PathError("path-unreadable", f"{name[:200]} cannot be read as text.") from fault
     content = _parsed(text, name)
     if isinstance(content, list) and any(
-        isinstance(one, dict) and one.get("cat") == "Node" for one in content
+        isinstance(event, dict) and event.get("cat") == "Node" for event in content
     ):
         if layer_info is not None:
             raise InputError(
@@ -150,8 +150,10 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
     kernels = _listed(content, name)
     layers = None if layer_info is None else _matching(read_layer_info(layer_info), kernels, layer_info, name)
     # Rows of a plain table are nodes; layers of an engine include others.
-    plain = layers is None and not any(isinstance(one, dict) and "averageMs" in one for one in content)
-    return _times(analysis, kernels, None, name, 1, layers, named_only=plain)
+    is_node_table = layers is None and not any(
+        isinstance(event, dict) and "averageMs" in event for event in content
+    )
+    return _times(analysis, kernels, None, name, 1, layers, named_only=is_node_table)
 
 
 def identify_profile_files(files: Sequence[PathLike]) -> tuple[PathLike, PathLike | None]:
@@ -159,8 +161,8 @@ def identify_profile_files(files: Sequence[PathLike]) -> tuple[PathLike, PathLik
 
     Raises: OptionError: there are more files, or not exactly one profile.
     """
-    described = [one for one in files if _is_layer_info(one)]
-    profiles = [one for one in files if one not in described]
+    described = [file for file in files if _is_layer_info(file)]
+    profiles = [file for file in files if file not in described]
     if len(profiles) == 1 and len(described) <= 1:
         return profiles[0], described[0] if described else None
     if described and not profiles:
@@ -190,7 +192,7 @@ def _matching(
     layers: dict[str, TensorRTLayer], kernels: list[Kernel], file: PathLike, profile: str
 ) -> dict[str, TensorRTLayer]:
     """Return the layers if they are of the profiled engine. Raises: InputError."""
-    if not any(one.name in layers for one in kernels):
+    if not any(kernel.name in layers for kernel in kernels):
         raise InputError(
             "layer-info-differs", f"{base_name(file)} and {profile} have no layer in common.",
             "Export both from one engine, with trtexec --exportProfile and --exportLayerInfo in one run.",
@@ -208,7 +210,7 @@ def _parsed(text: str, name: str) -> Any:
         why = f": it {fault}"
     except (ValueError, RecursionError):
         rows = _rows(text)
-        if any(_ms(one) is not None for one in rows):
+        if any(_ms(row) is not None for row in rows):
             return rows
     raise InputError(
         "bad-profile", f"{name} is not a profile{why}.",
@@ -226,41 +228,46 @@ def _rows(text: str) -> list[dict[str, Any]]:
 
 def _runs(events: list[Any]) -> int:
     """Return the number of runs, which the profiler records as events."""
-    return max(1, len([one for one in events if isinstance(one, dict) and one.get("name") == "model_run"]))
+    return max(
+        1, len([event for event in events if isinstance(event, dict) and event.get("name") == "model_run"])
+    )
 
 
 def _kernels(events: list[Any], warmup: int, runs: int) -> list[Kernel]:
     """Return the mean milliseconds of each kernel, without the time of kernels inside it."""
     timed = [
-        one for one in events
-        if isinstance(one, dict) and one.get("cat") == "Node" and str(one.get("name", "")).endswith(_SUFFIX)
+        event for event in events
+        if isinstance(event, dict) and event.get("cat") == "Node"
+        and str(event.get("name", "")).endswith(_SUFFIX)
     ]  # fmt: skip
     run_ends = [
-        one["ts"] + one["dur"] for one in events
-        if isinstance(one, dict) and one.get("name") == "model_run" and _timed(one)
+        event["ts"] + event["dur"] for event in events
+        if isinstance(event, dict) and event.get("name") == "model_run" and _timed(event)
     ]  # fmt: skip
     begins = sorted(run_ends)[warmup - 1] if 0 < warmup <= len(run_ends) else float("-inf")
     spent: dict[str, float] = {}
     ops: dict[str, str] = {}
     stack: list[tuple[float, str]] = []
-    for one in sorted((one for one in timed if _timed(one)), key=lambda one: (one["ts"], -one["dur"])):
-        if one["ts"] < begins:
+    for event in sorted(
+        (event for event in timed if _timed(event)), key=lambda event: (event["ts"], -event["dur"])
+    ):
+        if event["ts"] < begins:
             continue
-        name = _name(one["name"].removesuffix(_SUFFIX))
-        while stack and stack[-1][0] <= one["ts"]:
+        name = _name(event["name"].removesuffix(_SUFFIX))
+        while stack and stack[-1][0] <= event["ts"]:
             stack.pop()
         if stack:
-            spent[stack[-1][1]] -= one["dur"]
-        spent[name] = spent.get(name, 0.0) + one["dur"]
-        args = one.get("args")
+            spent[stack[-1][1]] -= event["dur"]
+        spent[name] = spent.get(name, 0.0) + event["dur"]
+        args = event.get("args")
         ops[name] = _name(args.get("op_name", "")) if isinstance(args, dict) else ""
-        stack.append((one["ts"] + one["dur"], name))
+        stack.append((event["ts"] + event["dur"], name))
     return [Kernel(name, ops[name], max(0.0, us) / 1e3 / runs) for name, us in spent.items()]
 
 
-def _timed(one: Mapping[str, Any]) -> bool:
+def _timed(event: Mapping[str, Any]) -> bool:
     """True if start and duration are numbers in the valid range; NaN is not."""
-    times = (one.get("ts"), one.get("dur"))
+    times = (event.get("ts"), event.get("dur"))
     return all(isinstance(value, (int, float)) and abs(value) <= _LARGEST for value in times)
 
 
@@ -276,10 +283,10 @@ def _listed(content: Any, name: str) -> list[Kernel]:
     else:
         rows = content if isinstance(content, list) else []
     kernels = []
-    for one in rows:
-        ms = _ms(one) if isinstance(one, dict) else None
-        if ms is not None and isinstance(one.get("name") or one.get("node"), str):
-            kernels.append(Kernel(_name(one.get("name") or one["node"]), _name(one.get("op", "")), ms))
+    for row in rows:
+        ms = _ms(row) if isinstance(row, dict) else None
+        if ms is not None and isinstance(row.get("name") or row.get("node"), str):
+            kernels.append(Kernel(_name(row.get("name") or row["node"]), _name(row.get("op", "")), ms))
     if not kernels:
         raise InputError(
             "bad-profile",
@@ -289,11 +296,11 @@ def _listed(content: Any, name: str) -> list[Kernel]:
     return kernels
 
 
-def _ms(one: Mapping[str, Any]) -> float | None:
+def _ms(row: Mapping[str, Any]) -> float | None:
     """Return the milliseconds of a row: ``averageMs`` of trtexec, ``ms``, ``time_ms`` or ``latency_ms``."""
     for key in ("averageMs", "ms", "time_ms", "latency_ms", "average_ms"):
         try:
-            value = float(one[key])
+            value = float(row[key])
         except (KeyError, TypeError, ValueError, OverflowError):
             continue
         if 0 <= value <= _LARGEST:
@@ -310,10 +317,10 @@ def _times(
     layers: dict[str, TensorRTLayer] | None = None,
     named_only: bool = False,
 ) -> NodeTimes:
-    found = attribute_kernels(analysis.model, kernels, graph, layers, named_only)
+    attribution = attribute_kernels(analysis.model, kernels, graph, layers, named_only)
     nodes = []
-    for members, (ms, conversion) in found.groups.items():
-        anchor = max(members, key=lambda one: (_work(analysis, one), -one))
+    for members, (ms, conversion) in attribution.groups.items():
+        anchor = max(members, key=lambda node: (_work(analysis, node), -node))
         node = analysis.model.nodes[anchor]
         nodes.append(
             NodeTime(
@@ -321,12 +328,12 @@ def _times(
                 nodes=list(members), ms=ms, conversion_ms=conversion,
             )
         )  # fmt: skip
-    nodes.sort(key=lambda one: -one.ms)
-    known = sum(one.ms for one in nodes)
+    nodes.sort(key=lambda node: -node.ms)
+    attributed_ms = sum(node.ms for node in nodes)
     return NodeTimes(
-        model=analysis.model.file.name, source=source, runs=runs, total_ms=known + sum(found.lost.values()),
-        attributed_ms=known, nodes=nodes,
-        lost=dict(sorted(found.lost.items(), key=lambda one: -one[1])[:50]),
+        model=analysis.model.file.name, source=source, runs=runs,
+        total_ms=attributed_ms + sum(attribution.lost.values()), attributed_ms=attributed_ms, nodes=nodes,
+        lost=dict(sorted(attribution.lost.items(), key=lambda item: -item[1])[:50]),
     )  # fmt: skip
 
 

@@ -88,11 +88,11 @@ class InferenceRunner:
     @property
     def batch(self) -> int:
         """Items per run: the first dimension of the first input that has one."""
-        return next((one.shape[0] for one in self.specs if one.shape), 1)
+        return next((spec.shape[0] for spec in self.specs if spec.shape), 1)
 
-    def register_metrics(self, one: MetricsCalculator) -> None:
+    def register_metrics(self, calculator: MetricsCalculator) -> None:
         """Add a calculator of figures."""
-        self.metrics.append(one)
+        self.metrics.append(calculator)
 
     def samples(self, data: Any, count: int | None, seed: int = 0) -> tuple[list[Sample], list[Any], str]:
         """Return inputs, labels and their source. Raises: InputError."""
@@ -115,13 +115,17 @@ class InferenceRunner:
             return samples, [None] * len(samples), source
         pairs = list(islice(loader, count or SAMPLES))
         inputs, _ = choose_samples(
-            (one for one, _ in pairs), self.specs, len(pairs) or None, seed, (SAMPLES, SYNTHETIC_SAMPLES)
+            (sample for sample, _ in pairs),
+            self.specs,
+            len(pairs) or None,
+            seed,
+            (SAMPLES, SYNTHETIC_SAMPLES),
         )
         return inputs, [label for _, label in pairs], source
 
     def once(self, sample: Sample) -> list[np.ndarray[Any, Any]]:
         """Return all outputs for a sample. Raises: AnalysisError."""
-        return [_array(one) for one in run_session(self.session, None, sample, self.name)]
+        return [_array(output) for output in run_session(self.session, None, sample, self.name)]
 
     def run(
         self,
@@ -144,13 +148,13 @@ class InferenceRunner:
             progress: called with the number of completed runs.
         """
         inputs, labels, _ = self.samples(data, samples)
-        outputs = [self.once(one) for one in inputs]
+        outputs = [self.once(sample) for sample in inputs]
         seconds = time_in_turn(
-            [lambda at: self.once(inputs[at % len(inputs)])], iterations, warmup, progress=progress
+            [lambda number: self.once(inputs[number % len(inputs)])], iterations, warmup, progress=progress
         )[0]
         figures: dict[str, float] = {}
-        for one in self.metrics:
-            figures.update(figures_of(one, outputs, labels, reference))
+        for calculator in self.metrics:
+            figures.update(figures_of(calculator, outputs, labels, reference))
         return RunResult(
             model=self.name, latency=latency(seconds, self.batch), batch=self.batch, metrics=figures,
             outputs=outputs,

@@ -73,41 +73,41 @@ class TextLoader(DataLoader):
     @property
     def notes(self) -> list[str]:
         """Changes to the texts that affect the results, one sentence each."""
-        kinds, found = {kind_of(one.name) for one in self._specs}, []
-        cut = sum(one.cut for one in self._tokens)
+        kinds, notes = {kind_of(spec.name) for spec in self._specs}, []
+        cut = sum(tokens.cut for tokens in self._tokens)
         if cut:
-            found.append(
+            notes.append(
                 f"{cut} of {plural(len(self._tokens), 'text')} {'is' if cut == 1 else 'are'} longer than "
                 f"{plural(self.length, 'token')} and {'was' if cut == 1 else 'were'} truncated."
             )
-        if MASK not in kinds and any(len(one.ids) < self.length for one in self._tokens):
-            found.append(
+        if MASK not in kinds and any(len(tokens.ids) < self.length for tokens in self._tokens):
+            notes.append(
                 "the model has no attention_mask, so the padding of shorter texts affects its results."
             )
         if self._unused:
             verb = "is" if self._unused == 1 else "are"
-            found.append(
+            notes.append(
                 f"{plural(self._unused, 'text')} {verb} not used, because a batch needs {self.batch}."
             )
-        return found
+        return notes
 
     @property
     def source(self) -> str:
         """File, tokenizer, and the number of truncated texts."""
-        cut = sum(one.cut for one in self._tokens)
+        cut = sum(tokens.cut for tokens in self._tokens)
         short = f", {cut} truncated to {self.length} tokens" if cut else ""
         return f"{self.file} ({self._tokenizer.name}{short})"
 
     def sizes(self) -> Mapping[str, Any]:
         """Arrays with the shapes of a sample."""
         shape = (self.batch, self.length)
-        return {one.name: np.broadcast_to(np.zeros((), one.dtype), shape) for one in self._specs}
+        return {spec.name: np.broadcast_to(np.zeros((), spec.dtype), shape) for spec in self._specs}
 
     def __iter__(self) -> Iterator[tuple[Sample, Any]]:
         """Yield the samples in the order of the file."""
-        for at in range(0, len(self._tokens), self.batch):
-            rows = self._tokens[at : at + self.batch]
-            yield self._sample(rows), _labels(self._texts[at : at + self.batch])
+        for start in range(0, len(self._tokens), self.batch):
+            rows = self._tokens[start : start + self.batch]
+            yield self._sample(rows), _labels(self._texts[start : start + self.batch])
 
     def __len__(self) -> int:
         """Number of batches."""
@@ -119,28 +119,30 @@ class TextLoader(DataLoader):
             IDS: np.full(shape, self._tokenizer.pad, np.int64), MASK: np.zeros(shape, np.int64),
             TYPES: np.full(shape, self._tokenizer.pad_type, np.int64),
         }  # fmt: skip
-        for at, one in enumerate(rows):
-            begin = self.length - len(one.ids) if self._tokenizer.left else 0
-            part = slice(begin, begin + len(one.ids))
-            content[IDS][at, part], content[TYPES][at, part], content[MASK][at, part] = one.ids, one.types, 1
-        if self._tokenizer.left:
+        for index, tokens in enumerate(rows):
+            begin = self.length - len(tokens.ids) if self._tokenizer.pads_left else 0
+            columns = slice(begin, begin + len(tokens.ids))
+            content[IDS][index, columns] = tokens.ids
+            content[TYPES][index, columns] = tokens.types
+            content[MASK][index, columns] = 1
+        if self._tokenizer.pads_left:
             # The first token has position 0, after any padding.
             content[POSITIONS] = np.maximum(np.cumsum(content[MASK], axis=1) - 1, 0)
         else:
             content[POSITIONS] = np.broadcast_to(np.arange(self.length), shape)
-        found = {}
+        sample = {}
         for spec in self._specs:
             kind = kind_of(spec.name)
             assert kind is not None
-            found[spec.name] = np.ascontiguousarray(content[kind].astype(spec.dtype))
-        return found
+            sample[spec.name] = np.ascontiguousarray(content[kind].astype(spec.dtype))
+        return sample
 
     def _check(self) -> None:
         """Reject tokens outside the model's embedding table, before a runtime fails on them."""
-        highest = max((max(one.ids, default=0) for one in self._tokens), default=0)
-        padded = any(len(one.ids) < self.length for one in self._tokens)
+        highest = max((max(tokens.ids, default=0) for tokens in self._tokens), default=0)
+        padded = any(len(tokens.ids) < self.length for tokens in self._tokens)
         highest = max(highest, self._tokenizer.pad if padded else 0)
-        spec = next(one for one in self._specs if kind_of(one.name) == IDS)
+        spec = next(spec for spec in self._specs if kind_of(spec.name) == IDS)
         most = int(np.iinfo(spec.dtype).max) + 1
         most = min(spec.rows or most, most)
         if highest >= most:
@@ -181,7 +183,7 @@ def text_loader(
     loaded = TextTokenizer(find_tokenizer(model, tokenizer))
     if length is None:
         texts = read_texts(file, field, None if samples is None else samples * batch)
-        length = max(1, *(len(one.ids) for one in loaded.encode(texts)))
+        length = max(1, *(len(tokens.ids) for tokens in loaded.encode(texts)))
         length = min(length, loaded.longest or length)
     sizes = {name: np.broadcast_to(np.zeros((), np.int8), (batch, length)) for name in names}
     specs = input_specs(analysis_at_sizes(model, sizes, bindings, input_shapes))
@@ -198,19 +200,21 @@ def _declared(analysis: Analysis) -> tuple[int, int | None, list[str]]:
             names.append(tensor.name)
             shapes.append(analysis.types.shapes[number])
     _refuse(names, model.file.name)
-    batch = next((one[0] for one in shapes if one and isinstance(one[0], int)), 1)
-    length = next((one[1] for one in shapes if one and len(one) == 2 and isinstance(one[1], int)), None)
+    batch = next((shape[0] for shape in shapes if shape and isinstance(shape[0], int)), 1)
+    length = next(
+        (shape[1] for shape in shapes if shape and len(shape) == 2 and isinstance(shape[1], int)), None
+    )
     return max(1, int(batch)), None if length is None else int(length), names
 
 
 def _refuse(names: Sequence[str], model: str) -> None:
-    others = [one for one in names if kind_of(one) is None]
-    if others or IDS not in {kind_of(one) for one in names}:
-        takes = ", ".join(one[:60] for one in others[:5]) + (" …" if len(others) > 5 else "")
+    unknown = [name for name in names if kind_of(name) is None]
+    if unknown or IDS not in {kind_of(name) for name in names}:
+        listed = ", ".join(name[:60] for name in unknown[:5]) + (" …" if len(unknown) > 5 else "")
         raise InputError(
             "no-text-input",
-            f"{model} takes {takes}, which cannot be created from text."
-            if others
+            f"{model} takes {listed}, which cannot be created from text."
+            if unknown
             else f"{model} has no {IDS}.",
             f"Text provides {IDS}, {MASK}, {TYPES} and {POSITIONS}. Pass arrays in a .npz file instead.",
         )
@@ -218,14 +222,14 @@ def _refuse(names: Sequence[str], model: str) -> None:
 
 def _common(specs: Sequence[InputSpec]) -> tuple[int, int]:
     """Return the common batch and length. Raises: InputError, OptionError."""
-    _refuse([one.name for one in specs], "The model")
-    for one in specs:
-        if len(one.shape) != 2 or (kind_of(one.name) == IDS and one.dtype.kind not in "iu"):
+    _refuse([spec.name for spec in specs], "The model")
+    for spec in specs:
+        if len(spec.shape) != 2 or (kind_of(spec.name) == IDS and spec.dtype.kind not in "iu"):
             raise InputError(
                 "no-text-input",
-                f"{one.label} is not an input for text, which has integers of shape batch × length.",
+                f"{spec.label} is not an input for text, which has integers of shape batch × length.",
             )
-    shapes = {(one.shape[0], one.shape[1]) for one in specs}
+    shapes = {(spec.shape[0], spec.shape[1]) for spec in specs}
     if len(shapes) > 1:
         labels = ", ".join(spec.label for spec in specs)
         raise OptionError(
@@ -236,9 +240,9 @@ def _common(specs: Sequence[InputSpec]) -> tuple[int, int]:
 
 def _labels(texts: Sequence[Text]) -> Any:
     """Return the labels of a batch: an array of numbers, a list of other labels, None if one is missing."""
-    labels = [one.label for one in texts]
-    if any(one is None for one in labels):
+    labels = [text.label for text in texts]
+    if any(label is None for label in labels):
         return None
-    if all(isinstance(one, (int, float)) for one in labels):
+    if all(isinstance(label, (int, float)) for label in labels):
         return np.array(labels)
     return labels

@@ -57,19 +57,19 @@ def read_texts(file: PathLike, field: str = FIELD, most: int | None = None) -> l
         InputError: a line is not such an object, or there is no text. The message names the line.
     """
     name = base_name(file)[:200]
-    found: list[Text] = []
+    texts: list[Text] = []
     lines = Path(file).suffix.lower() == ".jsonl"
     try:
         for number, line in _lines(file, name):
-            if len(found) == min(most or MAX_TEXTS, MAX_TEXTS):
+            if len(texts) == min(most or MAX_TEXTS, MAX_TEXTS):
                 break
-            where = f"{name}, line {number}"
-            found.append(_object(line, where, field) if lines else Text(line))
+            location = f"{name}, line {number}"
+            texts.append(_object(line, location, field) if lines else Text(line))
     except (OSError, ValueError) as fault:
         raise PathError("path-unreadable", f"{name} cannot be read as text in UTF-8.") from fault
-    if not found:
+    if not texts:
         raise InputError("no-samples", f"{name} contains no text.")
-    return found
+    return texts
 
 
 def _lines(file: PathLike, name: str) -> Iterator[tuple[int, str]]:
@@ -87,29 +87,31 @@ def _lines(file: PathLike, name: str) -> Iterator[tuple[int, str]]:
                 yield number, line.rstrip("\r\n")
 
 
-def _object(line: str, where: str, field: str) -> Text:
+def _object(line: str, location: str, field: str) -> Text:
     try:
         content = parse_json(line, _LINE)
     except TooMuch as fault:
-        raise InputError("bad-text", f"{where} {fault}.") from None
+        raise InputError("bad-text", f"{location} {fault}.") from None
     except ValueError:
         content = None
     if not isinstance(content, dict):
         raise InputError(
-            "bad-text", f"{where} is not a JSON object.", f'Write {{"{FIELD}": "…", "label": 1}}.'
+            "bad-text", f"{location} is not a JSON object.", f'Write {{"{FIELD}": "…", "label": 1}}.'
         )
     pair = content.get(PAIR)
     if not isinstance(content.get(field), str):
         names = ", ".join(str(key)[:40] for key in list(content)[:10] if isinstance(content[key], str))
         raise InputError(
-            "bad-text", f"{where} has no text in {field[:80]!r}.",
+            "bad-text", f"{location} has no text in {field[:80]!r}.",
             f"Choose another field with --text-field: {names}." if names else "Write one text per line.",
         )  # fmt: skip
     if pair is not None and not isinstance(pair, str):
-        raise InputError("bad-text", f"{where} has no text in {PAIR!r}.")
+        raise InputError("bad-text", f"{location} has no text in {PAIR!r}.")
     label = next((content[key] for key in _LABELS if key in content), None)
     for value in (content[field], pair or ""):
         # An escape can stand for an unpaired surrogate, which tokenizers do not accept.
         if any("\ud800" <= sign <= "\udfff" for sign in value):
-            raise InputError("bad-text", f"{where} contains an unpaired surrogate, which is not a character.")
+            raise InputError(
+                "bad-text", f"{location} contains an unpaired surrogate, which is not a character."
+            )
     return Text(content[field], pair, label)

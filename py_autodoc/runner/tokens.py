@@ -39,14 +39,14 @@ class TokenizedText:
     """True if the text was truncated."""
 
 
-def find_tokenizer(model: PathLike, given: PathLike | None = None) -> Path:
+def find_tokenizer(model: PathLike, tokenizer: PathLike | None = None) -> Path:
     """Return the tokenizer file: the given one, the one in a given folder, or the one next to the model.
 
     Raises: OptionError: there is none.
     """
-    if given is not None:
-        at = Path(given)
-        return at / FILE if at.is_dir() else at
+    if tokenizer is not None:
+        path = Path(tokenizer)
+        return path / FILE if path.is_dir() else path
     default = Path(os.fspath(model)).parent / FILE
     if not default.is_file():
         raise OptionError(
@@ -75,18 +75,22 @@ class TextTokenizer:
         padding: dict[str, Any] = self._tokenizer.padding or {}
         truncation: dict[str, Any] = self._tokenizer.truncation or {}
         config = _config(Path(file).parent / "tokenizer_config.json")
-        side = padding.get("direction") or config.get("padding_side")
-        self.left = side == "left"
+        padding_side = padding.get("direction") or config.get("padding_side")
+        self.pads_left = padding_side == "left"
         """True if texts are padded on the left, as for decoders."""
         self._cut_left = (truncation.get("direction") or config.get("truncation_side")) == "left"
         self.pad_type = int(padding.get("pad_type_id", 0))
-        known = (
-            self._tokenizer.token_to_id(one) for one in (_content(config.get("pad_token")), *_PADS) if one
+        pad_ids = (
+            self._tokenizer.token_to_id(token)
+            for token in (_content(config.get("pad_token")), *_PADS)
+            if token
         )
-        first = next((one for one in known if one is not None), 0)
+        first = next((pad_id for pad_id in pad_ids if pad_id is not None), 0)
         self.pad = int(padding.get("pad_id", first))
         lengths = (truncation.get("max_length"), config.get("model_max_length"))
-        limits = [int(one) for one in lengths if isinstance(one, (int, float)) and 0 < one < _LONGEST]
+        limits = [
+            int(length) for length in lengths if isinstance(length, (int, float)) and 0 < length < _LONGEST
+        ]
         self.longest = min(limits, default=None)
         """Maximum number of tokens of the model; None if no file contains it."""
         self._tokenizer.no_truncation()
@@ -98,20 +102,23 @@ class TextTokenizer:
         Raises: InputError: ``length`` is less than the special tokens; the tokenizer is inconsistent.
         """
         with _faults(self.name):
-            found = [_tokens(one) for one in self._tokenizer.encode_batch([_given(one) for one in texts])]
+            tokens = [
+                _tokens(encoding)
+                for encoding in self._tokenizer.encode_batch([_tokenizer_input(text) for text in texts])
+            ]
         if length is None:
-            return found
-        long = [at for at, one in enumerate(found) if len(one.ids) > length]
+            return tokens
+        long = [index for index, row in enumerate(tokens) if len(row.ids) > length]
         if long:
-            side = "left" if self._cut_left else "right"
-            for at, shorter in zip(
-                long, self._shortened([texts[at] for at in long], length, side), strict=True
+            cut_side = "left" if self._cut_left else "right"
+            for index, shorter in zip(
+                long, self._shortened([texts[index] for index in long], length, cut_side), strict=True
             ):
-                found[at] = shorter
-        return found
+                tokens[index] = shorter
+        return tokens
 
-    def _shortened(self, texts: Sequence[Text], length: int, side: str) -> list[TokenizedText]:
-        special = max(self._tokenizer.num_special_tokens_to_add(one.pair is not None) for one in texts)
+    def _shortened(self, texts: Sequence[Text], length: int, cut_side: str) -> list[TokenizedText]:
+        special = max(self._tokenizer.num_special_tokens_to_add(text.pair is not None) for text in texts)
         if special >= length:
             # The library would not truncate such texts.
             raise InputError(
@@ -120,20 +127,22 @@ class TextTokenizer:
                 "Set the length with --bind or --input-shape.",
             )
         with _faults(self.name):
-            self._tokenizer.enable_truncation(length, direction=side)
+            self._tokenizer.enable_truncation(length, direction=cut_side)
             try:
-                encodings = self._tokenizer.encode_batch([_given(one) for one in texts])
+                encodings = self._tokenizer.encode_batch([_tokenizer_input(text) for text in texts])
             finally:
                 self._tokenizer.no_truncation()
-        return [TokenizedText(list(one.ids), list(one.type_ids), cut=True) for one in encodings]
+        return [
+            TokenizedText(list(encoding.ids), list(encoding.type_ids), cut=True) for encoding in encodings
+        ]
 
 
-def _given(one: Text) -> str | tuple[str, str]:
-    return one.text if one.pair is None else (one.text, one.pair)
+def _tokenizer_input(text: Text) -> str | tuple[str, str]:
+    return text.text if text.pair is None else (text.text, text.pair)
 
 
-def _tokens(one: Encoding) -> TokenizedText:
-    return TokenizedText(list(one.ids), list(one.type_ids))
+def _tokens(encoding: Encoding) -> TokenizedText:
+    return TokenizedText(list(encoding.ids), list(encoding.type_ids))
 
 
 def _loaded(file: Path, name: str) -> Tokenizer:

@@ -326,7 +326,7 @@ def test_a_broken_configuration_says_nothing(place, words):
     (place / "tokenizer_config.json").write_text("{")
     assert TextTokenizer(place / "tokenizer.json").longest is None
     (place / "tokenizer_config.json").write_text('["a"]')
-    assert not TextTokenizer(place / "tokenizer.json").left
+    assert not TextTokenizer(place / "tokenizer.json").pads_left
 
 
 # Runs
