@@ -12,27 +12,31 @@ from py_autodoc.torch.input_options import InputOptions, near, read_arrays
 from py_autodoc.torch.inputs import ModelInputs, parameter_names
 
 
-def adjust_inputs(model: Any, example: Any, wanted: InputOptions) -> Any:
+def adjust_inputs(model: Any, example: Any, options: InputOptions) -> Any:
     """Return inputs from a file, or inputs of other shapes.
 
     Raises:
         OptionError: the model has no such input, or a shape is given for an input that is not a tensor.
         InputError: the file cannot be read.
     """
-    if wanted.arrays is not None:
-        return _from_arrays(model, {k: torch.from_numpy(v) for k, v in read_arrays(wanted.arrays).items()})
+    if options.arrays is not None:
+        return _from_arrays(model, {k: torch.from_numpy(v) for k, v in read_arrays(options.arrays).items()})
     inputs = ModelInputs.of(example)
-    if not wanted.shapes:
+    if not options.shapes:
         return example
     named = inputs.by_name(model)
-    random = torch.Generator().manual_seed(wanted.seed)
-    for name, shape in wanted.shapes.items():
-        at = name or _only(named)
-        if at not in named:
-            raise OptionError("unknown-input", f"The model has no input {at}.", near(at, named))
-        if not isinstance(named[at], torch.Tensor):
-            raise OptionError("bad-input-shape", f"The input {at} is not a tensor.", "Change the factory.")
-        named[at] = like(named[at], shape, random)
+    random = torch.Generator().manual_seed(options.seed)
+    for name, shape in options.shapes.items():
+        input_name = name or _only(named)
+        if input_name not in named:
+            raise OptionError(
+                "unknown-input", f"The model has no input {input_name}.", near(input_name, named)
+            )
+        if not isinstance(named[input_name], torch.Tensor):
+            raise OptionError(
+                "bad-input-shape", f"The input {input_name} is not a tensor.", "Change the factory."
+            )
+        named[input_name] = like(named[input_name], shape, random)
     values = list(named.values())
     count = len(inputs.args)
     return (*values[:count], dict(zip(inputs.kwargs, values[count:], strict=True)))
@@ -65,8 +69,8 @@ def _from_arrays(model: Any, tensors: dict[str, torch.Tensor]) -> Any:
     """Assign arrays by name, or in order if numpy chose the names."""
     if list(tensors) == [f"arr_{i}" for i in range(len(tensors))]:
         return tuple(tensors.values())
-    known = parameter_names(model)
-    unknown = next((name for name in tensors if known and name not in known), None)
+    names = parameter_names(model)
+    unknown = next((name for name in tensors if names and name not in names), None)
     if unknown is not None:
-        raise OptionError("unknown-input", f"The model has no input {unknown}.", near(unknown, known))
+        raise OptionError("unknown-input", f"The model has no input {unknown}.", near(unknown, names))
     return tensors

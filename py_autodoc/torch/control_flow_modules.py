@@ -37,15 +37,15 @@ class Branches:
     def __init__(self, module: torch.nn.Module | None) -> None:
         """Record the modules of ``module``, which is exported; None records nothing."""
         modules = named(module)[0] if module is not None else {}
-        self._paths = {str(id(one)): path for path, one in modules.items()}
+        self._paths = {str(id(module)): path for path, module in modules.items()}
         self._lines: dict[str, dict[int, Calls]] = {}
 
     def calls(self, node: torch.fx.Node) -> Calls | None:
         """Return the module calls inside a branch that contain an FX node; None if they were not recorded."""
-        places = _LINE.findall(node.meta.get("stack_trace") or "")
-        if not places:
+        locations = _LINE.findall(node.meta.get("stack_trace") or "")
+        if not locations:
             return None
-        file, line = places[-1]  # the innermost code
+        file, line = locations[-1]  # the innermost code
         return self._lines.get(file, {}).get(int(line))
 
     def look(self, compiled: torch.fx.GraphModule) -> None:
@@ -61,34 +61,34 @@ class Branches:
         if not lines or first is None or not _LINE.match(f'File "{file}", line 0'):
             return
         nodes = list(graph.graph.nodes)
-        found = self._lines.setdefault(file, {})
+        calls_by_line = self._lines.setdefault(file, {})
         for line, number in lines.items():
             if number is not None and number < len(nodes):
                 calls = self._calls(nodes[number])
                 if calls is not None:
-                    found[line + first] = calls
+                    calls_by_line[line + first] = calls
 
     def _calls(self, node: torch.fx.Node) -> Calls | None:
         """Return None for a node in a module that is not part of the model."""
-        found: Calls = {}
+        calls: Calls = {}
         for key, (name, _) in (node.meta.get("nn_module_stack") or {}).items():
             path = self._paths.get(str(key).partition("@")[0])
             if path is None:
                 return None
-            found[f"{key} {name}"] = path  # Calls are counted by name, since a module may have two.
-        return found
+            calls[f"{key} {name}"] = path  # Calls are counted by name, since a module may have two.
+        return calls
 
 
 @contextmanager
 def recording(module: torch.nn.Module | None) -> Iterator[Branches]:
     """Record the modules of exports of ``module`` in the ``with`` block."""
-    found = Branches(module)
-    owner = _watched()
-    if module is None or owner is None:
-        yield found
+    branches = Branches(module)
+    output_graph = _output_graph_class()
+    if module is None or output_graph is None:
+        yield branches
         return
     with _LOCK:
-        original = getattr(owner, _HANDED_OVER)
+        original = getattr(output_graph, _HANDED_OVER)
         compiled: list[torch.fx.GraphModule] = []
 
         def hand_over(self: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
@@ -96,19 +96,19 @@ def recording(module: torch.nn.Module | None) -> Iterator[Branches]:
                 compiled.append(graph)  # Its code is generated on the first run.
             return original(self, graph, *args, **kwargs)
 
-        setattr(owner, _HANDED_OVER, hand_over)
+        setattr(output_graph, _HANDED_OVER, hand_over)
         try:
-            yield found
+            yield branches
         finally:
-            setattr(owner, _HANDED_OVER, original)
+            setattr(output_graph, _HANDED_OVER, original)
         for graph in compiled:
-            found.look(graph)
+            branches.look(graph)
 
 
-def _watched() -> Any:
+def _output_graph_class() -> Any:
     """Return the compiler class whose method receives each finished graph; None if this torch has none."""
     try:
-        owner = getattr(import_module(_COMPILER), "OutputGraph", None)
+        output_graph = getattr(import_module(_COMPILER), "OutputGraph", None)
     except ImportError:
         return None
-    return owner if callable(getattr(owner, _HANDED_OVER, None)) else None
+    return output_graph if callable(getattr(output_graph, _HANDED_OVER, None)) else None

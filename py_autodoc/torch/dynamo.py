@@ -104,7 +104,7 @@ def _tagged(
         parameters = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
     evidence = FxEvidence(model, namer, parameters, branches)
     tags = assign(model, namer, evidence, "dynamo")
-    return DynamoExport(model, tags, module, ran, [] if evidence.told else [NO_CALLS], exported)
+    return DynamoExport(model, tags, module, ran, [] if evidence.has_graph else [NO_CALLS], exported)
 
 
 _TALKERS = ("onnxscript", "torch.onnx", "torch.export", "torch._export", "transformers")

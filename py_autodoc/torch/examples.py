@@ -38,29 +38,29 @@ class AcceptedInputs:
 
 
 def find_inputs(
-    model: Any, processor: Mapping[str, Any], wanted: InputOptions, given: Mapping[str, Any]
+    model: Any, processor: Mapping[str, Any], options: InputOptions, values: Mapping[str, Any]
 ) -> AcceptedInputs:
     """Return the first candidate that the model accepts.
 
     Args:
         model: a transformers model in evaluation mode.
         processor: content of the processor's files (``preprocessor_config.json``, …).
-        wanted: requested dimensions and shapes.
-        given: inputs that exist already, such as those of a tokenizer.
+        options: requested dimensions and shapes.
+        values: inputs that exist already, such as those of a tokenizer.
 
     Raises:
         OptionError: an input cannot be inferred, or a shape is given for an unknown input.
         AnalysisError: ``export-forward``, the model accepts none of the candidates.
     """
-    maker = _InputFactory(model, processor, wanted, given)
+    maker = _InputFactory(model, processor, options, values)
     first: Exception | None = None
-    whole = maker.chosen()
-    for names in (whole, maker.main_only()):
-        if names == whole and first is not None:
+    chosen = maker.chosen()
+    for names in (chosen, maker.main_only()):
+        if names == chosen and first is not None:
             continue
         for inputs in maker.variants(names):
             try:
-                return AcceptedInputs(inputs, run(model, inputs), tuple(n for n in whole if n not in inputs))
+                return AcceptedInputs(inputs, run(model, inputs), tuple(n for n in chosen if n not in inputs))
             except Exception as fault:  # noqa: BLE001 - a model's own code raises what it likes
                 first = first or fault
     assert first is not None
@@ -80,7 +80,7 @@ def run(model: Any, inputs: Mapping[str, Any]) -> Any:
 def setting(config: Any, *names: str) -> Any:
     """Return the first of these settings found in the configuration or its sub-configurations; else None."""
     parts = [getattr(config, name, None) for name in getattr(config, "sub_configs", {})]
-    for holder in (config, *(part for part in parts if part is not None)):
+    for holder in (config, *(component for component in parts if component is not None)):
         for name in names:
             value = getattr(holder, name, None)
             if value is not None:
@@ -92,22 +92,22 @@ class _InputFactory:
     """Creates inputs by argument name."""
 
     def __init__(
-        self, model: Any, processor: Mapping[str, Any], wanted: InputOptions, given: Mapping[str, Any]
+        self, model: Any, processor: Mapping[str, Any], options: InputOptions, values: Mapping[str, Any]
     ) -> None:
-        self.given = given
+        self.values = values
         self.config = model.config
         self.processor = processor
-        self.wanted = wanted
+        self.options = options
         self.main: str = type(model).main_input_name
         modalities = getattr(type(model), "input_modalities", None) or ()
         self.modalities = (modalities,) if isinstance(modalities, str) else tuple(modalities)
         parameters = inspect.signature(model.forward).parameters
-        self.arguments = {name: str(one.annotation) for name, one in parameters.items()}
-        self.random = torch.Generator().manual_seed(wanted.seed)
-        kinds = [one.dtype for one in model.parameters() if one.is_floating_point()]
+        self.arguments = {name: str(parameter.annotation) for name, parameter in parameters.items()}
+        self.random = torch.Generator().manual_seed(options.seed)
+        kinds = [parameter.dtype for parameter in model.parameters() if parameter.is_floating_point()]
         self.kind = kinds[0] if kinds else torch.float32
-        self.batch = wanted.sizes[0]
-        for name, shape in wanted.shapes.items():
+        self.batch = options.sizes[0]
+        for name, shape in options.shapes.items():
             if name and name not in self.arguments:
                 raise OptionError(
                     "unknown-input", f"The model has no input {name}.", f"The main input is {self.main}."
@@ -117,46 +117,46 @@ class _InputFactory:
     def chosen(self) -> list[str]:
         """Return the main input, those of other modalities, and the inputs that belong to them."""
         several = len(self.modalities) > 1
-        found = [self.main]
-        found += [n for n in PRIMARY if several and n in self.arguments and n not in found]
-        return self._with_companions(found)
+        names = [self.main]
+        names += [n for n in PRIMARY if several and n in self.arguments and n not in names]
+        return self._with_companions(names)
 
     def main_only(self) -> list[str]:
         """Return the main input and the inputs that belong to it."""
         return self._with_companions([self.main])
 
-    def _with_companions(self, found: list[str]) -> list[str]:
+    def _with_companions(self, names: list[str]) -> list[str]:
         listed = self.processor.get("model_input_names") or ()
-        if IDS in found:
-            found += [MASK] if MASK in self.arguments else []
+        if IDS in names:
+            names += [MASK] if MASK in self.arguments else []
             typed = TYPES in listed if listed else (setting(self.config, "type_vocab_size") or 0) > 1
-            found += [TYPES] if TYPES in self.arguments and typed else []
+            names += [TYPES] if TYPES in self.arguments and typed else []
         if getattr(self.config, "is_encoder_decoder", False):
             for name in (IDS, SAMPLES):
                 if _DECODER + name in self.arguments:
-                    found.append(_DECODER + name)
+                    names.append(_DECODER + name)
                     break
-        more = [*(name for name in self.given if name in self.arguments), *filter(None, self.wanted.shapes)]
-        return list(dict.fromkeys((*found, *more)))
+        more = [*(name for name in self.values if name in self.arguments), *filter(None, self.options.shapes)]
+        return list(dict.fromkeys((*names, *more)))
 
     def variants(self, names: list[str]) -> Iterator[dict[str, Any]]:
         """Yield candidates for these inputs; models differ in the layout of audio and do not name theirs."""
-        audio = next((n for n in names if n in (FEATURES, SAMPLES) and n not in self.wanted.shapes), None)
-        for shape in self._audio(audio) if audio and audio not in self.given else [None]:
+        audio = next((n for n in names if n in (FEATURES, SAMPLES) and n not in self.options.shapes), None)
+        for shape in self._audio(audio) if audio and audio not in self.values else [None]:
             inputs: dict[str, Any] = {}
             for name in names:
-                if name in self.given:
-                    inputs[name] = self.given[name]
+                if name in self.values:
+                    inputs[name] = self.values[name]
                 elif name == audio and shape is not None:
                     inputs[name] = self._floats(shape)
                 else:
-                    inputs[name] = self._made(name)
+                    inputs[name] = self._create(name)
             yield inputs
 
-    def _made(self, name: str) -> Any:
-        shape = self.wanted.shapes.get(name)
+    def _create(self, name: str) -> Any:
+        shape = self.options.shapes.get(name)
         if shape is None and name == self.main:
-            shape = self.wanted.shapes.get("")
+            shape = self.options.shapes.get("")
         makers: dict[str, Callable[[tuple[int, ...]], Any]] = {
             IDS: self._ids,
             _DECODER + IDS: self._decoder_ids,
@@ -166,8 +166,8 @@ class _InputFactory:
         if name in makers:
             return makers[name](shape or (self.batch, self._length(_DECODER in name)))
         if shape is not None:
-            whole = "Long" in self.arguments[name] or name.endswith(("_ids", "_mask"))
-            return torch.ones(shape, dtype=torch.long) if whole else self._floats(shape)
+            integer = "Long" in self.arguments[name] or name.endswith(("_ids", "_mask"))
+            return torch.ones(shape, dtype=torch.long) if integer else self._floats(shape)
         if name == IMAGE:
             return self._floats(self._image())
         if name == _DECODER + SAMPLES:
@@ -179,13 +179,13 @@ class _InputFactory:
         )
 
     def _length(self, decoder: bool) -> int:
-        shapes = {**self.wanted.shapes, **{name: tuple(one.shape) for name, one in self.given.items()}}
+        shapes = {**self.options.shapes, **{name: tuple(value.shape) for name, value in self.values.items()}}
         for name in () if decoder else (IDS, MASK, TYPES, "" if self.main == IDS else IDS):
             if name in shapes and len(shapes[name]) == 2:
                 return int(shapes[name][1])
         most = setting(self._text_config(), "max_position_embeddings", "n_positions", "max_target_positions")
         usual = min(SEQUENCE, most) if isinstance(most, int) and most > 0 else SEQUENCE
-        return self.wanted.sequence or usual
+        return self.options.sequence or usual
 
     def _text_config(self) -> Any:
         get = getattr(self.config, "get_text_config", None)
@@ -202,9 +202,9 @@ class _InputFactory:
             for name, value in vars(holder).items()
             if name.endswith(("_token_id", "_token_index")) and isinstance(value, int)
         }
-        plain = [token for token in range(min(size, 4096)) if token not in special] or [0]
-        picked = torch.randint(0, len(plain), shape, generator=self.random)
-        ids = torch.tensor(plain)[picked]
+        ordinary = [token for token in range(min(size, 4096)) if token not in special] or [0]
+        picked = torch.randint(0, len(ordinary), shape, generator=self.random)
+        ids = torch.tensor(ordinary)[picked]
         end = setting(config, "eos_token_id")
         if isinstance(end, int) and 0 <= end < size and ids.dim() == 2 and ids.shape[1] > 1:
             ids[:, -1] = end
@@ -234,10 +234,10 @@ class _InputFactory:
         return (self.batch, *([frames] if isinstance(frames, int) else []), depth, height, width)
 
     def _mels(self) -> int:
-        found = setting(self.config, "num_mel_bins", "input_feat_per_channel") or self.processor.get(
+        count = setting(self.config, "num_mel_bins", "input_feat_per_channel") or self.processor.get(
             "feature_size"
         )
-        return found if isinstance(found, int) and found > 1 else MELS
+        return count if isinstance(count, int) and count > 1 else MELS
 
     def _audio(self, name: str) -> list[tuple[int, ...]]:
         """Return the likely audio shapes: (frames, bins), (bins, frames) or samples, most likely first."""
@@ -258,5 +258,5 @@ def _pair(size: Any) -> tuple[int, int]:
         edge = size.get("shortest_edge") or size.get("longest_edge")
         size = [size.get("height") or edge, size.get("width") or edge]
     pair = list(size) if isinstance(size, (list, tuple)) else [size, size]
-    known = [one for one in pair[-2:] if isinstance(one, int) and one > 0]
-    return (known[0], known[-1]) if known else (IMAGE_SIZE, IMAGE_SIZE)
+    sides = [size for size in pair[-2:] if isinstance(size, int) and size > 0]
+    return (sides[0], sides[-1]) if sides else (IMAGE_SIZE, IMAGE_SIZE)

@@ -16,9 +16,9 @@ _LINE = 300
 def first_line(fault: BaseException) -> str:
     """Return the first non-empty line of a message, with the type of the exception."""
     lines = (line.strip() for line in str(fault).splitlines())
-    said = next((line for line in lines if line), "")
+    text = next((line for line in lines if line), "")
     kind = type(fault).__name__
-    return f"{kind}: {said}"[:_LINE] if said else kind
+    return f"{kind}: {text}"[:_LINE] if text else kind
 
 
 def as_sentence(fault: BaseException) -> str:
@@ -29,9 +29,9 @@ def as_sentence(fault: BaseException) -> str:
 
 def root_cause(fault: BaseException) -> BaseException:
     """Return the exception at the start of the chain."""
-    seen: set[int] = set()
-    while id(fault) not in seen:
-        seen.add(id(fault))
+    visited: set[int] = set()
+    while id(fault) not in visited:
+        visited.add(id(fault))
         below = fault.__cause__ or (None if fault.__suppress_context__ else fault.__context__)
         if below is None:
             break

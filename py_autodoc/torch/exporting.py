@@ -135,15 +135,15 @@ def export(
         model_files.targets(
             path, data=bool(external_data), sidecar=sidecar, inputs=request.sources, force=force
         )
-    wanted = EmbedOptions(embed_metadata, embed_processor, processor, task, source_folder)
-    taken = collect_metadata(request, wanted)
-    if taken is not None:
-        request = replace(request, metadata={**taken.entries, **request.metadata})
+    embed_options = EmbedOptions(embed_metadata, embed_processor, processor, task, source_folder)
+    embedded = collect_metadata(request, embed_options)
+    if embedded is not None:
+        request = replace(request, metadata={**embedded.entries, **request.metadata})
     result = _exported(request, exporter, sidecar, generation, quantize)
     clock("done", 1.0)
     result.timings = clock.seconds
-    result.carried = taken
-    result.warnings += taken.warnings if taken is not None else []
+    result.carried = embedded
+    result.warnings += embedded.warnings if embedded is not None else []
     return result
 
 
@@ -159,8 +159,8 @@ def _exported(
         if exporter == "hf":
             return _hf(request, sidecar, generation)
         with translate_errors(model, request.inputs):
-            done = export_dynamo(request) if quantize is None else export_quantized(request, quantize)
-        return _written(done, request, "dynamo", request.path, sidecar)
+            exported = export_dynamo(request) if quantize is None else export_quantized(request, quantize)
+        return _written(exported, request, "dynamo", request.path, sidecar)
 
 
 def _check(request: ExportRequest, exporter: str, generation: bool) -> None:
@@ -187,22 +187,22 @@ def _check(request: ExportRequest, exporter: str, generation: bool) -> None:
 
 
 def _written(
-    done: DynamoExport, request: ExportRequest, exporter: str, path: Path, with_sidecar: bool
+    exported: DynamoExport, request: ExportRequest, exporter: str, path: Path, with_sidecar: bool
 ) -> ExportResult:
     """Write the tags into a model in memory, then save it. Raises: OptionError for an unsupported opset."""
-    made = done.model.opset_imports.get("")
-    if request.opset is not None and made != request.opset:
+    opset = exported.model.opset_imports.get("")
+    if request.opset is not None and opset != request.opset:
         # The exporter only warns about it.
         raise OptionError(
             "opset",
             f"The exporter {exporter} cannot write this model with opset {request.opset}.",
-            f"Use opset {made}, or --exporter torchscript for older opsets.",
+            f"Use opset {opset}, or --exporter torchscript for older opsets.",
         )
-    write_tags(done.model, done.tags)
-    done.model.metadata_props.update(request.metadata)
+    write_tags(exported.model, exported.tags)
+    exported.model.metadata_props.update(request.metadata)
     request.stage("save", 0.92)
-    _save(done.model, path, request)
-    return _result(done, request, exporter, path, with_sidecar)
+    _save(exported.model, path, request)
+    return _result(exported, request, exporter, path, with_sidecar)
 
 
 def _save(model: ir.Model, path: Path, request: ExportRequest) -> None:
@@ -210,17 +210,28 @@ def _save(model: ir.Model, path: Path, request: ExportRequest) -> None:
 
 
 def _result(
-    done: DynamoExport, request: ExportRequest, exporter: str, path: Path, with_sidecar: bool
+    exported: DynamoExport, request: ExportRequest, exporter: str, path: Path, with_sidecar: bool
 ) -> ExportResult:
     request.stage("sidecar", 0.97)
-    modules = describe(done.module) if isinstance(done.module, torch.nn.Module) else None
-    executed = executed_of(done.ran, done.tags)
-    content = sidecar_of(done.model, done.tags, modules, executed, torch=torch.__version__, file=path.name)
-    beside = sidecar_path(path) if with_sidecar else None
-    if beside is not None:
-        write_sidecar(beside, content, force=request.force)
+    modules = describe(exported.module) if isinstance(exported.module, torch.nn.Module) else None
+    executed = executed_of(exported.ran, exported.tags)
+    content = sidecar_of(
+        exported.model, exported.tags, modules, executed, torch=torch.__version__, file=path.name
+    )
+    sidecar = sidecar_path(path) if with_sidecar else None
+    if sidecar is not None:
+        write_sidecar(sidecar, content, force=request.force)
     return ExportResult(
-        path, exporter, done.tags, content, beside, done.model, {}, done.warnings, {}, done.program
+        path,
+        exporter,
+        exported.tags,
+        content,
+        sidecar,
+        exported.model,
+        {},
+        exported.warnings,
+        {},
+        exported.program,
     )
 
 
@@ -228,35 +239,35 @@ def _torchscript(request: ExportRequest, with_sidecar: bool) -> ExportResult:
     path = request.path
     with model_files.staging(Path(os.path.realpath(path))) as folder:
         with translate_errors(request.model, request.inputs):
-            done, written = export_torchscript(request, folder)
+            exported, written = export_torchscript(request, folder)
         request.stage("save", 0.85)
         if isinstance(written, bytes) and not request.external_data:
-            _splice(written, done, request)
+            _splice(written, exported, request)
         else:
-            _externalise(written, done, request)
-    return _result(done, request, "torchscript", path, with_sidecar)
+            _externalise(written, exported, request)
+    return _result(exported, request, "torchscript", path, with_sidecar)
 
 
-def _splice(written: bytes, done: DynamoExport, request: ExportRequest) -> None:
+def _splice(written: bytes, exported: DynamoExport, request: ExportRequest) -> None:
     """Write the exporter's bytes with tags: only nodes are parsed, weights are copied."""
-    metadata = {TABLE: pack_table(table_of(done.tags)), **request.metadata}
+    metadata = {TABLE: pack_table(table_of(exported.tags)), **request.metadata}
     checked = model_files.targets(request.path, inputs=request.sources, force=request.force)
     target = checked[0].path
     with model_files.staging(target) as folder:
         with open(folder / target.name, "xb") as file:
-            rewrite(WireSource.of_bytes(written), file, node_editor(done.tags), metadata)
+            rewrite(WireSource.of_bytes(written), file, node_editor(exported.tags), metadata)
         model_files.finish(folder, checked)
 
 
-def _externalise(written: Path | bytes, done: DynamoExport, request: ExportRequest) -> None:
+def _externalise(written: Path | bytes, exported: DynamoExport, request: ExportRequest) -> None:
     """Store the weights in one file next to the model, if requested or above protobuf's size limit."""
     if isinstance(written, bytes):
         model = model_files.to_ir(onnx.ModelProto.FromString(written))
     else:
         model = ir.load(written)
-    records = dict(zip((node for node, _ in walk(model)), done.tags.records.values(), strict=True))
-    done.model, done.tags.records = model, records
-    write_tags(model, done.tags)
+    records = dict(zip((node for node, _ in walk(model)), exported.tags.records.values(), strict=True))
+    exported.model, exported.tags.records = model, records
+    write_tags(model, exported.tags)
     model.metadata_props.update(request.metadata)
     _save(model, request.path, request)
 
@@ -265,25 +276,25 @@ def _hf(request: ExportRequest, with_sidecar: bool, generation: bool) -> ExportR
     with translate_errors(request.model if not generation else None, request.inputs):
         exported, components = export_hf(request, generation)
     if not generation:
-        (done,) = components.values()
-        done.program = exported
-        return _written(done, request, "hf", request.path, with_sidecar)
-    for done in components.values():
-        write_tags(done.model, done.tags)
-        done.model.metadata_props.update(request.metadata)
+        (component,) = components.values()
+        component.program = exported
+        return _written(component, request, "hf", request.path, with_sidecar)
+    for component in components.values():
+        write_tags(component.model, component.tags)
+        component.model.metadata_props.update(request.metadata)
     request.stage("save", 0.92)
     folder = Path(os.path.realpath(request.path))
     with filling(folder, request.sources, request.force) as staged:
         exported.save_pretrained(staged)
         results = {
-            name: _result(done, request, "hf", staged / f"{name}.onnx", with_sidecar)
-            for name, done in components.items()
+            name: _result(component, request, "hf", staged / f"{name}.onnx", with_sidecar)
+            for name, component in components.items()
         }
-    for one in results.values():
-        one.path = folder / one.path.name
-        one.sidecar_path = one.sidecar_path and folder / one.sidecar_path.name
+    for result in results.values():
+        result.path = folder / result.path.name
+        result.sidecar_path = result.sidecar_path and folder / result.sidecar_path.name
     first = next(iter(results.values()))
-    warned = [f"{name}: {line}" for name, one in results.items() for line in one.warnings]
+    warned = [f"{name}: {line}" for name, result in results.items() for line in result.warnings]
     return ExportResult(
         request.path, "hf", first.tags, first.sidecar, None, first.model, {}, warned, results, exported
     )

@@ -29,8 +29,8 @@ _REACH = 256
 
 def fx_node(node: ir.Node) -> torch.fx.Node | None:
     """Return the FX node an ONNX node was made from; None if unknown."""
-    found = node.meta.get(_FX)
-    return found if isinstance(found, torch.fx.Node) else None
+    original = node.meta.get(_FX)
+    return original if isinstance(original, torch.fx.Node) else None
 
 
 def main_graph(model: ir.Model) -> torch.fx.Graph | None:
@@ -46,23 +46,23 @@ def stack_of(node: torch.fx.Node) -> dict[str, tuple[str, Any]]:
 
 def graphs_of(node: torch.fx.Node) -> list[torch.fx.Graph]:
     """Return the graphs among the arguments of a control-flow node: its branches or its body."""
-    found = []
-    for one in node.all_input_nodes:
-        if one.op == "get_attr" and "." not in str(one.target):
-            inner = getattr(node.graph.owning_module, str(one.target), None)
+    graphs = []
+    for input_node in node.all_input_nodes:
+        if input_node.op == "get_attr" and "." not in str(input_node.target):
+            inner = getattr(node.graph.owning_module, str(input_node.target), None)
             if isinstance(inner, torch.fx.GraphModule):
-                found.append(inner.graph)
-    return found
+                graphs.append(inner.graph)
+    return graphs
 
 
 def classes_in(graph: torch.fx.Graph) -> dict[str, str]:
     """Return path → class of every module called in a graph, for exports without the model."""
-    found: dict[str, str] = {}
+    classes: dict[str, str] = {}
     for node in graph.nodes:
         for path, kind in stack_of(node).values():
             name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
-            found.setdefault(path, name)
-    return found
+            classes.setdefault(path, name)
+    return classes
 
 
 class FxEvidence(DynamoEvidence):
@@ -91,7 +91,7 @@ class FxEvidence(DynamoEvidence):
         self._calls: dict[tuple[str, str], int] = {}
         self._graphs = _graphs(model)
         graph = main_graph(model)
-        self.told = graph is not None
+        self.has_graph = graph is not None
         """False if the exporter kept no FX nodes; calls of the same module are then not distinguished."""
         if graph is not None:
             self._number(graph)
@@ -109,13 +109,14 @@ class FxEvidence(DynamoEvidence):
                 continue
             self._by_name[node.graph, node.name] = node
             for key, path in self._note(node, around, body).items():
-                own = self._namer.canonical(path)
-                if (own, key) not in self._calls:
-                    self._calls[own, key] = counts.get(own, 0)
-                    counts[own] = self._calls[own, key] + 1
+                canonical = self._namer.canonical(path)
+                if (canonical, key) not in self._calls:
+                    self._calls[canonical, key] = counts.get(canonical, 0)
+                    counts[canonical] = self._calls[canonical, key] + 1
             inner = graphs_of(node)
             around = self._stacks.get(node, {})
-            pending += [(iter(one.nodes), around, bodies + 1 + at) for at, one in enumerate(inner)][::-1]
+            subgraphs = [(iter(graph.nodes), around, bodies + 1 + i) for i, graph in enumerate(inner)]
+            pending += reversed(subgraphs)
             bodies += len(inner)
 
     def _note(self, node: torch.fx.Node, around: dict[str, str], body: int) -> dict[str, str]:
@@ -124,9 +125,9 @@ class FxEvidence(DynamoEvidence):
         if not stack and body and self._branches is not None:
             inside = self._branches.calls(node)
             if inside is not None:
-                known = {key.partition(":")[2] for key in around}  # a nested subgraph repeats them
+                repeated = {key.partition(":")[2] for key in around}  # a nested subgraph repeats them
                 stack = dict(around)
-                stack.update((f"{body}:{key}", path) for key, path in inside.items() if key not in known)
+                stack.update((f"{body}:{key}", path) for key, path in inside.items() if key not in repeated)
         if stack:
             self._stacks[node] = stack
         return stack
@@ -140,14 +141,14 @@ class FxEvidence(DynamoEvidence):
         """Return the call of module ``path`` that provided the input of the recorded origin of ``node``."""
         start = self._fx(node)
         pending = deque([start] if start is not None else [])
-        seen = set(pending)
-        while pending and len(seen) < _REACH:
-            at = pending.popleft()
-            frames = self._frames(at)
+        visited = set(pending)
+        while pending and len(visited) < _REACH:
+            current = pending.popleft()
+            frames = self._frames(current)
             if frames and self._namer.canonical(frames[-1].path) == path:
                 return frames
-            fresh = [one for one in at.all_input_nodes if one not in seen]
-            seen.update(fresh)
+            fresh = [input_node for input_node in current.all_input_nodes if input_node not in visited]
+            visited.update(fresh)
             pending.extend(fresh)
         return None
 
@@ -158,9 +159,9 @@ class FxEvidence(DynamoEvidence):
         # A rewrite created it, with the metadata of the node it replaced, including the FX node's name.
         scopes = self.scopes(node)
         graph = self._graphs.get(node.graph)
-        found = self._by_name.get((graph, scopes[-1])) if scopes and graph is not None else None
-        if found in self._stacks and [path for path, _ in stack_of(found).values()] == scopes[:-1]:
-            return found
+        candidate = self._by_name.get((graph, scopes[-1])) if scopes and graph is not None else None
+        if candidate in self._stacks and [path for path, _ in stack_of(candidate).values()] == scopes[:-1]:
+            return candidate
         return None
 
     def _frames(self, fx: torch.fx.Node) -> list[Frame]:
@@ -173,8 +174,8 @@ class FxEvidence(DynamoEvidence):
 
 def _graphs(model: ir.Model) -> dict[object, torch.fx.Graph]:
     """Return ONNX graph or subgraph → the FX graph it was made from."""
-    found: dict[object, torch.fx.Graph] = {}
+    graphs: dict[object, torch.fx.Graph] = {}
     for node, _ in walk(model):
-        if node.graph not in found and (fx := fx_node(node)) is not None:
-            found[node.graph] = fx.graph
-    return found
+        if node.graph not in graphs and (fx := fx_node(node)) is not None:
+            graphs[node.graph] = fx.graph
+    return graphs

@@ -31,19 +31,19 @@ def stage_axes(inputs: Mapping[str, Any], prompt: Mapping[str, Mapping[int, Any]
         inputs: the inputs that transformers captured for the stage.
         prompt: names requested for the inputs of ``generate``: input → axis → symbol.
     """
-    symbols = {_symbol(one) for axes in prompt.values() for one in axes.values()}
+    symbols = {_symbol(dim) for axes in prompt.values() for dim in axes.values()}
     batch, sequence = BATCH in symbols, SEQUENCE in symbols
     return {
-        name: {axis: _symbol(one) for axis, one in prompt[name].items()}
+        name: {axis: _symbol(dim) for axis, dim in prompt[name].items()}
         if name in prompt and isinstance(value, torch.Tensor)
         else _axes(name, value, batch, sequence)
         for name, value in inputs.items()
     }
 
 
-def _symbol(one: Any) -> str:
+def _symbol(dim: Any) -> str:
     """Return the name of a ``torch.export.Dim``, or the name itself."""
-    return str(getattr(one, "__name__", one))
+    return str(getattr(dim, "__name__", dim))
 
 
 def _axes(name: str, value: Any, batch: bool, sequence: bool) -> Any:
@@ -53,32 +53,32 @@ def _axes(name: str, value: Any, batch: bool, sequence: bool) -> Any:
             return None
         leaves = [leaf for leaf in torch.utils._pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
         return [_axes(_CACHE if name == _CACHE else "", leaf, batch, sequence) for leaf in leaves]
-    found: Axes = {0: BATCH} if batch and value.dim() else {}
+    axes: Axes = {0: BATCH} if batch and value.dim() else {}
     if not sequence:
-        return found
+        return axes
     if name == _CACHE:
-        return found | ({2: PAST} if value.dim() == 4 else {})
+        return axes | ({2: PAST} if value.dim() == 4 else {})
     if value.dim() == 4 and not value.is_complex() and value.shape[1] == 1:  # a mask: queries × keys
-        return found | {2: "queries", 3: "keys"}
+        return axes | {2: "queries", 3: "keys"}
     if value.dim() in (2, 3):  # ids, positions, masks; states of an encoder
-        return found | {1: SEQUENCE}
-    return found
+        return axes | {1: SEQUENCE}
+    return axes
 
 
 def some(axes: Mapping[str, Any]) -> bool:
     """True if any axis was requested."""
-    return any(any(one) if isinstance(one, list) else bool(one) for one in axes.values())
+    return any(any(entry) if isinstance(entry, list) else bool(entry) for entry in axes.values())
 
 
 def shapes_of(axes: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``dynamic_shapes`` for torch.export, with axes dynamic where possible."""
 
-    def auto(one: Any) -> Any:
-        if isinstance(one, list):
-            return [auto(item) for item in one]
-        return one and dict.fromkeys(one, torch.export.Dim.AUTO)
+    def auto(entry: Any) -> Any:
+        if isinstance(entry, list):
+            return [auto(item) for item in entry]
+        return entry and dict.fromkeys(entry, torch.export.Dim.AUTO)
 
-    return {name: auto(one) for name, one in axes.items()}
+    return {name: auto(entry) for name, entry in axes.items()}
 
 
 def name_axes(model: ir.Model, axes: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
@@ -88,8 +88,8 @@ def name_axes(model: ir.Model, axes: Mapping[str, Any], inputs: Mapping[str, Any
     (``past + 1``) keeps its expression. If several axes request the same name, the first one gets it.
     """
     names: dict[str, str] = {}
-    for value, wanted in zip(model.graph.inputs, _flat(axes, inputs), strict=False):
-        for axis, symbol in (wanted or {}).items():
+    for value, requested in zip(model.graph.inputs, _flat(axes, inputs), strict=False):
+        for axis, symbol in (requested or {}).items():
             dim = value.shape[axis] if value.shape is not None and axis < len(value.shape) else None
             text = getattr(dim, "value", None)
             if isinstance(text, str) and _TOKEN.fullmatch(text) and symbol not in names.values():
@@ -101,11 +101,11 @@ def name_axes(model: ir.Model, axes: Mapping[str, Any], inputs: Mapping[str, Any
 
 def _flat(axes: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[Axes | None]:
     for name, value in inputs.items():
-        one = axes.get(name)
-        if isinstance(one, list):
-            yield from one
+        entry = axes.get(name)
+        if isinstance(entry, list):
+            yield from entry
         elif isinstance(value, torch.Tensor):
-            yield one
+            yield entry
 
 
 def _values(model: ir.Model) -> Iterator[ir.Value]:
@@ -123,7 +123,7 @@ def _rename(value: ir.Value, names: Mapping[str, str]) -> None:
     for axis, dim in enumerate(shape):
         text = getattr(dim, "value", None)
         if isinstance(text, str):
-            named = _TOKEN.sub(lambda found: names.get(found[0], found[0]), text)
+            named = _TOKEN.sub(lambda match: names.get(match[0], match[0]), text)
             if named != text:
                 shape[axis] = named
 
@@ -135,8 +135,8 @@ def fixed_axes(model: ir.Model, axes: Mapping[str, Any], inputs: Mapping[str, An
     """
     fixed: dict[str, int] = {}
     free: set[str] = set()
-    for value, wanted in zip(model.graph.inputs, _flat(axes, inputs), strict=False):
-        for axis, symbol in (wanted or {}).items():
+    for value, requested in zip(model.graph.inputs, _flat(axes, inputs), strict=False):
+        for axis, symbol in (requested or {}).items():
             dim = value.shape[axis] if value.shape is not None and axis < len(value.shape) else None
             if not isinstance(dim, int):
                 free.add(symbol)

@@ -33,7 +33,7 @@ def export_hf(request: ExportRequest, generation: bool) -> tuple[Any, dict[str, 
     """
     exporter_class, config = _requirements(request, generation)
     prompt = _prompt(request) if generation else {}
-    found: list[DynamoExport] = []
+    exports: list[DynamoExport] = []
 
     class Tagging(exporter_class):  # type: ignore[misc,valid-type]
         """Tags every program directly after the export, while its FX nodes exist."""
@@ -46,10 +46,10 @@ def export_hf(request: ExportRequest, generation: bool) -> tuple[Any, dict[str, 
             with watching(model) as ran, recording(model) as branches:
                 program, metadata = super().export_program(model, sample_inputs, config)
             name_axes(program, axes, stage)
-            done = tagged(program, model, None, request.keep, set(ran), None, branches)
-            done.tags.exporter = "hf"
-            done.warnings += _fixed(program, axes, stage)
-            found.append(done)
+            export = tagged(program, model, None, request.keep, set(ran), None, branches)
+            export.tags.exporter = "hf"
+            export.warnings += _fixed(program, axes, stage)
+            exports.append(export)
             return program, metadata
 
     Tagging.__name__ = exporter_class.__name__  # the name in its messages
@@ -58,15 +58,15 @@ def export_hf(request: ExportRequest, generation: bool) -> tuple[Any, dict[str, 
         export = exporter.export_for_generation if generation else exporter.export
         exported = export(request.model, request.inputs.kwargs, config)
     request.stage("tag", 0.9)
-    components = dict(zip(exported.components, found, strict=True))
-    for name, done in components.items():
+    components = dict(zip(exported.components, exports, strict=True))
+    for name, export in components.items():
         # A quantizer or a fusion creates another model, whose nodes have no tags.
         program = exported.components[name].program
-        if program is not done.model or any(node.graph is None for node in done.tags.records):
-            again = tagged(program, done.module, None, request.keep, done.ran, None)
-            again.tags.exporter = "hf"
-            again.warnings += [line for line in done.warnings if line not in again.warnings]
-            components[name] = again
+        if program is not export.model or any(node.graph is None for node in export.tags.records):
+            retagged = tagged(program, export.module, None, request.keep, export.ran, None)
+            retagged.tags.exporter = "hf"
+            retagged.warnings += [line for line in export.warnings if line not in retagged.warnings]
+            components[name] = retagged
     return exported, components
 
 

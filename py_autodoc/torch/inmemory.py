@@ -34,11 +34,11 @@ def export_in_memory(
     inputs = ModelInputs.of(example_inputs)
     request = ExportRequest(model, inputs, Path(), dynamic, keep=tuple(keep))
     with evaluating(model), translate_errors(model, inputs):
-        done = export_dynamo(request)
-    write_tags(done.model, done.tags)
-    return done
+        exported = export_dynamo(request)
+    write_tags(exported.model, exported.tags)
+    return exported
 
 
-def save(done: DynamoExport, path: PathLike) -> None:
+def save(exported: DynamoExport, path: PathLike) -> None:
     """Save a result of ``export_in_memory``, with external weights from 1.5 GiB on. Raises: OutputError."""
-    model_files.save(done.model, path)
+    model_files.save(exported.model, path)

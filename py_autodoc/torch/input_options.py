@@ -49,39 +49,39 @@ def parse_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
     Raises:
         OptionError: an item cannot be parsed, or an input is named twice.
     """
-    found: dict[str, tuple[int, ...]] = {}
+    shapes: dict[str, tuple[int, ...]] = {}
     for item in items:
         name, _, text = item.rpartition("=")
-        parts = [part.strip() for part in re.split(r"[x×,]", text.strip().strip("[]()"))]
-        if not all(_SIZE.fullmatch(part) for part in parts):
+        parts = [size.strip() for size in re.split(r"[x×,]", text.strip().strip("[]()"))]
+        if not all(_SIZE.fullmatch(size) for size in parts):
             raise OptionError(
                 "bad-input-shape",
                 f"Cannot read the input shape {item[:80]!r}.",
                 "Pass NAME=1x3x224x224, or 1x3x224x224 for a single input.",
             )
-        if name.strip() in found:
+        if name.strip() in shapes:
             raise OptionError(
                 "bad-input-shape", f"The shape of {name.strip() or 'the input'} is given twice."
             )
-        found[name.strip()] = tuple(map(int, parts))
-    if "" in found and len(found) > 1:
+        shapes[name.strip()] = tuple(map(int, parts))
+    if "" in shapes and len(shapes) > 1:
         raise OptionError(
             "bad-input-shape", "A shape without a name requires a single input.", "Add input names."
         )
-    return found
+    return shapes
 
 
 def parse_dynamic(items: Sequence[str]) -> tuple[str, ...]:
     """Split ``["batch,seq", "x:2=width"]`` into single items. Raises: OptionError."""
-    found = [part.strip() for item in items for part in item.split(",") if part.strip()]
-    for part in found:
-        if part not in (BATCH, SEQUENCE) and not _AXIS.fullmatch(part):
+    axes = [axis.strip() for item in items for axis in item.split(",") if axis.strip()]
+    for axis in axes:
+        if axis not in (BATCH, SEQUENCE) and not _AXIS.fullmatch(axis):
             raise OptionError(
                 "bad-dynamic",
-                f"Cannot read the dynamic axis {part[:80]!r}.",
+                f"Cannot read the dynamic axis {axis[:80]!r}.",
                 "Pass batch, seq, or NAME:AXIS=symbol, such as pixel_values:2=height.",
             )
-    return tuple(found)
+    return tuple(axes)
 
 
 def dynamic_axes_of(items: Sequence[str], named: Mapping[str, Any]) -> dict[str, dict[int, str]] | None:
@@ -95,38 +95,38 @@ def dynamic_axes_of(items: Sequence[str], named: Mapping[str, Any]) -> dict[str,
     """
     if not items:
         return None
-    found: dict[str, dict[int, str]] = {}
+    axes_by_input: dict[str, dict[int, str]] = {}
     tensors = {name: value for name, value in named.items() if hasattr(value, "dim")}
     for item in items:
         explicit = _AXIS.fullmatch(item)
         if explicit:
-            found.setdefault(explicit["name"], {})[int(explicit["axis"])] = explicit["symbol"]
+            axes_by_input.setdefault(explicit["name"], {})[int(explicit["axis"])] = explicit["symbol"]
             continue
-        at = 1 if item == SEQUENCE else 0
-        places = [n for n, t in tensors.items() if (_is_sequence(t) if at else t.dim() > 0)]
-        if not places:
-            raise OptionError("bad-dynamic", f"No input has a {item} axis.", _known(tensors))
-        for name in places:
-            apart = at and name.startswith("decoder_") and len(places) > 1
-            found.setdefault(name, {})[at] = f"decoder_{item}" if apart else item
-    for name in found:
+        axis_index = 1 if item == SEQUENCE else 0
+        names = [n for n, t in tensors.items() if (_is_sequence(t) if axis_index else t.dim() > 0)]
+        if not names:
+            raise OptionError("bad-dynamic", f"No input has a {item} axis.", _listed(tensors))
+        for name in names:
+            separate = axis_index and name.startswith("decoder_") and len(names) > 1
+            axes_by_input.setdefault(name, {})[axis_index] = f"decoder_{item}" if separate else item
+    for name in axes_by_input:
         if name not in tensors:
             raise OptionError("dynamic-input", f"dynamic: no input is named {name}.", near(name, tensors))
-    return found
+    return axes_by_input
 
 
 def _is_sequence(tensor: Any) -> bool:
     return bool(tensor.dim() == 2 and not tensor.is_floating_point() and not tensor.is_complex())
 
 
-def near(name: str, known: Mapping[str, Any] | Sequence[str], what: str = "Inputs") -> str:
+def near(name: str, names: Mapping[str, Any] | Sequence[str], what: str = "Inputs") -> str:
     """Return a hint with similar names, or with all names."""
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-    return f"Did you mean {' or '.join(close)}?" if close else _known(known, what)
+    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(close)}?" if close else _listed(names, what)
 
 
-def _known(known: Mapping[str, Any] | Sequence[str], what: str = "Inputs") -> str:
-    return f"{what}: {', '.join(list(known)[:20]) or 'none'}."
+def _listed(names: Mapping[str, Any] | Sequence[str], what: str = "Inputs") -> str:
+    return f"{what}: {', '.join(list(names)[:20]) or 'none'}."
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
@@ -144,7 +144,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
         if size > MAX_ARRAYS:
             raise InputError("bad-arrays", f"{path.name}: {size:,} bytes of arrays are too many.")
         with np.load(path, allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in arrays.files}
+            content = {name: arrays[name] for name in arrays.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, NotImplementedError) as fault:
         line = str(fault).partition("\n")[0]
         raise InputError(
@@ -152,8 +152,8 @@ def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
             f"{path.name}: cannot be read as an .npz file of numbers: {line}",
             "Write it with numpy.savez(path, input_name=array).",
         ) from fault
-    odd = next((name for name, array in found.items() if array.dtype.kind not in "biufc"), None)
-    if odd is not None or not found:
+    odd = next((name for name, array in content.items() if array.dtype.kind not in "biufc"), None)
+    if odd is not None or not content:
         what = f"{odd} is not numeric" if odd is not None else "it is empty"
         raise InputError("bad-arrays", f"{path.name}: {what}.", "Write it with numpy.savez.")
-    return found
+    return content

@@ -47,8 +47,8 @@ class ModelInputs:
     def by_name(self, model: Any) -> dict[str, Any]:
         """Return the inputs by argument name of ``forward``; surplus positional ones are named by number."""
         names = parameter_names(model)
-        found = {names[i] if i < len(names) else f"#{i}": value for i, value in enumerate(self.args)}
-        return {**found, **self.kwargs}
+        named = {names[i] if i < len(names) else f"#{i}": value for i, value in enumerate(self.args)}
+        return {**named, **self.kwargs}
 
 
 def parameter_names(model: Any) -> list[str]:
@@ -81,29 +81,29 @@ def dynamic_shapes(model: Any, inputs: ModelInputs, names: Sequence[str] | None,
     by_place: dict[int, Any] = {}
     by_name: dict[str, Any] = {}
     for name, axes in dynamic.items():
-        place = keys.get(name)
-        if place is None:
+        key = keys.get(name)
+        if key is None:
             raise OptionError(
                 "dynamic-input", f"dynamic: no input is named {name}.", f"Choose one of {', '.join(keys)}."
             )
-        _check_axes(name, _value(inputs, place), axes)
-        if isinstance(place, int):
-            by_place[place] = axes
+        _check_axes(name, _value(inputs, key), axes)
+        if isinstance(key, int):
+            by_place[key] = axes
         else:
-            by_name[place] = axes
+            by_name[key] = axes
     return _shapes(model, inputs, by_place, by_name)
 
 
 def as_dims(shapes: Any) -> Any:
     """Convert nested axis names for ``torch.export``, with one object per name."""
-    made: dict[str, Any] = {}
+    dims: dict[str, Any] = {}
 
-    def dim(one: Any) -> Any:
-        if not isinstance(one, str):
-            return one
-        if one not in made:
-            made[one] = torch.export.Dim(one)
-        return made[one]
+    def dim(entry: Any) -> Any:
+        if not isinstance(entry, str):
+            return entry
+        if entry not in dims:
+            dims[entry] = torch.export.Dim(entry)
+        return dims[entry]
 
     return torch.utils._pytree.tree_map(dim, shapes)
 
@@ -120,41 +120,41 @@ def dynamic_axes(
         return (list(names) if names else None), None
     keys = _keys(model, inputs, names)
     if dynamic is True:
-        tensors = {name: _value(inputs, place) for name, place in keys.items()}
-        every = {
+        tensors = {name: _value(inputs, key) for name, key in keys.items()}
+        defaults = {
             name: {axis: f"{name}_{axis}" for axis in range(tensor.dim())}
             for name, tensor in tensors.items()
             if isinstance(tensor, torch.Tensor)
         }
-        return list(names or every), every
+        return list(names or defaults), defaults
     if not isinstance(dynamic, Mapping):
         raise OptionError(
             "dynamic-form",
             "dynamic: the TorchScript exporter takes a mapping of input → axis → name.",
         )
-    found: dict[str, dict[int, str]] = {}
+    axes_by_name: dict[str, dict[int, str]] = {}
     for name, axes in dynamic.items():
         if name not in keys:
             raise OptionError(
                 "dynamic-input", f"dynamic: no input is named {name}.", f"Choose one of {', '.join(keys)}."
             )
         _check_axes(name, _value(inputs, keys[name]), axes)
-        found[name] = {axis: str(getattr(dim, "__name__", dim)) for axis, dim in axes.items()}
-    return list(names or keys), found
+        axes_by_name[name] = {axis: str(getattr(dim, "__name__", dim)) for axis, dim in axes.items()}
+    return list(names or keys), axes_by_name
 
 
 def _keys(model: Any, inputs: ModelInputs, names: Sequence[str] | None) -> dict[str, int | str]:
     """Return input name → its position among the positional inputs, or its keyword."""
-    own = parameter_names(model)
-    found: dict[str, int | str] = {own[i]: i for i in range(min(len(own), len(inputs.args)))}
-    found.update({name: name for name in inputs.kwargs})
+    parameters = parameter_names(model)
+    keys: dict[str, int | str] = {parameters[i]: i for i in range(min(len(parameters), len(inputs.args)))}
+    keys.update({name: name for name in inputs.kwargs})
     order: list[int | str] = [*range(len(inputs.args)), *inputs.kwargs]
-    found.update(dict(zip(names or (), order, strict=False)))
-    return found
+    keys.update(dict(zip(names or (), order, strict=False)))
+    return keys
 
 
-def _value(inputs: ModelInputs, place: int | str) -> Any:
-    return inputs.args[place] if isinstance(place, int) else inputs.kwargs[place]
+def _value(inputs: ModelInputs, key: int | str) -> Any:
+    return inputs.args[key] if isinstance(key, int) else inputs.kwargs[key]
 
 
 def _check_axes(name: str, value: Any, axes: Any) -> None:
@@ -175,9 +175,9 @@ def _every_axis(value: Any) -> Any:
 
 def _shapes(model: Any, inputs: ModelInputs, by_place: Mapping[int, Any], by_name: Mapping[str, Any]) -> Any:
     """Return shapes by name if ``forward`` names its arguments, else by position."""
-    own = parameter_names(model)
-    if inputs.args and len(own) < len(inputs.args):
-        spread = tuple(by_place.get(i) for i in range(len(own), len(inputs.args)))
-        return (*(by_place.get(i) for i in range(len(own))), spread)
-    named = {own[i]: by_place.get(i) for i in range(len(inputs.args))}
+    parameters = parameter_names(model)
+    if inputs.args and len(parameters) < len(inputs.args):
+        spread = tuple(by_place.get(i) for i in range(len(parameters), len(inputs.args)))
+        return (*(by_place.get(i) for i in range(len(parameters))), spread)
+    named = {parameters[i]: by_place.get(i) for i in range(len(inputs.args))}
     return {**named, **{name: by_name.get(name) for name in inputs.kwargs}}

@@ -30,15 +30,15 @@ class LoadedSource:
     """Source of its configuration and processor: a folder or a hub id."""
 
 
-def reject_transformers_options(wanted: InputOptions, kind: str) -> None:
+def reject_transformers_options(options: InputOptions, kind: str) -> None:
     """Raise an OptionError if an option is given that only transformers models support."""
-    asked = {
-        "--batch-size": wanted.batch,
-        "--sequence-length": wanted.sequence,
-        "--input-text": wanted.text,
-        "--random-weights": wanted.random_weights or None,
+    given_options = {
+        "--batch-size": options.batch,
+        "--sequence-length": options.sequence,
+        "--input-text": options.text,
+        "--random-weights": options.random_weights or None,
     }
-    for option, value in asked.items():
+    for option, value in given_options.items():
         if value is not None:
             raise OptionError(
                 "option-for-transformers",
@@ -50,9 +50,9 @@ def reject_transformers_options(wanted: InputOptions, kind: str) -> None:
 def facts_of(model: Any) -> dict[str, Any]:
     """Return the class, the number of parameters (shared ones once) and the types of the weights."""
     parameters = list(model.parameters())
-    kinds = sorted({str(one.dtype).removeprefix("torch.") for one in parameters})
+    kinds = sorted({str(parameter.dtype).removeprefix("torch.") for parameter in parameters})
     return {
         "class": type(model).__name__,
-        "parameters": sum(one.numel() for one in parameters),
+        "parameters": sum(parameter.numel() for parameter in parameters),
         "weight_types": kinds,
     }

@@ -34,18 +34,22 @@ class NameEvidence:
     def frames(self, node: ir.Node) -> Sequence[Frame] | None:
         """Return the modules that the node's name spells out, as far as they are unambiguous."""
         parts = (node.name or "").split("/")[1:-1]
-        at, found = "", [Frame("")]
+        current, frames = "", [Frame("")]
         if (node.name or "").startswith("/") and not parts:
-            return found  # code of the top-level module
-        for part in parts:
-            fits = self._inside.get((at, part)) or self._inside.get((at, _COUNTER.sub("", part))) or []
+            return frames  # code of the top-level module
+        for fragment in parts:
+            fits = (
+                self._inside.get((current, fragment))
+                or self._inside.get((current, _COUNTER.sub("", fragment)))
+                or []
+            )
             shortest = min((path.count(".") for path in fits), default=0)
             nearest = [path for path in fits if path.count(".") == shortest]
             if len(nearest) != 1:
                 break
-            at = nearest[0]
-            found.append(Frame(at))
-        return found if len(found) > 1 else None
+            current = nearest[0]
+            frames.append(Frame(current))
+        return frames if len(frames) > 1 else None
 
     def frames_of(self, node: ir.Node, path: str) -> Sequence[Frame] | None:
         """Return None, since names do not contain this."""
@@ -53,9 +57,9 @@ class NameEvidence:
 
     def parameters(self, node: ir.Node) -> Sequence[str]:
         """Return the parameter an alias of a shared initializer is named after, else those the node reads."""
-        made = [value.name for value in node.outputs if value.name in self._tensors]
+        outputs = [value.name for value in node.outputs if value.name in self._tensors]
         read = [v.name for v in node.inputs if v is not None and v.name in self._tensors]
-        return [name for name in made or read if name]
+        return [name for name in outputs or read if name]
 
     def owning_module(self, name: str) -> str | None:
         """Return the module of a parameter."""

@@ -35,13 +35,13 @@ _LISTED = 3
 MAX_LAYERS = 10_000
 
 
-def from_pretrained(where: str, name: str, wanted: InputOptions, local: bool) -> LoadedSource:
+def from_pretrained(source: str, name: str, options: InputOptions, local: bool) -> LoadedSource:
     """Load a model and find inputs that it accepts.
 
     Args:
-        where: the folder or the id.
+        source: the folder or the id.
         name: name for messages and the report; never a path.
-        wanted: the options about inputs and weights.
+        options: the options about inputs and weights.
         local: do not download anything.
 
     Raises:
@@ -51,17 +51,17 @@ def from_pretrained(where: str, name: str, wanted: InputOptions, local: bool) ->
         AnalysisError: the model accepts no inputs.
     """
     transformers = _transformers()
-    config = _config(transformers, where, name, local)
+    config = _config(transformers, source, name, local)
     kind = _class(transformers, config, name)
     with _no_bars(transformers):
-        model, warnings = _model(kind, where, name, config, wanted, local)
-    notes = [] if wanted.cache else [*_without_cache(model), *_batched_experts(model)]
-    trial = _inputs(transformers, model, where, name, wanted, local)
+        model, warnings = _model(kind, source, name, config, options, local)
+    notes = [] if options.cache else [*_without_cache(model), *_batched_experts(model)]
+    trial = _inputs(transformers, model, source, name, options, local)
     if trial.left_out:
         warnings.append(
             f"Exported without {', '.join(trial.left_out)}, because the model does not run with these inputs."
         )
-    weights = "random" if wanted.random_weights else "pretrained"
+    weights = "random" if options.random_weights else "pretrained"
     facts = {
         "kind": "transformers",
         "name": name,
@@ -69,8 +69,8 @@ def from_pretrained(where: str, name: str, wanted: InputOptions, local: bool) ->
         "weights": weights,
         **facts_of(model),
     }
-    names = None if wanted.cache else _output_names(trial.outputs)
-    return LoadedSource(model, trial.inputs, facts, names, warnings, notes, where)
+    names = None if options.cache else _output_names(trial.outputs)
+    return LoadedSource(model, trial.inputs, facts, names, warnings, notes, source)
 
 
 def _transformers() -> Any:
@@ -85,22 +85,22 @@ def _transformers() -> Any:
 def _no_bars(transformers: Any) -> Iterator[None]:
     """Disable the progress bars of transformers, since the command line has its own."""
     logging = transformers.utils.logging
-    shown = logging.is_progress_bar_enabled()
+    enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if enabled:
             logging.enable_progress_bar()
 
 
-def _config(transformers: Any, where: str, name: str, local: bool) -> Any:
+def _config(transformers: Any, source: str, name: str, local: bool) -> Any:
     if local:
-        _check_json(Path(where) / "config.json", name)
+        _check_json(Path(source) / "config.json", name)
     try:
         with quiet():
             return transformers.AutoConfig.from_pretrained(
-                where, local_files_only=local, trust_remote_code=False
+                source, local_files_only=local, trust_remote_code=False
             )
     except Exception as fault:
         raise _translated(fault, name, local) from fault
@@ -182,17 +182,17 @@ def _class(transformers: Any, config: Any, name: str) -> Any:
 
 
 def _model(
-    kind: Any, where: str, name: str, config: Any, wanted: InputOptions, local: bool
+    kind: Any, source: str, name: str, config: Any, options: InputOptions, local: bool
 ) -> tuple[Any, list[str]]:
     """Return the model and warnings about its weights."""
-    if wanted.random_weights:
+    if options.random_weights:
         with torch.random.fork_rng(devices=[]), quiet():
-            torch.manual_seed(wanted.seed)
+            torch.manual_seed(options.seed)
             try:
                 return kind(config).eval(), []
             except Exception as fault:
                 raise _translated(fault, name, local) from fault
-    if local and not any(path.suffix in _WEIGHTS for path in Path(where).iterdir()):
+    if local and not any(path.suffix in _WEIGHTS for path in Path(source).iterdir()):
         raise InputError(
             "no-weights",
             f"{name}: the folder has no weights.",
@@ -200,9 +200,9 @@ def _model(
         )
     try:
         with quiet(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(wanted.seed)
+            torch.manual_seed(options.seed)
             model, info = kind.from_pretrained(
-                where,
+                source,
                 config=config,
                 local_files_only=local,
                 output_loading_info=True,
@@ -218,8 +218,8 @@ def _loading(info: Any) -> list[str]:
     missing = sorted({*info.get("missing_keys", ()), *(str(k[0]) for k in info.get("mismatched_keys", ()))})
     if not missing:
         return []
-    shown = ", ".join(missing[:_LISTED]) + (" …" if len(missing) > _LISTED else "")
-    return [f"{len(missing):,} weights are not in the checkpoint and were initialized randomly: {shown}."]
+    listed = ", ".join(missing[:_LISTED]) + (" …" if len(missing) > _LISTED else "")
+    return [f"{len(missing):,} weights are not in the checkpoint and were initialized randomly: {listed}."]
 
 
 def _batched_experts(model: Any) -> list[str]:
@@ -233,33 +233,33 @@ def _batched_experts(model: Any) -> list[str]:
 
 def _without_cache(model: Any) -> list[str]:
     """Disable the cache, since plain exporters cannot write it as an output."""
-    found = False
+    disabled = False
     for module in model.modules():
         config = getattr(module, "config", None)
         if getattr(config, "use_cache", False):
             config.use_cache = False  # type: ignore[union-attr]
-            found = True
-    if not found or not model.can_generate():
+            disabled = True
+    if not disabled or not model.can_generate():
         return []
     return ["Exported without the key-value cache; --exporter hf --generation exports prefill and decode."]
 
 
 def _inputs(
-    transformers: Any, model: Any, where: str, name: str, wanted: InputOptions, local: bool
+    transformers: Any, model: Any, source: str, name: str, options: InputOptions, local: bool
 ) -> AcceptedInputs:
-    if wanted.arrays is not None:
+    if options.arrays is not None:
         from py_autodoc.torch.inputs import parameter_names
 
-        arrays = read_arrays(wanted.arrays)
-        known = parameter_names(model)
-        unknown = next((one for one in arrays if one not in known), None)
+        arrays = read_arrays(options.arrays)
+        names = parameter_names(model)
+        unknown = next((array for array in arrays if array not in names), None)
         if unknown is not None:
-            raise OptionError("unknown-input", f"The model has no input {unknown}.", near(unknown, known))
+            raise OptionError("unknown-input", f"The model has no input {unknown}.", near(unknown, names))
         inputs = {key: torch.from_numpy(value) for key, value in arrays.items()}
         return _tried(model, inputs)
-    processor = _processor(where) if local else {}
-    given = _tokens(transformers, where, name, wanted, local) if wanted.text is not None else {}
-    return find_inputs(model, processor, wanted, given)
+    processor = _processor(source) if local else {}
+    tokens = _tokens(transformers, source, name, options, local) if options.text is not None else {}
+    return find_inputs(model, processor, options, tokens)
 
 
 def _tried(model: Any, inputs: dict[str, Any]) -> AcceptedInputs:
@@ -270,35 +270,35 @@ def _tried(model: Any, inputs: dict[str, Any]) -> AcceptedInputs:
         return AcceptedInputs(inputs, run(model, inputs))
 
 
-def _processor(where: str) -> dict[str, Any]:
+def _processor(source: str) -> dict[str, Any]:
     """Return the content of the processor's files, including the parts of a composed processor."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for file in _PROCESSORS:
         try:
-            content = parse_json((Path(where) / file).read_text("utf-8"), SETTINGS)
+            content = parse_json((Path(source) / file).read_text("utf-8"), SETTINGS)
         except (OSError, ValueError):
             continue
         if isinstance(content, dict):
-            parts = [part for part in content.values() if isinstance(part, dict) and "size" in part]
-            for part in (*parts, content):
-                found.update(part)
-    return found
+            parts = [entry for entry in content.values() if isinstance(entry, dict) and "size" in entry]
+            for entry in (*parts, content):
+                settings.update(entry)
+    return settings
 
 
-def _tokens(transformers: Any, where: str, name: str, wanted: InputOptions, local: bool) -> dict[str, Any]:
+def _tokens(transformers: Any, source: str, name: str, options: InputOptions, local: bool) -> dict[str, Any]:
     """Tokenize the text given by the user."""
     try:
         with quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(
-                where, local_files_only=local, trust_remote_code=False
+                source, local_files_only=local, trust_remote_code=False
             )
-            known = {*tokenizer.vocab_files_names.values(), "tokenizer.json", "tokenizer_config.json"}
-            if local and not any((Path(where) / file).is_file() for file in known):
+            file_names = {*tokenizer.vocab_files_names.values(), "tokenizer.json", "tokenizer_config.json"}
+            if local and not any((Path(source) / file).is_file() for file in file_names):
                 # Otherwise an empty tokenizer would be created, without any of the words.
                 raise FileNotFoundError("the folder has none")
-            batch, length = wanted.sizes
+            batch, length = options.sizes
             fixed = {"padding": "max_length", "max_length": length, "truncation": True} if length else {}
-            encoded = tokenizer([wanted.text] * batch, return_tensors="pt", **fixed)
+            encoded = tokenizer([options.text] * batch, return_tensors="pt", **fixed)
     except Exception as fault:
         raise InputError(
             "no-tokenizer",
@@ -312,5 +312,5 @@ def _output_names(outputs: Any) -> list[str] | None:
     """Return the names of the outputs if each is one tensor; else None."""
     if not isinstance(outputs, dict):
         return None
-    plain = all(isinstance(value, torch.Tensor) for value in outputs.values())
-    return list(outputs) if plain and outputs else None
+    all_tensors = all(isinstance(value, torch.Tensor) for value in outputs.values())
+    return list(outputs) if all_tensors and outputs else None

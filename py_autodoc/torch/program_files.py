@@ -27,15 +27,15 @@ NO_LAYERS = (
 )
 
 
-def from_program(path: Path, wanted: InputOptions) -> LoadedSource:
+def from_program(path: Path, options: InputOptions) -> LoadedSource:
     """Load a ``.pt2`` with the inputs and dynamic axes it was exported with.
 
     Raises:
         InputError: the file is damaged, or holds objects that would execute code when read.
         OptionError: inputs are given.
     """
-    reject_transformers_options(wanted, "an exported program")
-    if wanted.shapes or wanted.arrays or wanted.dynamic:
+    reject_transformers_options(options, "an exported program")
+    if options.shapes or options.arrays or options.dynamic:
         raise OptionError(
             "export-program", f"{path.name}: the inputs of an exported program are fixed.", "Export it again."
         )
@@ -57,33 +57,33 @@ def from_program(path: Path, wanted: InputOptions) -> LoadedSource:
 def _no_pickles() -> Iterator[None]:
     """Restrict unpickling to tensors in the ``with`` block; torch would otherwise read any object."""
     package: Any = import_module("torch.export.pt2_archive._package")
-    kept, before = getattr(package, "pickle", None), os.environ.get(_FORCE)
+    pickle_module, before = getattr(package, "pickle", None), os.environ.get(_FORCE)
 
     def refused(*_: object, **__: object) -> Any:
         raise ValueError("it contains a pickled object")
 
     os.environ[_FORCE] = "1"
-    if kept is not None:
-        package.pickle = SimpleNamespace(**{**vars(kept), "loads": refused, "load": refused})
+    if pickle_module is not None:
+        package.pickle = SimpleNamespace(**{**vars(pickle_module), "loads": refused, "load": refused})
     try:
         yield
     finally:
-        if kept is not None:
-            package.pickle = kept
+        if pickle_module is not None:
+            package.pickle = pickle_module
         if before is None:
             del os.environ[_FORCE]
         else:
             os.environ[_FORCE] = before
 
 
-def from_keras(path: Path, wanted: InputOptions) -> LoadedSource:
+def from_keras(path: Path, options: InputOptions) -> LoadedSource:
     """Load a Keras 3 model on its torch backend. Code in the file is not executed.
 
     Raises:
         RequirementError: Keras is not installed, or already uses another backend.
         InputError: the file cannot be read.
     """
-    reject_transformers_options(wanted, "a model of Keras")
+    reject_transformers_options(options, "a model of Keras")
     if importlib.util.find_spec("keras") is None:
         raise RequirementError(
             "keras-missing", f"{path.name}: running it needs Keras 3.", "pip install keras"
@@ -105,21 +105,21 @@ def from_keras(path: Path, wanted: InputOptions) -> LoadedSource:
             "source-keras", f"{path.name}: Keras cannot read it: {as_sentence(fault)}", ""
         ) from fault
     facts = {"kind": "keras", "name": path.name, **facts_of(model)}
-    return LoadedSource(model, _keras_inputs(model, path.name, wanted), facts, warnings=[NO_LAYERS])
+    return LoadedSource(model, _keras_inputs(model, path.name, options), facts, warnings=[NO_LAYERS])
 
 
-def _keras_inputs(model: Any, name: str, wanted: InputOptions) -> tuple[Any, ...]:
+def _keras_inputs(model: Any, name: str, options: InputOptions) -> tuple[Any, ...]:
     """Return seeded inputs of the declared shapes; symbolic dimensions are 1, a dynamic batch 2."""
-    random = torch.Generator().manual_seed(wanted.seed)
-    batch = wanted.sizes[0]
-    found = []
+    random = torch.Generator().manual_seed(options.seed)
+    batch = options.sizes[0]
+    inputs = []
     for value in model.inputs or ():
-        shape = [batch if at == 0 else size or 1 for at, size in enumerate(value.shape)]
+        shape = [batch if axis == 0 else size or 1 for axis, size in enumerate(value.shape)]
         kind = getattr(torch, str(value.dtype), torch.float32)
-        whole = not kind.is_floating_point
-        found.append(
-            torch.zeros(shape, dtype=kind) if whole else torch.randn(shape, generator=random).to(kind)
+        integer = not kind.is_floating_point
+        inputs.append(
+            torch.zeros(shape, dtype=kind) if integer else torch.randn(shape, generator=random).to(kind)
         )
-    if not found:
+    if not inputs:
         raise InputError("source-keras", f"{name}: the model was saved without the shape of its input.", "")
-    return tuple(found)
+    return tuple(inputs)

@@ -72,26 +72,26 @@ def export_quantized(request: ExportRequest, how: Quantize) -> DynamoExport:
         raise OptionError("quantize-program", "Only a module can be quantized.", "Pass a torch.nn.Module.")
     prepare, convert, quantizer = _tools(how)
     named = inputs.by_name(module)
-    samples, said = choose_samples(how.data, _specs(named), how.samples, 0, (SAMPLES, 0))
+    samples, source = choose_samples(how.data, _specs(named), how.samples, 0, (SAMPLES, 0))
     batches = list(_batches(samples, named))
     shapes = as_dims(dynamic_shapes(module, inputs, request.input_names, request.dynamic))
     with torch.no_grad(), quiet(*_TALKERS):
         traced = torch.export.export(module, inputs.args, inputs.kwargs, dynamic_shapes=shapes).module()
         observed = prepare(traced, quantizer)
         for number, batch in enumerate(batches):
-            one = _call(inputs, list(named), batch)
-            observed(*one.args, **one.kwargs)
+            call = _call(inputs, list(named), batch)
+            observed(*call.args, **call.kwargs)
             request.stage("calibrate", 0.5 * (number + 1) / len(batches))
         converted = convert(observed)
         program = torch.export.export(converted, inputs.args, inputs.kwargs, dynamic_shapes=shapes)
     opset = request.opset or OPSET
-    done = export_dynamo(
+    exported = export_dynamo(
         replace(request, model=program, inputs=ModelInputs(), dynamic=None, opset=opset), module
     )
-    done.model.metadata_props[RECIPE] = _noted(quantizer, how, said, len(samples))
-    _serve(done.model, done.tags)
-    done.warnings += _floors(done.model)
-    return done
+    exported.model.metadata_props[RECIPE] = _recipe_json(quantizer, how, source, len(samples))
+    _tag_quantizers(exported.model, exported.tags)
+    exported.warnings += _floors(exported.model)
+    return exported
 
 
 def _tools(how: Quantize) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
@@ -139,9 +139,9 @@ def _specs(named: dict[str, Any]) -> list[InputSpec]:
 def _batches(samples: Sequence[Sample], named: dict[str, Any]) -> Iterator[Sample]:
     """Yield samples in batches of the example's size; the last batch is filled from the beginning."""
     size = _batch(named)
-    for at in range(0, len(samples), size):
-        part = [samples[number % len(samples)] for number in range(at, at + size)]
-        yield {name: np.concatenate([one[name] for one in part]) for name in named} if size > 1 else part[0]
+    for start in range(0, len(samples), size):
+        rows = [samples[number % len(samples)] for number in range(start, start + size)]
+        yield {name: np.concatenate([row[name] for row in rows]) for name in named} if size > 1 else rows[0]
 
 
 def _call(inputs: ModelInputs, names: Sequence[str], sample: Sample) -> ModelInputs:
@@ -151,20 +151,20 @@ def _call(inputs: ModelInputs, names: Sequence[str], sample: Sample) -> ModelInp
     return ModelInputs(tuple(values[:placed]), dict(zip(inputs.kwargs, values[placed:], strict=True)))
 
 
-def _noted(quantizer: Any, how: Quantize, said: str, count: int) -> str:
+def _recipe_json(quantizer: Any, how: Quantize, source: str, count: int) -> str:
     """Return the recipe and its settings for the metadata."""
-    held = {
+    content = {
         "recipe": {"method": "pt2e", "quantizer": type(quantizer).__name__, "narrow": how.narrow},
         "versions": {
             "torch": torch.__version__, "torchao": version_of("torchao"), "onnx-autodoc": version()
         },
-        "data": said,
+        "data": source,
         "samples": count,
     }  # fmt: skip
-    return json.dumps(held, sort_keys=True)
+    return json.dumps(content, sort_keys=True)
 
 
-def _serve(model: ir.Model, tags: Tags) -> None:
+def _tag_quantizers(model: ir.Model, tags: Tags) -> None:
     """Tag QuantizeLinear and DequantizeLinear with the module that reads them, or produced their input.
 
     The producing module is used at a model output. The quantizer inserted these nodes into the traced graph,
@@ -172,20 +172,22 @@ def _serve(model: ir.Model, tags: Tags) -> None:
     call.
     """
     nodes = list(model.graph)
-    served: dict[ir.Node, str] = {}
+    scope_of: dict[ir.Node, str] = {}
     for node in reversed(nodes):
         if node.op_type in _QDQ and not tags.records[node].scope:
             readers = [reader for value in node.outputs for reader, _ in value.uses()]
-            served[node] = common(served.get(one, tags.records[one].scope) for one in readers)
+            scope_of[node] = common(scope_of.get(reader, tags.records[reader].scope) for reader in readers)
     for node in nodes:
-        if node not in served:
+        if node not in scope_of:
             tag = tags.records[node]
-            tags.records[node] = replace(tag, call={path: at for path, at in tag.call.items() if path})
+            tags.records[node] = replace(
+                tag, call={path: number for path, number in tag.call.items() if path}
+            )
             continue
-        made = node.inputs[0].producer() if node.inputs and node.inputs[0] is not None else None
-        if not served[node] and made is not None:
-            served[node] = served.get(made, tags.records[made].scope)
-        tags.records[node] = NodeTag(served[node], tags.namer.tag(served[node]), CONTEXT)
+        producer = node.inputs[0].producer() if node.inputs and node.inputs[0] is not None else None
+        if not scope_of[node] and producer is not None:
+            scope_of[node] = scope_of.get(producer, tags.records[producer].scope)
+        tags.records[node] = NodeTag(scope_of[node], tags.namer.tag(scope_of[node]), CONTEXT)
 
 
 def _floors(model: ir.Model) -> Iterable[str]:

@@ -47,9 +47,9 @@ def report_of(
         "source": dict(facts),
         "exporter": result.exporter,
         "inputs": [_input(name, value, (dynamic or {}).get(name, {})) for name, value in named.items()],
-        "models": [_model(name, part, result.carried) for name, part in parts.items()],
+        "models": [_model(name, component, result.carried) for name, component in parts.items()],
         "warnings": [*warnings, *result.warnings],
-        "seconds": {name: round(one, 3) for name, one in {**seconds, **result.timings}.items()},
+        "seconds": {name: round(duration, 3) for name, duration in {**seconds, **result.timings}.items()},
         "versions": {NAME: version(), "python": platform.python_version(), **installed(_PACKAGES)},
     }
 
@@ -101,10 +101,10 @@ def _model(name: str, result: ExportResult, carried: EmbeddedMetadata | None) ->
 
 def files_of(result: ExportResult) -> list[Path]:
     """Return the files written for one model: the model, its weights, its sidecar."""
-    own = result.path
+    model_path = result.path
     return [
         path
-        for path in (own, own.with_name(f"{own.name}.data"), result.sidecar_path)
+        for path in (model_path, model_path.with_name(f"{model_path.name}.data"), result.sidecar_path)
         if path and path.is_file()
     ]
 
@@ -120,7 +120,7 @@ def markdown(report: Mapping[str, Any]) -> str:
     """Return the report as Markdown."""
     source = report["source"]
     lines = [f"# Export of {_cell(source['name'])}", ""]
-    lines += [f"- {key.replace('_', ' ')}: {_cell(_plain(value))}" for key, value in source.items()]
+    lines += [f"- {key.replace('_', ' ')}: {_cell(_as_text(value))}" for key, value in source.items()]
     lines += [f"- exporter: {report['exporter']}", ""]
     if report["inputs"]:
         rows = map(_input_row, report["inputs"])
@@ -134,20 +134,22 @@ def markdown(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _input_row(one: Mapping[str, Any]) -> tuple[str, str, str]:
-    return one["name"], one["type"], "×".join(map(str, one["shape"] or ())) or "–"
+def _input_row(value: Mapping[str, Any]) -> tuple[str, str, str]:
+    return value["name"], value["type"], "×".join(map(str, value["shape"] or ())) or "–"
 
 
 def _model_lines(model: Mapping[str, Any]) -> list[str]:
     counted = model["coverage"]
     shares = counted["shares"]
     opset = ", ".join(f"{domain} {number}" for domain, number in model["opset"].items())
-    files = ", ".join(f"{one['name']} ({one['bytes']:,} bytes)" for one in model["files"])
+    files = ", ".join(f"{file['name']} ({file['bytes']:,} bytes)" for file in model["files"])
     rows = [("traced", shares["traced"]), ("inferred", shares["inferred"]), ("unknown", shares["unknown"])]
     counts = [counted["trace"] + counted["fused"], counted["param"] + counted["context"], counted["root"]]
-    told = [(name, count, units.share(share, 1)) for (name, share), count in zip(rows, counts, strict=True)]
-    ran = [one for one in model["modules"] if one["nodes_total"]]
-    modules = ((one["tag"], one["class"], one["nodes"], one["nodes_total"]) for one in ran)
+    table_rows = [
+        (name, count, units.share(share, 1)) for (name, share), count in zip(rows, counts, strict=True)
+    ]
+    ran = [module for module in model["modules"] if module["nodes_total"]]
+    modules = ((module["tag"], module["class"], module["nodes"], module["nodes_total"]) for module in ran)
     return [
         f"## {_cell(model['file'])}",
         "",
@@ -156,7 +158,7 @@ def _model_lines(model: Mapping[str, Any]) -> list[str]:
         f"- nodes: {counted['nodes']:,} ({', '.join(f'{via} {counted[via]:,}' for via in _VIAS)})",
         *_carried_lines(model["metadata"]),
         "",
-        *_table(("module is", "nodes", "share"), told),
+        *_table(("module is", "nodes", "share"), table_rows),
         "",
         *_table(("tag", "class", "own nodes", "nodes"), modules),
         "",
@@ -167,8 +169,8 @@ def _carried_lines(carried: Mapping[str, Any] | None) -> list[str]:
     if carried is None:
         return []
     files = [
-        f"{_cell(one['name'])} ({one['bytes']:,} bytes, {one['characters']:,} in the model)"
-        for one in carried["processor_files"]
+        f"{_cell(file['name'])} ({file['bytes']:,} bytes, {file['characters']:,} in the model)"
+        for file in carried["processor_files"]
     ]
     lines = [
         f"- task: {_cell(carried['task'] or 'unknown')} ({carried['task_source'] or 'not in any registry'})",
@@ -179,7 +181,7 @@ def _carried_lines(carried: Mapping[str, Any] | None) -> list[str]:
     return lines + ([f"- processor files not included: {left_out}"] if left_out else [])
 
 
-def _plain(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
@@ -187,7 +189,7 @@ def _plain(value: Any) -> str:
 
 def _table(heads: Sequence[str], rows: Any) -> list[str]:
     def line(cells: Any) -> str:
-        return f"| {' | '.join(_cell(_plain(cell)) for cell in cells)} |"
+        return f"| {' | '.join(_cell(_as_text(cell)) for cell in cells)} |"
 
     return [line(heads), line(["---"] * len(heads)), *map(line, rows)]
 

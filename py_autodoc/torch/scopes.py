@@ -51,23 +51,23 @@ def describe(model: torch.nn.Module) -> dict[str, ModuleInfo]:
     """Return the facts about modules for the sidecar. Tensors are named, not read."""
     modules, aliases = named(model)
     inside: dict[str, list[str]] = {}
-    found: dict[str, ModuleInfo] = {}
+    described: dict[str, ModuleInfo] = {}
     for path in reversed(modules):  # children before parents
         module = modules[path]
-        own = [name for name, _ in module.named_parameters(recurse=False, remove_duplicate=False)]
-        names = list(own)
+        own_names = [name for name, _ in module.named_parameters(recurse=False, remove_duplicate=False)]
+        names = list(own_names)
         children: dict[str, str] = {}
         for name, child in module._modules.items():
             if child is not None:
                 children[name] = type(child).__name__
-                at = f"{path}.{name}" if path else name
-                names += [f"{name}.{inner}" for inner in inside.get(aliases.get(at, at), ())]
+                full_name = f"{path}.{name}" if path else name
+                names += [f"{name}.{inner}" for inner in inside.get(aliases.get(full_name, full_name), ())]
         inside[path] = names
         buffers = tuple(name for name, _ in module.named_buffers(recurse=False, remove_duplicate=False))
-        found[path] = ModuleInfo(
-            kind(module), children, forward_args(module), tuple(names), tuple(own), buffers
+        described[path] = ModuleInfo(
+            kind(module), children, forward_args(module), tuple(names), tuple(own_names), buffers
         )
-    return {path: found[path] for path in modules}
+    return {path: described[path] for path in modules}
 
 
 def forward_args(module: torch.nn.Module) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ _REFUSED = {
 }
 
 
-def load_source(source: str, wanted: InputOptions) -> LoadedSource:
+def load_source(source: str, options: InputOptions) -> LoadedSource:
     """Load the source named on the command line.
 
     Raises:
@@ -46,11 +46,11 @@ def load_source(source: str, wanted: InputOptions) -> LoadedSource:
         ServiceError: the hub cannot be reached.
     """
     need_torch()
-    place = os.path.expanduser(source)
-    if os.path.exists(place):
-        return _from_path(Path(place), wanted)
+    path = os.path.expanduser(source)
+    if os.path.exists(path):
+        return _from_path(Path(path), options)
     if _FACTORY.fullmatch(source):
-        return from_factory(source, wanted)
+        return from_factory(source, options)
     suffixes = (*PROGRAM, *KERAS, *(suffix for group in _REFUSED for suffix in group))
     if source.lower().endswith(suffixes) or not _HUB_ID.fullmatch(source):
         raise PathError(
@@ -60,7 +60,7 @@ def load_source(source: str, wanted: InputOptions) -> LoadedSource:
         )
     from py_autodoc.torch.pretrained import from_pretrained
 
-    return from_pretrained(source, source, wanted, local=False)
+    return from_pretrained(source, source, options, local=False)
 
 
 def need_torch() -> None:
@@ -72,36 +72,36 @@ def need_torch() -> None:
             raise RequirementError("torch-missing", f"Exporting needs {name}.", PIP) from None
 
 
-def _from_path(path: Path, wanted: InputOptions) -> LoadedSource:
-    shown = path.name or str(path)
+def _from_path(path: Path, options: InputOptions) -> LoadedSource:
+    name = path.name or str(path)
     if path.is_dir():
         if not (path / "config.json").is_file():
             raise InputError(
                 "no-config",
-                f"{shown}: the folder has no config.json.",
+                f"{name}: the folder has no config.json.",
                 "Pass a folder that save_pretrained wrote.",
             )
         from py_autodoc.torch.pretrained import from_pretrained
 
-        return from_pretrained(str(path), path.resolve().name, wanted, local=True)
+        return from_pretrained(str(path), path.resolve().name, options, local=True)
     suffix = path.suffix.lower()
     for suffixes, (why, way_out) in _REFUSED.items():
         if suffix in suffixes:
-            raise InputError("source-refused", f"{shown}: {why}", way_out)
+            raise InputError("source-refused", f"{name}: {why}", way_out)
     from py_autodoc.torch import program_files
 
     if suffix in PROGRAM:
-        return program_files.from_program(path, wanted)
+        return program_files.from_program(path, options)
     if suffix in KERAS:
-        return program_files.from_keras(path, wanted)
+        return program_files.from_keras(path, options)
     raise InputError(
         "source-unknown",
-        f"{shown}: not a kind of file that can be exported.",
+        f"{name}: not a kind of file that can be exported.",
         "Pass a Hugging Face folder, package.module:factory, .pt2, .keras or .h5.",
     )
 
 
-def from_factory(source: str, wanted: InputOptions) -> LoadedSource:
+def from_factory(source: str, options: InputOptions) -> LoadedSource:
     """Call ``package.module:factory``, which returns ``(module, example_inputs)``.
 
     The current folder is on the import path only while the module is imported.
@@ -113,20 +113,24 @@ def from_factory(source: str, wanted: InputOptions) -> LoadedSource:
 
     from py_autodoc.torch.inputs import ModelInputs
 
-    reject_transformers_options(wanted, "package.module:factory")
+    reject_transformers_options(options, "package.module:factory")
     name, _, attribute = source.partition(":")
     with redirect_stdout(sys.stderr):
         with _current_folder():
             module = _imported(name)
         value: Any = module
-        for part in attribute.split("."):
-            if not hasattr(value, part):
-                known = [one for one in dir(value) if not one.startswith("_")]
-                raise InputError("source-factory", f"{name} has no {part}.", near(part, known, "It has"))
-            value = getattr(value, part)
+        for attribute_name in attribute.split("."):
+            if not hasattr(value, attribute_name):
+                members = [member for member in dir(value) if not member.startswith("_")]
+                raise InputError(
+                    "source-factory",
+                    f"{name} has no {attribute_name}.",
+                    near(attribute_name, members, "It has"),
+                )
+            value = getattr(value, attribute_name)
         if not callable(value) or isinstance(value, torch.nn.Module):
             raise InputError("source-factory", f"{source} is not a function.", _SHAPE_OF_FACTORY)
-        torch.manual_seed(wanted.seed)
+        torch.manual_seed(options.seed)
         result = _called(value, source)
     if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[0], torch.nn.Module):
         raise InputError("source-factory", f"{source} returned {_described(result)}.", _SHAPE_OF_FACTORY)
@@ -141,9 +145,9 @@ _SHAPE_OF_FACTORY = "It must be a function that returns (module, example_inputs)
 @contextmanager
 def _current_folder() -> Iterator[None]:
     """Put the current folder on the import path in the ``with`` block."""
-    here = os.getcwd()
+    folder = os.getcwd()
     before = list(sys.path)
-    sys.path.insert(0, here)
+    sys.path.insert(0, folder)
     invalidate_caches()
     try:
         yield
@@ -190,5 +194,5 @@ def _called(factory: Any, source: str) -> Any:
 
 def _described(result: Any) -> str:
     if isinstance(result, tuple):
-        return f"a tuple of {len(result)}: {', '.join(type(one).__name__ for one in result[:4])}"
+        return f"a tuple of {len(result)}: {', '.join(type(item).__name__ for item in result[:4])}"
     return f"a {type(result).__name__}"

@@ -106,8 +106,8 @@ class Recorder:
             for node in block.nodes():
                 marks = self._mark.findall(node.scopeName())
                 if marks and node.hasAttribute("onnx_name"):
-                    found = [Frame(self.paths[int(number)], int(call)) for number, call in marks]
-                    self.frames[node.s("onnx_name")] = found
+                    frames = [Frame(self.paths[int(number)], int(call)) for number, call in marks]
+                    self.frames[node.s("onnx_name")] = frames
                 pending.extend(node.blocks())
 
     @contextmanager
@@ -143,7 +143,9 @@ def can_record() -> bool:
     except ImportError:
         return False
     hooks: list[tuple[Any, str]] = [(utils, _SETUP), (torch._C, _ASSIGN)]
-    return all(callable(getattr(at, name, None)) for at, name in hooks) and hasattr(torch.jit._trace, _MAP)
+    return all(callable(getattr(owner, name, None)) for owner, name in hooks) and hasattr(
+        torch.jit._trace, _MAP
+    )
 
 
 class TraceEvidence:
@@ -165,9 +167,9 @@ class TraceEvidence:
 
     def parameters(self, node: ir.Node) -> Sequence[str]:
         """Return the parameter an alias of a shared initializer is named after, else those the node reads."""
-        made = [value.name for value in node.outputs if value.name in self._tensors]
-        if made:
-            return [name for name in made if name]
+        outputs = [value.name for value in node.outputs if value.name in self._tensors]
+        if outputs:
+            return [name for name in outputs if name]
         return [value.name for value in node.inputs if value is not None and value.name in self._tensors]
 
     def owning_module(self, name: str) -> str | None:
@@ -193,20 +195,20 @@ def positional(request: ExportRequest) -> Iterator[tuple[tuple[Any, ...], list[s
         return
     fixed = {name: value for name, value in inputs.kwargs.items() if not _holds_tensor(value)}
     names = [name for name in inputs.kwargs if name not in fixed]
-    forward, own, count = model.forward, model.__dict__.get("forward"), len(inputs.args)
+    forward, original, count = model.forward, model.__dict__.get("forward"), len(inputs.args)
 
     def by_name(*args: Any) -> Any:
         return forward(*args[:count], **dict(zip(names, args[count:], strict=True)), **fixed)
 
     model.forward = by_name
     try:
-        plain = not count and all(isinstance(inputs.kwargs[name], torch.Tensor) for name in names)
-        yield (*inputs.args, *(inputs.kwargs[name] for name in names)), names if plain else None
+        all_tensors = not count and all(isinstance(inputs.kwargs[name], torch.Tensor) for name in names)
+        yield (*inputs.args, *(inputs.kwargs[name] for name in names)), names if all_tensors else None
     finally:
-        if own is None:
+        if original is None:
             del model.forward
         else:
-            model.forward = own
+            model.forward = original
 
 
 def _holds_tensor(value: Any) -> bool:
@@ -225,8 +227,15 @@ def export_torchscript(request: ExportRequest, folder: Path) -> tuple[DynamoExpo
     names, axes = dynamic_axes(model, request.inputs, request.input_names, request.dynamic)
     target: Any = str(folder / request.path.name) if size > LARGE else ByteSink()
     watch: AbstractContextManager[Collection[str]] = recorder.installed() if exact else watching(model)
-    with _LOCK, torch.no_grad(), quiet(), _unlogged(), positional(request) as (args, own), watch as watched:
-        _legacy(model, args, target, names or own, axes, request)
+    with (
+        _LOCK,
+        torch.no_grad(),
+        quiet(),
+        _unlogged(),
+        positional(request) as (args, positional_names),
+        watch as watched,
+    ):
+        _legacy(model, args, target, names or positional_names, axes, request)
     ran = recorder.ran if exact else set(watched)
     request.stage("tag", 0.8)
     written = Path(target) if isinstance(target, str) else target.data
@@ -243,15 +252,15 @@ def export_torchscript(request: ExportRequest, folder: Path) -> tuple[DynamoExpo
 def _unlogged() -> Iterator[None]:
     """Suppress the graph that native torch code prints to stdout for an unsupported operator."""
     inner: Any = torch._C
-    kept = getattr(inner, "_jit_onnx_log", None)
-    if kept is None:
+    original = getattr(inner, "_jit_onnx_log", None)
+    if original is None:
         yield
         return
     inner._jit_onnx_log = lambda *_: None
     try:
         yield
     finally:
-        inner._jit_onnx_log = kept
+        inner._jit_onnx_log = original
 
 
 def _legacy(model: Any, args: Any, target: Any, names: Any, axes: Any, request: ExportRequest) -> None:

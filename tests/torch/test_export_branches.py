@@ -113,7 +113,7 @@ def test_bodies_of_loops_are_recorded(tmp_path):
 
 def test_a_torch_that_cannot_be_watched_leaves_them_to_inference(tmp_path, monkeypatch):
     """As before it was known how: parameters and surroundings tell, and say that they do."""
-    monkeypatch.setattr("py_autodoc.torch.control_flow_modules._watched", lambda: None)
+    monkeypatch.setattr("py_autodoc.torch.control_flow_modules._output_graph_class", lambda: None)
     torch.manual_seed(0)
     model, inputs, _ = exported("dynamo", "choice")
     result = py_autodoc.torch.export(model, inputs, tmp_path / "choice.onnx")
