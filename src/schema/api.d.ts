@@ -1154,7 +1154,7 @@ export interface components {
       /** @description Lower end of the likely range; with `unknown_kernels`, of the known kernels. */
       latency_low_ms: number | null;
       /**
-       * @description Upper end of the likely range: most measured times, if there are any, lie between the two; see
+       * @description Upper end of the likely range: most measured times, if there are any, are between the two; see
        *     `label`.
        */
       latency_high_ms: number | null;

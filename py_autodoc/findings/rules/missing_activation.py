@@ -67,7 +67,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         major = total_macs >= limits["major_total_macs"] and saved >= limits["major_share"] * total_macs > 0
         yield Finding(
             "medium" if major else "low",
-            f"Nothing nonlinear lies between {label(ctx, first.node)} and {label(ctx, second.node)}: one "
+            f"No nonlinearity between {label(ctx, first.node)} and {label(ctx, second.node)}: one "
             f"layer with {count(merged)} weights can replace both, which have {count(separate_elements)}.",
             "Put an activation between them, or multiply their weights into one layer.",
             (first.node, second.node),

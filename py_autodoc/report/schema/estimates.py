@@ -44,7 +44,7 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     latency_low_ms: float | None
     """Lower end of the likely range; with ``unknown_kernels``, of the known kernels."""
     latency_high_ms: float | None
-    """Upper end of the likely range: most measured times, if there are any, lie between the two; see
+    """Upper end of the likely range: most measured times, if there are any, are between the two; see
     ``label``."""
     label: str
     """``estimate``, ``rough`` or ``order of magnitude``."""
