@@ -47,18 +47,18 @@ class Classes:
 
     def settle(self) -> None:
         """Determine the constructor arguments of all classes. Call once, after the last ``add``."""
-        for one in self.all:
-            _settle(one)
+        for module_class in self.all:
+            _settle(module_class)
 
 
-def kept(instance: ModuleInstance) -> list[Member]:
+def stored_members(instance: ModuleInstance) -> list[Member]:
     """Return the members that are used."""
     return [member for member in instance.members if member.kind != "dropped"]
 
 
-def _slots(one: ModuleClass) -> Iterator[tuple[int, Member, str, list[str]]]:
+def _slots(module_class: ModuleClass) -> Iterator[tuple[int, Member, str, list[str]]]:
     """Yield (member index, its first form, argument, literal in every instance)."""
-    columns = [kept(instance) for instance in one.instances]
+    columns = [stored_members(instance) for instance in module_class.instances]
     for position, first in enumerate(columns[0]):
         same_slot = [column[position] for column in columns]
         if first.child is not None and first.child.module_class is not None:
@@ -75,37 +75,37 @@ def _slots(one: ModuleClass) -> Iterator[tuple[int, Member, str, list[str]]]:
                 yield position, first, name, [member.arguments[number][1] for member in same_slot]
 
 
-def _settle(one: ModuleClass) -> None:
-    known: dict[tuple[str, ...], str] = {}
-    one.values_of = {id(instance): [] for instance in one.instances}
-    for position, member, name, values in _slots(one):
+def _settle(module_class: ModuleClass) -> None:
+    parameter_of: dict[tuple[str, ...], str] = {}
+    module_class.values_of = {id(instance): [] for instance in module_class.instances}
+    for position, member, name, values in _slots(module_class):
         if len(set(values)) == 1:
-            one.literals[position, name] = values[0]
+            module_class.literals[position, name] = values[0]
             continue
         key = tuple(values)
-        if key not in known:
+        if key not in parameter_of:
             label = name.removeprefix("_")
-            if label in one.parameters:
+            if label in module_class.parameters:
                 label = f"{attribute('_'.join(member.path))}_{label}"
-            known[key] = unique(label, one.parameters)
-            one.parameters.append(known[key])
-            for instance, value in zip(one.instances, values, strict=True):
-                one.values_of[id(instance)].append(value)
-        one.literals[position, name] = known[key]
+            parameter_of[key] = unique(label, module_class.parameters)
+            module_class.parameters.append(parameter_of[key])
+            for instance, value in zip(module_class.instances, values, strict=True):
+                module_class.values_of[id(instance)].append(value)
+        module_class.literals[position, name] = parameter_of[key]
 
 
-def class_lines(one: ModuleClass, doc: list[str]) -> list[str]:
+def class_lines(module_class: ModuleClass, doc: list[str]) -> list[str]:
     """Return the source lines of a class."""
-    first = one.instances[0]
-    lines = [f"class {one.name}(nn.Module):"]
+    first = module_class.instances[0]
+    lines = [f"class {module_class.name}(nn.Module):"]
     lines += [f"    {line}" if line else "" for line in doc]
     if doc:
         lines.append("")
-    members = kept(first)
+    members = stored_members(first)
     if members:
-        lines += wrap(f"def __init__({', '.join(['self', *one.parameters])}):", 4)
+        lines += wrap(f"def __init__({', '.join(['self', *module_class.parameters])}):", 4)
         lines.append("        super().__init__()")
-        lines += _init_lines(one, members)
+        lines += _init_lines(module_class, members)
         lines.append("")
     lines += wrap(f"def forward({', '.join(['self', *first.arguments])}):", 4)
     for indent, text in first.body:
@@ -113,34 +113,34 @@ def class_lines(one: ModuleClass, doc: list[str]) -> list[str]:
     return [*lines, *wrap(f"return {first.returns[0]}", 8)]
 
 
-def _init_lines(one: ModuleClass, members: list[Member]) -> list[str]:
+def _init_lines(module_class: ModuleClass, members: list[Member]) -> list[str]:
     lists = Lists(members)
     lines: list[str] = []
-    done: set[str] = set()
+    written: set[str] = set()
     for position, member in enumerate(members):
         head = member.path[0]
         if member.kind == "buffer":
-            lines += wrap(f'self.register_buffer("{head}", {_empty(one, position, member)})', 8)
+            lines += wrap(f'self.register_buffer("{head}", {_empty(module_class, position, member)})', 8)
         elif member.kind == "parameter":
-            lines += wrap(f"self.{head} = nn.Parameter({_empty(one, position, member)})", 8)
+            lines += wrap(f"self.{head} = nn.Parameter({_empty(module_class, position, member)})", 8)
         elif len(member.path) == 1:
-            lines += wrap(f"self.{head} = {_constructor_code(one, position, member)}", 8)
-        elif head not in done:
-            done.add(head)
-            lines += wrap(f"self.{head} = {_container(one, members, lists, (head,))}", 8)
+            lines += wrap(f"self.{head} = {_constructor_code(module_class, position, member)}", 8)
+        elif head not in written:
+            written.add(head)
+            lines += wrap(f"self.{head} = {_container(module_class, members, lists, (head,))}", 8)
     return lines
 
 
-def _container(one: ModuleClass, members: list[Member], lists: Lists, path: tuple[str, ...]) -> str:
+def _container(module_class: ModuleClass, members: list[Member], lists: Lists, path: tuple[str, ...]) -> str:
     """Return the code of a ModuleList or ModuleDict and its entries. Recurses once per level of the path."""
     entries: dict[str, str] = {}
     for position, member in enumerate(members):
         if member.path[: len(path)] == path and len(member.path) > len(path):
             key = member.path[len(path)]
             if len(member.path) == len(path) + 1:
-                entries[key] = _constructor_code(one, position, member)
+                entries[key] = _constructor_code(module_class, position, member)
             elif key not in entries:
-                entries[key] = _container(one, members, lists, (*path, key))
+                entries[key] = _container(module_class, members, lists, (*path, key))
     if not lists.is_list(path):
         return f"nn.ModuleDict({{{', '.join(f'{key!r}: {code}' for key, code in entries.items())}}})".replace(
             "'", '"'
@@ -151,20 +151,20 @@ def _container(one: ModuleClass, members: list[Member], lists: Lists, path: tupl
     return f"nn.ModuleList([{', '.join(codes)}])"
 
 
-def _constructor_code(one: ModuleClass, position: int, member: Member) -> str:
+def _constructor_code(owner: ModuleClass, position: int, member: Member) -> str:
     if member.child is not None and member.child.module_class is not None:
         module_class = member.child.module_class
-        arguments = [f"{name}={one.literals[position, name]}" for name in module_class.parameters]
+        arguments = [f"{name}={owner.literals[position, name]}" for name in module_class.parameters]
         return f"{module_class.name}({', '.join(arguments)})"
     parts = []
     for name, _ in member.arguments:
-        value = one.literals[position, name]
+        value = owner.literals[position, name]
         parts.append(value if name.startswith("_") else f"{name}={value}")
     return f"{member.constructor}({', '.join(parts)})"
 
 
-def _empty(one: ModuleClass, position: int, member: Member) -> str:
-    sizes = [one.literals[position, name] for name, _ in member.arguments]
+def _empty(module_class: ModuleClass, position: int, member: Member) -> str:
+    sizes = [module_class.literals[position, name] for name, _ in member.arguments]
     shape = ", ".join(sizes) if sizes else "()"
     dtype = "" if member.constructor == "float32" else f", dtype=torch.{member.constructor}"
     return f"torch.empty({shape}{dtype})"

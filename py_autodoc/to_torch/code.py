@@ -116,12 +116,12 @@ def floating(value: float) -> str:
 
 def sequence(items: Iterable[object], brackets: str = "()") -> str:
     """Return a tuple or list literal of numbers and code."""
-    parts = [str(bare(item) if isinstance(item, str) else item) for item in items]
+    parts = [str(without_parentheses(item) if isinstance(item, str) else item) for item in items]
     comma = "," if brackets == "()" and len(parts) == 1 else ""
     return f"{brackets[0]}{', '.join(parts)}{comma}{brackets[1]}"
 
 
-def bare(code: int | str) -> int | str:
+def without_parentheses(code: int | str) -> int | str:
     """Return an integer expression without enclosing parentheses."""
     text = str(code)
     if not (text.startswith("(") and text.endswith(")")):

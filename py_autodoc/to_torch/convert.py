@@ -72,7 +72,7 @@ class NotCoveredError(InputError):
     """The model uses operators that cannot be converted; ``uncovered`` lists them."""
 
     def __init__(self, name: str, uncovered: tuple[Uncovered, ...]) -> None:
-        names = ", ".join(f"{one.op_type} ×{one.count}" for one in uncovered[:_MAX_LISTED])
+        names = ", ".join(f"{operator.op_type} ×{operator.count}" for operator in uncovered[:_MAX_LISTED])
         more = f" and {len(uncovered) - _MAX_LISTED} more" if len(uncovered) > _MAX_LISTED else ""
         super().__init__(
             "operators-not-covered",
@@ -123,8 +123,8 @@ def write(
     """
     kind = weights or ("safetensors" if find_spec("safetensors") else "npz")
     if kind not in stored_weights.SUFFIXES:
-        known = " or ".join(stored_weights.SUFFIXES)
-        raise OptionError("unknown-format", f"{kind!r}: unknown weight format.", f"Choose one of {known}.")
+        suffixes = " or ".join(stored_weights.SUFFIXES)
+        raise OptionError("unknown-format", f"{kind!r}: unknown weight format.", f"Choose one of {suffixes}.")
     if Path(out).suffix != ".py":
         raise OptionError(
             "not-a-python-file", f"{base_name(out)}: does not end in .py.", "Choose a name such as model.py."
@@ -137,9 +137,9 @@ def write(
     source = ModelFile(path, limits)
     writer = Writer(source)
     root = writer.run()
-    left = _uncovered(writer)
-    if left:
-        raise NotCoveredError(source.name, left)
+    uncovered = _uncovered(writer)
+    if uncovered:
+        raise NotCoveredError(source.name, uncovered)
     return _written(source, writer, root, files, kind)
 
 
@@ -148,23 +148,23 @@ def _written(
 ) -> Written:
     """Write both files in one step. Raises: ExternalDataError, OutputError."""
     writer.classes.settle()
-    named = [(name, member.weights[own]) for name, member, own in flat_weights(root)]
-    stored, tied = stored_weights.plan(sorted(named, key=lambda held: held[1].tensor))
-    target, weights_path = (one.path for one in files)
+    named = [(name, member.weights[weight_name]) for name, member, weight_name in flat_weights(root)]
+    stored, tied = stored_weights.plan(sorted(named, key=lambda item: item[1].tensor))
+    target, weights_path = (file.path for file in files)
     bits = stored_weights.bits_only(stored)
     text = file_text(source, writer, WeightsFile(weights_path.name, kind, tied, bits))
     with staging(target) as folder:
         stored_weights.write(source, stored, folder / weights_path.name, kind)
         (folder / target.name).write_text(sealed_text(text, "python"), encoding="ascii", newline="\n")
-        for one in reversed(files):  # the code last, because it reads the weights
-            one.replace_with(folder / one.path.name)
+        for file in reversed(files):  # the code last, because it reads the weights
+            file.replace_with(folder / file.path.name)
     return Written(
         paths=(target, weights_path),
         nodes=sum(node.op_type != "Constant" for node in source.model.nodes),
-        classes=tuple(one.name for one in writer.classes.all),
+        classes=tuple(module_class.name for module_class in writer.classes.all),
         modules=_modules(root),
         weights=len(stored),
-        weight_bytes=sum(one.size for one in stored),
+        weight_bytes=sum(tensor.size for tensor in stored),
         functions=tuple(sorted(writer.helpers)),
     )
 
@@ -172,9 +172,9 @@ def _written(
 def _modules(root: ModuleInstance) -> int:
     count, pending = 0, [root]
     while pending:
-        one = pending.pop()
+        instance = pending.pop()
         count += 1
-        pending.extend(m.child for m in one.members if m.kind == "child" and m.child is not None)
+        pending.extend(m.child for m in instance.members if m.kind == "child" and m.child is not None)
     return count
 
 
@@ -189,15 +189,16 @@ def _uncovered(writer: Writer) -> tuple[Uncovered, ...]:
         )
         for refusal in writer.refused.values()
     ]
-    return tuple(sorted(uncovered, key=lambda one: (-one.count, one.domain, one.op_type)))
+    return tuple(sorted(uncovered, key=lambda operator: (-operator.count, operator.domain, operator.op_type)))
 
 
 def table(uncovered: Iterable[Uncovered]) -> list[str]:
     """Return the list as lines of text: operator, domain, count, first nodes, reasons."""
     lines = []
-    for one in uncovered:
-        nodes = ", ".join(name or "(no name)" for name in one.nodes)
-        more = ", …" if one.count > len(one.nodes) else ""
-        lines.append(f"{one.op_type} ({one.domain or 'ai.onnx'}) ×{one.count}: {'; '.join(one.reasons)}")
+    for operator in uncovered:
+        nodes = ", ".join(node or "(no name)" for node in operator.nodes)
+        more = ", …" if operator.count > len(operator.nodes) else ""
+        name = f"{operator.op_type} ({operator.domain or 'ai.onnx'})"
+        lines.append(f"{name} ×{operator.count}: {'; '.join(operator.reasons)}")
         lines.append(f"    {nodes}{more}")
     return lines

@@ -57,10 +57,10 @@ def file_text(source: ModelFile, writer: Writer, weights: WeightsFile) -> str:
     """Return the complete source of the file."""
     classes = writer.classes.all
     bodies = []
-    for one in classes:
-        root = one is classes[-1]
+    for module_class in classes:
+        root = module_class is classes[-1]
         doc = _interface(source, writer) if root else []
-        bodies.append("\n".join(class_lines(one, doc)))
+        bodies.append("\n".join(class_lines(module_class, doc)))
     helpers = [functions()[name] for name in needed(_used(writer, bodies))]
     constants = _constants(source, writer, weights)
     read = _SAFETENSORS if weights.kind == "safetensors" else _NPZ
@@ -96,8 +96,8 @@ def _interface(source: ModelFile, writer: Writer) -> list[str]:
     lines = ['"""Inputs and outputs, with their names in the ONNX file.', "", "Inputs:"]
     for tensor, name in writer.inputs.items():
         label = source.model.tensors[tensor].name
-        own = "" if label == name else f" ({shortened(label, 36)})"
-        lines.append(f"    {name}{own}: {_type(source, source.model.tensors[tensor])}")
+        original = "" if label == name else f" ({shortened(label, 36)})"
+        lines.append(f"    {name}{original}: {_type(source, source.model.tensors[tensor])}")
     if not writer.inputs:
         lines.append("    none")
     lines += ["", "Returns:"]
@@ -165,10 +165,10 @@ def _imports(body: str, weights: WeightsFile) -> str:
     standard = [f"import {name}" for name in ("itertools", "math") if name in names]
     abstract = [name for name in ("Callable", "Sequence") if name in names]
     standard += [f"from collections.abc import {', '.join(abstract)}"] if abstract else []
-    others = ["import numpy as np"] if weights.kind == "npz" else []
-    others.append("import torch")
-    others += ["import torch.nn.functional as F"] if "F" in names else []
-    others += ["from safetensors.torch import load_file"] if weights.kind == "safetensors" else []
-    others.append("from torch import nn")
+    third_party = ["import numpy as np"] if weights.kind == "npz" else []
+    third_party.append("import torch")
+    third_party += ["import torch.nn.functional as F"] if "F" in names else []
+    third_party += ["from safetensors.torch import load_file"] if weights.kind == "safetensors" else []
+    third_party.append("from torch import nn")
     last = ["from pathlib import Path", *(["from typing import Any"] if "Any" in names else [])]
-    return "\n".join([*first, *standard, *last, "", *others])
+    return "\n".join([*first, *standard, *last, "", *third_party])

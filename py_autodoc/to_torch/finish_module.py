@@ -33,7 +33,7 @@ def finish(
     if scope.root:
         names = list(input_names)
     else:
-        names = [scope.tokens.hints[one] for one in scope.arguments]
+        names = [scope.tokens.hints[variable] for variable in scope.arguments]
         names = [name if name != "more" else f"x{n}" for n, name in enumerate(names)]
     fixed = dict(zip(scope.arguments, names, strict=True))
     lines, result = named(stmts, scope.tokens, fixed, set(names) if scope.root else set(), returned)
@@ -66,7 +66,8 @@ def _same(member: Member) -> tuple[object, ...] | None:
     """Return a key that is equal for members that are the same module; None for members without weights."""
     if member.kind == "child" and member.child is not None:
         weights = [
-            (name, m.weights[own].tensor, m.weights[own].key) for name, m, own in flat_weights(member.child)
+            (name, m.weights[weight_name].tensor, m.weights[weight_name].key)
+            for name, m, weight_name in flat_weights(member.child)
         ]
         return (id(member.child.module_class), *weights) if weights else None
     if member.kind == "layer" and member.weights:
@@ -77,22 +78,22 @@ def _same(member: Member) -> tuple[object, ...] | None:
 
 def _merged(instance: ModuleInstance, stmts: list[Statement], returned: str) -> str:
     """Merge members that are calls of the same module."""
-    known: dict[tuple[object, ...], int] = {}
-    other: dict[int, int] = {}
+    first_with_key: dict[tuple[object, ...], int] = {}
+    replacement: dict[int, int] = {}
     for number, member in enumerate(instance.members):
         key = _same(member)
-        if key is not None and known.setdefault(key, number) != number:
-            other[number] = known[key]
+        if key is not None and first_with_key.setdefault(key, number) != number:
+            replacement[number] = first_with_key[key]
 
-    def again(text: str) -> str:
-        return MEMBER.sub(lambda m: f"\x03{other.get(int(m[1]), int(m[1]))}\x04", text)
+    def renumbered(text: str) -> str:
+        return MEMBER.sub(lambda m: f"\x03{replacement.get(int(m[1]), int(m[1]))}\x04", text)
 
-    if other:
+    if replacement:
         for stmt in stmts:
-            stmt.lines = [(indent, again(text)) for indent, text in stmt.lines]
+            stmt.lines = [(indent, renumbered(text)) for indent, text in stmt.lines]
             if stmt.call is not None:
-                stmt.call = (other.get(stmt.call[0], stmt.call[0]), stmt.call[1])
-    return again(returned)
+                stmt.call = (replacement.get(stmt.call[0], stmt.call[0]), stmt.call[1])
+    return renumbered(returned)
 
 
 def _drop_unused(instance: ModuleInstance, stmts: list[Statement], returned: str) -> None:

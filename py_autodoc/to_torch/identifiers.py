@@ -14,7 +14,7 @@ from collections.abc import Container
 MAX_NAME = 40
 HELPER = "onnx_"
 """Prefix of runtime functions; no other name has it."""
-_OTHER = re.compile(r"[^0-9A-Za-z]+")
+_SEPARATORS = re.compile(r"[^0-9A-Za-z]+")
 _WORD_RUN = re.compile(r"[0-9A-Za-z]+")
 _BUILTINS = frozenset(dir(builtins))
 _FILE = frozenset(
@@ -102,7 +102,7 @@ MODULE_NAMES = frozenset(
 
 def identifier(text: str, fallback: str = "value") -> str:
     """Return a valid identifier close to ``text``: not a keyword, a builtin or a name the file uses."""
-    name = _OTHER.sub("_", text)[-MAX_NAME:].strip("_") or fallback
+    name = _SEPARATORS.sub("_", text)[-MAX_NAME:].strip("_") or fallback
     if name[0].isdigit():
         name = f"{fallback}_{name}"
     if keyword.iskeyword(name) or keyword.issoftkeyword(name) or name in _BUILTINS or name in _FILE:
@@ -112,7 +112,7 @@ def identifier(text: str, fallback: str = "value") -> str:
 
 def attribute(text: str, fallback: str = "layer") -> str:
     """Return a name for an attribute of a module."""
-    name = _OTHER.sub("_", text)[-MAX_NAME:].strip("_") or fallback
+    name = _SEPARATORS.sub("_", text)[-MAX_NAME:].strip("_") or fallback
     if name[0].isdigit():
         name = f"{fallback}_{name}"
     return f"{name}_" if keyword.iskeyword(name) or name in MODULE_NAMES else name
@@ -158,5 +158,5 @@ class NumberedNames:
 
 def shortened(text: str, max_length: int = 80) -> str:
     """Return model text as printable ASCII without quotes and backslashes, for comments and docstrings."""
-    kept = "".join(c if " " <= c <= "~" and c not in "\"'\\`" else "?" for c in text[:max_length])
-    return kept + ("..." if len(text) > max_length else "")
+    printable = "".join(c if " " <= c <= "~" and c not in "\"'\\`" else "?" for c in text[:max_length])
+    return printable + ("..." if len(text) > max_length else "")

@@ -10,44 +10,44 @@ _OPEN, _CLOSE = "([{", ")]}"
 
 def _marks(text: str) -> Iterator[tuple[int, str, int]]:
     """Yield (position, bracket or comma, its nesting depth), skipping strings."""
-    depth, at, quote = 0, 0, ""
-    while at < len(text):
-        char = text[at]
+    depth, position, quote = 0, 0, ""
+    while position < len(text):
+        char = text[position]
         if quote:
             if char == "\\":
-                at += 1
+                position += 1
             elif char == quote:
                 quote = ""
         elif char in "\"'":
             quote = char
         elif char in _OPEN:
-            yield at, char, depth
+            yield position, char, depth
             depth += 1
         elif char in _CLOSE:
             depth -= 1
-            yield at, char, depth
+            yield position, char, depth
         elif char == ",":
-            yield at, char, depth
-        at += 1
+            yield position, char, depth
+        position += 1
 
 
 def _groups(text: str) -> list[tuple[int, int]]:
     """Return the bracketed ranges at the top level."""
     groups, start = [], 0
-    for at, char, depth in _marks(text):
+    for position, char, depth in _marks(text):
         if depth == 0 and char in _OPEN:
-            start = at
+            start = position
         elif depth == 0 and char in _CLOSE:
-            groups.append((start, at))
+            groups.append((start, position))
     return groups
 
 
 def _items(text: str) -> list[str]:
     items, start = [], 0
-    for at, char, depth in _marks(text):
+    for position, char, depth in _marks(text):
         if depth == 0 and char == ",":
-            items.append(text[start:at].strip())
-            start = at + 1
+            items.append(text[start:position].strip())
+            start = position + 1
     tail = text[start:].strip()
     return [*items, tail] if tail else items
 

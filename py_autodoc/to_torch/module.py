@@ -105,23 +105,23 @@ class SourceScope:
 
     def _unique_path(self, path: tuple[str, ...]) -> tuple[str, ...]:
         """Return a free path as close to ``path`` as possible."""
-        parts = tuple(_part(part, first=not number) for number, part in enumerate(path))
-        at = self.tree
-        for part in parts[:-1]:
-            children = at.setdefault(part, {})
+        parts = tuple(_component(component, first=not number) for number, component in enumerate(path))
+        subtree = self.tree
+        for component in parts[:-1]:
+            children = subtree.setdefault(component, {})
             if not isinstance(children, dict):
                 break
-            at = children
+            subtree = children
         else:
-            if parts[-1] not in at:
-                at[parts[-1]] = True
+            if parts[-1] not in subtree:
+                subtree[parts[-1]] = True
                 return parts
         name = self.numbered.free(attribute("_".join(parts)), self.tree)
         self.tree[name] = True
         return (name,)
 
 
-def _part(text: str, *, first: bool) -> str:
+def _component(text: str, *, first: bool) -> str:
     if not first and text.isascii() and text.isdigit() and len(text) < 6:
         return str(int(text))
     return attribute(text)

@@ -45,16 +45,16 @@ class Reads:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._known: dict[int, tuple[int, ...]] = {}
+        self._cache: dict[int, tuple[int, ...]] = {}
 
     def tensors_of(self, number: int) -> tuple[int, ...]:
         """Return ids of the tensors a node reads: its inputs, and outer tensors read by its subgraphs."""
-        known = self._known.get(number)
-        if known is None:
+        tensors = self._cache.get(number)
+        if tensors is None:
             node = self._model.nodes[number]
             inputs = tuple(t for t in node.inputs if t >= 0)
-            known = self._known[number] = inputs if not node.subgraphs else self._deep(node)
-        return known
+            tensors = self._cache[number] = inputs if not node.subgraphs else self._deep(node)
+        return tensors
 
     def _deep(self, node: Node) -> tuple[int, ...]:
         tensors = dict.fromkeys(t for t in node.inputs if t >= 0)
@@ -64,10 +64,10 @@ class Reads:
             graph = self._model.graphs[pending.pop()]
             produced.update(graph.inputs)
             for number in graph.nodes:
-                one = self._model.nodes[number]
-                tensors.update(dict.fromkeys(t for t in one.inputs if t >= 0))
-                produced.update(one.outputs)
-                pending.extend(inner for _, inner in one.subgraphs)
+                inner_node = self._model.nodes[number]
+                tensors.update(dict.fromkeys(t for t in inner_node.inputs if t >= 0))
+                produced.update(inner_node.outputs)
+                pending.extend(inner for _, inner in inner_node.subgraphs)
             tensors.update(dict.fromkeys(t for t in graph.outputs if t >= 0))
         return tuple(t for t in tensors if t not in produced)
 
@@ -137,9 +137,9 @@ def _dissolve(group: ModuleGroup, inner: ModuleGroup) -> None:
     for key in [key for key, child in group.inner.items() if child is inner]:
         del group.inner[key]
     group.nodes.extend(inner.nodes)
-    for one in inner.inner.values():
-        one.parts = (*inner.parts, *one.parts)
-        group.inner["/".join(one.parts)] = one
+    for subgroup in inner.inner.values():
+        subgroup.parts = (*inner.parts, *subgroup.parts)
+        group.inner["/".join(subgroup.parts)] = subgroup
     group.nodes.sort()
 
 
@@ -155,19 +155,19 @@ def _cycle_members(needs: Sequence[Sequence[int]]) -> Iterable[int]:
             continue
         work = [(start, 0)]
         while work:
-            node, at = work.pop()
-            if at == 0:
+            node, first_need = work.pop()
+            if first_need == 0:
                 index[node] = low[node] = len(index)
                 stack.append(node)
                 on_stack.add(node)
-            for position in range(at, len(needs[node])):
-                other = needs[node][position]
-                if other not in index:
+            for position in range(first_need, len(needs[node])):
+                dependency = needs[node][position]
+                if dependency not in index:
                     work.append((node, position + 1))
-                    work.append((other, 0))
+                    work.append((dependency, 0))
                     break
-                if other in on_stack:
-                    low[node] = min(low[node], index[other])
+                if dependency in on_stack:
+                    low[node] = min(low[node], index[dependency])
             else:
                 component: list[int] = []
                 if low[node] == index[node]:

@@ -11,7 +11,7 @@ from py_autodoc.to_torch.identifiers import NumberedNames, identifier
 
 def pruned(stmts: Sequence[Statement], needed: set[int]) -> list[Statement]:
     """Return the statements whose results are read or in ``needed``."""
-    kept: list[Statement] = []
+    needed_statements: list[Statement] = []
     needed = set(needed)
     for stmt in reversed(stmts):
         if needed.isdisjoint(stmt.defs):
@@ -19,18 +19,18 @@ def pruned(stmts: Sequence[Statement], needed: set[int]) -> list[Statement]:
         needed |= stmt.reads()
         if stmt.simple and len(stmt.defs) > 1:
             stmt = _unused(stmt, needed)
-        kept.append(stmt)
-    return kept[::-1]
+        needed_statements.append(stmt)
+    return needed_statements[::-1]
 
 
 def _unused(stmt: Statement, needed: set[int]) -> Statement:
     """Change ``a, b = f()`` to ``a, _ = f()`` if ``b`` is not read."""
     ((indent, text),) = stmt.lines
     targets, _, code = text.partition(" = ")
-    for one in stmt.defs:
-        if one not in needed:
-            targets = targets.replace(token(one), "_")
-    defs = tuple(one for one in stmt.defs if one in needed)
+    for variable in stmt.defs:
+        if variable not in needed:
+            targets = targets.replace(token(variable), "_")
+    defs = tuple(variable for variable in stmt.defs if variable in needed)
     return Statement([(indent, f"{targets} = {code}")], defs)
 
 
@@ -47,50 +47,52 @@ def looped(
     """
     uses: dict[int, int] = dict.fromkeys(returned, 1)
     for stmt in stmts:
-        for one in stmt.reads():
-            uses[one] = uses.get(one, 0) + 1
-    done: list[Statement] = []
-    at = 0
-    while at < len(stmts):
-        run = _run(stmts, at, uses, sequence)
+        for variable in stmt.reads():
+            uses[variable] = uses.get(variable, 0) + 1
+    result: list[Statement] = []
+    index = 0
+    while index < len(stmts):
+        run = _run(stmts, index, uses, sequence)
         if len(run) < 2:
-            done.append(stmts[at])
-            at += 1
+            result.append(stmts[index])
+            index += 1
             continue
-        done.append(_loop(run, tokens, sequence))
-        at += len(run)
-    return done
+        result.append(_loop(run, tokens, sequence))
+        index += len(run)
+    return result
 
 
 def _run(
     stmts: list[Statement],
-    at: int,
+    index: int,
     uses: dict[int, int],
     sequence: Callable[[int], tuple[str, int, int] | None],
 ) -> list[Statement]:
-    first = stmts[at]
+    first = stmts[index]
     tokens = sequence(first.call[0]) if first.call else None
     if tokens is None or tokens[1] != 0:
         return []
     run = [first]
     for number in range(1, tokens[2]):
-        if at + number >= len(stmts):
+        if index + number >= len(stmts):
             return []
-        one, before = stmts[at + number], run[-1]
-        if one.call is None or sequence(one.call[0]) != (tokens[0], number, tokens[2]):
+        candidate, before = stmts[index + number], run[-1]
+        if candidate.call is None or sequence(candidate.call[0]) != (tokens[0], number, tokens[2]):
             return []
         assert before.call is not None
         (result,) = before.defs
-        changed = [n for n, (a, b) in enumerate(zip(before.call[1], one.call[1], strict=False)) if a != b]
-        same = len(one.call[1]) == len(before.call[1]) and len(changed) == 1
+        changed = [
+            n for n, (a, b) in enumerate(zip(before.call[1], candidate.call[1], strict=False)) if a != b
+        ]
+        same = len(candidate.call[1]) == len(before.call[1]) and len(changed) == 1
         if (
             not same
-            or one.call[1][changed[0]] != result
-            or one.call[1].count(result) != 1
+            or candidate.call[1][changed[0]] != result
+            or candidate.call[1].count(result) != 1
             or uses[result] != 1
         ):
             return []
-        run.append(one)
+        run.append(candidate)
     return run
 
 
@@ -102,16 +104,16 @@ def _loop(
     assert second is not None
     source_tokens = sequence(first[0])
     assert source_tokens is not None
-    where = next(n for n, (a, b) in enumerate(zip(first[1], second[1], strict=True)) if a != b)
+    position = next(n for n, (a, b) in enumerate(zip(first[1], second[1], strict=True)) if a != b)
     result = run[-1].defs[0]
     layer = tokens.new("layer")
-    arguments = ", ".join(token(result if n == where else one) for n, one in enumerate(first[1]))
+    arguments = ", ".join(token(result if n == position else variable) for n, variable in enumerate(first[1]))
     lines = [
-        (0, f"{token(result)} = {token(first[1][where])}"),
+        (0, f"{token(result)} = {token(first[1][position])}"),
         (0, f"for {token(layer)} in {source_tokens[0]}:"),
         (1, f"{token(result)} = {token(layer)}({arguments})"),
     ]
-    return Statement(lines, (result,), (layer,), carried=first[1][where])
+    return Statement(lines, (result,), (layer,), carried=first[1][position])
 
 
 def _short_names(hint: str) -> Iterator[str]:
@@ -138,21 +140,21 @@ class _Names:
 
     of: dict[int, str]
     live: set[str]
-    ever: set[str]
+    used: set[str]
     blocked: set[str]
     numbered: NumberedNames = field(default_factory=NumberedNames)
 
-    def fresh(self, hint: str, once: bool) -> str:
+    def fresh(self, hint: str, reserved: bool) -> str:
         hint = identifier(hint)
-        if once:
-            name = self.numbered.free(hint, self.ever)
+        if reserved:
+            name = self.numbered.free(hint, self.used)
         else:
             used = _UnionContainer(self.live, self.blocked)
             name = next((n for n in _short_names(hint) if n not in used), "") or self.numbered.free(
                 hint, used
             )
-        self.ever.add(name)
-        if once:
+        self.used.add(name)
+        if reserved:
             self.blocked.add(name)
         return name
 
@@ -172,15 +174,15 @@ def named(
     stmts, returned = _returned(stmts, returned)
     last: dict[int, int] = {}
     for index, stmt in enumerate(stmts):
-        for one in (*stmt.defs, *stmt.reads()):
-            last[one] = index
-    for one in numbers(returned):
-        last[one] = len(stmts)
+        for variable in (*stmt.defs, *stmt.reads()):
+            last[variable] = index
+    for variable in numbers(returned):
+        last[variable] = len(stmts)
     names = _Names(dict(fixed), set(fixed.values()), set(fixed.values()), set(keep))
     for index, stmt in enumerate(stmts):
-        dying = [one for one in dict.fromkeys(_order(stmt)) if last.get(one) == index]
-        for one in dying:
-            names.live.discard(names.of[one])
+        dying = [variable for variable in dict.fromkeys(_order(stmt)) if last.get(variable) == index]
+        for variable in dying:
+            names.live.discard(names.of[variable])
         _define(stmt, dying, names, tokens)
         names.live |= {names.of[one] for one in stmt.defs if last[one] > index}
     lines = [(indent, _resolved(text, names.of)) for stmt in stmts for indent, text in stmt.lines]
@@ -197,7 +199,7 @@ def _returned(stmts: list[Statement], returned: str) -> tuple[list[Statement], s
 
 def _order(stmt: Statement) -> list[int]:
     defined = {*stmt.defs, *stmt.inner}
-    return [one for _, text in stmt.lines for one in numbers(text) if one not in defined]
+    return [variable for _, text in stmt.lines for variable in numbers(text) if variable not in defined]
 
 
 def _define(stmt: Statement, dying: list[int], names: _Names, tokens: CodeTokens) -> None:
@@ -205,20 +207,20 @@ def _define(stmt: Statement, dying: list[int], names: _Names, tokens: CodeTokens
         names.of[stmt.defs[0]] = names.of[stmt.carried]
         _inside(stmt, names, tokens)
     elif stmt.simple and stmt.carried < 0 and len(stmt.defs) == 1:
-        free = [names.of[one] for one in dying if names.of[one] not in names.blocked]
+        free = [names.of[variable] for variable in dying if names.of[variable] not in names.blocked]
         name = "x" if "x" in free else free[0] if free else names.fresh(tokens.hints[stmt.defs[0]], False)
         names.of[stmt.defs[0]] = name
-        names.ever.add(name)
+        names.used.add(name)
     else:
         _several(stmt, names, tokens)
 
 
 def _several(stmt: Statement, names: _Names, tokens: CodeTokens) -> None:
     """Name the results of a block or of a call with several results; names of its inputs are not reused."""
-    added = {names.of[one] for one in _order(stmt)} - names.live
+    added = {names.of[variable] for variable in _order(stmt)} - names.live
     names.live |= added
-    for one in stmt.defs:
-        name = names.of[one] = names.fresh(tokens.hints[one], not stmt.simple)
+    for variable in stmt.defs:
+        name = names.of[variable] = names.fresh(tokens.hints[variable], not stmt.simple)
         added.add(name)
         names.live.add(name)
     _inside(stmt, names, tokens)
@@ -227,8 +229,8 @@ def _several(stmt: Statement, names: _Names, tokens: CodeTokens) -> None:
 
 def _inside(stmt: Statement, names: _Names, tokens: CodeTokens) -> None:
     """Name the variables inside a block, which no other variable shares."""
-    for one in stmt.inner:
-        names.of[one] = names.fresh(tokens.hints[one], True)
+    for variable in stmt.inner:
+        names.of[variable] = names.fresh(tokens.hints[variable], True)
 
 
 def _resolved(text: str, names: dict[int, str]) -> str:

@@ -69,8 +69,8 @@ class OpContext(NodeReader):
 
     def auto_pad(self) -> str:
         """Return the padding mode of the windows. Raises: NotCovered."""
-        known = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
-        return self.choice("auto_pad", "NOTSET", (*known, "")) or "NOTSET"
+        modes = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
+        return self.choice("auto_pad", "NOTSET", (*modes, "")) or "NOTSET"
 
     def tensor_attr(self, name: str) -> Any:
         """Return the values of a tensor attribute; None if it is missing."""
@@ -183,11 +183,11 @@ class OpContext(NodeReader):
             raise NotCovered(f"input {index} is not a constant")
         return sizes
 
-    def num(self, index: int, other: int | None = None) -> str:
+    def num(self, index: int, reference: int | None = None) -> str:
         """Return a Python number for a constant with one element, else code for the tensor.
 
-        ``other`` is the input it is combined with: a constant whose dimensions are 1 must not increase the
-        rank of the result.
+        ``reference`` is the input it is combined with: a constant whose dimensions are 1 must not increase
+        the rank of the result.
         """
         array = self.array(index)
         if array is None or array.size != 1 or array.dtype.kind not in "fiu":
@@ -195,17 +195,17 @@ class OpContext(NodeReader):
             if (
                 value.kind == "host"
                 and value.scalar
-                and other is not None
-                and self.value(other).kind == "tensor"
+                and reference is not None
+                and self.value(reference).kind == "tensor"
             ):
                 return str(value.items[0])
             return self.t(index)
-        rank = self.rank(other) if other is not None else None
+        rank = self.rank(reference) if reference is not None else None
         if array.ndim and (rank is None or rank < array.ndim):
             return self.t(index)
-        if other is not None and self.value(other).kind != "tensor":
+        if reference is not None and self.value(reference).kind != "tensor":
             return self.t(index)
-        if other is not None and self.dtype(other) != self.dtype(index):
+        if reference is not None and self.dtype(reference) != self.dtype(index):
             return self.t(index)
         item = array.reshape(-1)[0]
         return number(item if array.dtype != np.float16 else np.float64(item))

@@ -25,7 +25,7 @@ def functions() -> dict[str, str]:
 
 def needed(names: Iterable[str]) -> list[str]:
     """Return the functions and the functions they call, in order of definition."""
-    known = functions()
+    sources = functions()
     called: set[str] = set()
     pending = list(names)
     while pending:
@@ -33,12 +33,12 @@ def needed(names: Iterable[str]) -> list[str]:
         if name not in called:
             called.add(name)
             pending.extend(_called(name))
-    return [name for name in known if name in called]
+    return [name for name in sources if name in called]
 
 
 @cache
 def _called(name: str) -> frozenset[str]:
     """Return the runtime functions that one of them names."""
-    known = functions()
-    tree = ast.parse(known[name])
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) & known.keys()
+    sources = functions()
+    tree = ast.parse(sources[name])
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) & sources.keys()

@@ -87,9 +87,9 @@ class ModelFile:
         return self._arrays[tensor]
 
     def _small(self, tensor: int) -> Any:
-        known = self.model.constants.get(tensor)
-        if known is not None and known.dtype != object:
-            return known
+        constant = self.model.constants.get(tensor)
+        if constant is not None and constant.dtype != object:
+            return constant
         proto = self._protos.get(tensor)
         if proto is None or proto.data_type == _T.STRING:
             return None

@@ -6,7 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from py_autodoc.graph.ir.model import Node, TensorKind
-from py_autodoc.to_torch.code import CodeValue, NotCovered, Statement, bare, number, sequence, token
+from py_autodoc.to_torch.code import (
+    CodeValue,
+    NotCovered,
+    Statement,
+    number,
+    sequence,
+    token,
+    without_parentheses,
+)
 from py_autodoc.to_torch.dtypes import FLOATS, TORCH, onnx_type
 from py_autodoc.to_torch.identifiers import identifier
 from py_autodoc.to_torch.module import Member, ModuleWeight, SourceScope
@@ -43,10 +51,10 @@ class ValueWriter(ABC):
         outer = self.value(scope.parent, tensor)
         if outer.fixed or outer.kind == "constant":
             return outer
-        one = scope.tokens.new("xyzuvw"[len(scope.arguments)] if len(scope.arguments) < 6 else "more")
-        scope.arguments.append(one)
+        variable = scope.tokens.new("xyzuvw"[len(scope.arguments)] if len(scope.arguments) < 6 else "more")
+        scope.arguments.append(variable)
         scope.imported.append(tensor)
-        value = scope.values[tensor] = received(outer, token(one))
+        value = scope.values[tensor] = received(outer, token(variable))
         return value
 
     def tensor(self, scope: SourceScope, value: CodeValue) -> str:
@@ -57,7 +65,7 @@ class ValueWriter(ABC):
             dtype = f"torch.{TORCH.get(value.dtype, 'int64')}"
             if value.scalar:
                 more = "" if value.dtype == 7 else f", dtype={dtype}"
-                return f"torch.tensor({bare(value.items[0])}{more})"
+                return f"torch.tensor({without_parentheses(value.items[0])}{more})"
             return f"torch.tensor({sequence(value.items, '[]')}, dtype={dtype})"
         return self._constant_code(scope, value.tensor)
 
@@ -116,12 +124,12 @@ class ValueWriter(ABC):
         if len(readers) != 1 or self.model.tensors[node.outputs[0]].is_output:
             return None
         add = self.model.nodes[readers[0]]
-        others = [t for t in add.inputs if t != node.outputs[0]]
-        if add.op_type != "Add" or add.domain or len(others) != 1 or add.opset < 7 or others[0] < 0:
+        addends = [t for t in add.inputs if t != node.outputs[0]]
+        if add.op_type != "Add" or add.domain or len(addends) != 1 or add.opset < 7 or addends[0] < 0:
             return None
-        if node.inputs[1] < 0 or not all(map(self.source.is_constant, (node.inputs[1], others[0]))):
+        if node.inputs[1] < 0 or not all(map(self.source.is_constant, (node.inputs[1], addends[0]))):
             return None
-        matrix, vector = self.source.dims(node.inputs[1]), self.source.dims(others[0])
+        matrix, vector = self.source.dims(node.inputs[1]), self.source.dims(addends[0])
         fits = matrix is not None and len(matrix) == 2 and vector == matrix[1:]
         return add.id if fits and add.scope == node.scope else None
 

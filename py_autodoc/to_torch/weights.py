@@ -58,7 +58,7 @@ def plan(weights: Iterable[tuple[str, ModuleWeight]]) -> tuple[list[StoredTensor
 
 def bits_only(stored: Iterable[StoredTensor]) -> dict[str, str]:
     """Return the tensors of an .npz file stored as raw bits → their torch type."""
-    return {one.name: TORCH[one.weight.dtype] for one in stored if one.weight.dtype in BITS_ONLY}
+    return {tensor.name: TORCH[tensor.weight.dtype] for tensor in stored if tensor.weight.dtype in BITS_ONLY}
 
 
 def write(source: ModelFile, stored: list[StoredTensor], path: Path, kind: str) -> None:
@@ -78,7 +78,7 @@ def write(source: ModelFile, stored: list[StoredTensor], path: Path, kind: str) 
 
 def _nameable(source: ModelFile, stored: list[StoredTensor]) -> None:
     """Raise an OptionError if the format does not support a type."""
-    odd = next((one for one in stored if one.weight.dtype not in SAFETENSORS), None)
+    odd = next((tensor for tensor in stored if tensor.weight.dtype not in SAFETENSORS), None)
     if odd is not None:
         raise OptionError(
             "weights-type",
@@ -89,43 +89,51 @@ def _nameable(source: ModelFile, stored: list[StoredTensor]) -> None:
 
 def _safetensors(source: ModelFile, files: TensorFiles, stored: list[StoredTensor], path: Path) -> None:
     header: dict[str, object] = {"__metadata__": {"format": "pt", **WRITER}}
-    at = 0
+    offset = 0
     # Tensors with larger elements go first, so that every tensor is aligned.
-    order = sorted(stored, key=lambda one: -np.dtype(NUMPY[one.weight.dtype]).itemsize)
-    for one in order:
-        kind = SAFETENSORS[one.weight.dtype]
-        header[one.name] = {"dtype": kind, "shape": one.weight.shape, "data_offsets": [at, at + one.size]}
-        at += one.size
+    order = sorted(stored, key=lambda tensor: -np.dtype(NUMPY[tensor.weight.dtype]).itemsize)
+    for tensor in order:
+        kind = SAFETENSORS[tensor.weight.dtype]
+        header[tensor.name] = {
+            "dtype": kind,
+            "shape": tensor.weight.shape,
+            "data_offsets": [offset, offset + tensor.size],
+        }
+        offset += tensor.size
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "xb") as out:
         out.write(len(text).to_bytes(8, "little") + text)
-        for one in order:
-            _copy(source, files, one, out)
+        for tensor in order:
+            _copy(source, files, tensor, out)
 
 
 def _npz(source: ModelFile, files: TensorFiles, stored: list[StoredTensor], path: Path) -> None:
     with zipfile.ZipFile(path, "x", zipfile.ZIP_STORED, allowZip64=True) as archive:
         archive.comment = COMMENT
-        for one in stored:
-            entry = zipfile.ZipInfo(f"{one.name}.npy")
+        for tensor in stored:
+            entry = zipfile.ZipInfo(f"{tensor.name}.npy")
             with archive.open(entry, "w", force_zip64=True) as out:
                 head = io.BytesIO()
-                facts = {"descr": NUMPY[one.weight.dtype], "fortran_order": False, "shape": one.weight.shape}
+                facts = {
+                    "descr": NUMPY[tensor.weight.dtype],
+                    "fortran_order": False,
+                    "shape": tensor.weight.shape,
+                }
                 np.lib.format.write_array_header_1_0(head, facts)
                 out.write(head.getvalue())
-                _copy(source, files, one, out)
+                _copy(source, files, tensor, out)
 
 
-def _copy(source: ModelFile, files: TensorFiles, one: StoredTensor, out: IO[bytes]) -> None:
+def _copy(source: ModelFile, files: TensorFiles, tensor: StoredTensor, out: IO[bytes]) -> None:
     """Write the bytes of one tensor; their number must match the header."""
-    weight, written = one.weight, 0
+    weight, written = tensor.weight, 0
     for chunk in _chunks(source, files, weight):
         written += len(chunk)
         out.write(chunk)
-    if written != one.size:
+    if written != tensor.size:
         raise source.unread(
-            weight.tensor, UnreadableTensor(f"it needs {one.size:,} bytes, {written:,} are there")
+            weight.tensor, UnreadableTensor(f"it needs {tensor.size:,} bytes, {written:,} are there")
         )
 
 

@@ -66,8 +66,8 @@ class Writer(ValueWriter):
             if isinstance(item, int):
                 self.node(scope, self.model.nodes[item], ())
             elif self._is_layer(item):
-                for one in sorted(item.nodes):
-                    self.node(scope, self.model.nodes[one], _path(item))
+                for number in sorted(item.nodes):
+                    self.node(scope, self.model.nodes[number], _path(item))
             else:
                 self._child(scope, item)
         returned = self._results(scope, group)
@@ -88,11 +88,11 @@ class Writer(ValueWriter):
             name = unique(identifier(stored.name, "input"), used)
             used.add(name)
             self.inputs[tensor] = name
-            one = scope.tokens.new(name)
-            scope.arguments.append(one)
+            variable = scope.tokens.new(name)
+            scope.arguments.append(variable)
             self._check_outside(tensor, "(input)")
             kind = "list" if stored.container == "sequence" else "tensor"
-            scope.values[tensor] = CodeValue(kind, token(one))
+            scope.values[tensor] = CodeValue(kind, token(variable))
 
     def _is_layer(self, group: ModuleGroup) -> bool:
         """True for a module of one operator, or of a product and its bias."""
@@ -110,8 +110,8 @@ class Writer(ValueWriter):
         arguments = [self._handed(scope, self.value(scope, tensor)) for tensor in inputs]
         member = scope.member(Member("child", path, "", child=instance))
         outputs = [scope.tokens.new(path[-1] if not path[-1].isdigit() else path[0]) for _ in returned]
-        for (tensor, value), one in zip(returned.items(), outputs, strict=True):
-            scope.values[tensor] = received(value, token(one))
+        for (tensor, value), variable in zip(returned.items(), outputs, strict=True):
+            scope.values[tensor] = received(value, token(variable))
         targets = ", ".join(map(token, outputs))
         stmt = Statement([(0, f"{targets} = {member}({', '.join(arguments)})")], tuple(outputs))
         tokens = [a[1:-1] for a in arguments if a[0] == "\x01" and a[1:-1].isdigit()]
@@ -229,9 +229,9 @@ class Writer(ValueWriter):
 
 
 def _path(group: ModuleGroup) -> tuple[str, ...]:
-    path = tuple(part for level in group.parts for part in level.split(".") if part)
+    path = tuple(component for level in group.parts for component in level.split(".") if component)
     return path[-6:] or ("block",)
 
 
 def _last_word(path: tuple[str, ...]) -> str:
-    return next((part for part in reversed(path) if not part.isdigit()), "Block")
+    return next((component for component in reversed(path) if not component.isdigit()), "Block")

@@ -51,7 +51,7 @@ def skip_layer(op: OpContext) -> None:
     total = _sum(op, 4)
     scale, bias, eps = op.t(2), op.optional(3), fl(op.attr("epsilon", 1e-12))
     op.out(f"{op.call('onnx_layer_norm', total, scale, bias, 1, eps)}[0]")
-    _others(op, total)
+    _unused_outputs(op, total)
 
 
 @rule("SkipSimplifiedLayerNormalization", domain=MS)
@@ -59,7 +59,7 @@ def skip_rms(op: OpContext) -> None:
     """RMS normalization of a sum."""
     total = _sum(op, 3)
     op.out(op.call("onnx_rms_norm", total, op.t(2), 1, fl(op.attr("epsilon", 1e-12))))
-    _others(op, total)
+    _unused_outputs(op, total)
 
 
 def _sum(op: OpContext, bias: int) -> str:
@@ -67,7 +67,7 @@ def _sum(op: OpContext, bias: int) -> str:
     return op.keep(f"{op.t(0)} + {op.t(1)}{more}", "total")
 
 
-def _others(op: OpContext, total: str) -> None:
+def _unused_outputs(op: OpContext, total: str) -> None:
     if op.has_out(1) or op.has_out(2):
         raise NotCovered("mean and deviation as outputs")
     op.out(total, 3)

@@ -21,9 +21,9 @@ def _graph(op: OpContext, name: str) -> int:
 
 def _block(op: OpContext, stmts: list[Statement], codes: Sequence[str]) -> tuple[Lines, list[int]]:
     """Return (lines one level in, tokens of a subgraph), without statements that ``codes`` do not need."""
-    kept = pruned(stmts, {one for code in codes for one in numbers(code)})
-    lines = [(indent + 1, text) for stmt in kept for indent, text in stmt.lines]
-    return lines, [one for stmt in kept for one in (*stmt.defs, *stmt.inner)]
+    needed = pruned(stmts, {variable for code in codes for variable in numbers(code)})
+    lines = [(indent + 1, text) for stmt in needed for indent, text in stmt.lines]
+    return lines, [variable for stmt in needed for variable in (*stmt.defs, *stmt.inner)]
 
 
 @rule("If")
@@ -46,10 +46,10 @@ def branch(op: OpContext) -> None:
         if name == "else_branch":
             lines.append((0, "else:"))
         lines += block
-        lines += [(1, f"{token(one)} = {code}") for one, code in zip(outputs, codes, strict=True)]
+        lines += [(1, f"{token(variable)} = {code}") for variable, code in zip(outputs, codes, strict=True)]
     op.scope.stmts.append(Statement(lines, tuple(outputs), tuple(inner), simple=False))
-    for index, (one, kind) in enumerate(zip(outputs, kinds, strict=True)):
-        op.set(CodeValue(kind, token(one)), index)
+    for index, (variable, kind) in enumerate(zip(outputs, kinds, strict=True)):
+        op.set(CodeValue(kind, token(variable)), index)
 
 
 @rule("Loop")
@@ -66,20 +66,20 @@ def loop(op: OpContext) -> None:
     names += [tokens.new("state") for _ in range(carried_count - len(names))]
     starts = [op.value(index + 2) for index in range(carried_count)]
     lines: Lines = []
-    for one, value in zip(names, starts, strict=True):
-        lines.append((0, f"{token(one)} = {op.writer.tensor(op.scope, value)}"))
+    for variable, value in zip(names, starts, strict=True):
+        lines.append((0, f"{token(variable)} = {op.writer.tensor(op.scope, value)}"))
     values = {
         body.inputs[0]: CodeValue("host", "", (token(step),), True),
         body.inputs[1]: CodeValue("tensor", token(condition)),
     }
-    for tensor, one, value in zip(body.inputs[2:], names, starts, strict=True):
-        values[tensor] = CodeValue("list" if value.kind == "list" else "tensor", token(one))
+    for tensor, variable, value in zip(body.inputs[2:], names, starts, strict=True):
+        values[tensor] = CodeValue("list" if value.kind == "list" else "tensor", token(variable))
     stmts, results = op.writer.body(op.scope, body.id, values)
     codes = [op.writer.tensor(op.scope, value) for value in results]
     block, inner = _block(op, stmts, codes)
     checked = _checked(op, results[0], body.inputs[1], values)
     lists = [tokens.new("collected") for _ in range(scanned)]
-    lines += [(0, f"{token(one)} = []") for one in lists]
+    lines += [(0, f"{token(variable)} = []") for variable in lists]
     if checked or any(token(condition) in text for _, text in (*block, *enumerate(codes))):
         lines.append((0, f"{token(condition)} = {op.t(1) if op.has(1) else 'torch.tensor(True)'}"))
         inner.append(condition)
@@ -87,8 +87,8 @@ def loop(op: OpContext) -> None:
     lines += [(1, f"if not {token(condition)}:"), (2, "break")] if checked else []
     lines += block
     lines += [
-        (1, f"{token(one)}.append({code})")
-        for one, code in zip(lists, codes[1 + carried_count :], strict=True)
+        (1, f"{token(variable)}.append({code})")
+        for variable, code in zip(lists, codes[1 + carried_count :], strict=True)
     ]
     targets = [*names, *([condition] if checked else [])]
     sources = [*codes[1 : 1 + carried_count], *([codes[0]] if checked else [])]
@@ -106,23 +106,23 @@ def _collected(
     """Return the results: carried values, and collected lists as tensors."""
     carried_count = len(names)
     results = []
-    for index, one in enumerate(lists):
+    for index, variable in enumerate(lists):
         stacked = op.scope.tokens.new("stacked")
         results.append(stacked)
-        lines.append((0, f"{token(stacked)} = {_stack(op, token(one), carried_count + index)}"))
+        lines.append((0, f"{token(stacked)} = {_stack(op, token(variable), carried_count + index)}"))
     op.scope.stmts.append(Statement(lines, (*names, *results), (*inner, *lists), simple=False))
-    for index, one in enumerate((*names, *results)):
+    for index, variable in enumerate((*names, *results)):
         kind = kinds[index] if index < carried_count else "tensor"
-        op.set(CodeValue(kind, token(one)), index)
+        op.set(CodeValue(kind, token(variable)), index)
 
 
 def _stack(op: OpContext, items: str, index: int) -> str:
     shape = op.writer.source.types.shapes[op.node.outputs[index]] if op.has_out(index) else None
-    known = [size if isinstance(size, int) else 0 for size in (shape or ())[1:]]
+    sizes = [size if isinstance(size, int) else 0 for size in (shape or ())[1:]]
     return op.call(
         "onnx_stack",
         items,
-        sequence(known),
+        sequence(sizes),
         op.torch_dtype(op.out_dtype(index) or 1) if op.has_out(index) else "None",
     )
 
@@ -160,13 +160,16 @@ def scan(op: OpContext) -> None:
     tokens = op.scope.tokens
     names = [tokens.new("state") for _ in range(state_count)]
     rows = [tokens.new("row") for _ in range(inputs)]
-    lines: Lines = [(0, f"{token(one)} = {op.t(index)}") for index, one in enumerate(names)]
-    values = {t: CodeValue("tensor", token(one)) for t, one in zip(body.inputs, (*names, *rows), strict=True)}
+    lines: Lines = [(0, f"{token(variable)} = {op.t(index)}") for index, variable in enumerate(names)]
+    values = {
+        t: CodeValue("tensor", token(variable))
+        for t, variable in zip(body.inputs, (*names, *rows), strict=True)
+    }
     stmts, results = op.writer.body(op.scope, body.id, values)
     codes = [op.writer.tensor(op.scope, value) for value in results]
     block, inner = _block(op, stmts, codes)
     lists = [tokens.new("collected") for _ in range(scanned)]
-    lines += [(0, f"{token(one)} = []") for one in lists]
+    lines += [(0, f"{token(variable)} = []") for variable in lists]
     axes, backwards = op.attr("scan_input_axes", [0] * inputs), op.attr("scan_input_directions", [0] * inputs)
     sources = []
     for index in range(inputs):
@@ -176,7 +179,8 @@ def scan(op: OpContext) -> None:
     lines.append((0, f"for {', '.join(map(token, rows))} in {source}:"))
     lines += block
     lines += [
-        (1, f"{token(one)}.append({code})") for one, code in zip(lists, codes[state_count:], strict=True)
+        (1, f"{token(variable)}.append({code})")
+        for variable, code in zip(lists, codes[state_count:], strict=True)
     ]
     pairs = [(token(t), s) for t, s in zip(names, codes[:state_count], strict=True) if token(t) != s]
     if pairs:

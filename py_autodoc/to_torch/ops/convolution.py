@@ -24,7 +24,7 @@ def paddings(op: OpContext, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tu
     auto, rank = op.auto_pad(), len(kernel)
     pads = tuple(op.attr("pads", (0,) * (2 * rank))) if auto in ("NOTSET", "") else (0,) * (2 * rank)
     if auto in ("SAME_UPPER", "SAME_LOWER"):
-        lists = (sequence(part, "[]") for part in (kernel, stride, dilation))
+        lists = (sequence(values, "[]") for values in (kernel, stride, dilation))
         return op.call("onnx_same_pad", op.t(0), *lists, lower=auto == "SAME_LOWER"), None
     if auto not in ("NOTSET", "", "VALID") or len(pads) != 2 * rank:
         raise NotCovered(f"auto_pad {auto}")
@@ -168,7 +168,7 @@ def centered(op: OpContext, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tu
     rank = len(kernel)
     auto = op.auto_pad()
     if auto in ("SAME_UPPER", "SAME_LOWER"):
-        lists = (sequence(part, "[]") for part in (kernel, stride, dilation))
+        lists = (sequence(values, "[]") for values in (kernel, stride, dilation))
         return op.call("onnx_same_pad", x, *lists, lower=auto == "SAME_LOWER"), (0,) * rank
     pads = tuple(op.attr("pads", (0,) * (2 * rank)))
     if pads[:rank] == pads[rank:]:

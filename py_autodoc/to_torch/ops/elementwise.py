@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.to_torch.code import CodeValue, NotCovered, bare
+from py_autodoc.to_torch.code import CodeValue, NotCovered, without_parentheses
 from py_autodoc.to_torch.dtypes import FLOATS
 from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
@@ -29,8 +29,8 @@ _FUNCTIONS = {
 def operands(op: OpContext) -> tuple[str, str]:
     """Return both operands; one may be a Python number."""
     if op.opset < 7 and not op.node.domain and op.attr("broadcast", 0) and "axis" in op.node.attributes:
-        rank, other = op.rank(0), op.rank(1)
-        if rank is None or other is None or op.attr("axis", 0) % rank + other != rank:
+        rank, other_rank = op.rank(0), op.rank(1)
+        if rank is None or other_rank is None or op.attr("axis", 0) % rank + other_rank != rank:
             raise NotCovered("broadcasting along an axis (before opset 7)")
     left, right = op.num(0, 1), op.num(1, 0)
     if not any(code[0] in "\x01\x03" or code.startswith("torch.") for code in (left, right)):
@@ -314,7 +314,7 @@ def _combined(name: str, a: int | str, b: int | str) -> int | str | None:
         known_size = isinstance(a, str) and "-" not in a and isinstance(b, int) and b > 0
         return f"({a} // {b})" if known_size and ".shape[" in str(a) else None
     if name in ("Min", "Max"):
-        return f"{name.lower()}({bare(a)}, {bare(b)})"
+        return f"{name.lower()}({without_parentheses(a)}, {without_parentheses(b)})"
     if (name == "Add" and 0 in (a, b)) or (name == "Mul" and 1 in (a, b)):
         return a if isinstance(a, str) else b
     symbol = _SYMBOLS[name]

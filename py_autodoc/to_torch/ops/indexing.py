@@ -75,11 +75,11 @@ def top(op: OpContext) -> None:
 def arg(op: OpContext) -> None:
     """Index of the first, or last, extreme."""
     name = op.node.op_type.lower()
-    keep, axis = bool(op.attr("keepdims", 1)), op.attr("axis", 0)
+    keepdim, axis = bool(op.attr("keepdims", 1)), op.attr("axis", 0)
     if op.attr("select_last_index", 0):
-        op.out(op.call("onnx_last_extreme", op.t(0), axis, keep, smallest=name == "argmin"))
+        op.out(op.call("onnx_last_extreme", op.t(0), axis, keepdim, smallest=name == "argmin"))
     else:
-        op.out(f"{op.v(0)}.{name}({axis}, keepdim={keep})")
+        op.out(f"{op.v(0)}.{name}({axis}, keepdim={keepdim})")
 
 
 @rule("NonZero")

@@ -106,8 +106,8 @@ def group(op: OpContext) -> None:
     if op.opset >= 21:
         op.out(f"F.group_norm({op.t(0)}, {groups}, {op.t(1)}, {op.t(2)}, eps={eps})")
         return
-    each = f"{op.v(0)}.shape[1] // {groups}"
-    scale, bias = (f"{op.v(n)}.repeat_interleave({each})" for n in (1, 2))
+    channels_per_group = f"{op.v(0)}.shape[1] // {groups}"
+    scale, bias = (f"{op.v(n)}.repeat_interleave({channels_per_group})" for n in (1, 2))
     op.out(f"F.group_norm({op.t(0)}, {groups}, {scale}, {bias}, eps={eps})")
 
 

@@ -14,8 +14,8 @@ def _sizes(op: OpContext) -> tuple[Sizes, Sizes, Sizes, Sizes, str]:
     rank = len(kernel)
     auto = op.auto_pad()
     pads = tuple(op.attr("pads", (0,) * (2 * rank))) if auto == "NOTSET" else (0,) * (2 * rank)
-    ones = (1,) * rank
-    return kernel, tuple(op.attr("strides", ones)), tuple(op.attr("dilations", ones)), pads, auto
+    defaults = (1,) * rank
+    return kernel, tuple(op.attr("strides", defaults)), tuple(op.attr("dilations", defaults)), pads, auto
 
 
 def _fits(kernel: Sizes, dilation: Sizes, pads: Sizes, auto: str) -> bool:
@@ -51,7 +51,7 @@ def largest(op: OpContext) -> None:
     elif _fits(kernel, dilation, pads, auto) and op.dtype(0) in (1, 10, 11):
         op.out(f"F.max_pool{rank}d({op.t(0)}, {_settings(stride, kernel, pads, dilation, ceil)})")
     else:
-        lists = (sequence(part, "[]") for part in (kernel, stride, dilation, pads))
+        lists = (sequence(values, "[]") for values in (kernel, stride, dilation, pads))
         op.out(op.call("onnx_pool", '"max"', op.t(0), *lists, f'"{auto}"', ceil=ceil))
 
 
@@ -71,7 +71,7 @@ def average(op: OpContext) -> None:
         more = "" if include or not any(pads) else ", count_include_pad=False"
         op.out(f"F.avg_pool{rank}d({op.t(0)}, {settings}{more})")
         return
-    lists = (sequence(part, "[]") for part in (kernel, stride, dilation, pads))
+    lists = (sequence(values, "[]") for values in (kernel, stride, dilation, pads))
     op.out(op.call("onnx_pool", '"average"', op.t(0), *lists, f'"{auto}"', ceil=ceil, include_pad=include))
 
 
@@ -79,7 +79,7 @@ def average(op: OpContext) -> None:
 def norm(op: OpContext) -> None:
     """Norm of each window."""
     kernel, stride, dilation, pads, auto = _sizes(op)
-    lists = (sequence(part, "[]") for part in (kernel, stride, dilation, pads))
+    lists = (sequence(values, "[]") for values in (kernel, stride, dilation, pads))
     ceil, p = bool(op.attr("ceil_mode", 0)), op.attr("p", 2)
     op.out(op.call("onnx_pool", '"norm"', op.t(0), *lists, f'"{auto}"', ceil=ceil, p=p))
 

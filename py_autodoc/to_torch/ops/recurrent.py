@@ -14,7 +14,7 @@ from py_autodoc.to_torch.registry import rule
 _GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
 """Position of torch's gates among those of ONNX: LSTM i o f c → i f g o, GRU z r h → r z n."""
 _DEFAULT_ACTIVATIONS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
-_KNOWN = frozenset(
+_ACTIVATIONS = frozenset(
     {
         "Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign", "Softplus", "Elu", "LeakyRelu", "Affine",
         "ThresholdedRelu", "ScaledTanh",
@@ -56,9 +56,9 @@ def _picked(gates: tuple[int, ...], direction: int, first: int) -> Any:
     """Return a function that selects one direction, with gates in torch's order from block ``first`` on."""
 
     def transform(array: Any) -> Any:
-        part = array[direction]
-        size = part.shape[0] // (len(gates) * (2 if part.ndim == 1 else 1))
-        rows = [part[(first + gate) * size : (first + gate + 1) * size] for gate in gates]
+        matrix = array[direction]
+        size = matrix.shape[0] // (len(gates) * (2 if matrix.ndim == 1 else 1))
+        rows = [matrix[(first + gate) * size : (first + gate + 1) * size] for gate in gates]
         return np.ascontiguousarray(np.concatenate(rows))
 
     return transform
@@ -69,14 +69,14 @@ def _module(op: OpContext, name: str, direction: str, directions: int) -> None:
     _, rows, into = op.dims(1)
     hidden = rows // len(gates)
     weights: dict[str, ModuleWeight] = {}
-    for way in range(directions):
-        tail = "_l0_reverse" if way else "_l0"
-        first, second = _picked(gates, way, 0), _picked(gates, way, len(gates))
-        weights[f"weight_ih{tail}"] = op.weight(1, first, f"w{way}", (rows, into))
-        weights[f"weight_hh{tail}"] = op.weight(2, first, f"r{way}", (rows, hidden))
+    for number in range(directions):
+        tail = "_l0_reverse" if number else "_l0"
+        first, second = _picked(gates, number, 0), _picked(gates, number, len(gates))
+        weights[f"weight_ih{tail}"] = op.weight(1, first, f"w{number}", (rows, into))
+        weights[f"weight_hh{tail}"] = op.weight(2, first, f"r{number}", (rows, hidden))
         if op.has(3):
-            weights[f"bias_ih{tail}"] = op.weight(3, first, f"b{way}", (rows,))
-            weights[f"bias_hh{tail}"] = op.weight(3, second, f"c{way}", (rows,))
+            weights[f"bias_ih{tail}"] = op.weight(3, first, f"b{number}", (rows,))
+            weights[f"bias_hh{tail}"] = op.weight(3, second, f"c{number}", (rows,))
     settings: dict[str, object] = {"_input_size": into, "_hidden_size": hidden}
     if name == "RNN" and op.attr("activations", ["Tanh"])[0] == "Relu":
         settings["nonlinearity"] = '"relu"'
@@ -109,7 +109,10 @@ def _steps(op: OpContext, name: str, direction: str, directions: int) -> None:
     activations = [
         str(activation) for activation in op.attr("activations", _DEFAULT_ACTIVATIONS[name] * directions)
     ]
-    if not set(activations) <= _KNOWN or len(activations) != len(_DEFAULT_ACTIVATIONS[name]) * directions:
+    if (
+        not set(activations) <= _ACTIVATIONS
+        or len(activations) != len(_DEFAULT_ACTIVATIONS[name]) * directions
+    ):
         raise NotCovered("an unknown activation")
     named: dict[str, object] = {"direction": f'"{direction}"'}
     if activations != _DEFAULT_ACTIVATIONS[name] * directions:

@@ -7,38 +7,42 @@ from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
 
 _SIMPLE = {"ReduceMean": "mean", "ReduceMax": "amax", "ReduceMin": "amin", "ReduceSum": "sum"}
-_OTHERS = ("ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")
+_WITH_RUNTIME = ("ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")
 
 
-@rule(*_SIMPLE, *_OTHERS)
+@rule(*_SIMPLE, *_WITH_RUNTIME)
 def reduce(op: OpContext) -> None:
     """``x.mean((2, 3), keepdim=True)``."""
-    name, keep = op.node.op_type, bool(op.attr("keepdims", 1))
-    axes, known = _axes(op)
+    name, keepdims = op.node.op_type, bool(op.attr("keepdims", 1))
+    axes, axes_known = _axes(op)
     if op.dtype(0) in (4, 12, 13):
         raise NotCovered("unsigned integers with more than 8 bits")
-    if known and axes == () and op.attr("noop_with_empty_axes", 0):
+    if axes_known and axes == () and op.attr("noop_with_empty_axes", 0):
         _without_axes(op)
         return
     function = _SIMPLE.get(name)
     simple = (
-        known and function is not None and (op.is_float(0) or name in ("ReduceSum", "ReduceMax", "ReduceMin"))
+        axes_known
+        and function is not None
+        and (op.is_float(0) or name in ("ReduceSum", "ReduceMax", "ReduceMin"))
     )
     if not simple or (function in ("amax", "amin") and _may_be_empty(op)):
-        code = str(list(axes)) if known and axes else "None" if known else op.ints_code(1)
+        code = str(list(axes)) if axes_known and axes else "None" if axes_known else op.ints_code(1)
         label = f'"{name[6:]}"'
         op.out(
-            op.call("onnx_reduce", label, op.t(0), code, keep, noop=bool(op.attr("noop_with_empty_axes", 0)))
+            op.call(
+                "onnx_reduce", label, op.t(0), code, keepdims, noop=bool(op.attr("noop_with_empty_axes", 0))
+            )
         )
         return
     arguments = []
     if axes:
         arguments.append(str(axes[0]) if len(axes) == 1 else sequence(axes))
-        arguments += ["keepdim=True"] if keep else []
-    elif keep:
+        arguments += ["keepdim=True"] if keepdims else []
+    elif keepdims:
         rank = op.rank(0)
-        every = sequence(range(rank)) if rank is not None else f"tuple(range({op.v(0)}.dim()))"
-        arguments += [every, "keepdim=True"] if every != "()" else []
+        all_axes = sequence(range(rank)) if rank is not None else f"tuple(range({op.v(0)}.dim()))"
+        arguments += [all_axes, "keepdim=True"] if all_axes != "()" else []
     if name == "ReduceSum" and not op.is_float(0):
         arguments.append(f"dtype={op.v(0)}.dtype")
     op.out(f"{op.v(0)}.{function}({', '.join(arguments)})")

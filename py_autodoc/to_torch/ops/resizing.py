@@ -104,7 +104,7 @@ def _interpolated(
     if not name:
         return False
     if sizes is not None:
-        if len(sizes) != rank or not _kept(op, sizes[:2]):
+        if len(sizes) != rank or not _unchanged(op, sizes[:2]):
             return False
         op.out(f'F.interpolate({op.t(0)}, size={sequence(sizes[2:])}, mode="{name}"{corners})')
         return True
@@ -115,7 +115,7 @@ def _interpolated(
     return True
 
 
-def _kept(op: OpContext, sizes: tuple[int | str, ...]) -> bool:
+def _unchanged(op: OpContext, sizes: tuple[int | str, ...]) -> bool:
     """True if batch and channels keep their size."""
     shape = op.writer.source.types.shapes[op.node.inputs[0]]
     code = op.value(0).code
@@ -171,9 +171,9 @@ def suppression(op: OpContext) -> None:
     code = str(max_boxes[0]) if max_boxes else f"int({op.t(2)})"
     limits = []
     for index in (3, 4):
-        known = op.scalar(index) if op.has(index) else None
+        constant = op.scalar(index) if op.has(index) else None
         limits.append(
-            "None" if not op.has(index) else fl(known) if known is not None else f"float({op.t(index)})"
+            "None" if not op.has(index) else fl(constant) if constant is not None else f"float({op.t(index)})"
         )
     if limits[0] == "None":
         limits[0] = "0.0"

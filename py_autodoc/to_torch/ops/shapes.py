@@ -35,20 +35,20 @@ def reshape(op: OpContext) -> None:
     """``x.reshape(2, -1)``; 0 keeps a dimension."""
     sizes: tuple[int | str, ...] | None
     sizes = tuple(op.attr("shape")) if op.opset < 5 else op.ints(1)
-    keep = not op.attr("allowzero", 0)
+    keeps_zeros = not op.attr("allowzero", 0)
     value = op.value(0)
     if value.kind == "host" and sizes is not None and (sizes in ((-1,), (1,)) or not sizes):
         op.set(CodeValue("host", "", value.items, not sizes, value.dtype))
         return
     if sizes is None:
         code = op.ints_code(1)
-        shape = op.call("onnx_reshape_sizes", f"{op.v(0)}.shape", code) if keep else code
+        shape = op.call("onnx_reshape_sizes", f"{op.v(0)}.shape", code) if keeps_zeros else code
         op.out(f"{op.v(0)}.reshape({shape})")
         return
     x = op.v(0)
-    if not keep and any(size == 0 for size in sizes) and -1 in sizes:
+    if not keeps_zeros and any(size == 0 for size in sizes) and -1 in sizes:
         raise NotCovered("an unknown dimension next to one of 0")
-    items = [f"{x}.shape[{axis}]" if size == 0 and keep else size for axis, size in enumerate(sizes)]
+    items = [f"{x}.shape[{axis}]" if size == 0 and keeps_zeros else size for axis, size in enumerate(sizes)]
     op.out(f"{x}.reshape({', '.join(map(str, items)) if items else '()'})")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.to_torch.code import CodeValue, NotCovered, bare, sequence
+from py_autodoc.to_torch.code import CodeValue, NotCovered, sequence, without_parentheses
 from py_autodoc.to_torch.dtypes import FLOATS
 from py_autodoc.to_torch.op import OpContext, fl
 from py_autodoc.to_torch.registry import rule
@@ -20,18 +20,18 @@ def cut(op: OpContext) -> None:
     if op.opset < 10:
         starts = tuple(op.attr("starts"))
         ends, axes = tuple(op.attr("ends")), tuple(op.attr("axes", range(len(starts))))
-        code = [str(list(part)) for part in (starts, ends, axes)]
+        code = [str(list(values)) for values in (starts, ends, axes)]
         _cut(op, (starts, ends, axes, (1,) * len(starts)), [*code, "None"])
         return
     first, last = op.ints(1), op.ints(2)
     code = [op.ints_code(n) if op.has(n) else "None" for n in (1, 2, 3, 4)]
     count = len(first) if first is not None else 0
-    where = op.ints(3) if op.has(3) else tuple(range(count))
+    axis_numbers = op.ints(3) if op.has(3) else tuple(range(count))
     steps = op.ints(4) if op.has(4) else (1,) * count
-    if first is None or last is None or where is None or steps is None:
+    if first is None or last is None or axis_numbers is None or steps is None:
         op.out(op.call("onnx_slice", op.t(0), *code))
     else:
-        _cut(op, (first, last, where, steps), code)
+        _cut(op, (first, last, axis_numbers, steps), code)
 
 
 def _cut(op: OpContext, parts: tuple[Ints, Ints, Ints, Ints], code: list[str]) -> None:
@@ -70,8 +70,8 @@ def _index(op: OpContext, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> 
             position += rank
         if position in parts or not -_MOST_AXES <= position < _MOST_AXES:
             return None
-        low = "" if start == 0 else str(bare(start))
-        high = "" if isinstance(end, int) and end >= _LARGE else str(bare(end))
+        low = "" if start == 0 else str(without_parentheses(start))
+        high = "" if isinstance(end, int) and end >= _LARGE else str(without_parentheses(end))
         # Like ONNX, Python counts a negative end from the back, but it stops at the front.
         parts[position] = _subscript(low, high, "" if step == 1 else str(step))
     parts = {position: text for position, text in parts.items() if text != ":"}
@@ -88,7 +88,7 @@ def _index(op: OpContext, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> 
 
 def _subscript(low: str, high: str, step: str) -> str:
     """Return ``1:5``, with the spaces that formatters write around bounds other than names and numbers."""
-    if not any(" " in part or "[" in part or "(" in part for part in (low, high)):
+    if not any(" " in bound or "[" in bound or "(" in bound for bound in (low, high)):
         return f"{low}:{high}" + (f":{step}" if step else "")
     spaced = f"{low} :" if low else ":"
     spaced += f" {high}" if high else ""
@@ -143,12 +143,14 @@ def split(op: OpContext) -> None:
     outputs = len(op.node.outputs)
     value = op.value(0)
     if value.kind == "host" and not value.scalar:
-        known = sizes if sizes is not None else (len(value.items) // outputs,) * outputs
-        if all(isinstance(size, int) for size in known):
-            at = 0
-            for index, size in enumerate(known):
-                op.set(CodeValue("host", "", value.items[at : at + int(size)], False, value.dtype), index)
-                at += int(size)
+        split_sizes = sizes if sizes is not None else (len(value.items) // outputs,) * outputs
+        if all(isinstance(size, int) for size in split_sizes):
+            start = 0
+            for index, size in enumerate(split_sizes):
+                op.set(
+                    CodeValue("host", "", value.items[start : start + int(size)], False, value.dtype), index
+                )
+                start += int(size)
             return
     if op.has(1) or "split" in op.node.attributes:
         code = sequence(sizes, "[]") if sizes is not None else op.ints_code(1)
@@ -183,9 +185,9 @@ def pad(op: OpContext) -> None:
     if mode not in ("constant", "reflect", "edge", "wrap"):
         raise NotCovered(f"mode {mode}")
     code = sequence(pads, "[]") if pads is not None else op.ints_code(1)
-    where = None if not op.has(3) else sequence(axes, "[]") if axes is not None else op.ints_code(3)
+    axes_code = None if not op.has(3) else sequence(axes, "[]") if axes is not None else op.ints_code(3)
     fill = None if value in ("0", "0.0") else value
-    op.out(op.call("onnx_pad", x, code, f'"{mode}"', axes=where, value=fill))
+    op.out(op.call("onnx_pad", x, code, f'"{mode}"', axes=axes_code, value=fill))
 
 
 @rule("Trilu")

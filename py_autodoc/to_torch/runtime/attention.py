@@ -63,7 +63,7 @@ def onnx_attention(
     flat = q.dim() == 3
     if flat:
         q = q.reshape(*q.shape[:2], q_num_heads, -1).transpose(1, 2)
-        k, v = (one.reshape(*one.shape[:2], kv_num_heads, -1).transpose(1, 2) for one in (k, v))
+        k, v = (x.reshape(*x.shape[:2], kv_num_heads, -1).transpose(1, 2) for x in (k, v))
     past = 0
     if past_key is not None and past_value is not None:
         past = past_key.shape[2]
@@ -72,7 +72,7 @@ def onnx_attention(
     windows = left_window_size, right_window_size
     bias = onnx_attention_bias(q, k.shape[2], past, mask, lengths, causal, *windows)
     if q.shape[1] != k.shape[1]:
-        k, v = (one.repeat_interleave(q.shape[1] // one.shape[1], 1) for one in (k, v))
+        k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], 1) for x in (k, v))
     root = math.sqrt(1 / math.sqrt(q.shape[-1]) if scale is None else scale)
     scores = (q * root) @ (k * root).transpose(-2, -1)
     chosen = scores
@@ -107,9 +107,9 @@ def onnx_rotary(
     if positions is not None:
         cos, sin = cos[positions], sin[positions]
     cos, sin = cos.unsqueeze(2), sin.unsqueeze(2)
-    turned, rest = x[..., :size], x[..., size:]
-    a, b = (turned[..., 0::2], turned[..., 1::2]) if interleaved else turned.chunk(2, -1)
+    rotary, tail = x[..., :size], x[..., size:]
+    a, b = (rotary[..., 0::2], rotary[..., 1::2]) if interleaved else rotary.chunk(2, -1)
     first, second = cos * a - sin * b, sin * a + cos * b
     pairs = torch.stack([first, second], -1).flatten(-2) if interleaved else torch.cat([first, second], -1)
-    result = torch.cat([pairs, rest], -1)
+    result = torch.cat([pairs, tail], -1)
     return result.transpose(1, 2) if len(shape) == 4 else result.reshape(shape)

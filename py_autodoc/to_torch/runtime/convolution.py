@@ -105,8 +105,8 @@ def onnx_deform_conv(
     z = moved[:, :, :, 1] + columns + kernel_x.reshape(-1, 1, 1) * dilation[1]
     grid = torch.stack([2 * z / max(w - 1, 1) - 1, 2 * y / max(h - 1, 1) - 1], dim=-1)
     parts = x.reshape(n * offset_groups, c // offset_groups, h, w)
-    places = grid.reshape(n * offset_groups, kh * kw * oh, ow, 2).to(x.dtype)
-    taps = F.grid_sample(parts, places, align_corners=True)
+    positions = grid.reshape(n * offset_groups, kh * kw * oh, ow, 2).to(x.dtype)
+    taps = F.grid_sample(parts, positions, align_corners=True)
     taps = taps.reshape(n, offset_groups, c // offset_groups, kh * kw, oh, ow)
     if mask is not None:
         taps = taps * mask.reshape(n, offset_groups, 1, kh * kw, oh, ow)

@@ -20,9 +20,9 @@ def onnx_gather_nd(x: torch.Tensor, index: torch.Tensor, batch_dims: int = 0) ->
     x = x.flatten(0, batch_dims - 1)
     index = index.flatten(0, batch_dims - 1)
     rows = torch.arange(x.shape[0], device=x.device).reshape(-1, *([1] * (index.dim() - 2)))
-    places = (rows, *index.unbind(-1))
-    found = x[places]
-    return found.reshape(*batch, *found.shape[1:])
+    positions = (rows, *index.unbind(-1))
+    slices = x[positions]
+    return slices.reshape(*batch, *slices.shape[1:])
 
 
 def onnx_scatter_elements(
@@ -43,19 +43,19 @@ def onnx_scatter_nd(
     """Write slices to the indices in the last axis of ``index``."""
     index = index.to(torch.int64)
     depth = index.shape[-1]
-    sizes, rest = x.shape[:depth], x.shape[depth:]
+    sizes, inner = x.shape[:depth], x.shape[depth:]
     flat = torch.zeros(index.shape[:-1], dtype=torch.int64, device=x.device)
     for axis, size in enumerate(sizes):
-        place = index[..., axis]
-        flat = flat * size + torch.where(place < 0, place + size, place)
-    rows = x.reshape(sizes.numel(), rest.numel())
+        position = index[..., axis]
+        flat = flat * size + torch.where(position < 0, position + size, position)
+    rows = x.reshape(sizes.numel(), inner.numel())
     flat = flat.reshape(-1)
-    new = updates.reshape(flat.numel(), rest.numel())
+    new = updates.reshape(flat.numel(), inner.numel())
     if reduction == "none":
         return rows.index_copy(0, flat, new).reshape(x.shape)
     names = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
-    at = flat[:, None].expand(-1, rest.numel())
-    return rows.scatter_reduce(0, at, new, names[reduction]).reshape(x.shape)
+    positions = flat[:, None].expand(-1, inner.numel())
+    return rows.scatter_reduce(0, positions, new, names[reduction]).reshape(x.shape)
 
 
 def onnx_tensor_scatter(
@@ -66,9 +66,9 @@ def onnx_tensor_scatter(
     axis %= past.dim()
     for row in range(past.shape[0]):
         first = 0 if start is None else int(start[row])
-        at = torch.arange(first, first + update.shape[axis], device=past.device)
-        at = at.remainder(past.shape[axis]) if circular else at
-        result[row].index_copy_(axis - 1, at, update[row])
+        positions = torch.arange(first, first + update.shape[axis], device=past.device)
+        positions = positions.remainder(past.shape[axis]) if circular else positions
+        result[row].index_copy_(axis - 1, positions, update[row])
     return result
 
 
@@ -78,8 +78,8 @@ def onnx_one_hot(index: torch.Tensor, depth: int, values: torch.Tensor, axis: in
     index = torch.where(index < 0, index + depth, index).unsqueeze(axis)
     sizes = [1] * index.dim()
     sizes[axis] = depth
-    places = torch.arange(depth, device=index.device).reshape(sizes)
-    return torch.where(index == places, values[1], values[0])
+    classes = torch.arange(depth, device=index.device).reshape(sizes)
+    return torch.where(index == classes, values[1], values[0])
 
 
 def onnx_top_k(x: torch.Tensor, k: int, axis: int, largest: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
@@ -94,14 +94,14 @@ def onnx_top_k(x: torch.Tensor, k: int, axis: int, largest: bool = True) -> tupl
 def onnx_last_extreme(x: torch.Tensor, axis: int, keepdim: bool, smallest: bool = False) -> torch.Tensor:
     """Return the index of the last extreme."""
     flipped = x.flip(axis)
-    place = flipped.argmin(axis, keepdim=keepdim) if smallest else flipped.argmax(axis, keepdim=keepdim)
-    return x.shape[axis] - 1 - place
+    position = flipped.argmin(axis, keepdim=keepdim) if smallest else flipped.argmax(axis, keepdim=keepdim)
+    return x.shape[axis] - 1 - position
 
 
 def onnx_compress(x: torch.Tensor, condition: torch.Tensor, axis: int | None = None) -> torch.Tensor:
     """Select along an axis, or from all elements, by ``condition``, which may be shorter than the axis."""
-    place = condition.nonzero().reshape(-1)
-    return x.reshape(-1)[place] if axis is None else x.index_select(axis, place)
+    positions = condition.nonzero().reshape(-1)
+    return x.reshape(-1)[positions] if axis is None else x.index_select(axis, positions)
 
 
 def onnx_cumulative(
@@ -127,8 +127,8 @@ def onnx_unique(
     first = last.scatter_reduce(0, flat, torch.arange(flat.numel(), device=x.device), "amin")
     if not sort:
         order = first.argsort()
-        place = torch.empty_like(order)
-        place[order] = torch.arange(order.numel(), device=x.device)
+        rank = torch.empty_like(order)
+        rank[order] = torch.arange(order.numel(), device=x.device)
         values = values[order] if axis is None else values.index_select(axis, order)
-        first, counts, flat = first[order], counts[order], place[flat]
+        first, counts, flat = first[order], counts[order], rank[flat]
     return values, first, flat, counts

@@ -17,7 +17,7 @@ def onnx_batch_norm(
     eps: float,
 ) -> torch.Tensor:
     """Normalize with statistics of another type than the input."""
-    mean, var, scale, bias = (one.to(torch.float32) for one in (mean, var, scale, bias))
+    mean, var, scale, bias = (t.to(torch.float32) for t in (mean, var, scale, bias))
     return F.batch_norm(x.to(torch.float32), mean, var, scale, bias, eps=eps).to(x.dtype)
 
 

@@ -62,7 +62,7 @@ def onnx_pool(
         return windows.abs().pow(p).sum(-1).pow(1 / p)
     inside = torch.ones_like(x[:1, :1])
     if include_pad:
-        within = [n - (beyond[-1 - at // 2] if at % 2 else 0) for at, n in enumerate(order)]
+        within = [n - (beyond[-1 - side // 2] if side % 2 else 0) for side, n in enumerate(order)]
         inside = F.pad(inside, within, value=1)
         order = [n - m for n, m in zip(order, within, strict=True)]
     counts = onnx_windows(F.pad(inside, order), kernel, stride, dilation).sum(-1)
@@ -81,11 +81,11 @@ def onnx_max_pool_indices(
     """Return the maxima and their indices in the flattened input."""
     order, _ = onnx_pool_pads(x.shape[2:], kernel, stride, dilation, pads, auto, ceil)
     lowest = -float("inf") if x.is_floating_point() else torch.iinfo(x.dtype).min
-    places = torch.arange(x.numel(), device=x.device).reshape(x.shape)
+    positions = torch.arange(x.numel(), device=x.device).reshape(x.shape)
     windows = onnx_windows(F.pad(x, order, value=lowest), kernel, stride, dilation)
-    at = windows.argmax(-1, keepdim=True)
-    found = onnx_windows(F.pad(places, order), kernel, stride, dilation)
-    return windows.gather(-1, at).squeeze(-1), found.gather(-1, at).squeeze(-1)
+    largest = windows.argmax(-1, keepdim=True)
+    indices = onnx_windows(F.pad(positions, order), kernel, stride, dilation)
+    return windows.gather(-1, largest).squeeze(-1), indices.gather(-1, largest).squeeze(-1)
 
 
 def onnx_max_unpool(
@@ -101,10 +101,14 @@ def onnx_max_unpool(
     sizes = [
         (size - 1) * stride[n] - pads[n] - pads[n + rank] + kernel[n] for n, size in enumerate(x.shape[2:])
     ]
-    whole = [*x.shape[:2], *sizes]
-    flat = torch.zeros(torch.Size(whole).numel(), dtype=x.dtype, device=x.device)
-    result = flat.scatter(0, index.reshape(-1), x.reshape(-1)).reshape(whole)
+    unpooled = [*x.shape[:2], *sizes]
+    flat = torch.zeros(torch.Size(unpooled).numel(), dtype=x.dtype, device=x.device)
+    result = flat.scatter(0, index.reshape(-1), x.reshape(-1)).reshape(unpooled)
     if shape is None:
         return result
-    grown = [n for size, now in zip(reversed(shape), reversed(whole), strict=True) for n in (0, size - now)]
+    grown = [
+        n
+        for size, current in zip(reversed(shape), reversed(unpooled), strict=True)
+        for n in (0, size - current)
+    ]
     return F.pad(result, grown)

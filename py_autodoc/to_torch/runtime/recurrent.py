@@ -54,22 +54,22 @@ def onnx_recurrent(
         x = x.transpose(0, 1)
         hidden = None if hidden is None else hidden.transpose(0, 1)
         cell = None if cell is None else cell.transpose(0, 1)
-    ways, size, batch = weight.shape[0], recurrence.shape[-1], x.shape[1]
+    directions, size, batch = weight.shape[0], recurrence.shape[-1], x.shape[1]
     usual = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}[kind]
-    names = list(activations or usual * ways)
+    names = list(activations or usual * directions)
     alphas = list(activation_alpha) + [None] * len(names)
     betas = list(activation_beta) + [None] * len(names)
-    functions = [onnx_activation(*one) for one in zip(names, alphas, betas, strict=False)]
+    functions = [onnx_activation(*settings) for settings in zip(names, alphas, betas, strict=False)]
     outputs, lasts, cells = [], [], []
-    for way in range(ways):
-        h = x.new_zeros(batch, size) if hidden is None else hidden[way]
-        c = x.new_zeros(batch, size) if cell is None else cell[way]
-        b = None if bias is None else bias[way]
-        p = None if peephole is None else peephole[way]
-        used = functions[way * len(usual) : (way + 1) * len(usual)]
+    for number in range(directions):
+        h = x.new_zeros(batch, size) if hidden is None else hidden[number]
+        c = x.new_zeros(batch, size) if cell is None else cell[number]
+        b = None if bias is None else bias[number]
+        p = None if peephole is None else peephole[number]
+        used = functions[number * len(usual) : (number + 1) * len(usual)]
         settings = (used, clip, coupled, linear_before_reset, p)
-        backwards = direction == "reverse" or way == 1
-        matrices = (weight[way], recurrence[way], b)
+        backwards = direction == "reverse" or number == 1
+        matrices = (weight[number], recurrence[number], b)
         y, h, c = onnx_recurrent_way(kind, x, h, c, matrices, settings, lengths, backwards)
         outputs.append(y)
         lasts.append(h)

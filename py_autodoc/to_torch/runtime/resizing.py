@@ -24,27 +24,29 @@ def onnx_resize(
     policy: str = "stretch",
 ) -> torch.Tensor:
     """Resample one axis after the other, following the specification of Resize."""
-    places = [axis % x.dim() for axis in axes] if axes is not None else list(range(x.dim()))
+    dims = [axis % x.dim() for axis in axes] if axes is not None else list(range(x.dim()))
     if sizes is not None:
-        factors = [size / x.shape[axis] for size, axis in zip(sizes, places, strict=True)]
+        factors = [size / x.shape[axis] for size, axis in zip(sizes, dims, strict=True)]
         if policy != "stretch":
             factor = min(factors) if policy == "not_larger" else max(factors)
             factors = [factor] * len(factors)
-            sizes = [math.floor(factor * x.shape[axis] + 0.5) for axis in places]
+            sizes = [math.floor(factor * x.shape[axis] + 0.5) for axis in dims]
     else:
         factors = list(scales or [])
-        sizes = [math.floor(x.shape[axis] * factor) for axis, factor in zip(places, factors, strict=True)]
+        sizes = [math.floor(x.shape[axis] * factor) for axis, factor in zip(dims, factors, strict=True)]
     mask = None
-    for number, (axis, size, factor) in enumerate(zip(places, sizes, factors, strict=True)):
-        edges = (roi[number], roi[number + len(places)]) if roi is not None else (0.0, 1.0)
+    for number, (axis, size, factor) in enumerate(zip(dims, sizes, factors, strict=True)):
+        edges = (roi[number], roi[number + len(dims)]) if roi is not None else (0.0, 1.0)
         if size == x.shape[axis] and factor == 1 and coordinates != "tf_crop_and_resize":
             continue
-        at = onnx_resize_places(size, x.shape[axis], factor, coordinates, edges)
+        positions = onnx_resize_places(size, x.shape[axis], factor, coordinates, edges)
         if coordinates == "tf_crop_and_resize":
-            bad = (at < 0) | (at > x.shape[axis] - 1)
+            bad = (positions < 0) | (positions > x.shape[axis] - 1)
             shape = [size if n == axis else 1 for n in range(x.dim())]
             mask = bad.reshape(shape) if mask is None else mask | bad.reshape(shape)
-        weights = onnx_resize_weights(at, x.shape[axis], factor, mode, nearest, a, exclude_outside, antialias)
+        weights = onnx_resize_weights(
+            positions, x.shape[axis], factor, mode, nearest, a, exclude_outside, antialias
+        )
         wide = x.movedim(axis, -1)
         if mode == "nearest":
             x = wide[..., weights.argmax(1).to(x.device)].movedim(-1, axis)
@@ -57,29 +59,29 @@ def onnx_resize_places(
     size: int, before: int, factor: float, coordinates: str, edges: tuple[float, float]
 ) -> torch.Tensor:
     """Return the position in the input of each result."""
-    at = torch.arange(size, dtype=torch.float64)
+    position = torch.arange(size, dtype=torch.float64)
     if coordinates == "asymmetric":
-        return at / factor
+        return position / factor
     if coordinates == "align_corners":
         last = factor * before - 1
-        return at * (before - 1) / last if size > 1 and last else at * 0
+        return position * (before - 1) / last if size > 1 and last else position * 0
     if coordinates == "tf_crop_and_resize":
         first, end = edges
         if size == 1:
-            return at + 0.5 * (first + end) * (before - 1)
-        return first * (before - 1) + at * (end - first) * (before - 1) / (size - 1)
+            return position + 0.5 * (first + end) * (before - 1)
+        return first * (before - 1) + position * (end - first) * (before - 1) / (size - 1)
     if coordinates == "tf_half_pixel_for_nn":
-        return (at + 0.5) / factor
+        return (position + 0.5) / factor
     if coordinates == "pytorch_half_pixel" and size == 1:
-        return at * 0
-    places = (at + 0.5) / factor - 0.5
+        return position * 0
+    result = (position + 0.5) / factor - 0.5
     if coordinates == "half_pixel_symmetric":
-        places = places + before / 2 * (1 - size / (factor * before))
-    return places
+        result = result + before / 2 * (1 - size / (factor * before))
+    return result
 
 
 def onnx_resize_weights(
-    at: torch.Tensor,
+    positions: torch.Tensor,
     before: int,
     factor: float,
     mode: str,
@@ -91,29 +93,29 @@ def onnx_resize_weights(
     """Return the weight of each input element for each result, with one row per result."""
     if mode == "nearest":
         rounded = {
-            "floor": at.floor(),
-            "ceil": at.ceil(),
-            "round_prefer_floor": (at - 0.5).ceil(),
-            "round_prefer_ceil": (at + 0.5).floor(),
+            "floor": positions.floor(),
+            "ceil": positions.ceil(),
+            "round_prefer_floor": (positions - 0.5).ceil(),
+            "round_prefer_ceil": (positions + 0.5).floor(),
         }[nearest]
-        rows = torch.zeros(len(at), before)
+        rows = torch.zeros(len(positions), before)
         return rows.scatter(1, rounded.clamp(0, before - 1).to(torch.int64)[:, None], 1)
     stretch = min(factor, 1.0) if antialias else 1.0
     reach = math.ceil((1 if mode == "linear" else 2) / stretch)
-    taps = at.floor()[:, None] + torch.arange(1 - reach, reach + 1)
-    distance = (taps - at[:, None]).abs() * stretch
+    taps = positions.floor()[:, None] + torch.arange(1 - reach, reach + 1)
+    distance = (taps - positions[:, None]).abs() * stretch
     if mode == "linear":
         weights = (1 - distance).clamp(min=0)
     else:
-        near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
-        far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
-        weights = torch.where(distance <= 1, near, torch.where(distance < 2, far, 0 * far))
+        inner = ((a + 2) * distance - (a + 3)) * distance * distance + 1
+        outer = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
+        weights = torch.where(distance <= 1, inner, torch.where(distance < 2, outer, 0 * outer))
     if exclude_outside or antialias:
         weights = (
             torch.where((taps < 0) | (taps >= before), 0 * weights, weights) if exclude_outside else weights
         )
         weights = weights / weights.sum(1, keepdim=True)
-    rows = torch.zeros(len(at), before, dtype=torch.float64)
+    rows = torch.zeros(len(positions), before, dtype=torch.float64)
     return rows.scatter_add(1, taps.clamp(0, before - 1).to(torch.int64), weights).to(torch.float32)
 
 
@@ -141,7 +143,7 @@ def onnx_roi_align(
         y = top + (torch.arange(height * rows) + 0.5) * h / (height * rows)
         z = left + (torch.arange(width * columns) + 0.5) * w / (width * columns)
         parts = onnx_bilinear_terms(image, y, z)
-        cells = [part.reshape(-1, height, rows, width, columns) for part in parts]
+        cells = [coordinate.reshape(-1, height, rows, width, columns) for coordinate in parts]
         if largest:
             results.append(torch.stack(cells).amax(0).amax((2, 4)))
         else:
@@ -178,7 +180,7 @@ def onnx_non_max_suppression(
     centers: bool = False,
 ) -> torch.Tensor:
     """Return (batch, class, box) of the boxes that no better box of the same class overlaps."""
-    found = []
+    selected = []
     for number, (rows, classes) in enumerate(zip(boxes, scores, strict=True)):
         if centers:
             x, y, w, h = rows.unbind(-1)
@@ -191,14 +193,14 @@ def onnx_non_max_suppression(
             order = torch.sort(score, descending=True, stable=True).indices
             if threshold is not None:
                 order = order[score[order] > threshold]
-            taken = 0
-            while len(order) and taken < most:
+            count = 0
+            while len(order) and count < most:
                 best, order = order[0], order[1:]
-                found.append([number, kind, int(best)])
-                taken += 1
+                selected.append([number, kind, int(best)])
+                count += 1
                 high = (torch.minimum(y1[best], y1[order]) - torch.maximum(y0[best], y0[order])).clamp(min=0)
                 wide = (torch.minimum(x1[best], x1[order]) - torch.maximum(x0[best], x0[order])).clamp(min=0)
                 shared = high * wide
                 union = area[best] + area[order] - shared
                 order = order[~((union > 0) & (shared / union > overlap))]
-    return torch.tensor(found, dtype=torch.int64, device=boxes.device).reshape(-1, 3)
+    return torch.tensor(selected, dtype=torch.int64, device=boxes.device).reshape(-1, 3)

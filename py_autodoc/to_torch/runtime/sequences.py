@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 
-def onnx_sequence_erase(items: list[torch.Tensor], place: int) -> list[torch.Tensor]:
+def onnx_sequence_erase(items: list[torch.Tensor], position: int) -> list[torch.Tensor]:
     """Return the list without one item."""
-    place %= len(items)
-    return [*items[:place], *items[place + 1 :]]
+    position %= len(items)
+    return [*items[:position], *items[position + 1 :]]

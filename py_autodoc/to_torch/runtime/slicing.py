@@ -16,8 +16,8 @@ def onnx_slice(
     steps: Sequence[int] | None,
 ) -> torch.Tensor:
     """Slice a tensor; steps may be negative."""
-    places = range(len(starts)) if axes is None else axes
-    for start, end, axis, step in zip(starts, ends, places, steps or [1] * len(starts), strict=True):
+    dims = range(len(starts)) if axes is None else axes
+    for start, end, axis, step in zip(starts, ends, dims, steps or [1] * len(starts), strict=True):
         size = x.shape[axis]
         picked = list(range(size))[slice(start, None if step < 0 and end < -size else end, step)]
         x = x.index_select(axis, torch.tensor(picked, dtype=torch.int64, device=x.device))
@@ -33,22 +33,22 @@ def onnx_pad(
 ) -> torch.Tensor:
     """Pad any axes; negative amounts crop."""
     half = len(pads) // 2
-    for place, axis in enumerate(range(x.dim()) if axes is None else axes):
-        before, after, size = pads[place], pads[place + half], x.shape[axis]
+    for number, axis in enumerate(range(x.dim()) if axes is None else axes):
+        before, after, size = pads[number], pads[number + half], x.shape[axis]
         if mode == "constant":
             order = [0, 0] * (x.dim() - 1 - axis % x.dim()) + [before, after]
             x = F.pad(x, order, value=value)
             continue
-        at = torch.arange(-before, size + after, device=x.device)
+        positions = torch.arange(-before, size + after, device=x.device)
         if mode == "edge":
-            at = at.clamp(0, size - 1)
+            positions = positions.clamp(0, size - 1)
         elif mode == "wrap":
-            at = at.remainder(size)
+            positions = positions.remainder(size)
         else:
             period = max(2 * (size - 1), 1)
-            at = at.remainder(period)
-            at = torch.where(at >= size, period - at, at)
-        x = x.index_select(axis, at)
+            positions = positions.remainder(period)
+            positions = torch.where(positions >= size, period - positions, positions)
+        x = x.index_select(axis, positions)
     return x
 
 
