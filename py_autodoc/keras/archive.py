@@ -117,11 +117,11 @@ def _chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, limit: i
         raise too_large(name, "structure_bytes", info.file_size, limit, f"bytes of {info.filename}")
     if info.file_size > RATIO * max(info.compress_size, 1):
         raise broken(name, f"{info.filename} unpacks to more than it can have been packed from.")
-    done = 0
+    read_bytes = 0
     with reading(name), archive.open(info) as member:
         while chunk := member.read(_CHUNK_BYTES):
-            done += len(chunk)
-            if done > info.file_size:
+            read_bytes += len(chunk)
+            if read_bytes > info.file_size:
                 raise broken(name, f"{info.filename} is longer than the archive says.")
             yield chunk
 

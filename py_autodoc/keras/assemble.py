@@ -105,7 +105,7 @@ def _outputs(
         value.type = ir.TensorType(tensor.kind)
         if value.shape is None:
             value.shape = ir.Shape(
-                ["batch" if at == 0 and one is None else one for at, one in enumerate(tensor.shape)]
+                ["batch" if axis == 0 and size is None else size for axis, size in enumerate(tensor.shape)]
             )
         values[value] = None
     return list(values)
@@ -113,26 +113,28 @@ def _outputs(
 
 def _drop_unused(builder: Builder, outputs: Collection[ir.Value]) -> None:
     """Remove nodes whose outputs are not used, such as masks."""
-    kept: list[ir.Node] = []
+    used_nodes: list[ir.Node] = []
     used = set(outputs)
     for node in reversed(builder.nodes):
         if any(value in used or value.uses() for value in node.outputs):
-            kept.append(node)
+            used_nodes.append(node)
             continue
-        for at in range(len(node.inputs)):
-            node.replace_input_with(at, None)
+        for index in range(len(node.inputs)):
+            node.replace_input_with(index, None)
         builder.frames.pop(node, None)
-    builder.nodes = kept[::-1]
-    builder.initializers = {name: one for name, one in builder.initializers.items() if one.uses()}
+    builder.nodes = used_nodes[::-1]
+    builder.initializers = {
+        name: initializer for name, initializer in builder.initializers.items() if initializer.uses()
+    }
 
 
 def _agree(value: ir.Value, tensor: KerasTensor) -> None:
     """Check that the shape and type ONNX infers for an output are those of Keras."""
     dims = list(value.shape) if value.shape is not None else []
-    known = [
-        (one, size) for one, size in zip(dims, tensor.shape, strict=False) if isinstance(one, int) and size
+    known_sizes = [
+        (dim, size) for dim, size in zip(dims, tensor.shape, strict=False) if isinstance(dim, int) and size
     ]
-    if len(dims) != tensor.rank or any(one != size for one, size in known):
+    if len(dims) != tensor.rank or any(dim != size for dim, size in known_sizes):
         raise AnalysisError(
             "keras-shape",
             f"The output {value.name} came out as {dims}, Keras has {list(tensor.shape)}.",
@@ -143,19 +145,19 @@ def _agree(value: ir.Value, tensor: KerasTensor) -> None:
 def module_infos(runner: ModelRunner) -> dict[str, ModuleInfo]:
     """Return layer → facts about it, for the sidecar."""
     children: dict[str, dict[str, str]] = {}
-    own: dict[str, list[str]] = {}
+    own_weights: dict[str, list[str]] = {}
     for path, kind in runner.modules.items():
         if path:
             children.setdefault(parent(path), {})[path.rpartition(".")[2]] = kind
     for path, name in runner.builder.owned:
-        own.setdefault(path, []).append(name)
+        own_weights.setdefault(path, []).append(name)
     infos: dict[str, ModuleInfo] = {}
-    for path in sorted(runner.modules, key=lambda one: -one.count(".") if one else 1):
-        names = list(dict.fromkeys(own.get(path, ())))
+    for path in sorted(runner.modules, key=lambda module_path: -module_path.count(".") if module_path else 1):
+        names = list(dict.fromkeys(own_weights.get(path, ())))
         below = [
-            f"{name}.{one}"
+            f"{name}.{parameter}"
             for name in children.get(path, {})
-            for one in infos[f"{path}.{name}" if path else name].parameters
+            for parameter in infos[f"{path}.{name}" if path else name].parameters
         ]
         infos[path] = ModuleInfo(
             runner.modules[path], children.get(path, {}), (), (*names, *below), tuple(names), ()

@@ -26,7 +26,7 @@ class Builder:
         self.nodes: list[ir.Node] = []
         self.initializers: dict[str, ir.Value] = {}
         self.frames: dict[ir.Node, tuple[Frame, ...]] = {}
-        self.at: tuple[Frame, ...] = (Frame("", 0),)
+        self.current_frames: tuple[Frame, ...] = (Frame("", 0),)
         self.owned: list[tuple[str, str]] = []
         """(path of a layer, name of a weight that it reads)."""
         self._names: Counter[str] = Counter()
@@ -53,16 +53,16 @@ class Builder:
     @property
     def prefix(self) -> str:
         """Path of the current layer, as a prefix of node names."""
-        return self.at[-1].path.replace(".", "/")
+        return self.current_frames[-1].path.replace(".", "/")
 
     @contextmanager
     def under(self, frames: tuple[Frame, ...]) -> Iterator[None]:
         """Attribute nodes created in the ``with`` block to another layer."""
-        before, self.at = self.at, frames
+        before, self.current_frames = self.current_frames, frames
         try:
             yield
         finally:
-            self.at = before
+            self.current_frames = before
 
     # -- values --------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ class Builder:
 
     def weight(self, array: npt.NDArray[Any], name: str) -> ir.Value:
         """Return a weight of the layer under its name."""
-        self.owned.append((self.at[-1].path, name))
+        self.owned.append((self.current_frames[-1].path, name))
         return self._initializer(np.ascontiguousarray(array), f"{self.prefix}/{name}".lstrip("/"))
 
     def _initializer(self, data: npt.NDArray[Any], base: str) -> ir.Value:
@@ -109,7 +109,7 @@ class Builder:
         for number, value in enumerate(node.outputs):
             value.name = self.name(f"{name}_out{number or ''}")
         self.nodes.append(node)
-        self.frames[node] = self.at
+        self.frames[node] = self.current_frames
         return tuple(node.outputs)
 
     @contextmanager
@@ -138,11 +138,11 @@ class Builder:
         self, value: ir.Value, shape: Shape, order: Order | None = None, kind: ir.DataType = ir.DataType.FLOAT
     ) -> KerasTensor:
         """Return a tensor created by the current layer."""
-        return KerasTensor(value, shape, order or tuple(range(len(shape))), kind, maker=self.at)
+        return KerasTensor(value, shape, order or tuple(range(len(shape))), kind, maker=self.current_frames)
 
     def cast(self, tensor: KerasTensor, kind: ir.DataType) -> KerasTensor:
         """Return the tensor cast to another type."""
         if tensor.kind == kind:
             return tensor
         value = self.op("Cast", tensor.value, to=kind.value)
-        return KerasTensor(value, tensor.shape, tensor.order, kind, tensor.mask, self.at)
+        return KerasTensor(value, tensor.shape, tensor.order, kind, tensor.mask, self.current_frames)

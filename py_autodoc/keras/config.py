@@ -39,19 +39,19 @@ class _ConfigParser:
         if kind == "Sequential":
             return self.sequential(config, layer_configs, depth, shape)
         layers: dict[str, LayerSpec] = {}
-        for one in layer_configs:
-            self.add(layers, self.layer(one, depth))
-        for one in layer_configs:
-            spec = layers[_name(one)]
-            nodes = one.get("inbound_nodes")
+        for entry in layer_configs:
+            self.add(layers, self.layer(entry, depth))
+        for entry in layer_configs:
+            spec = layers[_name(entry)]
+            nodes = entry.get("inbound_nodes")
             spec.calls = [self.call(node, layers) for node in (nodes if isinstance(nodes, list) else [])]
             if spec.kind == "InputLayer":
                 spec.calls = [Arguments()]
         inputs, outputs = config.get("input_layers"), config.get("output_layers")
         if inputs is None or outputs is None:
             raise broken(self.file, f"its model {_name(config)} does not declare its inputs and outputs.")
-        own = str(config.get("name") or kind)
-        model = ModelSpec(own, kind, layers, self.ends(inputs), self.ends(outputs))
+        model_name = str(config.get("name") or kind)
+        model = ModelSpec(model_name, kind, layers, self.ends(inputs), self.ends(outputs))
         _count_own_call(model)
         return model
 
@@ -59,19 +59,19 @@ class _ConfigParser:
         self, config: dict[str, Any], layer_configs: list[Any], depth: int, shape: Any
     ) -> ModelSpec:
         layers: dict[str, LayerSpec] = {}
-        specs = [self.layer(one, depth) for one in layer_configs]
-        own = str(config.get("name") or "Sequential")
+        specs = [self.layer(layer_config, depth) for layer_config in layer_configs]
+        model_name = str(config.get("name") or "Sequential")
         if specs[0].kind != "InputLayer":
-            known = self.first_shape(specs[0]) or config.get("build_input_shape") or shape
+            batch_shape = self.first_shape(specs[0]) or config.get("build_input_shape") or shape
             entry = {
-                "batch_shape": known,
+                "batch_shape": batch_shape,
                 "dtype": None,
             }  # None keeps the type of the tensor that is passed in.
             specs.insert(0, LayerSpec(f"{specs[0].name}_input", "InputLayer", entry))
         for before, spec in zip([None, *specs], specs, strict=False):
             self.add(layers, spec)
             spec.calls = [Arguments((Ref(before.name),) if before else ())]
-        return ModelSpec(own, "Sequential", layers, [Ref(specs[0].name)], Ref(specs[-1].name))
+        return ModelSpec(model_name, "Sequential", layers, [Ref(specs[0].name)], Ref(specs[-1].name))
 
     def first_shape(self, spec: LayerSpec) -> Any:
         """Return the input shape declared by the first layer, or by the first layer inside that."""
@@ -122,8 +122,8 @@ class _ConfigParser:
             if not isinstance(args, list) or not isinstance(kwargs, dict):
                 raise broken(self.file, "a call of a layer cannot be read.")
             return Arguments(
-                tuple(self.value(one, 0) for one in args),
-                {str(key): self.value(one, 0) for key, one in kwargs.items()},
+                tuple(self.value(argument, 0) for argument in args),
+                {str(key): self.value(argument, 0) for key, argument in kwargs.items()},
             )
         return self.older_call(node, layers)
 
@@ -131,26 +131,26 @@ class _ConfigParser:
         """Parse a Keras 2 call: ``[[layer, call, output, {keywords}], …]``, a dict of them, or one."""
         kwargs: dict[str, Any] = {}
 
-        def entry(one: Any) -> Any:
-            if not isinstance(one, list) or len(one) < 3:
+        def entry(item: Any) -> Any:
+            if not isinstance(item, list) or len(item) < 3:
                 raise broken(self.file, "a call of a layer cannot be read.")
-            if len(one) > 3 and isinstance(one[3], dict):
-                kwargs.update(one[3])
-            if one[0] == "_CONSTANT_VALUE":
-                return one[2]
-            return self.ref(one)
+            if len(item) > 3 and isinstance(item[3], dict):
+                kwargs.update(item[3])
+            if item[0] == "_CONSTANT_VALUE":
+                return item[2]
+            return self.ref(item)
 
         arguments: Any
         if isinstance(node, dict):
-            arguments = {key: entry(one) for key, one in node.items()}
+            arguments = {key: entry(item) for key, item in node.items()}
         elif isinstance(node, list) and node and isinstance(node[0], str):
             arguments = entry(node)
         elif isinstance(node, list) and node:
-            several = [entry(one) for one in node]
+            several = [entry(item) for item in node]
             arguments = several if len(several) > 1 else several[0]
         else:
             raise broken(self.file, "a call of a layer cannot be read.")
-        named = {key: self.older_value(one, layers, 0) for key, one in kwargs.items()}
+        named = {key: self.older_value(item, layers, 0) for key, item in kwargs.items()}
         return Arguments((arguments,), named)
 
     def older_value(self, value: Any, layers: dict[str, LayerSpec], depth: int) -> Any:
@@ -159,30 +159,30 @@ class _ConfigParser:
             return value
         if len(value) in (3, 4) and isinstance(value[0], str) and value[0] in layers:
             return self.ref(value)
-        return [self.older_value(one, layers, depth + 1) for one in value]
+        return [self.older_value(item, layers, depth + 1) for item in value]
 
     def value(self, value: Any, depth: int) -> Any:
         self.bounded(depth)
         if isinstance(value, list):
-            return [self.value(one, depth + 1) for one in value]
+            return [self.value(item, depth + 1) for item in value]
         if isinstance(value, dict):
             if value.get("class_name") == _TENSOR:
                 history = value.get("config")
                 return self.ref(history.get("keras_history") if isinstance(history, dict) else None)
             if "class_name" in value:
                 return value
-            return {str(key): self.value(one, depth + 1) for key, one in value.items()}
+            return {str(key): self.value(item, depth + 1) for key, item in value.items()}
         return value
 
     def ends(self, value: Any, depth: int = 0) -> Any:
         """Parse the inputs or outputs of a model: ``[layer, call, output]``, nested in lists or dicts."""
         self.bounded(depth)
         if isinstance(value, dict):
-            return {str(key): self.ends(one, depth + 1) for key, one in value.items()}
+            return {str(key): self.ends(item, depth + 1) for key, item in value.items()}
         if isinstance(value, list) and value and isinstance(value[0], str):
             return self.ref(value)
         if isinstance(value, list):
-            return [self.ends(one, depth + 1) for one in value]
+            return [self.ends(item, depth + 1) for item in value]
         raise broken(self.file, "the inputs or outputs of its model cannot be read.")
 
     def ref(self, value: Any) -> Ref:
@@ -232,12 +232,12 @@ def _count_own_call(model: ModelSpec) -> None:
 
 def _both_ways(parts: dict[str, LayerSpec]) -> None:
     """Complete the two layers of a ``Bidirectional``; the second may be implied by the first."""
-    one = parts["layer"]
+    layer = parts["layer"]
     if "backward_layer" not in parts:
-        config = {**one.config, "go_backwards": not one.config.get("go_backwards", False)}
-        name = f"backward_{one.name.removeprefix('forward_')}"
-        parts["backward_layer"] = replace(one, name=name, config=config, calls=[])
-    parts["layer"] = replace(one, name=f"forward_{one.name.removeprefix('forward_')}", calls=[])
+        config = {**layer.config, "go_backwards": not layer.config.get("go_backwards", False)}
+        name = f"backward_{layer.name.removeprefix('forward_')}"
+        parts["backward_layer"] = replace(layer, name=name, config=config, calls=[])
+    parts["layer"] = replace(layer, name=f"forward_{layer.name.removeprefix('forward_')}", calls=[])
 
 
 def input_shape(spec: LayerSpec) -> Any:
@@ -249,8 +249,8 @@ def _name(entry: Any) -> str:
     if not isinstance(entry, dict):
         return ""
     config = entry.get("config")
-    own = entry.get("name") or (config.get("name") if isinstance(config, dict) else None)
-    return own if isinstance(own, str) else ""
+    name = entry.get("name") or (config.get("name") if isinstance(config, dict) else None)
+    return name if isinstance(name, str) else ""
 
 
 def _custom(config: dict[str, Any]) -> bool:

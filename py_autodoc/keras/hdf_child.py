@@ -109,8 +109,8 @@ class _Service:
         elif operation == "read":
             stored = group.dataset(name)
             if stored is not None:
-                for part in stored.parts(PIECE_BYTES):
-                    yield np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+                for chunk in stored.parts(PIECE_BYTES):
+                    yield np.ascontiguousarray(chunk).reshape(-1).view(np.uint8)
 
     def _find_group(self, path: tuple[str, ...]) -> WeightGroup | None:
         if not path:

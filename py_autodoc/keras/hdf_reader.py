@@ -68,12 +68,12 @@ class RawGroup:
 
     def names(self) -> list[str]:
         """Return the names of its members."""
-        return [str(name) for name in self.reader.ask("names", self.path) or ()]
+        return [str(name) for name in self.reader.query("names", self.path) or ()]
 
     def group(self, name: str) -> RawGroup | None:
         """Return the group of this name; None if there is none."""
         return (
-            RawGroup(self.reader, (*self.path, name)) if self.reader.ask("group", self.path, name) else None
+            RawGroup(self.reader, (*self.path, name)) if self.reader.query("group", self.path, name) else None
         )
 
     def dataset(self, name: str) -> RawDataset | None:
@@ -83,7 +83,7 @@ class RawGroup:
             InputError: it is not stored in this file, or needs a plug-in.
             LimitError: it declares more data than the file can hold.
         """
-        answer = self.reader.ask("dataset", self.path, name)
+        answer = self.reader.query("dataset", self.path, name)
         if answer is None:
             return None
         shape, nbytes, kind = tuple(int(size) for size in answer[0]), int(answer[1]), np.dtype(str(answer[2]))
@@ -97,13 +97,13 @@ class RawGroup:
 
     def attribute(self, name: str) -> str | None:
         """Return an attribute as text; None if there is none. Raises: InputError, LimitError."""
-        value = self.reader.ask("attribute", self.path, name)
+        value = self.reader.query("attribute", self.path, name)
         return None if value is None else str(value)
 
     def texts(self, name: str) -> list[str] | None:
         """Return an attribute with a list of names; None if there is none. Raises: InputError, LimitError."""
-        texts = self.reader.ask("texts", self.path, name)
-        return None if texts is None else [str(one) for one in texts]
+        texts = self.reader.query("texts", self.path, name)
+        return None if texts is None else [str(text) for text in texts]
 
 
 class HdfReader:
@@ -122,7 +122,7 @@ class HdfReader:
         """
         self._up = False
 
-    def ask(self, operation: str, path: tuple[str, ...], name: str = "") -> Any:
+    def query(self, operation: str, path: tuple[str, ...], name: str = "") -> Any:
         """Return an answer. Raises: InputError, LimitError, RequirementError, AnalysisError."""
         self._request(operation, path, name)
         kind, length = self._frame()
@@ -131,19 +131,19 @@ class HdfReader:
         return json.loads(self._bytes(length))
 
     def fill(self, values: memoryview, path: tuple[str, ...], name: str) -> None:
-        """Read the values of a weight. Raises: as ``ask``, and InputError for a wrong number of bytes."""
+        """Read the values of a weight. Raises: as ``query``, and InputError for a wrong number of bytes."""
         self._request("read", path, name)
-        done = 0
+        filled = 0
         while True:
             kind, length = self._frame()
             if kind != child.PIECE:
                 break
-            if done + length > len(values):
+            if filled + length > len(values):
                 raise broken(self.name, f"{name} has more values than it says.")
-            self._into(values[done : done + length])
-            done += length
+            self._into(values[filled : filled + length])
+            filled += length
         self._bytes(length)
-        if done != len(values):
+        if filled != len(values):
             raise broken(self.name, f"{name} has fewer values than it says.")
 
     def _request(self, operation: str, path: tuple[str, ...], name: str) -> None:
@@ -181,12 +181,12 @@ class HdfReader:
         return bytes(data)
 
     def _into(self, view: memoryview) -> None:
-        done = 0
-        while done < len(view):
-            got = self._answers.readinto(view[done:])  # type: ignore[attr-defined]
-            if not got:
+        filled = 0
+        while filled < len(view):
+            count = self._answers.readinto(view[filled:])  # type: ignore[attr-defined]
+            if not count:
                 raise self._exited()
-            done += got
+            filled += count
 
     def _exited(self) -> Exception:
         """Return the error for a process that ended or sent an invalid answer."""
@@ -246,12 +246,12 @@ def in_process(file: IO[bytes], name: str, size: int) -> HdfReader:
     assert requests is not None
     assert answers is not None
 
-    def end(patience: float) -> int | None:
+    def end(timeout_s: float) -> int | None:
         for stream in (requests, answers):
             with contextlib.suppress(OSError):
                 stream.close()
         try:
-            return process.wait(patience)
+            return process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -276,11 +276,11 @@ def in_thread(file: IO[bytes], name: str, size: int) -> HdfReader:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
 
-    def end(patience: float) -> int | None:
+    def end(timeout_s: float) -> int | None:
         for stream in (requests, answers):
             with contextlib.suppress(OSError):
                 stream.close()
-        thread.join(max(patience, EXIT_S))
+        thread.join(max(timeout_s, EXIT_S))
         return None
 
     return HdfReader(name, requests, answers, end)

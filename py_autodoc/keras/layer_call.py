@@ -62,7 +62,7 @@ class LayerCall:
 
     def tensors(self) -> list[KerasTensor]:
         """Return all tensors in the first argument."""
-        return [one for one in leaves(self.args[0] if self.args else ()) if isinstance(one, KerasTensor)]
+        return [leaf for leaf in leaves(self.args[0] if self.args else ()) if isinstance(leaf, KerasTensor)]
 
     def tensor(self) -> KerasTensor:
         """Return the only tensor argument as a float."""
@@ -77,9 +77,11 @@ class LayerCall:
         """Return the only tensor argument as float32."""
         return self.builder.cast(self.tensor(), ir.DataType.FLOAT)
 
-    def argument(self, name: str, at: int) -> LayerValue:
+    def argument(self, name: str, index: int) -> LayerValue:
         """Return an argument by name or position; None if it is not given."""
-        return self.kwargs[name] if name in self.kwargs else self.args[at] if at < len(self.args) else None
+        return (
+            self.kwargs[name] if name in self.kwargs else self.args[index] if index < len(self.args) else None
+        )
 
     def mask_of(self, tensor: KerasTensor) -> KerasTensor | None:
         """Return the mask of the layer's input: the given one, or the one attached to the tensor."""
@@ -101,7 +103,7 @@ class LayerCall:
                 self.file, f"{self.spec.label} is called with {tensor.rank} axes, and takes {expected}."
             )
 
-    def known(self, tensor: KerasTensor, axis: int) -> int:
+    def known_size(self, tensor: KerasTensor, axis: int) -> int:
         """Return the size of an axis. Raises: InputError if it is dynamic."""
         size = tensor.shape[axis]
         if size is None:
@@ -125,15 +127,15 @@ class LayerCall:
     def like(self, tensor: KerasTensor, value: ir.Value) -> KerasTensor:
         """Return a tensor with the same shape, order and mask."""
         mask = tensor.mask
-        return replace(tensor, value=value, mask=mask, maker=self.builder.at)
+        return replace(tensor, value=value, mask=mask, maker=self.builder.current_frames)
 
-    def lazily(self, make: Callable[[], KerasTensor]) -> Mask:
+    def lazily(self, compute: Callable[[], KerasTensor]) -> Mask:
         """Return a mask whose nodes belong to this layer and are created on first use."""
-        builder, frames = self.builder, self.builder.at
+        builder, frames = self.builder, self.builder.current_frames
 
         def make_in_layer() -> KerasTensor:
             with builder.under(frames):
-                return make()
+                return compute()
 
         return Mask(make_in_layer)
 

@@ -29,20 +29,20 @@ SlotFunction = Callable[[LayerSpec], list[tuple[str, bool]]]
 
 
 def _kernel(*names: str) -> SlotFunction:
-    def own(spec: LayerSpec) -> list[tuple[str, bool]]:
+    def own_slots(spec: LayerSpec) -> list[tuple[str, bool]]:
         bias = ["bias"] if spec.config.get("use_bias", True) else []
         return [(name, True) for name in [*names, *bias]]
 
-    return own
+    return own_slots
 
 
 def _norm(*moving: str) -> SlotFunction:
-    def own(spec: LayerSpec) -> list[tuple[str, bool]]:
+    def own_slots(spec: LayerSpec) -> list[tuple[str, bool]]:
         scale = ["gamma"] if spec.config.get("scale", True) or spec.config.get("rms_scaling") else []
         center = ["beta"] if spec.config.get("center", True) and not spec.config.get("rms_scaling") else []
         return [(name, True) for name in [*scale, *center]] + [(name, False) for name in moving]
 
-    return own
+    return own_slots
 
 
 def _always(*names: str) -> SlotFunction:
@@ -67,8 +67,8 @@ def _einsum(spec: LayerSpec) -> list[tuple[str, bool]]:
 
 
 _CELL = _kernel("kernel", "recurrent_kernel")
-OWN: dict[str, SlotFunction] = {
-    **{f"Conv{n}D{way}": _kernel("kernel") for n in (1, 2, 3) for way in ("", "Transpose")},
+SLOTS_BY_CLASS: dict[str, SlotFunction] = {
+    **{f"Conv{n}D{suffix}": _kernel("kernel") for n in (1, 2, 3) for suffix in ("", "Transpose")},
     **{f"DepthwiseConv{n}D": _kernel("depthwise_kernel") for n in (1, 2)},
     **{f"SeparableConv{n}D": _kernel("depthwise_kernel", "pointwise_kernel") for n in (1, 2)},
     "Dense": _kernel("kernel"),
@@ -104,12 +104,14 @@ def slots(spec: LayerSpec, path: tuple[str, ...], frozen: bool = False) -> Itera
         for name, trainable in _CELL(spec):
             yield Slot((*path, "cell"), name, trainable and not frozen)
     elif spec.kind == "MultiHeadAttention":
-        for part in PARTS_OF_ATTENTION:
+        for projection in PARTS_OF_ATTENTION:
             for name, trainable in _kernel("kernel")(spec):
-                yield Slot((*path, part), name, trainable and not frozen)
+                yield Slot((*path, projection), name, trainable and not frozen)
     else:
-        own = OWN.get(spec.kind)
-        for weight, trainable in own(spec) if own is not None and not spec.custom else ():
+        slots_of_class = SLOTS_BY_CLASS.get(spec.kind)
+        for weight, trainable in (
+            slots_of_class(spec) if slots_of_class is not None and not spec.custom else ()
+        ):
             yield Slot(path, weight, trainable and not frozen)
         for key, inner in spec.parts.items():
             yield from slots(inner, (*path, *attribute(spec, key).split("/")), frozen)

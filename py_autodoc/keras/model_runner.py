@@ -80,19 +80,19 @@ class ModelRunner:
         missing = {node: {(ref.layer, ref.call) for ref in _refs_of(model, node)} for node in needed}
         waiting: dict[_Node, list[_Node]] = {}
         for node, before in missing.items():
-            for other in before:
-                waiting.setdefault(other, []).append(node)
-        ready = deque(node for node in needed if not missing[node])
-        done = 0
-        while ready:
-            node = ready.popleft()
-            done += 1
+            for dependency in before:
+                waiting.setdefault(dependency, []).append(node)
+        runnable = deque(node for node in needed if not missing[node])
+        run_count = 0
+        while runnable:
+            node = runnable.popleft()
+            run_count += 1
             self._node(model, path, node, inputs, tensors)
             for after in waiting.get(node, ()):
                 missing[after].discard(node)
                 if not missing[after]:
-                    ready.append(after)
-        if done < len(needed):
+                    runnable.append(after)
+        if run_count < len(needed):
             raise broken(self.file, f"the layers of its model {model.name} form a cycle.")
         for ref in refs(model.outputs):
             if ref not in tensors:
@@ -101,24 +101,24 @@ class ModelRunner:
 
     def _needed(self, model: ModelSpec) -> list[_Node]:
         """Return the calls that outputs depend on, in the order of the file."""
-        seen: set[_Node] = set()
+        visited: set[_Node] = set()
         pending = [(ref.layer, ref.call) for ref in refs(model.outputs)]
         while pending:
             node = pending.pop()
-            if node in seen:
+            if node in visited:
                 continue
             spec = model.layers.get(node[0])
             if spec is None or node[1] >= len(spec.calls):
                 raise broken(
                     self.file, f"call {node[1]} of the layer {node[0]} is used but missing in the file."
                 )
-            seen.add(node)
+            visited.add(node)
             pending.extend((ref.layer, ref.call) for ref in _refs_of(model, node))
         return [
-            (name, at)
+            (name, call_index)
             for name, spec in model.layers.items()
-            for at in range(len(spec.calls))
-            if (name, at) in seen
+            for call_index in range(len(spec.calls))
+            if (name, call_index) in visited
         ]
 
     def _node(
@@ -129,21 +129,21 @@ class ModelRunner:
         inputs: Mapping[str, KerasTensor],
         tensors: dict[Ref, KerasTensor],
     ) -> None:
-        name, at = node
+        name, call_index = node
         spec = model.layers[name]
         if spec.kind == "InputLayer":
             if name not in inputs:
                 raise broken(self.file, f"its model {model.name} has an input {name} that is not connected.")
             self.modules[self._below(spec.name)] = _package(spec)
-            tensors[Ref(name, at, 0)] = inputs[name]
+            tensors[Ref(name, call_index, 0)] = inputs[name]
             return
-        arguments = spec.calls[at]
-        args = tuple(self._values(one, tensors) for one in arguments.args)
-        kwargs = {key: self._values(one, tensors) for key, one in arguments.kwargs.items()}
+        arguments = spec.calls[call_index]
+        args = tuple(self._values(argument, tensors) for argument in arguments.args)
+        kwargs = {key: self._values(argument, tensors) for key, argument in arguments.kwargs.items()}
         with self._entered(spec, (*path, name), args, kwargs) as call:
             result = self.run(call)
-        for number, tensor in enumerate(one for one in leaves(result) if isinstance(one, KerasTensor)):
-            tensors[Ref(name, at, number)] = tensor
+        for number, tensor in enumerate(leaf for leaf in leaves(result) if isinstance(leaf, KerasTensor)):
+            tensors[Ref(name, call_index, number)] = tensor
 
     def _values(self, value: Any, tensors: Mapping[Ref, KerasTensor]) -> Any:
         """Return the arguments with references replaced by tensors; nesting was limited when parsed."""
@@ -152,9 +152,9 @@ class ModelRunner:
                 raise broken(self.file, f"{value.layer} gives back no tensor {value.output}, which is used.")
             return tensors[value]
         if isinstance(value, list):
-            return [self._values(one, tensors) for one in value]
+            return [self._values(item, tensors) for item in value]
         if isinstance(value, dict) and "class_name" not in value:
-            return {key: self._values(one, tensors) for key, one in value.items()}
+            return {key: self._values(item, tensors) for key, item in value.items()}
         return value
 
     # -- one layer -------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class ModelRunner:
             values = [argument.get(key) for key in sorted(model.inputs)]
         else:
             values = list(leaves(argument))
-        tensors = [one for one in values if isinstance(one, KerasTensor)]
+        tensors = [value for value in values if isinstance(value, KerasTensor)]
         if len(tensors) != len(entries):
             raise broken(
                 self.file,
@@ -225,11 +225,11 @@ class ModelRunner:
     ) -> Iterator[LayerCall]:
         directory = self._below(spec.name)
         self.modules[directory] = _package(spec)
-        with self.builder.under((*self.builder.at, self._frame(directory))):
+        with self.builder.under((*self.builder.current_frames, self._frame(directory))):
             yield LayerCall(spec, path, args, kwargs, self.builder, self.weights, self.file, self.major, self)
 
     def _below(self, name: str) -> str:
-        above = self.builder.at[-1].path
+        above = self.builder.current_frames[-1].path
         return f"{above}.{escaped(name)}" if above else escaped(name)
 
     def _frame(self, path: str) -> Frame:
@@ -246,8 +246,8 @@ class ModelRunner:
             raise unsupported(self.file, [f"{spec.label} of {how} values"])
         name = self.builder.name(spec.name)
         dims = [
-            size if size is not None else "batch" if at == 0 else f"{name}_{at}"
-            for at, size in enumerate(shape)
+            size if size is not None else "batch" if axis == 0 else f"{name}_{axis}"
+            for axis, size in enumerate(shape)
         ]
         value = ir.Value(name=name, shape=ir.Shape(dims), type=ir.TensorType(KINDS[kind]))
         self.inputs.append(value)
@@ -261,17 +261,18 @@ class ModelRunner:
                 "it was saved without the shape of its input.",
                 "Call the model once, then save it.",
             )
-        good = all(one is None or (isinstance(one, int) and 0 < one < MAX_SIZE) for one in declared)
+        good = all(size is None or (isinstance(size, int) and 0 < size < MAX_SIZE) for size in declared)
         if not good or len(declared) > 8:
             raise broken(self.file, f"{spec.label} has the shape {declared!r:.60}.")
         requested = self.shapes.pop(spec.name, None) or self.shapes.pop("", None)
         if requested is None:
             return tuple(declared)
         fits = len(requested) == len(declared) and all(
-            size > 0 and known in (None, size) for size, known in zip(requested, declared, strict=False)
+            size > 0 and declared_size in (None, size)
+            for size, declared_size in zip(requested, declared, strict=False)
         )
         if not fits:
-            shape_text = "×".join("?" if one is None else str(one) for one in declared)
+            shape_text = "×".join("?" if size is None else str(size) for size in declared)
             raise broken(
                 self.file,
                 f"the input {spec.name} has the shape {shape_text}, not {'×'.join(map(str, requested))}.",

@@ -104,11 +104,11 @@ class WeightGroup:
             InputError: it is not stored in this file, or needs a plug-in.
             LimitError: it declares more data than the file can hold.
         """
-        at: Any = self
+        group: Any = self
         *above, last = name.split("/")
-        for part in above:
-            at = at.group(part) if at is not None else None
-        item = at._get(last) if at is not None else None
+        for component in above:
+            group = group.group(component) if group is not None else None
+        item = group._get(last) if group is not None else None
         # A named type has a dtype, too.
         if not isinstance(item, need_h5py().Dataset):
             return None
@@ -136,7 +136,7 @@ class WeightGroup:
         if not parts:
             return None
         with reading(self._file):
-            return [text(one) for part in parts for one in np.asarray(part).reshape(-1).tolist()]
+            return [text(value) for chunk in parts for value in np.asarray(chunk).reshape(-1).tolist()]
 
     def _attribute_chunks(self, name: str) -> Iterator[Any]:
         for number in range(MAX_MEMBERS):
@@ -164,7 +164,7 @@ class WeightGroup:
             creation = dataset.id.get_create_plist()
             if creation.get_external_count() or dataset.is_virtual:
                 raise broken(self._file, f"the values of {name} are in another file, which is not read.")
-            filters = {int(creation.get_filter(at)[0]) for at in range(creation.get_nfilters())}
+            filters = {int(creation.get_filter(index)[0]) for index in range(creation.get_nfilters())}
             if filters - FILTERS:
                 raise broken(self._file, f"{name} is packed in a way that needs a plug-in of HDF5.")
             kind, shape = dataset.dtype, tuple(int(size) for size in dataset.shape or ())

@@ -60,7 +60,7 @@ class LayerSettings:
         """Return a list of integers."""
         good = isinstance(value, (list, tuple)) and len(value) == count
         if not good or not all(
-            isinstance(one, int) and not isinstance(one, bool) and low <= one < MAX_SIZE for one in value
+            isinstance(item, int) and not isinstance(item, bool) and low <= item < MAX_SIZE for item in value
         ):
             raise self.wrong(key, f"{count} whole numbers from {low}")
         return tuple(value)
@@ -71,9 +71,9 @@ class LayerSettings:
         value = [value] if isinstance(value, int) else value
         if not isinstance(value, (list, tuple)) or not value:
             raise self.wrong(key, "axes")
-        if not all(isinstance(one, int) and -rank <= one < rank for one in value):
+        if not all(isinstance(axis, int) and -rank <= axis < rank for axis in value):
             raise self.wrong(key, f"axes of a tensor of {rank}")
-        return tuple(one % rank for one in value)
+        return tuple(axis % rank for axis in value)
 
     def axis(self, key: str, rank: int) -> int:
         """Return one axis, counted from the front."""

@@ -60,15 +60,15 @@ def leaves(value: Any) -> Iterator[Any]:
     """Yield the items of nested lists and dicts in order, dicts by sorted keys. Not recursive."""
     pending = [value]
     while pending:
-        at = pending.pop()
-        if isinstance(at, dict):
-            pending.extend(at[key] for key in sorted(at, key=str, reverse=True))
-        elif isinstance(at, (list, tuple)) and not isinstance(at, Ref):
-            pending.extend(reversed(at))
+        item = pending.pop()
+        if isinstance(item, dict):
+            pending.extend(item[key] for key in sorted(item, key=str, reverse=True))
+        elif isinstance(item, (list, tuple)) and not isinstance(item, Ref):
+            pending.extend(reversed(item))
         else:
-            yield at
+            yield item
 
 
 def refs(value: Any) -> list[Ref]:
     """Return the tensors in a structure."""
-    return [one for one in leaves(value) if isinstance(one, Ref)]
+    return [leaf for leaf in leaves(value) if isinstance(leaf, Ref)]

@@ -24,13 +24,13 @@ Order = tuple[int, ...]
 class Mask:
     """Steps of a sequence that are not masked; computed on first use."""
 
-    make: Callable[[], KerasTensor]
+    compute: Callable[[], KerasTensor]
     computed: KerasTensor | None = None
 
     def tensor(self) -> KerasTensor:
         """Return a boolean tensor of shape (batch, steps)."""
         if self.computed is None:
-            self.computed = self.make()
+            self.computed = self.compute()
         return self.computed
 
 
@@ -63,7 +63,7 @@ class KerasTensor:
         """Shape of the stored value."""
         return tuple(self.shape[axis] for axis in self.order)
 
-    def at(self, axis: int) -> int:
+    def position_of(self, axis: int) -> int:
         """Return the position of an axis of ``shape`` in the stored value."""
         return self.order.index(axis % self.rank)
 

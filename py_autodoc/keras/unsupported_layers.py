@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from py_autodoc.keras.layer_call import CONVERTERS
-from py_autodoc.keras.layers.activation import known
+from py_autodoc.keras.layers.activation import is_known_activation
 from py_autodoc.keras.spec import LayerSpec, ModelSpec
 
 PARTS = ("LSTMCell", "GRUCell", "SimpleRNNCell", "StackedRNNCells")
@@ -35,7 +35,7 @@ def _reason(spec: LayerSpec) -> str | None:
         return ", which is Python code" if spec.kind == "Lambda" else ""
     for key in ("activation", "recurrent_activation"):
         value = spec.config.get(key)
-        if not known(value):
+        if not is_known_activation(value):
             name = value.get("config") if isinstance(value, dict) else value
             return f" with the activation {str(name)[:40]!r}"
     if _quantized(spec.config):

@@ -55,12 +55,12 @@ class ModelWeights:
     @property
     def parameters(self) -> int:
         """Number of elements in all weights."""
-        return sum(int(np.prod(one.shape, dtype=np.int64)) for one in self._datasets.values())
+        return sum(int(np.prod(dataset.shape, dtype=np.int64)) for dataset in self._datasets.values())
 
     @property
     def kinds(self) -> list[str]:
         """Element types in the file."""
-        return sorted({one.kind for one in self._datasets.values()})
+        return sorted({dataset.kind for dataset in self._datasets.values()})
 
 
 def find(archive: Archive, model: ModelSpec) -> ModelWeights:
@@ -83,12 +83,12 @@ def _legacy(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
     layer_names = archive.weights.texts("layer_names")
     if layer_names is None:
         raise broken(archive.name, "its model_weights do not list their layers.")
-    known, datasets = set(layer_names), {}
+    listed_names, datasets = set(layer_names), {}
     for spec in model.layers.values():
         expected = list(slots(spec, (spec.name,)))
         if not expected:
             continue
-        group = archive.weights.group(spec.name) if spec.name in known else None
+        group = archive.weights.group(spec.name) if spec.name in listed_names else None
         names = group.texts("weight_names") if group is not None else None
         if group is None or not names:
             raise broken(archive.name, f"{spec.label}: the file has no weights for it.")
@@ -138,9 +138,9 @@ def _numbered(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
         by_layer: dict[tuple[str, ...], list[Slot]] = {}
         for slot in slots(spec, (spec.name,)):
             by_layer.setdefault(slot.path, []).append(slot)
-        for path, own in by_layer.items():
-            group = groups.at(path)
-            for number, slot in enumerate(own):
+        for path, slots_of_layer in by_layer.items():
+            group = groups.group_at(path)
+            for number, slot in enumerate(slots_of_layer):
                 stored = group.dataset(f"vars/{number}") if group is not None else None
                 if stored is None:
                     raise broken(archive.name, f"{'/'.join(path)}: the file has no {slot.name} for it.")
@@ -152,43 +152,43 @@ class _Groups:
     """Maps layers to groups of the file, which are named by class and number."""
 
     def __init__(self, top: RawGroup, model: ModelSpec) -> None:
-        self._known: dict[tuple[str, ...], RawGroup | None] = {(): top}
+        self._cache: dict[tuple[str, ...], RawGroup | None] = {(): top}
         self._add((), model)
 
-    def at(self, path: tuple[str, ...]) -> RawGroup | None:
+    def group_at(self, path: tuple[str, ...]) -> RawGroup | None:
         """Return the group of a layer; None if there is none."""
-        if path not in self._known:
-            above = self.at(path[:-1])
-            self._known[path] = _attribute(above, path[-1]) if above is not None else None
-        return self._known[path]
+        if path not in self._cache:
+            above = self.group_at(path[:-1])
+            self._cache[path] = _attribute(above, path[-1]) if above is not None else None
+        return self._cache[path]
 
     def _add(self, path: tuple[str, ...], model: ModelSpec) -> None:
         """Add the layers of a model and of models in it; nesting was limited when it was parsed."""
-        top = self.at(path)
+        top = self.group_at(path)
         container = next(filter(None, (top.group(name) for name in _CONTAINERS)), None) if top else None
         layers = [spec for spec in model.layers.values() if not spec.kind.startswith("ops.")]
         names = _group_names(container, layers)
         for spec in layers:
             name = names.get(spec.name)
-            own = container.group(name) if container is not None and name else None
+            group = container.group(name) if container is not None and name else None
             inner = (*path, spec.name)
-            self._known[inner] = own
+            self._cache[inner] = group
             self._inside(inner, spec)
 
     def _inside(self, path: tuple[str, ...], spec: LayerSpec) -> None:
         if spec.model is not None:
             self._add(path, spec.model)
-        for key, part in spec.parts.items():
+        for key, child in spec.parts.items():
             if not key.startswith("cells/"):
-                self._inside((*path, attribute(spec, key)), part)
-        cells = [part for key, part in spec.parts.items() if key.startswith("cells/")]
+                self._inside((*path, attribute(spec, key)), child)
+        cells = [cell for key, cell in spec.parts.items() if key.startswith("cells/")]
         if cells:
-            above = self.at((*path, "cells"))
+            above = self.group_at((*path, "cells"))
             named = _group_names(above, cells)
             for number, cell in enumerate(cells):
                 group = above.group(named[cell.name]) if above is not None and cell.name in named else None
                 cell_path = (*path, "cells", str(number))
-                self._known[cell_path] = group
+                self._cache[cell_path] = group
 
 
 def _attribute(group: RawGroup, name: str) -> RawGroup | None:
@@ -203,10 +203,10 @@ def _group_names(container: RawGroup | None, layers: Iterable[LayerSpec]) -> dic
     names: dict[str, str] = {}
     for name in container.names():
         group = container.group(name)
-        own = group.group("vars") if group is not None else None
-        kept = own.attribute("name") if own is not None else None
-        if kept is not None:
-            names[kept] = name
+        variables = group.group("vars") if group is not None else None
+        stored_name = variables.attribute("name") if variables is not None else None
+        if stored_name is not None:
+            names[stored_name] = name
     named = bool(names)
     counted: dict[str, int] = {}
     for spec in layers:

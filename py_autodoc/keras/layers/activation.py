@@ -22,7 +22,7 @@ def number(call: LayerCall, value: float) -> ir.Value:
     return call.builder.constant(np.float32(value))
 
 
-def _one(kind: str, **attributes: Any) -> Formula:
+def _operator(kind: str, **attributes: Any) -> Formula:
     return lambda call, x: call.builder.op(kind, x.value, **attributes)
 
 
@@ -50,7 +50,7 @@ def _gelu(call: LayerCall, x: KerasTensor) -> ir.Value:
 
 
 def _glu(call: LayerCall, x: KerasTensor) -> ir.Value:
-    a, b = call.builder.ops("Split", (x.value,), 2, axis=x.at(-1), num_outputs=2)
+    a, b = call.builder.ops("Split", (x.value,), 2, axis=x.position_of(-1), num_outputs=2)
     return call.builder.op("Mul", a, call.builder.op("Sigmoid", b))
 
 
@@ -85,9 +85,9 @@ def _sparsemax(call: LayerCall, x: KerasTensor) -> ir.Value:
     Its threshold adds the cumulative sums of all kept elements, not only the last sum (Martins and Astudillo
     2016, algorithm 1), so the result need not add up to 1.
     """
-    op, constant, axis = call.builder.op, call.builder.constant, x.at(-1)
-    size = call.known(x, -1)
-    rank_shape = [size if at == axis else 1 for at in range(x.rank)]
+    op, constant, axis = call.builder.op, call.builder.constant, x.position_of(-1)
+    size = call.known_size(x, -1)
+    rank_shape = [size if axis_number == axis else 1 for axis_number in range(x.rank)]
     ranks = constant(np.arange(1, size + 1, dtype=np.float32).reshape(rank_shape))
     axes = constant(np.array([axis], np.int64))
     ordered, _ = call.builder.ops("TopK", (x.value, constant(np.array([size], np.int64))), 2, axis=axis)
@@ -102,36 +102,36 @@ def _sparsemax(call: LayerCall, x: KerasTensor) -> ir.Value:
 
 FORMULAS: dict[str, Formula] = {
     "linear": lambda call, x: x.value,
-    "relu": _one("Relu"),
+    "relu": _operator("Relu"),
     "relu6": _clip(0.0, 6.0),
-    "leaky_relu": _one("LeakyRelu", alpha=0.2),
-    "softmax": lambda call, x: call.builder.op("Softmax", x.value, axis=x.at(-1)),
-    "log_softmax": lambda call, x: call.builder.op("LogSoftmax", x.value, axis=x.at(-1)),
+    "leaky_relu": _operator("LeakyRelu", alpha=0.2),
+    "softmax": lambda call, x: call.builder.op("Softmax", x.value, axis=x.position_of(-1)),
+    "log_softmax": lambda call, x: call.builder.op("LogSoftmax", x.value, axis=x.position_of(-1)),
     "sparsemax": _sparsemax,
-    "celu": _one("Celu", alpha=1.0),
-    "elu": _one("Elu", alpha=1.0),
-    "selu": _one("Selu"),
-    "softplus": _one("Softplus"),
-    "softsign": _one("Softsign"),
+    "celu": _operator("Celu", alpha=1.0),
+    "elu": _operator("Elu", alpha=1.0),
+    "selu": _operator("Selu"),
+    "softplus": _operator("Softplus"),
+    "softsign": _operator("Softsign"),
     "squareplus": _squareplus,
-    "soft_shrink": _one("Shrink", bias=0.5, lambd=0.5),
-    "hard_shrink": _one("Shrink", bias=0.0, lambd=0.5),
+    "soft_shrink": _operator("Shrink", bias=0.5, lambd=0.5),
+    "hard_shrink": _operator("Shrink", bias=0.0, lambd=0.5),
     "sparse_plus": _sparse_plus,
     "silu": _silu,
     "swish": _silu,
     "gelu": _gelu,
     "glu": _glu,
-    "tanh": _one("Tanh"),
+    "tanh": _operator("Tanh"),
     "tanh_shrink": _tanh_shrink,
     "hard_tanh": _clip(-1.0, 1.0),
-    "sigmoid": _one("Sigmoid"),
-    "sparse_sigmoid": _one("HardSigmoid", alpha=0.5, beta=0.5),
+    "sigmoid": _operator("Sigmoid"),
+    "sparse_sigmoid": _operator("HardSigmoid", alpha=0.5, beta=0.5),
     "log_sigmoid": _log_sigmoid,
-    "exponential": _one("Exp"),
+    "exponential": _operator("Exp"),
     "hard_sigmoid": _hard_sigmoid,
-    "hard_silu": _one("HardSwish"),
-    "hard_swish": _one("HardSwish"),
-    "mish": _one("Mish"),
+    "hard_silu": _operator("HardSwish"),
+    "hard_swish": _operator("HardSwish"),
+    "mish": _operator("Mish"),
 }
 
 
@@ -158,7 +158,7 @@ def as_layer(value: Any) -> LayerSpec | None:
     return None
 
 
-def known(value: Any) -> bool:
+def is_known_activation(value: Any) -> bool:
     """True if an activation can be converted."""
     return formula_name(value) is not None or as_layer(value) is not None
 
@@ -166,9 +166,9 @@ def known(value: Any) -> bool:
 def activate(call: LayerCall, x: KerasTensor, key: str = "activation") -> KerasTensor:
     """Apply the activation named in the layer's settings. Raises: Unsupported."""
     value = call.spec.config.get(key)
-    own = as_layer(value)
-    if own is not None:
-        return CONVERTERS[own.kind](replace(call, spec=own, args=(x,), kwargs={}))  # type: ignore[no-any-return]
+    spec = as_layer(value)
+    if spec is not None:
+        return CONVERTERS[spec.kind](replace(call, spec=spec, args=(x,), kwargs={}))  # type: ignore[no-any-return]
     name = formula_name(value)
     if name is None:
         raise call.refuse(f"with the activation {str(value)[:60]!r}")
@@ -237,7 +237,7 @@ def prelu(call: LayerCall) -> KerasTensor:
     """A slope for each element, shared along some axes."""
     x = call.floating()
     shared = call.settings.axes("shared_axes", x.rank, ()) if call.spec.config.get("shared_axes") else ()
-    shape = tuple(1 if axis in shared else call.known(x, axis) for axis in range(1, x.rank))
+    shape = tuple(1 if axis in shared else call.known_size(x, axis) for axis in range(1, x.rank))
     slope = call.take("alpha", *shape)[None].transpose(x.order)
     return call.like(x, call.builder.op("PRelu", x.value, call.builder.weight(slope, "alpha")))
 
@@ -251,11 +251,11 @@ def softmax(call: LayerCall) -> KerasTensor:
     if mask is not None:
         if mask.rank != x.rank:
             raise call.refuse("with a mask of another shape than its input")
-        kept = call.builder.cast(mask, ir.DataType.FLOAT)
-        out = op("Sub", number(call, 1.0), call.builder.transposed(kept, x.order))
+        weights = call.builder.cast(mask, ir.DataType.FLOAT)
+        out = op("Sub", number(call, 1.0), call.builder.transposed(weights, x.order))
         x = call.like(x, op("Add", x.value, op("Mul", out, number(call, -1e9))))
     if len(axes) == 1:
-        return call.like(x, op("Softmax", x.value, axis=x.at(axes[0])))
-    positions = call.builder.constant(np.array(sorted(map(x.at, axes)), np.int64))
+        return call.like(x, op("Softmax", x.value, axis=x.position_of(axes[0])))
+    positions = call.builder.constant(np.array(sorted(map(x.position_of, axes)), np.int64))
     total = op("ReduceLogSumExp", x.value, positions, keepdims=1)
     return call.like(x, op("Exp", op("Sub", x.value, total)))

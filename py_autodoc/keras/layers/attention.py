@@ -19,8 +19,8 @@ _MASKED_SCORE = -0.7 * float(np.finfo(np.float32).max)
 
 def _and(call: LayerCall, masks: list[ir.Value]) -> ir.Value | None:
     result = masks[0] if masks else None
-    for one in masks[1:]:
-        result = call.builder.op("And", result, one)
+    for mask in masks[1:]:
+        result = call.builder.op("And", result, mask)
     return result
 
 
@@ -32,11 +32,11 @@ def _causal(call: LayerCall, rows: KerasTensor, columns: KerasTensor) -> ir.Valu
         return builder.constant(lower, "causal")
 
     def steps(x: KerasTensor, axis: int) -> ir.Value:
-        one = builder.constant(np.int64(1))
+        step = builder.constant(np.int64(1))
         count = op(
             "Squeeze", op("Shape", call.in_shape_order(x).value, start=1, end=2), int_constant(call, [0])
         )
-        positions = op("Range", builder.constant(np.int64(0)), count, one)
+        positions = op("Range", builder.constant(np.int64(0)), count, step)
         return op("Unsqueeze", positions, int_constant(call, [0, axis]))
 
     return op("GreaterOrEqual", steps(rows, 2), steps(columns, 1))
@@ -59,18 +59,18 @@ def multi_head(call: LayerCall) -> list[KerasTensor] | KerasTensor:
     query, value = call.argument("query", 0), call.argument("value", 1)
     key = call.argument("key", 2)
     key = value if key is None else key
-    if not all(isinstance(one, KerasTensor) for one in (query, key, value)):
+    if not all(isinstance(tensor, KerasTensor) for tensor in (query, key, value)):
         raise broken(call.file, f"{call.spec.label} needs a query and a value.")
-    for one in (query, key, value):
-        call.rank(one, 3)
+    for tensor in (query, key, value):
+        call.rank(tensor, 3)
     if settings.values.get("attention_axes") not in (None, 1, [1]):
         raise call.refuse("over other axes than the steps")
     heads, depth = settings.integer("num_heads"), settings.integer("key_dim")
     value_dim = settings.values.get("value_dim")
     wide = depth if value_dim is None else settings.integer("value_dim")
     parts = [
-        _projected(call, one, part, heads, size)
-        for one, part, size in (
+        _projected(call, tensor, projection, heads, size)
+        for tensor, projection, size in (
             (query, "query_dense", depth),
             (key, "key_dense", depth),
             (value, "value_dense", wide),
@@ -86,23 +86,27 @@ def multi_head(call: LayerCall) -> list[KerasTensor] | KerasTensor:
     return [result, call.new_tensor(scores, (query.shape[0], heads, query.shape[1], value.shape[1]))]
 
 
-def _projection(part: str) -> LayerSpec:
-    return LayerSpec(NAMES_OF_ATTENTION[part], "EinsumDense", {})
+def _projection(projection: str) -> LayerSpec:
+    return LayerSpec(NAMES_OF_ATTENTION[projection], "EinsumDense", {})
 
 
-def _projected(call: LayerCall, x: KerasTensor, part: str, heads: int, depth: int) -> ir.Value:
+def _projected(call: LayerCall, x: KerasTensor, projection: str, heads: int, depth: int) -> ir.Value:
     """Return a tensor of shape (batch, heads, steps, depth); for keys (batch, heads, depth, steps)."""
     builder, width = call.builder, heads * depth
-    with call.host.enter(call, _projection(part), part):
+    with call.host.enter(call, _projection(projection), projection):
         ordered = call.in_shape_order(builder.cast(x, ir.DataType.FLOAT))
-        size = call.known(x, -1)
-        kernel = call.weights.take((*call.path, part), "kernel", (size, heads, depth)).reshape(size, width)
+        size = call.known_size(x, -1)
+        kernel = call.weights.take((*call.path, projection), "kernel", (size, heads, depth)).reshape(
+            size, width
+        )
         projected = builder.op("MatMul", ordered.value, builder.weight(kernel, "kernel"))
         if call.settings.flag("use_bias", True):
-            bias = call.weights.take((*call.path, part), "bias", (heads, depth)).reshape(width)
+            bias = call.weights.take((*call.path, projection), "bias", (heads, depth)).reshape(width)
             projected = builder.op("Add", projected, builder.weight(bias, "bias"))
         split = builder.op("Reshape", projected, int_constant(call, [0, 0, heads, depth]))
-        return builder.op("Transpose", split, perm=[0, 2, 3, 1] if part == "key_dense" else [0, 2, 1, 3])
+        return builder.op(
+            "Transpose", split, perm=[0, 2, 3, 1] if projection == "key_dense" else [0, 2, 1, 3]
+        )
 
 
 def _output(call: LayerCall, flat: ir.Value, query: KerasTensor, heads: int, wide: int) -> KerasTensor:
@@ -111,7 +115,11 @@ def _output(call: LayerCall, flat: ir.Value, query: KerasTensor, heads: int, wid
     shape = [shape] if isinstance(shape, int) else shape
     if shape is not None and not (isinstance(shape, list) and len(shape) == 1):
         raise call.refuse("with an output_shape of several axes")
-    size = call.known(query, -1) if shape is None else call.settings.int_tuple(shape, "output_shape", 1, 1)[0]
+    size = (
+        call.known_size(query, -1)
+        if shape is None
+        else call.settings.int_tuple(shape, "output_shape", 1, 1)[0]
+    )
     path = (*call.path, "output_dense")
     with call.host.enter(call, _projection("output_dense"), "output_dense"):
         kernel = call.weights.take(path, "kernel", (heads, wide, size)).reshape(heads * wide, size)
@@ -126,10 +134,12 @@ def _output(call: LayerCall, flat: ir.Value, query: KerasTensor, heads: int, wid
 def _mask(call: LayerCall, query: KerasTensor, key: KerasTensor, value: KerasTensor) -> ir.Value | None:
     """Return the keys that each query attends to: (batch, queries, keys), with an axis for the heads."""
     masks = []
-    for name, one, axis in (("query", query, 2), ("value", value, 1), ("key", key, 1)):
+    for name, tensor, axis in (("query", query, 2), ("value", value, 1), ("key", key, 1)):
         mask = call.kwargs.get(f"{name}_mask")
-        own = one.mask.tensor() if one.mask is not None and (name != "key" or key is not value) else None
-        masks += _wide(call, mask if isinstance(mask, KerasTensor) else own, axis)
+        propagated = (
+            tensor.mask.tensor() if tensor.mask is not None and (name != "key" or key is not value) else None
+        )
+        masks += _wide(call, mask if isinstance(mask, KerasTensor) else propagated, axis)
     if call.kwargs.get("use_causal_mask"):
         masks.append(_causal(call, query, value))
     mask = call.argument("attention_mask", 6)
@@ -164,12 +174,12 @@ def attention(call: LayerCall) -> list[KerasTensor] | KerasTensor:
     tensors = call.tensors()
     if len(tensors) not in (2, 3):
         raise broken(call.file, f"{call.spec.label} is called with {len(tensors)} tensors, and takes 2 or 3.")
-    for one in tensors:
-        call.rank(one, 3)
-    query, value, *others = (
-        call.in_shape_order(call.builder.cast(one, ir.DataType.FLOAT)) for one in tensors
+    for tensor in tensors:
+        call.rank(tensor, 3)
+    query, value, *remaining = (
+        call.in_shape_order(call.builder.cast(tensor, ir.DataType.FLOAT)) for tensor in tensors
     )
-    key = others[0] if others else value
+    key = remaining[0] if remaining else value
     op = call.builder.op
     scores = _plain_scores(call, query, key)
     masks = _masks(call, tensors)
@@ -193,11 +203,11 @@ def _masks(call: LayerCall, tensors: list[KerasTensor]) -> list[KerasTensor | No
     """Return the masks of query and value: given ones, or those attached to the tensors."""
     wired = call.kwargs.get("mask")
     if isinstance(wired, list):
-        masks = [one if isinstance(one, KerasTensor) else None for one in wired]
+        masks = [item if isinstance(item, KerasTensor) else None for item in wired]
         return [*masks, None, None][:2]
-    if [one for one in leaves(wired) if isinstance(one, KerasTensor)]:
+    if [item for item in leaves(wired) if isinstance(item, KerasTensor)]:
         raise call.refuse("with one mask for several tensors")
-    return [one.mask.tensor() if one.mask is not None else None for one in tensors[:2]]
+    return [tensor.mask.tensor() if tensor.mask is not None else None for tensor in tensors[:2]]
 
 
 def _plain_scores(call: LayerCall, query: KerasTensor, key: KerasTensor) -> ir.Value:
@@ -206,7 +216,7 @@ def _plain_scores(call: LayerCall, query: KerasTensor, key: KerasTensor) -> ir.V
     mode = "concat" if additive else call.settings.text("score_mode", ("dot", "concat"), "dot")
     scale = None
     if call.settings.flag("use_scale", additive):
-        shape = (call.known(query, -1),) if additive else ()
+        shape = (call.known_size(query, -1),) if additive else ()
         scale = builder.weight(call.take("scale", *shape), "scale")
     if mode == "dot":
         product = op("MatMul", query.value, op("Transpose", key.value, perm=[0, 2, 1]))

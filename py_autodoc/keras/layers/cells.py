@@ -20,7 +20,7 @@ from py_autodoc.keras.spec import LayerSpec
 
 GATES = {"LSTM": 4, "GRU": 3, "SimpleRNN": 1}
 _OPERATORS = {"LSTM": "LSTM", "GRU": "GRU", "SimpleRNN": "RNN"}
-_KNOWN: dict[str, tuple[str, float | None, float | None]] = {
+_ACTIVATIONS: dict[str, tuple[str, float | None, float | None]] = {
     "tanh": ("Tanh", None, None),
     "sigmoid": ("Sigmoid", None, None),
     "relu": ("Relu", None, None),
@@ -75,7 +75,7 @@ class Cell:
         """Return the attributes of the equivalent operator; None if there is none."""
         names = self.functions()
         steep = 0.2 if self.call.major < 3 else 1 / 6
-        table = {**_KNOWN, "hard_sigmoid": ("HardSigmoid", steep, 0.5)}
+        table = {**_ACTIVATIONS, "hard_sigmoid": ("HardSigmoid", steep, 0.5)}
         if any(name not in table for name in names):
             return None
         order = [names[0], names[1], names[1]] if self.kind == "LSTM" else names
@@ -98,8 +98,8 @@ class Cell:
         builder = self.call.builder
         bias = None
         if self.bias is not None:
-            both = self.bias if self.bias.ndim == 2 else np.stack([self.bias, np.zeros_like(self.bias)])
-            bias = builder.weight(np.concatenate([self._sorted(one) for one in both])[None], "bias")
+            biases = self.bias if self.bias.ndim == 2 else np.stack([self.bias, np.zeros_like(self.bias)])
+            bias = builder.weight(np.concatenate([self._sorted(row) for row in biases])[None], "bias")
         return (
             builder.weight(self._sorted(self.kernel.T)[None], "kernel"),
             builder.weight(self._sorted(self.recurrent.T)[None], "recurrent_kernel"),
@@ -122,10 +122,10 @@ class Cell:
             "recurrent": builder.weight(self.recurrent, "recurrent_kernel"),
         }
         if self.bias is not None:
-            both = self.bias if self.bias.ndim == 2 else self.bias[None]
-            constants["bias"] = builder.weight(both[0], "bias")
-            if len(both) == 2:
-                constants["recurrent_bias"] = builder.weight(both[1], "recurrent_bias")
+            biases = self.bias if self.bias.ndim == 2 else self.bias[None]
+            constants["bias"] = builder.weight(biases[0], "bias")
+            if len(biases) == 2:
+                constants["recurrent_bias"] = builder.weight(biases[1], "recurrent_bias")
         return constants
 
     def step(
@@ -162,15 +162,15 @@ class Cell:
             z = self._function(0, op("Add", xz, op("MatMul", state, rz)))
             r = self._function(0, op("Add", xr, op("MatMul", state, rr)))
             new = self._function(1, op("Add", xh, op("MatMul", op("Mul", r, state), rh)))
-        kept = op("Mul", z, state)
-        return op("Add", kept, op("Mul", op("Sub", number(self.call, 1.0), z), new))
+        retained = op("Mul", z, state)
+        return op("Add", retained, op("Mul", op("Sub", number(self.call, 1.0), z), new))
 
     def _split(self, value: ir.Value, parts: int) -> tuple[ir.Value, ...]:
         sizes = int_constant(self.call, [self.units] * parts)
         return self.call.builder.ops("Split", (value, sizes), parts, axis=-1)
 
-    def _function(self, at: int, value: ir.Value) -> ir.Value:
-        name = self.functions()[at]
+    def _function(self, index: int, value: ir.Value) -> ir.Value:
+        name = self.functions()[index]
         return FORMULAS[name](self.call, self.call.new_tensor(value, (None, self.units)))
 
 
@@ -184,16 +184,16 @@ def cell_of(call: LayerCall, spec: LayerSpec, path: tuple[str, ...], features: i
     kind = spec.kind.removesuffix("Cell")
     if kind not in GATES or spec.custom:
         raise Unsupported(call.spec.label, f"with the cell {spec.label}")
-    own = replace(call, spec=spec, path=path)
-    settings = own.settings
+    cell_call = replace(call, spec=spec, path=path)
+    settings = cell_call.settings
     units, gates = settings.integer("units"), GATES[kind]
-    cell = Cell(own, kind, units, features, None, None, None)
+    cell = Cell(cell_call, kind, units, features, None, None, None)
     width = gates * units
     bias = None
     if settings.flag("use_bias", True):
-        bias = own.take("bias", 2, width) if cell.after else own.take("bias", width)
-    kernel = own.take("kernel", features, width)
-    return replace(cell, kernel=kernel, recurrent=own.take("recurrent_kernel", units, width), bias=bias)
+        bias = cell_call.take("bias", 2, width) if cell.after else cell_call.take("bias", width)
+    kernel = cell_call.take("kernel", features, width)
+    return replace(cell, kernel=kernel, recurrent=cell_call.take("recurrent_kernel", units, width), bias=bias)
 
 
 def operator_of(cell: Cell) -> str:

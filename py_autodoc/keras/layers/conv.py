@@ -54,7 +54,7 @@ class ConvWindow:
     def attributes(self) -> dict[str, Any]:
         """Return the attributes common to all nodes with a window."""
         attributes: dict[str, Any] = {"kernel_shape": list(self.kernel), "strides": list(self.strides)}
-        if any(one != 1 for one in self.dilations):
+        if any(dilation != 1 for dilation in self.dilations):
             attributes["dilations"] = list(self.dilations)
         return attributes
 
@@ -67,8 +67,8 @@ def channels_second(call: LayerCall, rank: int) -> Order:
 def put_back(call: LayerCall, value: Any, shape: Shape, order: Order) -> KerasTensor:
     """Return a tensor that is stored channels first, with Keras's shape."""
     dims: list[int | None] = [None] * len(shape)
-    for at, axis in enumerate(order):
-        dims[axis] = shape[at]
+    for position, axis in enumerate(order):
+        dims[axis] = shape[position]
     return call.new_tensor(value, tuple(dims), order)
 
 
@@ -93,7 +93,7 @@ def _start(call: LayerCall, dims: int) -> tuple[KerasTensor, Order, Shape]:
     x = call.floating()
     call.rank(x, dims + 2)
     order = channels_second(call, x.rank)
-    call.known(x, order[1])
+    call.known_size(x, order[1])
     return x, order, permuted(x.shape, order)
 
 
@@ -115,7 +115,7 @@ def _convolved(
 ) -> KerasTensor:
     shape = permuted(x.shape, order)
     padding, out = moves.padded(shape[2:])
-    if any(one is not None and one < 1 for one in out):
+    if any(size is not None and size < 1 for size in out):
         raise call.refuse(f"with an input of {'×'.join(map(str, shape[2:]))}, smaller than its window")
     value = call.builder.op(
         "Conv",
@@ -145,9 +145,9 @@ def conv(call: LayerCall) -> KerasTensor:
 def _depthwise(call: LayerCall, dims: int, channels: int) -> Any:
     """Return the kernel; in Keras (sizes, channels, multiplier), in ONNX (channels·multiplier, 1, sizes)."""
     sizes = call.settings.integers("kernel_size", dims)
-    each = call.settings.integer("depth_multiplier", 1)
-    kernel = call.take("depthwise_kernel", *sizes, channels, each)
-    return kernel.transpose(dims, dims + 1, *range(dims)).reshape(channels * each, 1, *sizes)
+    multiplier = call.settings.integer("depth_multiplier", 1)
+    kernel = call.take("depthwise_kernel", *sizes, channels, multiplier)
+    return kernel.transpose(dims, dims + 1, *range(dims)).reshape(channels * multiplier, 1, *sizes)
 
 
 @layer("DepthwiseConv1D", "DepthwiseConv2D")
@@ -172,10 +172,10 @@ def separable(call: LayerCall) -> KerasTensor:
     moves = window(call, dims, paddings=paddings)
     kernel = _depthwise(call, dims, channels)
     between = _convolved(call, x, order, kernel, "depthwise_kernel", moves, channels, [])
-    ones = (1,) * dims
-    points = call.take("pointwise_kernel", *ones, kernel.shape[0], filters)
+    unit = (1,) * dims
+    points = call.take("pointwise_kernel", *unit, kernel.shape[0], filters)
     filters_first = points.transpose(dims + 1, dims, *range(dims))
-    point = ConvWindow(ones, ones, ones, "valid")
+    point = ConvWindow(unit, unit, unit, "valid")
     bias = _bias(call, filters)
     return activate(call, _convolved(call, between, order, filters_first, "pointwise_kernel", point, 1, bias))
 
@@ -193,13 +193,13 @@ def transposed(call: LayerCall) -> KerasTensor:
     extra = None if output_padding is None else call.settings.integers("output_padding", dims, low=0)
     kernel = call.take("kernel", *moves.kernel, filters, shape[1] or 0)
     begins, ends, more, out = [], [], [], []
-    for at, size in enumerate(shape[2:]):
-        begin, end, added = _cut(moves, at, None if extra is None else extra[at])
-        reach = (moves.kernel[at] - 1) * moves.dilations[at] + 1
+    for index, size in enumerate(shape[2:]):
+        begin, end, added = _cut(moves, index, None if extra is None else extra[index])
+        reach = (moves.kernel[index] - 1) * moves.dilations[index] + 1
         begins.append(begin)
         ends.append(end)
         more.append(added)
-        steps = None if size is None else (size - 1) * moves.strides[at] + reach - begin - end + added
+        steps = None if size is None else (size - 1) * moves.strides[index] + reach - begin - end + added
         out.append(steps)
     value = call.builder.op(
         "ConvTranspose",
@@ -213,10 +213,10 @@ def transposed(call: LayerCall) -> KerasTensor:
     return activate(call, put_back(call, value, (shape[0], filters, *out), order))
 
 
-def _cut(moves: ConvWindow, at: int, extra: int | None) -> tuple[int, int, int]:
+def _cut(moves: ConvWindow, index: int, extra: int | None) -> tuple[int, int, int]:
     """Return the steps cut off at the beginning and the end, and steps added, along one axis."""
-    k, stride = moves.kernel[at], moves.strides[at]
-    reach = (k - 1) * moves.dilations[at] + 1
+    k, stride = moves.kernel[index], moves.strides[index]
+    reach = (k - 1) * moves.dilations[index] + 1
     # The windows cover (n - 1)·stride + reach steps in total.
     if extra is None:
         total = reach - stride if moves.padding == "same" else min(reach - stride, 0)

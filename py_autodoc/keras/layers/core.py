@@ -20,7 +20,7 @@ def dense(call: LayerCall) -> KerasTensor:
     x = call.floating()
     if x.rank < 2:
         raise call.refuse("of a tensor without features")
-    units, features = call.settings.integer("units"), call.known(x, -1)
+    units, features = call.settings.integer("units"), call.known_size(x, -1)
     kernel = call.take("kernel", features, units)
     bias = call.take("bias", units) if call.settings.flag("use_bias", True) else None
     return activate(call, product(call, x, kernel, bias).masked(x.mask))
@@ -68,8 +68,8 @@ def einsum_dense(call: LayerCall) -> KerasTensor:
     if isinstance(axes, str) and axes:
         wide = [sizes[axis] if axis in axes else 1 for axis in parts[5]]
         first = min(parts[5].index(axis) for axis in axes if axis in parts[5])
-        known = tuple(size or 1 for size in wide[first:])
-        value = call.builder.op("Add", value, call.builder.weight(_bias(call, known, axes), "bias"))
+        bias_shape = tuple(size or 1 for size in wide[first:])
+        value = call.builder.op("Add", value, call.builder.weight(_bias(call, bias_shape, axes), "bias"))
     result = call.new_tensor(value, (*x.shape[:free], *(sizes[axis] for axis in parts[5])))
     return activate(call, result)
 
@@ -95,11 +95,11 @@ def embedding(call: LayerCall) -> KerasTensor:
         return result
     zero = call.builder.constant(np.zeros((), ids.kind.numpy()))
 
-    def make() -> KerasTensor:
+    def compute_mask() -> KerasTensor:
         nonzero = call.builder.op("Not", call.builder.op("Equal", ids.value, zero))
         return call.new_tensor(nonzero, ids.shape, kind=ir.DataType.BOOL)
 
-    return result.masked(call.lazily(make))
+    return result.masked(call.lazily(compute_mask))
 
 
 @layer("Masking")
@@ -107,13 +107,13 @@ def masking(call: LayerCall) -> KerasTensor:
     """Mask steps whose features all equal ``mask_value``, and set them to 0."""
     x = call.in_shape_order(call.floating())
     op = call.builder.op
-    other = op("Not", op("Equal", x.value, number(call, call.settings.number("mask_value", 0.0))))
+    is_present = op("Not", op("Equal", x.value, number(call, call.settings.number("mask_value", 0.0))))
     last = int_constant(call, [-1])
-    present = op("ReduceMax", op("Cast", other, to=ir.DataType.FLOAT.value), last, keepdims=1)
+    present = op("ReduceMax", op("Cast", is_present, to=ir.DataType.FLOAT.value), last, keepdims=1)
     value = call.new_tensor(op("Mul", x.value, present), x.shape)
 
-    def make() -> KerasTensor:
+    def compute_mask() -> KerasTensor:
         squeezed = op("Cast", op("Squeeze", present, last), to=ir.DataType.BOOL.value)
         return call.new_tensor(squeezed, x.shape[:-1], kind=ir.DataType.BOOL)
 
-    return replace(value, mask=call.lazily(make))
+    return replace(value, mask=call.lazily(compute_mask))

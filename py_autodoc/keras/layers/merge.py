@@ -24,42 +24,46 @@ def aligned(call: LayerCall, tensors: list[KerasTensor]) -> tuple[list[ir.Value]
 
     It is that of the first tensor stored in another order than its shape.
     """
-    order = next((one.order for one in tensors if not one.is_in_shape_order), identity_order(tensors[0].rank))
-    return [call.builder.transposed(one, order) for one in tensors], order
+    order = next(
+        (tensor.order for tensor in tensors if not tensor.is_in_shape_order), identity_order(tensors[0].rank)
+    )
+    return [call.builder.transposed(tensor, order) for tensor in tensors], order
 
 
 def broadcast(call: LayerCall, shapes: list[Shape]) -> Shape:
     """Return the broadcast shape. Raises: InputError if the shapes do not fit."""
     shape: list[int | None] = []
     for sizes in zip(*shapes, strict=True):
-        known = {size for size in sizes if size not in (None, 1)}
-        if len(known) > 1:
+        known_sizes = {size for size in sizes if size not in (None, 1)}
+        if len(known_sizes) > 1:
             raise broken(
                 call.file, f"{call.spec.label} joins the shapes {_shapes_text(shapes)}, which do not fit."
             )
         free = None in sizes
-        shape.append(known.pop() if known else None if free else 1)
+        shape.append(known_sizes.pop() if known_sizes else None if free else 1)
     return tuple(shape)
 
 
 def _shapes_text(shapes: list[Shape]) -> str:
-    return " and ".join("×".join("?" if one is None else str(one) for one in shape) for shape in shapes[:4])
+    return " and ".join(
+        "×".join("?" if size is None else str(size) for size in shape) for shape in shapes[:4]
+    )
 
 
 def lifted(call: LayerCall, tensors: list[KerasTensor], axis: int) -> list[KerasTensor]:
     """Return tensors of one rank: smaller ones get axes of size 1 at ``axis``."""
-    rank = max(one.rank for one in tensors)
+    rank = max(tensor.rank for tensor in tensors)
     result = []
-    for one in tensors:
-        missing = rank - one.rank
+    for tensor in tensors:
+        missing = rank - tensor.rank
         if missing:
-            ordered = call.in_shape_order(one)
+            ordered = call.in_shape_order(tensor)
             value = call.builder.op(
                 "Unsqueeze", ordered.value, int_constant(call, list(range(axis, axis + missing)))
             )
-            shape = (*one.shape[:axis], *([1] * missing), *one.shape[axis:])
-            one = replace(call.new_tensor(value, shape, kind=one.kind), mask=one.mask)
-        result.append(one)
+            shape = (*tensor.shape[:axis], *([1] * missing), *tensor.shape[axis:])
+            tensor = replace(call.new_tensor(value, shape, kind=tensor.kind), mask=tensor.mask)
+        result.append(tensor)
     return result
 
 
@@ -74,50 +78,52 @@ def _several(call: LayerCall) -> list[KerasTensor]:
 
 def joined_mask(call: LayerCall, tensors: list[KerasTensor]) -> Mask | None:
     """Combine masks: with "or" in Keras 3, with "and" over the tensors that have one in Keras 2."""
-    masks = [one.mask for one in tensors if one.mask is not None]
+    masks = [tensor.mask for tensor in tensors if tensor.mask is not None]
     if call.major >= 3 and len(masks) < len(tensors):
         return None
     if len(masks) < 2:
         return masks[0] if masks else None
     operator = "Or" if call.major >= 3 else "And"
 
-    def make() -> KerasTensor:
-        first, *others = (call.in_shape_order(mask.tensor()) for mask in masks)
+    def compute_mask() -> KerasTensor:
+        first, *rest_of_masks = (call.in_shape_order(mask.tensor()) for mask in masks)
         value = reduce(
-            lambda a, b: call.builder.op(operator, a, call.in_shape_order(b).value), others, first.value
+            lambda a, b: call.builder.op(operator, a, call.in_shape_order(b).value),
+            rest_of_masks,
+            first.value,
         )
         return call.new_tensor(value, first.shape, kind=ir.DataType.BOOL)
 
-    return call.lazily(make)
+    return call.lazily(compute_mask)
 
 
 def _mask_of_steps(call: LayerCall, tensors: list[KerasTensor], axis: int) -> Mask | None:
     """Concatenate the masks like the steps."""
-    masks = [one.mask for one in tensors if one.mask is not None]
+    masks = [tensor.mask for tensor in tensors if tensor.mask is not None]
     if not masks:
         return None
 
-    def make() -> KerasTensor:
+    def compute_mask() -> KerasTensor:
         if axis != 1 or len(masks) < len(tensors):
             raise call.refuse("of sequences that are masked in part")
         parts = [call.in_shape_order(mask.tensor()) for mask in masks]
-        sizes = [one.shape[1] for one in parts]
+        sizes = [part_mask.shape[1] for part_mask in parts]
         steps = None if None in sizes else sum(size or 0 for size in sizes)
-        value = call.builder.op("Concat", *(one.value for one in parts), axis=1)
+        value = call.builder.op("Concat", *(part_mask.value for part_mask in parts), axis=1)
         return call.new_tensor(value, (parts[0].shape[0], steps), kind=ir.DataType.BOOL)
 
-    return call.lazily(make)
+    return call.lazily(compute_mask)
 
 
 @layer(*_OPERATORS)
 def merge(call: LayerCall) -> KerasTensor:
     """Elementwise; tensors of smaller rank get axes of size 1 after the batch."""
-    floats = [call.builder.cast(one, ir.DataType.FLOAT) for one in _several(call)]
+    floats = [call.builder.cast(tensor, ir.DataType.FLOAT) for tensor in _several(call)]
     kind = _OPERATORS[call.spec.kind]
     if kind == "Sub" and len(floats) != 2:
         raise broken(call.file, f"{call.spec.label} is called with {len(floats)} tensors, and takes two.")
     tensors = lifted(call, floats, 1)
-    shape = broadcast(call, [one.shape for one in tensors])
+    shape = broadcast(call, [tensor.shape for tensor in tensors])
     values, order = aligned(call, tensors)
     if kind in _SEVERAL:
         value = call.builder.op(kind, *values)
@@ -130,17 +136,18 @@ def merge(call: LayerCall) -> KerasTensor:
 def concatenate(call: LayerCall) -> KerasTensor:
     """Concatenation along an axis."""
     tensors = _several(call)
-    if len({one.kind for one in tensors}) > 1:
-        tensors = [call.builder.cast(one, ir.DataType.FLOAT) for one in tensors]
+    if len({tensor.kind for tensor in tensors}) > 1:
+        tensors = [call.builder.cast(tensor, ir.DataType.FLOAT) for tensor in tensors]
     first = tensors[0]
-    if len({one.rank for one in tensors}) > 1:
+    if len({tensor.rank for tensor in tensors}) > 1:
         raise broken(
-            call.file, f"{call.spec.label} joins the shapes {_shapes_text([one.shape for one in tensors])}."
+            call.file,
+            f"{call.spec.label} joins the shapes {_shapes_text([tensor.shape for tensor in tensors])}.",
         )
     axis = call.settings.axis("axis", first.rank)
-    other_dims = [(*one.shape[:axis], 1, *one.shape[axis + 1 :]) for one in tensors]
+    other_dims = [(*tensor.shape[:axis], 1, *tensor.shape[axis + 1 :]) for tensor in tensors]
     shape = list(broadcast(call, other_dims))
-    sizes = [one.shape[axis] for one in tensors]
+    sizes = [tensor.shape[axis] for tensor in tensors]
     shape[axis] = None if None in sizes else sum(size or 0 for size in sizes)
     values, order = aligned(call, tensors)
     value = call.builder.op("Concat", *values, axis=order.index(axis))
@@ -153,38 +160,38 @@ def concatenate(call: LayerCall) -> KerasTensor:
 def dot(call: LayerCall) -> KerasTensor:
     """Batched product over one axis of each."""
     tensors = _several(call)
-    if len(tensors) != 2 or any(one.rank not in (2, 3) for one in tensors):
+    if len(tensors) != 2 or any(tensor.rank not in (2, 3) for tensor in tensors):
         raise call.refuse("of other than two tensors with 2 or 3 axes")
     configured = call.spec.config.get("axes")
     axes = [configured, configured] if isinstance(configured, int) else configured
-    if not isinstance(axes, list) or len(axes) != 2 or not all(isinstance(one, int) for one in axes):
+    if not isinstance(axes, list) or len(axes) != 2 or not all(isinstance(axis, int) for axis in axes):
         raise call.settings.wrong("axes", "one axis, or one for each tensor")
-    sides = []
-    for side, (one, axis) in enumerate(zip(tensors, axes, strict=True)):
-        if not -one.rank <= axis < one.rank or axis % one.rank == 0:
-            raise call.settings.wrong("axes", f"axes of a tensor of {one.rank}")
-        sides.append(_side(call, call.builder.cast(one, ir.DataType.FLOAT), axis % one.rank, side))
-    value = call.builder.op("MatMul", sides[0][0], sides[1][0])
-    kept = [[size for at, size in enumerate(one.shape) if at not in (0, axis % one.rank)]
-            for one, axis in zip(tensors, axes, strict=True)]  # fmt: skip
-    shape: Shape = (tensors[0].shape[0], *kept[0], *kept[1])
-    drop = [1] * (not kept[0]) + [2] * (not kept[1])
+    factors = []
+    for index, (tensor, axis) in enumerate(zip(tensors, axes, strict=True)):
+        if not -tensor.rank <= axis < tensor.rank or axis % tensor.rank == 0:
+            raise call.settings.wrong("axes", f"axes of a tensor of {tensor.rank}")
+        factors.append(_factor(call, call.builder.cast(tensor, ir.DataType.FLOAT), axis % tensor.rank, index))
+    value = call.builder.op("MatMul", factors[0][0], factors[1][0])
+    kept_sizes = [[size for number, size in enumerate(tensor.shape) if number not in (0, axis % tensor.rank)]
+            for tensor, axis in zip(tensors, axes, strict=True)]  # fmt: skip
+    shape: Shape = (tensors[0].shape[0], *kept_sizes[0], *kept_sizes[1])
+    drop = [1] * (not kept_sizes[0]) + [2] * (not kept_sizes[1])
     if len(drop) == 2:
         drop, shape = [2], (*shape, 1)
     value = call.builder.op("Squeeze", value, int_constant(call, drop)) if drop else value
     return call.new_tensor(value, shape)
 
 
-def _side(call: LayerCall, x: KerasTensor, axis: int, side: int) -> tuple[ir.Value, KerasTensor]:
+def _factor(call: LayerCall, x: KerasTensor, axis: int, index: int) -> tuple[ir.Value, KerasTensor]:
     """Return a factor of a matrix product: the summed axis is last in the first, second in the other."""
     op = call.builder.op
-    other = [at for at in range(1, x.rank) if at != axis]
-    order = (0, *other, axis) if side == 0 else (0, axis, *other)
+    other_axes = [number for number in range(1, x.rank) if number != axis]
+    order = (0, *other_axes, axis) if index == 0 else (0, axis, *other_axes)
     value = call.builder.transposed(x, order)
     if call.settings.flag("normalize"):
-        at = int_constant(call, [order.index(axis)])
-        total = op("ReduceSum", op("Mul", value, value), at, keepdims=1)
+        position = int_constant(call, [order.index(axis)])
+        total = op("ReduceSum", op("Mul", value, value), position, keepdims=1)
         value = op("Div", value, op("Sqrt", op("Max", total, number(call, 1e-12))))
-    if not other:
-        value = op("Unsqueeze", value, int_constant(call, [1 if side == 0 else 2]))
+    if not other_axes:
+        value = op("Unsqueeze", value, int_constant(call, [1 if index == 0 else 2]))
     return value, x

@@ -17,7 +17,7 @@ def _second(x: KerasTensor, axis: int) -> Order:
     """Return an axis order with ``axis`` second: the stored one, or the closest to it."""
     if x.rank > 1 and x.order[0] == 0 and x.order[1] == axis:
         return x.order
-    return (0, axis, *(one for one in range(1, x.rank) if one != axis))
+    return (0, axis, *(number for number in range(1, x.rank) if number != axis))
 
 
 def _weight_or_default(call: LayerCall, name: str, used: bool, default: float, *shape: int) -> Any:
@@ -34,7 +34,7 @@ def batch_normalization(call: LayerCall) -> KerasTensor:
     axes = settings.axes("axis", x.rank)
     if len(axes) != 1 or axes[0] == 0:
         raise call.refuse(f"over the axes {list(axes)}")
-    size, order = call.known(x, axes[0]), _second(x, axes[0])
+    size, order = call.known_size(x, axes[0]), _second(x, axes[0])
     scale, center = settings.flag("scale", True), settings.flag("center", True)
     weights = {
         "gamma": _weight_or_default(call, "gamma", scale, 1.0, size),
@@ -56,7 +56,7 @@ def layer_normalization(call: LayerCall) -> KerasTensor:
     """Normalize over some axes, which are moved to the end."""
     x, settings = call.floating(), call.settings
     axes, order = _last(call, x)
-    shape = tuple(call.known(x, axis) for axis in axes)
+    shape = tuple(call.known_size(x, axis) for axis in axes)
     epsilon = settings.number("epsilon", 1e-3)
     if settings.flag("rms_scaling"):
         gamma = call.take("gamma", *shape)
@@ -74,7 +74,7 @@ def rms_normalization(call: LayerCall) -> KerasTensor:
     """X / √(mean x² + ε) · scale."""
     x = call.floating()
     axes, order = _last(call, x)
-    scale = call.take("scale", *(call.known(x, axis) for axis in axes))
+    scale = call.take("scale", *(call.known_size(x, axis) for axis in axes))
     return _by_deviation(call, x, order, scale, len(axes), call.settings.number("epsilon", 1e-6))
 
 
@@ -98,8 +98,8 @@ def _by_deviation(
     """Return x / √(mean x² + ε) · scale; with ``centred``, the variance replaces mean x²."""
     op, value = call.builder.op, call.builder.transposed(x, order)
     axes = call.builder.constant(np.arange(-count, 0, dtype=np.int64))
-    other = op("Sub", value, op("ReduceMean", value, axes, keepdims=1)) if centred else value
-    mean = op("ReduceMean", op("Mul", other, other), axes, keepdims=1)
+    centred_value = op("Sub", value, op("ReduceMean", value, axes, keepdims=1)) if centred else value
+    mean = op("ReduceMean", op("Mul", centred_value, centred_value), axes, keepdims=1)
     root = op("Sqrt", op("Add", mean, number(call, epsilon)))
     name = "gamma" if centred else "scale"
     result = op("Mul", op("Div", value, root), call.builder.weight(scale, name))
@@ -110,7 +110,7 @@ def _by_deviation(
 def unit_normalization(call: LayerCall) -> KerasTensor:
     """X / √max(Σx², 10⁻¹²)."""
     x, op = call.floating(), call.builder.op
-    positions = sorted(map(x.at, call.settings.axes("axis", x.rank)))
+    positions = sorted(map(x.position_of, call.settings.axes("axis", x.rank)))
     axes = call.builder.constant(np.array(positions, np.int64))
     total = op("ReduceSum", op("Mul", x.value, x.value), axes, keepdims=1)
     return call.like(x, op("Div", x.value, op("Sqrt", op("Max", total, number(call, 1e-12)))))
@@ -121,7 +121,7 @@ def group_normalization(call: LayerCall) -> KerasTensor:
     """Normalize over groups of channels; a single operator since opset 21."""
     x, settings, builder = call.floating(), call.settings, call.builder
     axis = settings.axis("axis", x.rank)
-    size, order = call.known(x, axis), _second(x, axis)
+    size, order = call.known_size(x, axis), _second(x, axis)
     groups = size if settings.values.get("groups") == -1 else settings.integer("groups", 32)
     if axis == 0 or size % groups:
         raise call.refuse(f"with {groups} groups of {size} channels")
@@ -134,9 +134,13 @@ def group_normalization(call: LayerCall) -> KerasTensor:
         result = builder.op("GroupNormalization", value, scale, bias, num_groups=groups, epsilon=epsilon)
         return call.new_tensor(result, x.shape, order).masked(x.mask)
     grouped = builder.op("Reshape", value, builder.constant(np.array([0, groups, -1], np.int64)))
-    ones, zeros = np.ones(groups, np.float32), np.zeros(groups, np.float32)
+    unit_scale, zeros = np.ones(groups, np.float32), np.zeros(groups, np.float32)
     inner = builder.op(
-        "InstanceNormalization", grouped, builder.constant(ones), builder.constant(zeros), epsilon=epsilon
+        "InstanceNormalization",
+        grouped,
+        builder.constant(unit_scale),
+        builder.constant(zeros),
+        epsilon=epsilon,
     )
     back = builder.op("Reshape", inner, builder.op("Shape", value))
     wide = (size, *([1] * (x.rank - 2)))
@@ -151,13 +155,13 @@ def normalization(call: LayerCall) -> KerasTensor:
     x, op = call.floating(), call.builder.op
     mean, variance = _moments(call, x)
     deviation = np.maximum(np.sqrt(variance), np.float32(1e-7))
-    kept, spread = call.builder.weight(mean, "mean"), call.builder.weight(deviation, "deviation")
+    mean_weight, spread = call.builder.weight(mean, "mean"), call.builder.weight(deviation, "deviation")
     order = identity_order(x.rank)
     value = call.builder.transposed(x, order)
     if call.settings.flag("invert"):
-        result = op("Add", op("Mul", value, spread), kept)
+        result = op("Add", op("Mul", value, spread), mean_weight)
     else:
-        result = op("Div", op("Sub", value, kept), spread)
+        result = op("Div", op("Sub", value, mean_weight), spread)
     return call.new_tensor(result, x.shape, order).masked(x.mask)
 
 
@@ -165,17 +169,17 @@ def _moments(call: LayerCall, x: KerasTensor) -> tuple[Any, Any]:
     """Return mean and variance in a shape that broadcasts with the tensor."""
     axis_config = call.spec.config.get("axis")
     axes = tuple(sorted(call.settings.axes("axis", x.rank))) if axis_config not in (None, []) else ()
-    wide = tuple(call.known(x, axis) if axis in axes else 1 for axis in range(x.rank))
+    wide = tuple(call.known_size(x, axis) if axis in axes else 1 for axis in range(x.rank))
     moments = []
     for name in ("mean", "variance"):
-        own = unwrapped(call.spec.config.get(name))
-        if own is None:
+        configured = unwrapped(call.spec.config.get(name))
+        if configured is None:
             moments.append(
-                call.take(name, *(size for at, size in enumerate(wide) if at in axes)).reshape(wide)
+                call.take(name, *(size for number, size in enumerate(wide) if number in axes)).reshape(wide)
             )
             continue
         try:
-            array = np.asarray(own, np.float32)
+            array = np.asarray(configured, np.float32)
             array = np.broadcast_to(array, wide) if array.ndim != 1 or not axes else array.reshape(wide)
         except (ValueError, TypeError):
             raise call.settings.wrong(name, f"numbers for {'×'.join(map(str, wide))}") from None

@@ -33,42 +33,42 @@ _UNARY = {
 
 def _pair(call: LayerCall) -> tuple[LayerValue, LayerValue]:
     operands = [*call.args, *(call.kwargs[key] for key in ("x1", "x2") if key in call.kwargs)]
-    if len(operands) != 2 or not any(isinstance(one, KerasTensor) for one in operands):
+    if len(operands) != 2 or not any(isinstance(operand, KerasTensor) for operand in operands):
         raise broken(call.file, f"{call.spec.label} needs two operands.")
     return operands[0], operands[1]
 
 
-def _both(call: LayerCall, kind: ir.DataType | None) -> list[KerasTensor]:
+def _operands(call: LayerCall, kind: ir.DataType | None) -> list[KerasTensor]:
     """Return both operands as tensors of one type and rank; a number becomes a scalar."""
     operands = _pair(call)
-    tensors = [one for one in operands if isinstance(one, KerasTensor)]
-    kinds = {one.kind for one in tensors}
-    own = kind or (kinds.pop() if len(kinds) == 1 and not _fraction(operands) else _FLOAT)
-    rank = max(one.rank for one in tensors)
-    order = next(one.order for one in tensors if one.rank == rank)
+    tensors = [operand for operand in operands if isinstance(operand, KerasTensor)]
+    kinds = {tensor.kind for tensor in tensors}
+    common_kind = kind or (kinds.pop() if len(kinds) == 1 and not _fraction(operands) else _FLOAT)
+    rank = max(tensor.rank for tensor in tensors)
+    order = next(tensor.order for tensor in tensors if tensor.rank == rank)
     result = []
-    for one in operands:
-        if isinstance(one, KerasTensor):
-            result.append(call.builder.cast(one, own))
+    for operand in operands:
+        if isinstance(operand, KerasTensor):
+            result.append(call.builder.cast(operand, common_kind))
             continue
-        if isinstance(one, bool) or not isinstance(one, (int, float)):
+        if isinstance(operand, bool) or not isinstance(operand, (int, float)):
             raise call.refuse("with an operand that is not a number")
-        value = call.builder.constant(np.full((1,) * rank, one, own.numpy()))
-        result.append(call.new_tensor(value, (1,) * rank, order, own))
+        value = call.builder.constant(np.full((1,) * rank, operand, common_kind.numpy()))
+        result.append(call.new_tensor(value, (1,) * rank, order, common_kind))
     # As in NumPy, axes are added in front.
     return lifted(call, result, 0)
 
 
 def _fraction(operands: tuple[LayerValue, ...]) -> bool:
-    return any(isinstance(one, float) for one in operands)
+    return any(isinstance(operand, float) for operand in operands)
 
 
 def _binary(
     operator: str, kind: ir.DataType | None, result: ir.DataType | None
 ) -> Callable[[LayerCall], KerasTensor]:
     def convert(call: LayerCall) -> KerasTensor:
-        tensors = _both(call, _FLOAT if operator in ("Div", "Pow") else kind)
-        shape = broadcast(call, [one.shape for one in tensors])
+        tensors = _operands(call, _FLOAT if operator in ("Div", "Pow") else kind)
+        shape = broadcast(call, [tensor.shape for tensor in tensors])
         values, order = aligned(call, tensors)
         value = call.builder.op(operator, *values)
         if call.spec.kind == "ops.NotEqual":
@@ -142,9 +142,13 @@ def any_or_all(call: LayerCall) -> KerasTensor:
     """Whether any, or every, element along some axes is true."""
     x = call.in_shape_order(call.builder.cast(call.tensor(), _BOOL))
     axes = call.settings.axes("axis", x.rank, None)
-    keep = call.settings.flag("keepdims")
+    keepdims = call.settings.flag("keepdims")
     as_float = call.builder.cast(x, _FLOAT).value
     kind = "ReduceMax" if call.spec.kind == "ops.Any" else "ReduceMin"
-    reduced = call.builder.op(kind, as_float, int_constant(call, axes), keepdims=int(keep))
-    shape = [1 if at in axes else size for at, size in enumerate(x.shape) if keep or at not in axes]
+    reduced = call.builder.op(kind, as_float, int_constant(call, axes), keepdims=int(keepdims))
+    shape = [
+        1 if axis_number in axes else size
+        for axis_number, size in enumerate(x.shape)
+        if keepdims or axis_number not in axes
+    ]
     return call.builder.cast(call.new_tensor(reduced, tuple(shape)), _BOOL)

@@ -60,14 +60,14 @@ def run(
         raise call.refuse("with stateful=True")
     if settings.flag("time_major"):
         raise call.refuse("with time_major=True")
-    tensors = [one for one in leaves(call.args) if isinstance(one, KerasTensor)]
+    tensors = [leaf for leaf in leaves(call.args) if isinstance(leaf, KerasTensor)]
     if not tensors:
         raise broken(call.file, f"{call.spec.label} is called without a sequence.")
     x = call.builder.cast(tensors[0], ir.DataType.FLOAT)
     call.rank(x, 3)
-    wired = [one for one in leaves(call.kwargs.get("initial_state")) if isinstance(one, KerasTensor)]
-    initial = [call.in_shape_order(one) for one in (tensors[1:] or wired)]
-    cells = _cells(call, call.known(x, -1))
+    wired = [leaf for leaf in leaves(call.kwargs.get("initial_state")) if isinstance(leaf, KerasTensor)]
+    initial = [call.in_shape_order(state) for state in (tensors[1:] or wired)]
+    cells = _cells(call, call.known_size(x, -1))
     how = How(
         settings.flag("go_backwards"),
         settings.flag("return_sequences"),
@@ -80,12 +80,14 @@ def run(
             call.file, f"{call.spec.label} has {len(initial)} initial states, and takes {state_count}."
         )
     mask = call.mask_of(x)
-    one = cells[0].operator() if len(cells) == 1 and mask is None else None
-    done = (
-        _operator(call, x, cells[0], one, initial, how) if one else _scan(call, x, cells, mask, initial, how)
+    operator = cells[0].operator() if len(cells) == 1 and mask is None else None
+    result = (
+        _operator(call, x, cells[0], operator, initial, how)
+        if operator
+        else _scan(call, x, cells, mask, initial, how)
     )
-    output = done.sequence if how.all_steps and done.sequence is not None else done.last
-    return output.masked(x.mask if how.all_steps else None), done.states
+    output = result.sequence if how.all_steps and result.sequence is not None else result.last
+    return output.masked(x.mask if how.all_steps else None), result.states
 
 
 def _cells(call: LayerCall, features: int) -> list[Cell]:
@@ -101,8 +103,8 @@ def _cells(call: LayerCall, features: int) -> list[Cell]:
     stack: list[tuple[str, LayerSpec]] = list(cell.parts.items())
     if not 0 < len(stack) <= MAX_DEPTH:
         raise call.refuse(f"of {len(stack)} cells")
-    for key, part in stack:
-        cells.append(cell_of(call, part, (*call.path, "cell", *key.split("/")), features))
+    for key, cell_spec in stack:
+        cells.append(cell_of(call, cell_spec, (*call.path, "cell", *key.split("/")), features))
         features = cells[-1].units
     if len(cells) > 1 and cell.config.get("reverse_state_order"):
         raise call.refuse("with reverse_state_order=True")
@@ -118,7 +120,7 @@ def _operator(
     how: How,
 ) -> RecurrentRun:
     builder, first = call.builder, int_constant(call, [0])
-    states = [builder.op("Unsqueeze", one.value, first) for one in initial]
+    states = [builder.op("Unsqueeze", state.value, first) for state in initial]
     if how.backwards:
         attributes["direction"] = "reverse"
     outputs = 1 + cell.states
@@ -129,7 +131,7 @@ def _operator(
         **attributes,
     )
     shape = (x.shape[0], cell.units)
-    last = [call.new_tensor(builder.op("Squeeze", one, first), shape) for one in results[1:]]
+    last = [call.new_tensor(builder.op("Squeeze", state, first), shape) for state in results[1:]]
     if not how.all_steps:
         return RecurrentRun(None, last[0], last)
     value = builder.op("Squeeze", results[0], int_constant(call, [1]))
@@ -168,28 +170,30 @@ def _scan(
         column = builder.op("Unsqueeze", builder.transposed(mask, (1, 0)), int_constant(call, [2]))
         steps.append(column)
     sizes = [cell.units for cell in cells for _ in range(cell.states)]
-    begin = [one.value for one in initial] or _zeros(call, sequence, sizes)
-    kept = [_zeros(call, sequence, [cells[-1].units])[0]] if mask is not None else []
+    begin = [state.value for state in initial] or _zeros(call, sequence, sizes)
+    held_output = [_zeros(call, sequence, [cells[-1].units])[0]] if mask is not None else []
     body = _body(call, x, cells, mask is not None, how)
     direction = [int(how.backwards)] * len(steps)
     outputs = builder.ops(
         "Scan",
-        (*begin, *kept, *steps),
-        len(begin) + len(kept) + 1,
+        (*begin, *held_output, *steps),
+        len(begin) + len(held_output) + 1,
         body=body,
         num_scan_inputs=len(steps),
         scan_input_directions=direction,
         scan_output_directions=[int(how.backwards and how.in_time)],
     )
-    states = [call.new_tensor(one, (x.shape[0], size)) for one, size in zip(outputs, sizes, strict=False)]
+    states = [
+        call.new_tensor(output, (x.shape[0], size)) for output, size in zip(outputs, sizes, strict=False)
+    ]
     out = call.new_tensor(outputs[-1], (*x.shape[:2], cells[-1].units), TIME_FIRST)
-    last = _last(call, cells, outputs[-1], how, x) if kept or len(cells) > 1 else states[0]
+    last = _last(call, cells, outputs[-1], how, x) if held_output or len(cells) > 1 else states[0]
     return RecurrentRun(out, last, states)
 
 
 def _last(call: LayerCall, cells: list[Cell], steps: ir.Value, how: How, x: KerasTensor) -> KerasTensor:
-    at = 0 if how.backwards and how.in_time else -1
-    last = call.builder.op("Gather", steps, call.builder.constant(np.int64(at)), axis=0)
+    index = 0 if how.backwards and how.in_time else -1
+    last = call.builder.op("Gather", steps, call.builder.constant(np.int64(index)), axis=0)
     return call.new_tensor(last, (x.shape[0], cells[-1].units))
 
 
@@ -218,11 +222,11 @@ def _body(call: LayerCall, x: KerasTensor, cells: list[Cell], masked: bool, how:
     step = _input(call, "step", (batch, x.shape[2]))
     mask = [_input(call, "mask", (batch, 1), ir.DataType.BOOL)] if masked else []
     with builder.body() as nodes:
-        at, value, after = 0, step, list[ir.Value]()
+        offset, value, after = 0, step, list[ir.Value]()
         for cell, weights in zip(cells, constants, strict=True):
-            value, new = cell.step(value, states[at : at + cell.states], weights)
+            value, new = cell.step(value, states[offset : offset + cell.states], weights)
             after += new
-            at += cell.states
+            offset += cell.states
         if masked:
             after = [builder.op("Where", mask[0], new, old) for new, old in zip(after, states, strict=True)]
             old = _as_zeros(call, before[0]) if how.zeros else before[0]

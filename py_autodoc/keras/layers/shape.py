@@ -64,7 +64,7 @@ def flatten(call: LayerCall) -> KerasTensor:
             kind=x.kind,
         )
     value = x.value if x.order[0] == 0 and x.same_memory(order) else call.builder.transposed(x, order)
-    size = None if None in x.shape[1:] else math.prod(one or 1 for one in x.shape[1:])
+    size = None if None in x.shape[1:] else math.prod(size or 1 for size in x.shape[1:])
     flat = value if x.rank == 2 else call.builder.op("Flatten", value, axis=1)
     return call.new_tensor(flat, (x.shape[0], size), kind=x.kind)
 
@@ -75,16 +75,21 @@ def reshape(call: LayerCall) -> KerasTensor:
     x = call.tensor()
     target_shape = call.spec.config.get("target_shape")
     if not isinstance(target_shape, list) or not all(
-        isinstance(one, int) and one >= -1 for one in target_shape
+        isinstance(size, int) and size >= -1 for size in target_shape
     ):
         raise call.settings.wrong("target_shape", "a list of sizes")
-    known = math.prod(one for one in target_shape if one != -1)
-    have = None if None in x.shape[1:] else math.prod(one or 1 for one in x.shape[1:])
-    wrong = have is not None and (have % known if -1 in target_shape else have != known) if known else True
+    given_size = math.prod(size for size in target_shape if size != -1)
+    input_size = None if None in x.shape[1:] else math.prod(size or 1 for size in x.shape[1:])
+    wrong = (
+        input_size is not None
+        and (input_size % given_size if -1 in target_shape else input_size != given_size)
+        if given_size
+        else True
+    )
     if target_shape.count(-1) > 1 or wrong:
-        raise call.settings.wrong("target_shape", f"{have} numbers")
-    missing = None if have is None else have // known
-    shape = tuple(missing if one == -1 else one for one in target_shape)
+        raise call.settings.wrong("target_shape", f"{input_size} numbers")
+    missing = None if input_size is None else input_size // given_size
+    shape = tuple(missing if size == -1 else size for size in target_shape)
     return replace(reshaped(call, x, (x.shape[0], *shape), identity_order(x.rank)), kind=x.kind)
 
 
@@ -101,7 +106,7 @@ def permute(call: LayerCall) -> KerasTensor:
 def permute_axes(call: LayerCall, x: KerasTensor, axes: Order) -> KerasTensor:
     """Return the tensor with axis ``axes[i]`` as axis i, without changing how it is stored."""
     new = tuple(axes.index(axis) for axis in x.order)
-    return replace(x, shape=permuted(x.shape, axes), order=new, mask=None, maker=call.builder.at)
+    return replace(x, shape=permuted(x.shape, axes), order=new, mask=None, maker=call.builder.current_frames)
 
 
 @layer("RepeatVector")
@@ -123,13 +128,13 @@ def _margins(call: LayerCall, key: str, dims: int) -> list[tuple[int, int]]:
         dims == 1
         and isinstance(margins, list)
         and len(margins) == 2
-        and all(isinstance(one, int) for one in margins)
+        and all(isinstance(margin, int) for margin in margins)
     ):
         margins = [margins]
     if not isinstance(margins, list) or len(margins) != dims:
         raise call.settings.wrong(key, f"sizes for {dims} axes")
-    pairs = [[one, one] if isinstance(one, int) else one for one in margins]
-    return [call.settings.int_tuple(one, key, 2, 0) for one in pairs]  # type: ignore[misc]
+    pairs = [[margin, margin] if isinstance(margin, int) else margin for margin in margins]
+    return [call.settings.int_tuple(margin, key, 2, 0) for margin in pairs]  # type: ignore[misc]
 
 
 def _spatial(call: LayerCall, dims: int) -> tuple[KerasTensor, list[int]]:
@@ -152,7 +157,7 @@ def zero_padding(call: LayerCall) -> KerasTensor:
     pads = np.zeros((2, x.rank), np.int64)
     changed: dict[int, int | None] = {}
     for axis, (begin, end) in zip(axes, _margins(call, "padding", dims), strict=True):
-        pads[:, x.at(axis)] = begin, end
+        pads[:, x.position_of(axis)] = begin, end
         size = x.shape[axis]
         changed[axis] = None if size is None else size + begin + end
     value = call.builder.op("Pad", x.value, int_constant(call, pads.reshape(-1)))
@@ -172,9 +177,9 @@ def cropping(call: LayerCall) -> KerasTensor:
         starts.append(begin)
         ends.append(-end if end else END)
         changed[axis] = None if size is None else size - begin - end
-    at = [x.at(axis) for axis in axes]
+    positions = [x.position_of(axis) for axis in axes]
     value = call.builder.op(
-        "Slice", x.value, int_constant(call, starts), int_constant(call, ends), int_constant(call, at)
+        "Slice", x.value, int_constant(call, starts), int_constant(call, ends), int_constant(call, positions)
     )
     return call.new_tensor(value, _resized(x, changed), x.order, x.kind)
 

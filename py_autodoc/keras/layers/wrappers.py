@@ -23,11 +23,11 @@ def bidirectional(call: LayerCall) -> list[KerasTensor] | KerasTensor:
     forward, backward = call.spec.parts.get("layer"), call.spec.parts.get("backward_layer")
     if forward is None or backward is None:
         raise broken(call.file, f"{call.spec.label} has no layer.")
-    for one in (forward, backward):
-        if one.custom or one.kind not in (*RECURRENT, "RNN"):
-            raise call.refuse(f"around {one.label}")
-    tensors = [one for one in leaves(call.args) if isinstance(one, KerasTensor)]
-    wired = [one for one in leaves(call.kwargs.get("initial_state")) if isinstance(one, KerasTensor)]
+    for direction in (forward, backward):
+        if direction.custom or direction.kind not in (*RECURRENT, "RNN"):
+            raise call.refuse(f"around {direction.label}")
+    tensors = [leaf for leaf in leaves(call.args) if isinstance(leaf, KerasTensor)]
+    wired = [leaf for leaf in leaves(call.kwargs.get("initial_state")) if isinstance(leaf, KerasTensor)]
     x, initial = tensors[:1], tensors[1:] or wired
     half = len(initial) // 2
     if forward.config.get("go_backwards", False) or not backward.config.get("go_backwards", False):
@@ -38,12 +38,12 @@ def bidirectional(call: LayerCall) -> list[KerasTensor] | KerasTensor:
         name = "forward_layer" if spec is forward else "backward_layer"
         with call.host.enter(call, spec, name, ([*x, *states],), mask=call.kwargs.get("mask")) as inner:
             results.append(run(inner, in_time=True, zeros=zeros))
-    (there, there_states), (back, back_states) = results
-    states = [*there_states, *back_states] if forward.config.get("return_state") else []
+    (forward_output, forward_states), (backward_output, backward_states) = results
+    states = [*forward_states, *backward_states] if forward.config.get("return_state") else []
     mode = call.spec.config.get("merge_mode", "concat")
     if mode is None:
-        return [there, back, *states]
-    result = _joined(call, there, back, mode)
+        return [forward_output, backward_output, *states]
+    result = _joined(call, forward_output, backward_output, mode)
     return [result, *states] if states else result
 
 
@@ -51,9 +51,9 @@ def _joined(call: LayerCall, forward: KerasTensor, backward: KerasTensor, mode: 
     values, order = aligned(call, [forward, backward])
     shape, op = forward.shape, call.builder.op
     if mode == "concat":
-        at = order.index(forward.rank - 1)
+        axis = order.index(forward.rank - 1)
         width = (forward.shape[-1] or 0) + (backward.shape[-1] or 0)
-        return call.new_tensor(op("Concat", *values, axis=at), (*shape[:-1], width), order).masked(
+        return call.new_tensor(op("Concat", *values, axis=axis), (*shape[:-1], width), order).masked(
             forward.mask
         )
     if mode not in MODES:
