@@ -31,8 +31,8 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     """Number of values that are NaN or infinite on one side only."""
 
     @property
-    def size(self) -> float:
-        """The relative error as a number that can be compared: infinite instead of None."""
+    def relative_error_or_inf(self) -> float:
+        """The relative error, infinite instead of None, for comparisons."""
         return math.inf if self.relative_error is None else self.relative_error
 
 
@@ -102,7 +102,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
         values: dict[str, float] = {}
         for layer in self.layers:
             for node in layer.nodes:
-                error = min(layer.error.size, _MAX_HEAT)
+                error = min(layer.error.relative_error_or_inf, _MAX_HEAT)
                 values[str(node)] = max(values.get(str(node), 0.0), error)
         return {"label": "Relative error", "unit": "", "values": values, "largest": True}
 

@@ -64,8 +64,9 @@ def verification_lines(
 
 def largest_added_errors(layers: list[VerifiedLayer]) -> list[VerifiedLayer]:
     """Return the layers whose error exceeds that of their inputs the most, in execution order."""
-    ranked = sorted(layers, key=lambda layer: layer.error_before - layer.error.size)[:MAX_LAYERS]
-    chosen = {id(layer) for layer in ranked if layer.error.size > layer.error_before}
+    ranked = sorted(layers, key=lambda layer: layer.error_before - layer.error.relative_error_or_inf)
+    ranked = ranked[:MAX_LAYERS]
+    chosen = {id(layer) for layer in ranked if layer.error.relative_error_or_inf > layer.error_before}
     return [layer for layer in layers if id(layer) in chosen]
 
 

@@ -84,7 +84,7 @@ def compare_with_reference(
     if other_shapes:
         skipped[OTHER_SHAPES] = skipped.get(OTHER_SHAPES, 0) + other_shapes
     outputs = _outputs(points, distances)
-    diverges = any(output.error.size > accepted for output in outputs) or (
+    diverges = any(output.error.relative_error_or_inf > accepted for output in outputs) or (
         not outputs and any(layer.diverges for layer in layers)
     )
     return Verification(
