@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 from onnx import TensorProto
 from onnx.external_data_helper import ExternalDataInfo, load_external_data_for_tensor
 from onnx.helper import make_tensor_value_info
@@ -39,6 +38,8 @@ def half(
         converted = tool.convert_float_to_float16(
             model, keep_io_types=True, node_block_list=list(exclude), disable_shape_infer=False
         )
+    import onnx_ir as ir  # imports SymPy, which takes longer than everything else here
+
     # The tool appends its casts at the end, but nodes must follow the nodes they depend on.
     sorted_model = ir.from_proto(converted)
     sorted_model.graph.sort()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from forked_interpreter import ForkedInterpreter, status_of
 from onnx import helper, numpy_helper
 
 from py_autodoc.cli.app import COMMANDS, app, command_of
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.slow
 
 MODEL = str(Path("tests/data/models/mnist_cntk.onnx").resolve())
 TAGGED = str(Path("examples/bert_tiny.onnx").resolve())
+DESCRIBED = str(Path("tests/data/models/swift_f0.onnx").resolve())
 NASTY = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eevil\u2066\x7f"
 STEERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 PRINTING = {
@@ -33,7 +36,7 @@ PRINTING = {
     "compare": ["compare", MODEL, MODEL],
     "compare --json": ["compare", MODEL, MODEL, "--json"],
     "graph": ["graph", MODEL, "--format", "dot", "--out", "-"],
-    "metadata": ["metadata", TAGGED],
+    "metadata": ["metadata", DESCRIBED],
     "metadata --json": ["metadata", MODEL, "--json"],
     "rule": ["rule"],
     "rule ID": ["rule", "deep-chain"],
@@ -47,6 +50,29 @@ PRINTING = {
     "--help": ["--help"],
     "--version": ["--version"],
 }
+
+IN_FORKS = (
+    "py_autodoc.cli.app",
+    "py_autodoc.compare.evaluation",
+    "py_autodoc.extract.write_sub_model",
+    "py_autodoc.hf.read",
+    "py_autodoc.render.dot",
+    "py_autodoc.render.document",
+    "py_autodoc.report.api",
+    "py_autodoc.report.document.validation",
+    "py_autodoc.tags",
+    "py_autodoc.to_torch.convert",
+)
+"""What the commands import. Each command also runs in a new interpreter once, see INTERPRETERS."""
+INTERPRETERS = {"graph", "to-torch --list", "validate", "--version", "extract"}
+"""Run in a new interpreter, as are those of ``test_a_closed_stdout``."""
+
+
+@pytest.fixture(scope="module")
+def forks():
+    made = ForkedInterpreter(IN_FORKS)
+    yield made
+    made.close()
 
 
 def process(args: list[str], **options: object) -> subprocess.CompletedProcess[str]:
@@ -65,11 +91,19 @@ def run(*args: str) -> tuple[int, str, str]:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 @pytest.mark.parametrize("name", PRINTING)
-def test_a_full_disk_behind_stdout(name):
+def test_a_full_disk_behind_stdout(name, forks, tmp_path):
     with open("/dev/full", "wb") as full:
-        done = process(PRINTING[name], stdout=full)
-    assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
-    assert done.stderr == "error: Could not write to stdout: No space left on device.\n"
+        if name in INTERPRETERS:
+            done = process(PRINTING[name], stdout=full)
+            status, err = done.returncode, done.stderr
+        else:
+            with open(tmp_path / "err", "w+b") as errors:
+                channel = forks.start(
+                    "py_autodoc", PRINTING[name], stdout=full.fileno(), stderr=errors.fileno()
+                )
+                status, err = status_of(channel), (tmp_path / "err").read_text("utf-8")
+    assert (status, err.count("\n")) == (3, 1), err
+    assert err == "error: Could not write to stdout: No space left on device.\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="descriptors")
@@ -141,14 +175,18 @@ def nasty(tmp_path_factory) -> str:
     return str(path)
 
 
-def on_a_terminal(args: list[str]) -> str:
+def on_a_terminal(args: list[str], forks: ForkedInterpreter | None = None) -> str:
     """What a terminal gets of stdout and stderr."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     environ = {**os.environ, "TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "200"}
-    child = subprocess.Popen(
-        [sys.executable, "-m", "py_autodoc", *args], stdout=theirs, stderr=theirs, env=environ, close_fds=True
-    )
+    if forks is None:
+        ended = subprocess.Popen(
+            [sys.executable, "-m", "py_autodoc", *args], stdout=theirs, stderr=theirs, env=environ
+        ).wait
+    else:
+        channel = forks.start("py_autodoc", args, stdout=theirs, stderr=theirs, environ=environ)
+        ended = functools.partial(status_of, channel)
     os.close(theirs)
     got = bytearray()
     while True:
@@ -160,7 +198,7 @@ def on_a_terminal(args: list[str]) -> str:
             break
         got += piece
     os.close(ours)
-    child.wait(timeout=60)
+    ended()
     return got.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
@@ -188,8 +226,9 @@ SHOWN = {
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals")
 @pytest.mark.parametrize("name", SHOWN)
-def test_nothing_that_steers_reaches_a_terminal(nasty, name):
-    shown = on_a_terminal([part.format(nasty) if part == "{}" else part for part in SHOWN[name]])
+def test_nothing_that_steers_reaches_a_terminal(nasty, name, forks):
+    args = [part.format(nasty) if part == "{}" else part for part in SHOWN[name]]
+    shown = on_a_terminal(args, None if name in INTERPRETERS else forks)
     # A progress line clears itself: ours, and nothing of the model's.
     shown = re.sub(r"\r\x1b\[2K", "", shown)
     assert shown.strip()
@@ -197,8 +236,8 @@ def test_nothing_that_steers_reaches_a_terminal(nasty, name):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals")
-def test_json_on_a_terminal_is_the_same_value(nasty):
-    shown = json.loads(on_a_terminal(["tags", nasty, "--output", "json"]))
+def test_json_on_a_terminal_is_the_same_value(nasty, forks):
+    shown = json.loads(on_a_terminal(["tags", nasty, "--output", "json"], forks))
     assert shown == json.loads(run("tags", nasty, "--output", "json")[1])
     assert f"n{NASTY}" in {node["node"] for node in shown["nodes"]}
 

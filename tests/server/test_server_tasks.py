@@ -4,16 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 from pathlib import Path
 
+import forked_tasks
 import onnx
 import pytest
+from forked_interpreter import ForkedInterpreter
 
+from py_autodoc.tasks import manager
 from py_autodoc.tasks.kinds import KINDS
 
 pytest.importorskip("onnxruntime")
 DATA = Path(__file__).parents[1] / "data/quant"
+
+
+@pytest.fixture(scope="module")
+def interpreter():
+    if not hasattr(os, "fork"):
+        yield None
+        return
+    made = ForkedInterpreter(forked_tasks.IMPORTS)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def forked(interpreter, monkeypatch):
+    """The child processes of tasks are forks; tests without this fixture start new interpreters."""
+    if interpreter is None:
+        return
+
+    def start(*command, limit, **_):
+        assert command[1:] == ("-m", "py_autodoc.tasks.child")
+        return forked_tasks.start(interpreter, limit)
+
+    monkeypatch.setattr(manager.asyncio, "create_subprocess_exec", start)
 
 
 @pytest.fixture
@@ -50,6 +77,7 @@ async def test_layers_are_measured(client, digits):
     assert result["label"]
 
 
+@pytest.mark.usefixtures("forked")
 async def test_sensitivity_then_quantize(client, digits):
     before = (digits / "digits_cnn.onnx").read_bytes()
     _, task = await ended(client, {"kind": "sensitivity", "samples": 16, "target": "sqnr>=38", **MODEL})
@@ -85,6 +113,7 @@ async def test_sensitivity_then_quantize(client, digits):
         ({"kind": 7, **MODEL}, 422, "bad-request"),
     ],
 )
+@pytest.mark.usefixtures("forked")
 async def test_refusals(client, digits, body, status, code):
     got, answer = await ended(client, body)
     assert got == status
@@ -127,6 +156,7 @@ def nodes_named(folder, count=2):
     return [node.output[0] for node in graph.node if node.op_type == "Conv"][:count]
 
 
+@pytest.mark.usefixtures("forked")
 async def test_a_profile_that_was_sent_is_attributed(client, digits):
     first, second = nodes_named(digits)
     table = {first: 0.5, second: 0.25, "elsewhere": 0.25}
@@ -145,6 +175,7 @@ async def test_a_profile_that_was_sent_is_attributed(client, digits):
     assert again["code"] == "unknown-upload"
 
 
+@pytest.mark.usefixtures("forked")
 async def test_a_profile_beside_the_model(client, digits):
     (digits / "t.csv").write_text(f"name,ms\n{nodes_named(digits)[0]},0.5\n")
     body = {"kind": "profile", "path": MODEL["path"], "profiles": ["models/t.csv"]}
@@ -152,6 +183,7 @@ async def test_a_profile_beside_the_model(client, digits):
     assert task["result"]["times"]["total_ms"] == 0.5
 
 
+@pytest.mark.usefixtures("forked")
 async def test_tensorrt_with_layer_information_in_any_order(client, digits):
     node = onnx.load(digits / "digits_cnn.onnx").graph.node[0]
     times = [{"count": 1}, {"name": "__myl_Conv_0", "averageMs": 0.5}]
@@ -176,6 +208,7 @@ async def test_tensorrt_with_layer_information_in_any_order(client, digits):
         ([], "several-profiles"),
     ],
 )
+@pytest.mark.usefixtures("forked")
 async def test_what_is_no_profile(client, digits, contents, code):
     uploads = [(await sent(client, f"../{'x' * 300}\n.json", one))["id"] for one in contents]
     _, task = await ended(client, {"kind": "profile", "path": MODEL["path"], "uploads": uploads})
@@ -208,6 +241,7 @@ def test_uploads_are_bounded_and_deleted(monkeypatch):
     assert not folder.exists()
 
 
+@pytest.mark.usefixtures("forked")
 async def test_a_quantized_model_is_verified(client, digits):
     body = {"kind": "quantize", "out": "q.onnx", "samples": 16, **MODEL}
     await ended(client, body)
@@ -229,6 +263,7 @@ async def test_a_quantized_model_is_verified(client, digits):
     assert task["result"]["label"] == "Relative error"
 
 
+@pytest.mark.usefixtures("forked")
 async def test_expected_values_are_a_reference(client, digits):
     import numpy as np
 
