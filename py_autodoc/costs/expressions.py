@@ -345,7 +345,7 @@ def _conditions(world: SymbolicDims) -> tuple[CostCondition, ...] | None:
             positive.append(value)
     if len(positive) > MAX_CONDITIONS:
         return None
-    positive = poly_bounds.undominated(positive, largest=False)
+    positive = poly_bounds.remove_dominated(positive, largest=False)
     conditions = [CostCondition("zero", Symbolic(p)) for p in types.zero if p.names() <= world.symbols]
     conditions += [CostCondition("positive", Symbolic(p)) for p in positive]
     return tuple(conditions) if len(conditions) <= MAX_CONDITIONS else None

@@ -13,7 +13,7 @@ from py_autodoc.costs.liveness import GraphLifetimes, LivenessSweep
 from py_autodoc.costs.symbolic import Number, Symbolic, UndecidedComparison, UnknownSize, to_poly, wrap
 from py_autodoc.graph.ir.model import Model, Node
 from py_autodoc.graph.symbolic_dims.poly import Extreme, Poly
-from py_autodoc.graph.symbolic_dims.poly_bounds import MAX_ARGS, not_negative, undominated
+from py_autodoc.graph.symbolic_dims.poly_bounds import MAX_ARGS, not_negative, remove_dominated
 
 PEAKS = ("simple", "inplace")
 MAX_DIFFER = 16
@@ -137,7 +137,7 @@ class PeakCandidates(LivenessSweep):
 
     def pruned(self) -> list[Poly]:
         """Return the sums that no other always covers. Raises: UndecidedComparison if there are too many."""
-        self.settled = undominated(self.settled + self.parts, settled=len(self.settled))
+        self.settled = remove_dominated(self.settled + self.parts, settled=len(self.settled))
         self.parts = []
         if len(self.settled) > MAX_ARGS:
             raise UndecidedComparison(f"the peak is the maximum of more than {MAX_ARGS} sums")

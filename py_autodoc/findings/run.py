@@ -15,7 +15,7 @@ MAX_NODES = 100
 """Maximum nodes listed per finding; if there are more, its evidence has the number as ``nodes_total``."""
 MAX_FINDINGS = 20
 """Maximum findings listed per rule, most severe first."""
-MAX_LOOKED_AT = 10_000
+MAX_CHECKED = 10_000
 """Maximum findings examined per rule."""
 _RANK = {severity: rank for rank, severity in enumerate(reversed(SEVERITIES))}
 log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ def _of_rule(rule: Rule, ctx: RuleContext, chosen: RuleOptions) -> list[Finding]
     """Return the findings of one rule, most severe first. Raises: ValueError if one is invalid."""
     results: Iterable[Finding] = rule.check(ctx)
     accepted = []
-    for item in islice(results, MAX_LOOKED_AT):
+    for item in islice(results, MAX_CHECKED):
         if item.severity not in rule.severities:
             raise ValueError(f"severity {item.severity} was not declared")
         severity = chosen.severities.get(rule.id, item.severity)

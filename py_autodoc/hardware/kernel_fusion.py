@@ -184,7 +184,7 @@ class _Fusion:
                     live = True
                     break
             if role == FusionRole.SHAPE or (not live and self._is_known_before_run(node, role)):
-                self._settle(node)
+                self._mark_constant(node)
             elif number in core:
                 if number == last[core[number]]:
                     self._in_core(node)
@@ -195,7 +195,7 @@ class _Fusion:
         """Return True if all operands, and so the results, are known before the run."""
         return role != FusionRole.CONTROL and node.op_type not in COMPUTED and not node.subgraphs
 
-    def _settle(self, node: Node) -> None:
+    def _mark_constant(self, node: Node) -> None:
         """Mark values computed before the run; weights behind views and Transposes remain weights."""
         for tensor in node.outputs:
             if tensor >= 0:
@@ -334,7 +334,7 @@ class _Fusion:
             out = self._key(node.outputs[0])
             if kind != MEMORY:
                 fusible = self.runtime.convolution if kind in _CONVOLUTIONS else self.runtime.product
-                if self._what(node) not in fusible:
+                if self._elementwise_kind(node) not in fusible:
                     return False
                 return out is not None and out == self._key(operand) and not self._summed(node)
             return out is None or out in (self.domain[kernel], self._key(operand))
@@ -344,7 +344,7 @@ class _Fusion:
             return True
         return self.sums[kernel] + _sums(role) <= _MOST_SUMS and self._key(operand) == self.domain[kernel]
 
-    def _what(self, node: Node) -> str:
+    def _elementwise_kind(self, node: Node) -> str:
         """Classify an elementwise operator that follows a product."""
         if node.op_type == "BatchNormalization":
             return NORMALIZATION

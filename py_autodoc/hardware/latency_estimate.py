@@ -78,7 +78,7 @@ def estimate(
         raise ValueError(f"{device.name} has no {precision} rate")
     clock = _KernelTimer(kernels, sized, device, precision, model)
     times = tuple(map(clock.kernel, range(len(kernels.kind))))
-    times = clock.issued(times)
+    times = clock.with_launch_overhead(times)
     known_times = [time for time in times if time is not None]
     seconds = math.fsum(time.seconds for time in known_times) if known_times else None
     guessed = math.fsum(
@@ -196,7 +196,7 @@ class _KernelTimer:
         ideal = max(flops / top, moved)
         return self._time(times, [(flops / rate, moved / self.memory_e)], starts, ideal, flops)
 
-    def issued(self, times: tuple[KernelTime | None, ...]) -> tuple[KernelTime | None, ...]:
+    def with_launch_overhead(self, times: tuple[KernelTime | None, ...]) -> tuple[KernelTime | None, ...]:
         """Adjust the times for a host that launches operators one by one, ahead of the device.
 
         The longer of the two totals counts: while the device is busy the host runs ahead; if the host is

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from py_autodoc.bounded import parse_json
 from py_autodoc.graph.building.build import build
 from py_autodoc.graph.ir import exporter_records
-from py_autodoc.graph.ir.diagnostic_causes import mendable
+from py_autodoc.graph.ir.diagnostic_causes import depends_on_sizes
 from py_autodoc.graph.ir.model import Model
 from py_autodoc.graph.loading.load import LoadedModel, load, parse_structure
 from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file
@@ -146,7 +146,7 @@ def _analysis(loaded: LoadedModel, model: Model) -> Iterator[str]:
         if diagnostic.severity == "error" and diagnostic.code not in _DATA:
             yield f"{diagnostic.code}: {diagnostic.where}: {diagnostic.message}"
     fault = infer(loaded, model, {}, {}).contradiction
-    if fault is not None and mendable(fault.code):
+    if fault is not None and depends_on_sizes(fault.code):
         yield f"{fault.code}: {fault.message}"
 
 

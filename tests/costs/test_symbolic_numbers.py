@@ -59,7 +59,7 @@ def test_the_extremes_kept_are_enough(seed):
     rng = random.Random(seed)
     parts = [to_poly(fixture.expression(rng, 3)) for _ in range(6)]
     for largest in (True, False):
-        kept = poly_bounds.undominated(parts, largest)
+        kept = poly_bounds.remove_dominated(parts, largest)
         assert kept
         for _ in range(20):
             sizes = fixture.binding(rng)

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.graph.ir.diagnostic_causes import CAUSES, FailureCause, against_sizes, mendable, stops
+from py_autodoc.graph.ir.diagnostic_causes import (
+    CAUSES,
+    FailureCause,
+    contradicts_sizes,
+    depends_on_sizes,
+    prevents_execution,
+)
 from py_autodoc.graph.ir.model import Diagnostic
 from py_autodoc.report.builders.runnable_section import runnable
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
@@ -45,7 +51,7 @@ MODELS = {
 @pytest.mark.parametrize("code", MODELS)
 def test_a_code_that_stops_a_node_stops_the_model(code: str) -> None:
     found = run_analysis(MODELS[code], Options(bindings={"n": 2}))
-    assert code in {d.code for d in found.diagnostics if stops(d)}
+    assert code in {d.code for d in found.diagnostics if prevents_execution(d)}
     assert found.contradiction is not None
     assert found.contradiction.code == code
     verdict = runnable(found)
@@ -62,11 +68,11 @@ def test_every_code_is_judged_and_told() -> None:
 def test_the_questions_agree(code: str) -> None:
     here, branch = Diagnostic(code, "warning", "m", node=1), Diagnostic(code, "info", "m", node=1)
     nowhere = Diagnostic(code, "warning", "m")
-    assert not stops(branch)
-    assert not stops(nowhere)
-    assert not against_sizes(nowhere)
-    assert against_sizes(here) == against_sizes(branch) == (CAUSES[code] is not FailureCause.FILE)
-    assert mendable(code) == (stops(here) and against_sizes(here))
+    assert not prevents_execution(branch)
+    assert not prevents_execution(nowhere)
+    assert not contradicts_sizes(nowhere)
+    assert contradicts_sizes(here) == contradicts_sizes(branch) == (CAUSES[code] is not FailureCause.FILE)
+    assert depends_on_sizes(code) == (prevents_execution(here) and contradicts_sizes(here))
 
 
 def test_no_second_list_of_these_codes() -> None:

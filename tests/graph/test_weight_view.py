@@ -16,7 +16,7 @@ from py_autodoc.graph.building.build import build
 from py_autodoc.graph.loading.load import load, load_bytes
 from py_autodoc.graph.protobuf.tensor_protos import BITS
 from py_autodoc.graph.tensor_data.tensor_decoding import code_values
-from py_autodoc.graph.tensor_data.weight_distribution import BINS, HELD_BYTES, PROBABILITIES
+from py_autodoc.graph.tensor_data.weight_distribution import BINS, MAX_BUFFERED_BYTES, PROBABILITIES
 from py_autodoc.graph.tensor_data.weight_view import MAX_FIRST_VALUES, view_weight
 
 F = TensorProto.FLOAT
@@ -319,7 +319,7 @@ def test_it_stops_when_told(tmp_path):
 
 
 def test_memory_is_bounded_and_quantiles_are_left_out(tmp_path):
-    elements = HELD_BYTES // 4 + 1000
+    elements = MAX_BUFFERED_BYTES // 4 + 1000
     path = external(tmp_path, b"", elements)
     with open(tmp_path / "w.bin", "wb") as file:
         file.truncate(4 * elements)
@@ -327,7 +327,7 @@ def test_memory_is_bounded_and_quantiles_are_left_out(tmp_path):
     found = view(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < HELD_BYTES
+    assert peak < MAX_BUFFERED_BYTES
     assert found.spread.quantiles is None
     assert found.spread.histogram.counts == (elements,)
     assert found.spread.distinct == 1

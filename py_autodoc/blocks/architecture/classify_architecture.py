@@ -176,7 +176,7 @@ class _Classifier:
 
     def _decomposed_attention(self) -> _FamilyChoice:
         """Attention that no recogniser can take apart; whether it is causal is unknown."""
-        count = sum(map(position_mixing.pieced_attention, self.flows))
+        count = sum(map(position_mixing.decomposed_attention, self.flows))
         if not count or not self.inventory.layers:
             return None
         lines = [

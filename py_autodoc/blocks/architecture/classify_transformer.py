@@ -11,7 +11,7 @@ from py_autodoc.blocks.architecture.attention_dependencies import (
     upstream_masks,
 )
 from py_autodoc.blocks.architecture.layer_inventory import LayerInventory
-from py_autodoc.blocks.architecture.position_mixing import pieced_attention
+from py_autodoc.blocks.architecture.position_mixing import decomposed_attention
 from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
 from py_autodoc.blocks.results import AttentionLayer
 
@@ -109,7 +109,7 @@ def _cross_attention(
         evidence = f"{before} self-attention layers before the first cross-attention layer, {after} after it"
         return "encoder-decoder", 0.95, [*lines, evidence]
     selves = [layer for layer in layers if layer.kind == "self"]
-    if pieced_attention(main, {layer.anchor for layer in layers}) >= _MIN_LAYERS:
+    if decomposed_attention(main, {layer.anchor for layer in layers}) >= _MIN_LAYERS:
         evidence = "attention in separate operators before the first cross-attention layer"
         return "encoder-decoder", 0.7, [*lines, evidence]
     if selves and (all(layer.causal for layer in selves) or any(layer.past for layer in layers)):
@@ -155,22 +155,24 @@ def _single(
         return "transformer-decoder", 0.7, [*lines, evidence]
     if all(c is False for c in causal):
         return "transformer-encoder", 0.95, lines
-    return _by_ends(inventory, lines, vocabulary[1] if vocabulary is not None and known_words else None, main)
+    return _by_inputs_and_outputs(
+        inventory, lines, vocabulary[1] if vocabulary is not None and known_words else None, main
+    )
 
 
-def _scores_words(main: DataflowGraph) -> bool:
+def _scores_vocabulary(main: DataflowGraph) -> bool:
     """True if an output looks like one score for each word of a vocabulary."""
     vocabulary = output_signs.vocabulary_output(main)
     return vocabulary is not None and vocabulary[1] and vocabulary[0] >= _BIG_VOCABULARY
 
 
-def _by_ends(
+def _by_inputs_and_outputs(
     inventory: LayerInventory, lines: list[str], without_bias: bool | None, main: DataflowGraph
 ) -> FamilyVerdict:
     """Decide by the inputs and outputs of the network, since the values of the masks were not read."""
     if inventory.patches:
         return "transformer-encoder", 0.8, lines
-    if not inventory.token_tables and not _scores_words(main):
+    if not inventory.token_tables and not _scores_vocabulary(main):
         evidence = "features instead of tokens as input, no vocabulary scores as output"
         return "transformer-encoder", 0.7, [*lines, evidence]
     if without_bias:

@@ -14,10 +14,10 @@ from py_autodoc.graph.ir.model import Dim
 
 _FLOATS = (1, 10, 11, 16)
 _COUNTERS = frozenset({"Range", "CumSum", "NonZero"})
-_HOLDERS = ROTARIES | {"Gather", "Add"}
+_TABLE_READERS = ROTARIES | {"Gather", "Add"}
 _STEPS = 8
 _MAX_INDEX = 48
-_FEWEST = 16
+_MIN_POSITIONS = 16
 """Tables with fewer rows hold token types, not positions."""
 
 
@@ -91,12 +91,12 @@ class _Tables:
         self.rotary: int | None = None
         self._rows_by_width: dict[int, dict[int, int]] = {}
         """Width → table → rows, for tables indexed by graph inputs."""
-        for number in flow.named(_HOLDERS):
+        for number in flow.named(_TABLE_READERS):
             self._read(number)
         for width, rows in self._rows_by_width.items():
             # The largest table holds the tokens; a second large one holds positions given by the caller.
             smaller = sorted(rows.values())[:-1]
-            if smaller and smaller[-1] >= _FEWEST:
+            if smaller and smaller[-1] >= _MIN_POSITIONS:
                 self.looked_up.setdefault(width, smaller[-1])
 
     def _read(self, number: int) -> None:
@@ -115,7 +115,7 @@ class _Tables:
 
     def _lookup(self, number: int, table: int, index: int) -> None:
         rows, shape = _rows(self.flow, table), self.flow.shapes[table]
-        if rows is None or shape is None or not isinstance(shape[1], int) or rows < _FEWEST:
+        if rows is None or shape is None or not isinstance(shape[1], int) or rows < _MIN_POSITIONS:
             return
         width = shape[1]
         if self.inside and _feeds_rotation(self.flow, number, self.inside):

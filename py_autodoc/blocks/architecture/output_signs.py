@@ -9,10 +9,10 @@ from py_autodoc.graph.ir.model import Shape, TensorKind
 
 _UPSAMPLING = frozenset({"Resize", "Upsample", "ConvTranspose", "DepthToSpace"})
 _ENDS = frozenset({"Sigmoid", "Softmax", "ArgMax", "HardSigmoid"})
-_JOINTS = frozenset({14, 16, 17, 18, 25, 26, 68, 98, 106, 133})
+_KEYPOINT_COUNTS = frozenset({14, 16, 17, 18, 25, 26, 68, 98, 106, 133})
 """Common numbers of keypoints of a body, a face or a whole person."""
 _MAX_OUTPUTS = 32
-_COARSEST = 8
+_MAX_REDUCTION = 8
 """A map has at least 1/8 of the image size."""
 
 
@@ -60,7 +60,7 @@ def _images(flow: DataflowGraph, image: Shape) -> int:
 
 def _is_heat_map(shape: Shape, image: Shape) -> bool:
     """True for a common number of keypoints at a quarter of the image size: heat maps."""
-    if len(shape) != 4 or shape[1] not in _JOINTS:
+    if len(shape) != 4 or shape[1] not in _KEYPOINT_COUNTS:
         return False
     return all(
         isinstance(extent, int) and isinstance(full, int) and 4 * extent == full
@@ -74,7 +74,7 @@ def _is_large_map(inner: Shape, image: Shape, if_unknown: bool) -> bool:
         if not isinstance(extent, int) or not isinstance(full, int):
             if not if_unknown:
                 return False
-        elif not full // _COARSEST <= extent <= full or extent < 2:
+        elif not full // _MAX_REDUCTION <= extent <= full or extent < 2:
             return False
     return True
 

@@ -129,7 +129,7 @@ def _adjacency_products(flow: DataflowGraph, tensor: int) -> int:
     return product_count
 
 
-def pieced_attention(flow: DataflowGraph, recognised: Collection[int] = ()) -> int:
+def decomposed_attention(flow: DataflowGraph, recognised: Collection[int] = ()) -> int:
     """Count Softmax nodes over products of two computed tensors that weight a third, however they are split.
 
     ``recognised``: Softmax nodes already recognised as attention; they are not counted.

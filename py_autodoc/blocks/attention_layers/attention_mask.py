@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from py_autodoc.blocks.attention_layers.mask_axes import MaskAxes, before
+from py_autodoc.blocks.attention_layers.mask_axes import MaskAxes, axes_of_input
 from py_autodoc.blocks.attention_layers.position_comparison import (
     BIAS,
     CAUSAL,
@@ -155,7 +155,7 @@ def _parts(flow: DataflowGraph, axes: MaskAxes) -> list[MaskAxes]:
         inputs = inputs[:1] + inputs[2:]  # indices select positions, not values
     elif op in _MOVES or op in _PICKS or op == "Einsum":
         inputs = inputs[:1]
-    return [before(flow, number, axes, i) for i in inputs]
+    return [axes_of_input(flow, number, axes, i) for i in inputs]
 
 
 def _has_scalar(flow: DataflowGraph, number: int) -> bool:

@@ -33,7 +33,7 @@ _SUMMING = ADDS | {
 }
 _STEPS = 12
 _REDUCED = 48
-_AHEAD = 16
+_MAX_FOLLOWED = 16
 
 
 def attention_kind(flow: DataflowGraph, q: AttentionOperand, k: AttentionOperand, v: AttentionOperand) -> str:
@@ -189,8 +189,8 @@ def _projections(flow: DataflowGraph, tensor: int) -> list[tuple[int, Projection
     """Return the first weighted products that read a tensor, past data movement and elementwise operators."""
     queue, seen, index = [tensor], {tensor}, 0
     projections: list[tuple[int, Projection]] = []
-    while index < len(queue) and index < _AHEAD:
-        for reader in flow.readers[queue[index]][:_AHEAD]:
+    while index < len(queue) and index < _MAX_FOLLOWED:
+        for reader in flow.readers[queue[index]][:_MAX_FOLLOWED]:
             candidate = projection(flow, reader)
             if candidate is not None:
                 if candidate.source == queue[index]:
@@ -206,8 +206,8 @@ def _projections(flow: DataflowGraph, tensor: int) -> list[tuple[int, Projection
 def _is_added_back(flow: DataflowGraph, outputs: tuple[int, ...]) -> bool:
     """True if an output is added to another activation before the next product."""
     queue, index = [t for t in outputs[:1] if t >= 0], 0
-    while index < len(queue) and index < _AHEAD:
-        for reader in flow.readers[queue[index]][:_AHEAD]:
+    while index < len(queue) and index < _MAX_FOLLOWED:
+        for reader in flow.readers[queue[index]][:_MAX_FOLLOWED]:
             if flow.qualified_op_types[reader] in _SUMMING and len(set(flow.data_inputs[reader])) == 2:
                 return True
             if projection(flow, reader) is None and product(flow, reader) is None:

@@ -28,7 +28,7 @@ class MaskAxes(NamedTuple):
         return (self.query, self.key) == (-2, -1)
 
 
-def before(flow: DataflowGraph, number: int, axes: MaskAxes, tensor: int) -> MaskAxes:
+def axes_of_input(flow: DataflowGraph, number: int, axes: MaskAxes, tensor: int) -> MaskAxes:
     """Return the axes of ``tensor``, an input of the producer of ``at.tensor``."""
     op = flow.qualified_op_types[number]
     move: dict[int, int] | None
@@ -72,22 +72,22 @@ def _einsum_axes(equation: object) -> dict[int, int]:
     return {out.index(i) - len(out): left.index(i) - len(left) for i in out if i in left}
 
 
-def _reshaped_axes(before: Shape | None, after: Shape | None) -> dict[int, int] | None:
+def _reshaped_axes(old_shape: Shape | None, new_shape: Shape | None) -> dict[int, int] | None:
     """Map the axes that a reshape preserves: those of equal size followed by equally many elements.
 
     None if, as far as known, the last axes stay unchanged.
     """
-    if before is None or after is None:
+    if old_shape is None or new_shape is None:
         return None
     move: dict[int, int] = {}
-    for new_axis, axis in ((i, j) for i in range(len(after)) for j in range(len(before))):
-        if after[new_axis] == before[axis] and after[new_axis] not in (1, None):
-            behind = _count(after[new_axis + 1 :]), _count(before[axis + 1 :])
+    for new_axis, axis in ((i, j) for i in range(len(new_shape)) for j in range(len(old_shape))):
+        if new_shape[new_axis] == old_shape[axis] and new_shape[new_axis] not in (1, None):
+            behind = _count(new_shape[new_axis + 1 :]), _count(old_shape[axis + 1 :])
             if behind[0] == behind[1]:
-                move[new_axis - len(after)] = axis - len(before)
-    for new_axis in range(1, min(len(after), len(before)) + 1):
+                move[new_axis - len(new_shape)] = axis - len(old_shape)
+    for new_axis in range(1, min(len(new_shape), len(old_shape)) + 1):
         # A size of 1 stays 1: all queries, or all keys, share the values.
-        if after[-new_axis] != before[-new_axis]:
+        if new_shape[-new_axis] != old_shape[-new_axis]:
             break
         move.setdefault(-new_axis, -new_axis)
     return move

@@ -24,7 +24,7 @@ from py_autodoc.graph.ir.model import Dim, Shape, TensorKind
 ROTARIES = frozenset(
     {"RotaryEmbedding", "com.microsoft::RotaryEmbedding", "com.microsoft::GemmaRotaryEmbedding"}
 )
-_WAVES = frozenset({"Cos", "Sin"})
+_SIN_COS_OPS = frozenset({"Cos", "Sin"})
 _JOINING = frozenset({
     "Add", "Sub", "Mul", "Div", "Where", "Pow", "Max", "Min", "Concat", f"{MS}QLinearAdd", f"{MS}QLinearMul",
     f"{MS}QLinearConcat", f"{MS}QLinearWhere",
@@ -43,7 +43,7 @@ _FIRST = (
 )  # fmt: skip
 """Operators whose data comes from the first input only."""
 _SCATTERS = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})
-_NOTED = ROTARIES | _SCATTERS | {"Reshape", "Flatten", "Expand", "Tile", "Gather", "Concat"}
+_INFORMATIVE_OPS = ROTARIES | _SCATTERS | {"Reshape", "Flatten", "Expand", "Tile", "Gather", "Concat"}
 """Operators that reveal a property of an operand."""
 _MAX_NODES = 96
 
@@ -94,11 +94,11 @@ def trace_operand(flow: DataflowGraph, tensor: int) -> AttentionOperand:
         if product(flow, number) is not None:
             continue
         op = names[number]
-        if op in _WAVES:
+        if op in _SIN_COS_OPS:
             operand.rotary = True
             continue
         visited[number] = None
-        if op in _NOTED:
+        if op in _INFORMATIVE_OPS:
             _note(flow, operand, number, op)
         for i in _data_inputs(flow, number, op):
             if i not in seen:

@@ -29,7 +29,7 @@ from py_autodoc.blocks.layer_blocks.mixture_of_experts import find_mixtures
 from py_autodoc.blocks.layer_blocks.squeeze_excite import find_squeeze_excites
 from py_autodoc.blocks.results import AttentionLayer, Fact, RecognisedBlock
 
-_HANDS_ON = COPY_OPS | RESHAPES
+_PASS_THROUGH_OPS = COPY_OPS | RESHAPES
 _MAX_LAYERS = 32
 
 
@@ -109,7 +109,7 @@ def dense_layer_at(flow: DataflowGraph, number: int) -> _DenseLayer | None:
     nodes, tensor = [number], flow.first_outputs[number]
     bias = flow.op_types[number] in ("Gemm", "QGemm", "FusedGemm") and len(flow.nodes[number].inputs) > 2
     for _ in range(8):
-        after, passed = next_node(flow, tensor, _HANDS_ON)
+        after, passed = next_node(flow, tensor, _PASS_THROUGH_OPS)
         before = flow.first_outputs[passed[-1]] if passed else tensor
         if flow.op_types[after] == "Add" and flow.data_inputs[after] == (before,) and not bias:
             if not per_channel(flow, weight(flow, after), before):
@@ -155,11 +155,11 @@ class _MlpFinder:
     def _depthwise(self, tensor: int) -> tuple[int, list[int], str]:
         """Move past a depthwise convolution over spatially arranged tokens, if there is one."""
         flow = self.flow
-        number, passed = next_node(flow, tensor, _HANDS_ON)
+        number, passed = next_node(flow, tensor, _PASS_THROUGH_OPS)
         if flow.op_types[number] in CONV and is_depthwise(flow, number):
             inner = [*passed, number]
             tensor = flow.first_outputs[number]
-            _, more = next_node(flow, tensor, _HANDS_ON)
+            _, more = next_node(flow, tensor, _PASS_THROUGH_OPS)
             inner += more
             if more:
                 tensor = flow.first_outputs[more[-1]]
@@ -169,7 +169,7 @@ class _MlpFinder:
     def _close(self, chain: _Chain, activation: Activation, first: _DenseLayer) -> _Chain | None:
         """Match the rest after the activation: an optional gate and the last layer."""
         flow = self.flow
-        number, passed = next_node(flow, activation.output, _HANDS_ON)
+        number, passed = next_node(flow, activation.output, _PASS_THROUGH_OPS)
         if flow.op_types[number] == "Mul" and len(flow.data_inputs[number]) == 2:
             gate = self._second_factor(
                 number, flow.first_outputs[passed[-1]] if passed else activation.output
@@ -189,26 +189,26 @@ class _MlpFinder:
         factors = [t for t in flow.data_inputs[product] if t != active]
         if len(factors) != 1:
             return None
-        number = flow.producers[flow.back(factors[0], _HANDS_ON)]
+        number = flow.producers[flow.back(factors[0], _PASS_THROUGH_OPS)]
         if flow.op_types[number] == "Add" and len(flow.data_inputs[number]) == 1:
-            number = flow.producers[flow.back(flow.data_inputs[number][0], _HANDS_ON)]
+            number = flow.producers[flow.back(flow.data_inputs[number][0], _PASS_THROUGH_OPS)]
         layer = self.layers.get(number)
         return layer if layer is not None and reader_of(flow, layer.output) == product else None
 
     def _same_input(self, a: int, b: int) -> bool:
         flow = self.flow
         inputs_a, inputs_b = flow.data_inputs[a], flow.data_inputs[b]
-        return flow.back(inputs_a[0], _HANDS_ON) == flow.back(inputs_b[0], _HANDS_ON)
+        return flow.back(inputs_a[0], _PASS_THROUGH_OPS) == flow.back(inputs_b[0], _PASS_THROUGH_OPS)
 
     def _last(self, chain: _Chain, tensor: int) -> _Chain | None:
         """Find the dense layer that consumes the hidden features, after an optional normalization."""
         flow = self.flow
-        number, passed = next_node(flow, tensor, _HANDS_ON)
+        number, passed = next_node(flow, tensor, _PASS_THROUGH_OPS)
         before = flow.first_outputs[passed[-1]] if passed else tensor
         norm = self.norms.get(before)
         if norm is not None and norm.outputs and number in norm.nodes:
             passed = [*passed, *norm.nodes]
-            number, more = next_node(flow, norm.outputs[0], _HANDS_ON)
+            number, more = next_node(flow, norm.outputs[0], _PASS_THROUGH_OPS)
             passed += more
         layer = self.layers.get(number)
         if layer is None:
@@ -220,7 +220,7 @@ class _MlpFinder:
     def _with_bias(self, layer: _DenseLayer) -> tuple[int, ...]:
         """Return the last layer with its bias, without the reshapes after it."""
         nodes = list(layer.nodes)
-        while nodes and self.flow.op_types[nodes[-1]] in _HANDS_ON:
+        while nodes and self.flow.op_types[nodes[-1]] in _PASS_THROUGH_OPS:
             nodes.pop()
         return tuple(nodes)
 

@@ -37,7 +37,7 @@ def find_selective_scans(flow: DataflowGraph) -> list[RecognisedBlock]:
         inside = _until_joined(flow, decay, min(_MAX_INSIDE, remaining))
         remaining -= len(inside) or min(_MAX_INSIDE, remaining)
         if inside:
-            nodes = _with_feeders(flow, inside)
+            nodes = _with_private_producers(flow, inside)
             facts: dict[str, Fact] = {"state": dim(flow, flow.first_outputs[decay], -1)}
             blocks.append(
                 make_block(flow, "state-space", nodes, decay, variant="selective-scan", facts=facts)
@@ -86,7 +86,7 @@ def _until_joined(flow: DataflowGraph, decay: int, most: int) -> set[int]:
     return set()
 
 
-def _with_feeders(flow: DataflowGraph, inside: set[int]) -> set[int]:
+def _with_private_producers(flow: DataflowGraph, inside: set[int]) -> set[int]:
     """Add the nodes whose results are read only inside, back to layers with weights."""
     nodes = set(inside)
     pending = [(-flow.position[p], p) for n in inside for p in flow.predecessors(n) if p not in inside]

@@ -29,7 +29,7 @@ _OMITTED, _DATA = -1, -2
 """Codes in a label for inputs that are not constants."""
 _SCALAR_TYPES = frozenset({int, float, str, bytes})
 """Attribute types that are hashable as they are."""
-_OFFERING = frozenset({
+_SINGLE_RESULT_OPS = frozenset({
     "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "LayerNormalization",
     "SimplifiedLayerNormalization", "Dropout",
 })  # fmt: skip
@@ -239,7 +239,7 @@ class CanonicalGraphs:
             weights.append(node.outputs[0])  # a weight of a file published without values
         bodies = tuple([(name, self.body[body]) for name, body in node.subgraphs]) if node.subgraphs else ()
         attributes = _attributes(node) if node.attributes else None
-        results = 1 if node.op_type in _OFFERING else len(node.outputs)
+        results = 1 if node.op_type in _SINGLE_RESULT_OPS else len(node.outputs)
         key = (node.domain, node.op_type, node.opset, results, tuple(kinds), attributes, bodies)
         label = self._id(key)
         if weights and label not in self.weighted:

@@ -10,7 +10,7 @@ from py_autodoc.blocks.repetition.template_match import find_isomorphic_part
 from py_autodoc.graph.ir.model import Model
 
 _MASK = (1 << 61) - 1
-_SEED = 6
+_MIN_SEED_NODES = 6
 """Minimum nodes of a part that may start a run before similar parts are found."""
 Path = tuple[str, ...]
 Members = list[tuple[int, list[int]]]
@@ -178,7 +178,9 @@ class _Tree:
             smallest = min(scopes, key=lambda scope: self.count[scope])
             self._fill({smallest} - self.parts.keys())
             part = self.parts[smallest]
-            if self.count[smallest] >= _SEED and is_module_repeat(self.canonical, [part, part], False):
+            if self.count[smallest] >= _MIN_SEED_NODES and is_module_repeat(
+                self.canonical, [part, part], False
+            ):
                 scopes.remove(smallest)
                 seeds.append([(smallest, part)])
         return seeds

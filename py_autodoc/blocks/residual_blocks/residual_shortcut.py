@@ -24,7 +24,7 @@ UPWARD = frozenset({
 })  # fmt: skip
 """Operators that enlarge a map."""
 _POOLS = frozenset({"MaxPool", "AveragePool", "LpPool", "QLinearAveragePool", "NhwcMaxPool"})
-_HANDED_ON = (
+_PASS_THROUGH_OPS = (
     COPY_OR_LAYOUT_OPS
     | _POOLS
     | UPWARD
@@ -83,7 +83,7 @@ def _step(flow: DataflowGraph, number: int) -> tuple[int, list[int], int]:
         return data[0], [number], 0
     if input_at(flow, number, 0) != data[0]:
         return -1, [], 0
-    if name in _HANDED_ON or (name in NORMS and name not in _SKIP):
+    if name in _PASS_THROUGH_OPS or (name in NORMS and name not in _SKIP):
         return data[0], [number], 0
     if name == "Slice" and (_crops(flow, number) or _strides(flow, number)):
         return data[0], [number], 0

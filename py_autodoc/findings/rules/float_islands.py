@@ -38,7 +38,7 @@ from py_autodoc.findings.weighted_layers import label
 from py_autodoc.graph.building.quantization_params import PARAM_INPUTS
 from py_autodoc.units import plural, share
 
-_LOOKED_THROUGH = frozenset(
+_PASS_THROUGH = frozenset(
     {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Relu", "Clip", "MaxPool", "Pad"}
 )
 """Operators allowed between a DequantizeLinear and the layer that uses it."""
@@ -114,7 +114,7 @@ def _state(ctx: RuleContext, number: int, dynamic: bool) -> str:
 
 def _dequantized(ctx: RuleContext, tensor: int) -> bool:
     """True if the tensor comes from a DequantizeLinear, past cheap operators."""
-    return ctx.flow.qualified_op_types[ctx.flow.producers[ctx.flow.back(tensor, _LOOKED_THROUGH)]].endswith(
+    return ctx.flow.qualified_op_types[ctx.flow.producers[ctx.flow.back(tensor, _PASS_THROUGH)]].endswith(
         "DequantizeLinear"
     )
 

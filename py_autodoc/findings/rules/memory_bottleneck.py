@@ -79,19 +79,19 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     if not total_bytes or total_bytes < limits["min_bytes"]:
         return
     if slow_bytes >= limits["min_share"] * total_bytes and slow:
-        yield _starved(slow, slow_bytes, slow_flops, total_bytes, limits)
+        yield _low_intensity(slow, slow_bytes, slow_flops, total_bytes, limits)
     if moved_bytes >= limits["min_moved_share"] * total_bytes and moved:
         yield Finding(
             "low",
             f"{plural(len(moved), 'operator')} that compute nothing move {size(moved_bytes)} of "
             f"{size(total_bytes)}, {share(moved_bytes, total_bytes)} of the traffic.",
             "Look for layouts and views that make these copies unnecessary.",
-            _heaviest(moved),
+            _largest_nodes(moved),
             {"bytes": moved_bytes, "total_bytes": total_bytes, "share": round(moved_bytes / total_bytes, 4)},
         )
 
 
-def _starved(
+def _low_intensity(
     slow: list[tuple[int, int]], moved: int, flops: int, total_bytes: int, limits: Mapping[str, Number]
 ) -> Finding:
     major = moved >= limits["major_share"] * total_bytes and total_bytes >= limits["major_bytes"]
@@ -100,7 +100,7 @@ def _starved(
         f"{plural(len(slow), 'layer')} of low arithmetic intensity ({flops / moved:.1f} FLOPs per byte) move "
         f"{size(moved)} of {size(total_bytes)}, {share(moved, total_bytes)} of the traffic.",
         "Use a larger batch, weights of fewer bits, or smaller dense layers.",
-        _heaviest(slow),
+        _largest_nodes(slow),
         {
             "bytes": moved,
             "total_bytes": total_bytes,
@@ -110,6 +110,6 @@ def _starved(
     )
 
 
-def _heaviest(nodes: list[tuple[int, int]]) -> tuple[int, ...]:
+def _largest_nodes(nodes: list[tuple[int, int]]) -> tuple[int, ...]:
     """Sort nodes by descending traffic."""
     return tuple(number for _, number in sorted(nodes, key=lambda pair: (-pair[0], pair[1])))

@@ -108,7 +108,7 @@ def _kind(ctx: RuleContext, first: Node, second: Node) -> str:
     if first.op_type == second.op_type == "Transpose":
         return "transpose" if _restores(ctx, first, second) else ""
     if first.op_type == second.op_type == "Cast":
-        return "cast" if _there_and_back(ctx, first, second) else ""
+        return "cast" if _is_inverse_pair(ctx, first, second) else ""
     if second.op_type == "Reshape" and first.op_type in _VIEWS:
         return "reshape" if _replaces(ctx, first, second) else ""
     return ""
@@ -131,7 +131,7 @@ def _restores(ctx: RuleContext, first: Node, second: Node) -> bool:
     )
 
 
-def _there_and_back(ctx: RuleContext, first: Node, second: Node) -> bool:
+def _is_inverse_pair(ctx: RuleContext, first: Node, second: Node) -> bool:
     if not first.inputs or first.inputs[0] < 0 or not second.outputs or second.outputs[0] < 0:
         return False
     dtypes = ctx.types.dtypes

@@ -33,7 +33,7 @@ _PERIODIC = frozenset({"Sin", "Cos"})
 _COMMON = frozenset(
     {"Relu", "LeakyRelu", "PRelu", "Clip", "Gelu", "HardSwish", "HardSigmoid", "Sigmoid", "Swish", "Tanh"}
 )
-_LOOKED_AT = _UNUSUAL | _PERIODIC | _COMMON
+_ACTIVATIONS = _UNUSUAL | _PERIODIC | _COMMON
 
 
 @rule(
@@ -53,7 +53,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     layers = set(weighted(ctx))
     unusual: dict[int, str] = {}
     common_count = 0
-    for number in flow.of(_LOOKED_AT):
+    for number in flow.of(_ACTIVATIONS):
         node = flow.nodes[number]
         if node.domain or not flow.data_inputs[number]:
             continue

@@ -66,12 +66,12 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
         entry = ctx.costs[node.id]
         if entry.cost is not None and entry.counted and entry.cost.flops and _elements(ctx, node) >= floor:
             (double if dtype in _DOUBLE else integer).append(node.id)
-    yield from _heavy(ctx, heavy)
+    yield from _float64_layers(ctx, heavy)
     yield from _finding(ctx, "low", double, "compute in float64")
     yield from _finding(ctx, "low", integer, "compute in int64")
 
 
-def _heavy(ctx: RuleContext, nodes: list[int]) -> Iterator[Finding]:
+def _float64_layers(ctx: RuleContext, nodes: list[int]) -> Iterator[Finding]:
     """Report float64 layers, weighted by their parameters if MACs are unknown."""
     if not nodes:
         return

@@ -135,7 +135,7 @@ class _QuantizerScopes:
             return self.scopes[read[0]]
         results = [self.scopes[n] for n in read if n in self.scopes]
         producers = [self.scopes[n] for n in self._data_producers(layer) if n in self.scopes]
-        if self._gives_output(layer):
+        if self._produces_output(layer):
             results.append(self.outside)
         behind = self._innermost_layer_scope(common(results)) if results else None
         before = common(producers) if producers else None
@@ -228,7 +228,7 @@ class _QuantizerScopes:
             if number in behind:
                 continue
             consumer_scopes = [behind[r] for r in self._consumers(number) if r in behind]
-            if self._gives_output(number):
+            if self._produces_output(number):
                 consumer_scopes.append(self.outside)
             if number in self.quantizers:
                 names = self._quantizer_scope(
@@ -261,7 +261,7 @@ class _QuantizerScopes:
             names = names[:-1]
         return names
 
-    def _gives_output(self, number: int) -> bool:
+    def _produces_output(self, number: int) -> bool:
         return any(t >= 0 and self.tensors[t].is_output for t in self.nodes[number].outputs)
 
     def _producers(self, number: int) -> list[int]:

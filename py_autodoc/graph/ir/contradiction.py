@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from py_autodoc.graph.ir.diagnostic_causes import stops
+from py_autodoc.graph.ir.diagnostic_causes import prevents_execution
 from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, Shape, TensorKind
 
 
 def contradiction(model: Model, diagnostics: Iterable[Diagnostic]) -> Contradiction | None:
     """Return the first contradiction according to ``diagnostic_causes``; None if there is none."""
-    failing = [d for d in diagnostics if stops(d)]
+    failing = [d for d in diagnostics if prevents_execution(d)]
     if not failing:
         return None
     positions = _execution_positions(model)
@@ -24,7 +24,9 @@ def contradiction(model: Model, diagnostics: Iterable[Diagnostic]) -> Contradict
     return Contradiction(first.node, first.code, message, _reached(model, {d.node for d in failing}))
 
 
-def forget(model: Model, fault: Contradiction, shapes: list[Shape | None], values: dict[int, object]) -> None:
+def discard_reached(
+    model: Model, fault: Contradiction, shapes: list[Shape | None], values: dict[int, object]
+) -> None:
     """Remove, in place, the shapes and values of all nodes that the contradiction reaches."""
     for number in fault.reached:
         node = model.nodes[number]

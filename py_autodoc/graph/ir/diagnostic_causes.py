@@ -35,7 +35,7 @@ CAUSES: Mapping[str, FailureCause] = {
 """Diagnostic code (``docs/diagnostics.md``) → cause. Codes without an entry stop no node."""
 
 
-def stops(diagnostic: Diagnostic) -> bool:
+def prevents_execution(diagnostic: Diagnostic) -> bool:
     """True if no runtime can execute the node of the diagnostic.
 
     Diagnostics of severity ``info`` belong to branches that may not be taken.
@@ -44,11 +44,11 @@ def stops(diagnostic: Diagnostic) -> bool:
     return diagnostic.node >= 0 and diagnostic.severity != "info" and cause is not FailureCause.UNKNOWN
 
 
-def against_sizes(diagnostic: Diagnostic) -> bool:
+def contradicts_sizes(diagnostic: Diagnostic) -> bool:
     """True if the diagnostic is evidence against the input dimensions, in any branch."""
     return diagnostic.node >= 0 and CAUSES.get(diagnostic.code, FailureCause.FILE) is not FailureCause.FILE
 
 
-def mendable(code: str) -> bool:
+def depends_on_sizes(code: str) -> bool:
     """True if a node with a diagnostic of this code may run with other input dimensions."""
     return CAUSES.get(code) is FailureCause.SIZES

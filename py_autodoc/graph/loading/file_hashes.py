@@ -25,7 +25,7 @@ from py_autodoc.graph.loading.external_data import Folders
 Progress = Callable[[int, int], None]
 """Called with (bytes done, total bytes). An exception it raises aborts the reading."""
 PIECE = 4 << 20
-MOST = 4096
+MAX_CACHED = 4096
 """Maximum number of cached hashes; the newest are kept."""
 SETTLED_NS = 2_000_000_000
 """A file modified more recently may change again without a new timestamp, so its hash is not cached."""
@@ -138,7 +138,7 @@ class _Cache:
         """Store the newest hashes atomically."""
         if not self._new:
             return
-        newest = dict(list(self._digests.items())[-MOST:])
+        newest = dict(list(self._digests.items())[-MAX_CACHED:])
         with suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             fd, name = tempfile.mkstemp(dir=self._file.parent, prefix=".sha256-")

@@ -37,7 +37,7 @@ number of elements: ``autodoc:float_data:10000``."""
 _TYPE_BYTES = 128
 """A type of fewer bytes cannot nest deeper than 32 levels (4 bytes per level)."""
 _NODE_BYTES = 1 << 16
-_HEAVY = 8
+_MESSAGE_WEIGHT = 8
 """Weight of a node, attribute or tensor in the field count: an empty one of two bytes takes over a hundred
 bytes when parsed."""
 _GRAPH_KEY = re.compile(rb"[\x32\x5a\xb2\xda]")
@@ -209,7 +209,7 @@ class StructureScan:
                 new = self._node(start, stop, depth)
             elif number == 5:
                 census.initializers += 1
-                self._tick(_HEAVY)
+                self._tick(_MESSAGE_WEIGHT)
                 new = self._tensor(start, stop)
             elif number == 15:
                 census.initializers += 1
@@ -233,7 +233,7 @@ class StructureScan:
         source.need(pos, end - pos)
         buf, base = source.buf, source.base
         i, last = pos - base, end - base
-        visited = _HEAVY
+        visited = _MESSAGE_WEIGHT
         try:
             while i < last:
                 key, size = buf[i], buf[i + 1]
@@ -248,7 +248,7 @@ class StructureScan:
                     number, _, i, stop = header(buf, i, last, base)
                 visited += 1
                 if number == 5:
-                    visited += _HEAVY
+                    visited += _MESSAGE_WEIGHT
                 if number == 5 and (stop - i >= INLINE_BYTES or _GRAPH_KEY.search(buf, i, stop)):
                     return self._large_node(pos, end, depth)
                 i = stop
@@ -261,7 +261,7 @@ class StructureScan:
         out: MessagePieces | None = None
         copied = pos
         for number, wire, key, start, stop in fields(self.source, pos, end):
-            self._tick(_HEAVY if number == 5 else 1)
+            self._tick(_MESSAGE_WEIGHT if number == 5 else 1)
             if wire == BYTES and number == 5:
                 new = self._attribute(start, stop, depth)
                 out, copied = _splice(out, copied, number, key, stop, new)

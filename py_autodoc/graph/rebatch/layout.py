@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-BIG = (1 << 63) - 1
+END_OF_AXIS = (1 << 63) - 1
 """End of an axis of any size."""
 
 

@@ -12,7 +12,7 @@ from onnx import helper, numpy_helper
 
 from py_autodoc.graph.ir.name_sanitizer import decode_text
 from py_autodoc.graph.loading.first_pass import nested
-from py_autodoc.graph.rebatch.layout import BIG, BatchEdit
+from py_autodoc.graph.rebatch.layout import END_OF_AXIS, BatchEdit
 from py_autodoc.graph.rebatch.prepare import PreparedStructure, node_protos
 from py_autodoc.graph.rebatch.search import BatchPlan
 
@@ -196,7 +196,7 @@ class _BatchWriter:
 
     def _set_batch_dims(self, index: int, node: onnx.NodeProto) -> None:
         """Replace the leading item index, which was always 0, by ``batch_dims``."""
-        cut = [node.input[1], self._const([1]), self._const([BIG]), self._const([-1])]
+        cut = [node.input[1], self._const([1]), self._const([END_OF_AXIS]), self._const([-1])]
         node.input[1] = self._node(index, "Slice", cut)
         del node.attribute[:]
         node.attribute.append(helper.make_attribute("batch_dims", 1))
@@ -237,7 +237,7 @@ class _BatchWriter:
         unit_dims = [1] * (len(index_shape) - 1)
         counts = self._vector(index, [None, *unit_dims], 1)
         trailing = self._node(
-            index, "Slice", [node.input[1], self._const([1]), self._const([BIG]), self._const([-1])]
+            index, "Slice", [node.input[1], self._const([1]), self._const([END_OF_AXIS]), self._const([-1])]
         )
         trailing = self._node(index, "Tile", [trailing, counts])
         first = self._node(

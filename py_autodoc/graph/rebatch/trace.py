@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
-from py_autodoc.graph.rebatch.layout import BIG, BatchBlocked, BatchEdit, Layout
+from py_autodoc.graph.rebatch.layout import END_OF_AXIS, BatchBlocked, BatchEdit, Layout
 from py_autodoc.graph.rebatch.prepare import PreparedStructure, StructureFacts, StructureGraph, StructureNode
 from py_autodoc.graph.rebatch.sizes import PROBES, computed
 
@@ -18,8 +18,8 @@ Layouts = Sequence[Layout | None]
 Rule = Callable[["BatchTrace", StructureNode], Layouts]
 RULES: dict[tuple[str, str], Rule] = {}
 """(domain, operator) → batch rule."""
-MAKERS = frozenset({"Expand", "Tile", "ConstantOfShape"})
-READ_SIZES = frozenset({"Reshape", "Slice", "Resize", "Pad", "Squeeze", "Unsqueeze"}) | MAKERS
+SIZE_WRITERS = frozenset({"Expand", "Tile", "ConstantOfShape"})
+READ_SIZES = frozenset({"Reshape", "Slice", "Resize", "Pad", "Squeeze", "Unsqueeze"}) | SIZE_WRITERS
 """Operators that may read the batch size as a number besides data."""
 RAGGED = frozenset({"Identity", "Cast"})
 SHARED_RANGE = "all items share one quantization range, so results differ slightly from those of single items"
@@ -75,7 +75,7 @@ class BatchTrace:
         """Return the layout of an input."""
         return self.layouts.get(node.inputs[i]) if node.has(i) else None
 
-    def first(self, node: StructureNode, *inputs: int) -> Layout:
+    def first_layout(self, node: StructureNode, *inputs: int) -> Layout:
         """Return the layout of the first given input (default: any) with the batch. Raises: BatchBlocked."""
         for i in inputs or range(len(node.inputs)):
             layout = self.layout(node, i)
@@ -132,7 +132,7 @@ class BatchTrace:
         """Add a note about a node to the result."""
         self.notes.append((node.label, text))
 
-    def need(self, node: StructureNode, i: int, required: Layout) -> None:
+    def require_layout(self, node: StructureNode, i: int, required: Layout) -> None:
         """Require the batch at this position of input ``i``; an input equal for all items is repeated.
 
         Raises: BatchBlocked if impossible.
@@ -170,11 +170,11 @@ class BatchTrace:
                     f"{name} differs between items, which {node.op_type} does not support", name
                 )
 
-    def beyond(self, node: StructureNode, first: int) -> None:
+    def require_equal_from(self, node: StructureNode, first: int) -> None:
         """Require inputs from ``first`` on to be equal for all items. Raises: BatchBlocked."""
         self.require_equal(node, *range(first, len(node.inputs)))
 
-    def clear(
+    def require_no_batch_on(
         self, node: StructureNode, layout: Layout, axes: Iterable[int], rank: int | None = None
     ) -> None:
         """Require that ``axes``, along which the operator works, lack the batch. Raises: BatchBlocked."""
@@ -198,7 +198,7 @@ class BatchTrace:
         for i in live:
             shape = self.shape(node.inputs[i])
             if self.layout(node, i) is None and len(shape) >= -right and shape[right] != 1:
-                self.need(node, i, first.on(right + len(shape)))
+                self.require_layout(node, i, first.on(right + len(shape)))
         return first.on(right + max(len(self.shape(node.inputs[i])) for i in live))
 
     # The pass
@@ -252,9 +252,9 @@ class BatchTrace:
             )
         if node.op_type in ("Shape", "Size") and not node.domain:
             if live:
-                self._measure(node)
+                self._follow_size_operator(node)
             return
-        maker = node.op_type in MAKERS and inputs and inputs[-1] in self.sizes
+        maker = node.op_type in SIZE_WRITERS and inputs and inputs[-1] in self.sizes
         if counted and not live and not node.bodies and not maker:
             self._count(node, counted[0])
             return
@@ -287,7 +287,7 @@ class BatchTrace:
                 raise BatchBlocked(f"{name} does not hold the batch where its rule expects it", name)
             self.layouts[name] = replace(layout, choices=layout.choices | choices)
 
-    def _measure(self, node: StructureNode) -> None:
+    def _follow_size_operator(self, node: StructureNode) -> None:
         layout, dims = self.layouts[node.inputs[0]], self.shape(node.inputs[0])
         if layout.ragged:
             raise BatchBlocked(f"the size of {node.inputs[0]} depends on the data", node.inputs[0])
@@ -323,4 +323,4 @@ class BatchTrace:
 
 def full_cut(first: int, last: int, step: int, size: int) -> bool:
     """True for a slice that takes a whole axis."""
-    return first in (0, -size) and step == 1 and (last >= size or last >= BIG >> 33)
+    return first in (0, -size) and step == 1 and (last >= size or last >= END_OF_AXIS >> 33)

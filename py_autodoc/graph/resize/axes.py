@@ -21,7 +21,7 @@ class AxisFactor:
     front: bool = False
 
     @property
-    def steady(self) -> bool:
+    def is_fixed(self) -> bool:
         """True if the size does not change."""
         return self.old == self.new
 
@@ -30,7 +30,7 @@ Axis = tuple[AxisFactor, ...]
 """Factors, outermost first: ``(heads, length)`` is heads folded before positions."""
 
 
-def steady(size: int) -> Axis:
+def fixed_axis(size: int) -> Axis:
     """Return an axis that does not change."""
     return (AxisFactor(size, size),)
 
@@ -45,37 +45,37 @@ def new_size(axis: Axis) -> int:
     return math.prod(factor.new for factor in axis)
 
 
-def moves(axis: Axis) -> bool:
+def changes_size(axis: Axis) -> bool:
     """True if the size changes."""
-    return any(not factor.steady for factor in axis)
+    return any(not factor.is_fixed for factor in axis)
 
 
-def joined(factors: Iterable[AxisFactor]) -> Axis:
+def join_factors(factors: Iterable[AxisFactor]) -> Axis:
     """Join factors, dropping ones and merging adjacent fixed factors."""
 
     def add(factors: Axis, factor: AxisFactor) -> Axis:
         if factor.old == factor.new == 1:
             return factors
-        if factors and factor.steady and factors[-1].steady:
+        if factors and factor.is_fixed and factors[-1].is_fixed:
             size = factors[-1].old * factor.old
             return (*factors[:-1], AxisFactor(size, size))
         return (*factors, factor)
 
     start: Axis = ()
-    return reduce(add, factors, start) or steady(1)
+    return reduce(add, factors, start) or fixed_axis(1)
 
 
-def prefix(axis: Axis) -> bool:
+def is_prefix(axis: Axis) -> bool:
     """True if the first entries of a stored table belong to the first positions."""
     first, *remaining = axis
-    return first.front and all(factor.steady for factor in remaining)
+    return first.front and all(factor.is_fixed for factor in remaining)
 
 
-def blurred(axis: Axis) -> Axis:
+def without_front(axis: Axis) -> Axis:
     """Return the axis without the property that entries are positions from the start."""
     return tuple(replace(factor, front=False) for factor in axis)
 
 
-def of_sizes(old: Sequence[int], new: Sequence[int], front: bool = False) -> tuple[Axis, ...]:
+def axes_of_sizes(old: Sequence[int], new: Sequence[int], front: bool = False) -> tuple[Axis, ...]:
     """Return axes of which only the sizes are known."""
     return tuple((AxisFactor(a, b, front and a != b),) for a, b in zip(old, new, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from py_autodoc.graph.resize.axes import Axis, AxisFactor, joined, moves, new_size, steady
+from py_autodoc.graph.resize.axes import Axis, AxisFactor, changes_size, fixed_axis, join_factors, new_size
 
 MAX_WAYS = 16
 """Maximum number of ways considered for one reshape."""
@@ -18,7 +18,7 @@ def output_axes(axes: Sequence[Axis], out: Sequence[int]) -> list[tuple[Axis, ..
     with one output axis is unique, as is one whose factors separate where they were joined. A factor that is
     split has two readings: either the number of pieces grows or their size.
     """
-    factors = [factor for axis in axes for factor in joined(axis) if (factor.old, factor.new) != (1, 1)]
+    factors = [factor for axis in axes for factor in join_factors(axis) if (factor.old, factor.new) != (1, 1)]
     results: list[list[Axis]] = [[]]
     for group, sizes in _groups(factors, out):
         options = _group(group, sizes)
@@ -54,24 +54,24 @@ def _groups(factors: Sequence[AxisFactor], out: Sequence[int]) -> list[tuple[lis
 
 def _group(group: list[AxisFactor], sizes: list[int]) -> list[list[Axis]]:
     """Return the possible output axes of a group."""
-    if all(factor.steady for factor in group):
-        return [[steady(size) for size in sizes]]
+    if all(factor.is_fixed for factor in group):
+        return [[fixed_axis(size) for size in sizes]]
     several = [k for k, size in enumerate(sizes) if size != 1]
     if len(several) <= 1:
         k = several[0] if several else 0
-        return [[joined(group) if i == k else steady(1) for i in range(len(sizes))]]
-    regroupings = _walk(tuple(group), tuple(sizes))
+        return [[join_factors(group) if i == k else fixed_axis(1) for i in range(len(sizes))]]
+    regroupings = _assign_factors(tuple(group), tuple(sizes))
     if regroupings and all(
-        factor in group for axis in regroupings[0] for factor in axis if factor.steady and factor.old > 1
+        factor in group for axis in regroupings[0] for factor in axis if factor.is_fixed and factor.old > 1
     ):
         return regroupings[:MAX_WAYS]
-    for axes in _one_grows(group, sizes):
+    for axes in _single_axis_changes(group, sizes):
         if not any(sizes_of(axes) == sizes_of(listed_axes) for listed_axes in regroupings):
             regroupings.append(axes)
     return regroupings[:MAX_WAYS]
 
 
-def _walk(pending_factors: tuple[AxisFactor, ...], sizes: tuple[int, ...]) -> list[list[Axis]]:
+def _assign_factors(pending_factors: tuple[AxisFactor, ...], sizes: tuple[int, ...]) -> list[list[Axis]]:
     """Assign factors from the front; a factor that is too large for an axis is split."""
     if not sizes:
         return [[]] if not pending_factors else []
@@ -89,17 +89,17 @@ def _walk(pending_factors: tuple[AxisFactor, ...], sizes: tuple[int, ...]) -> li
         if factor.old % need:
             return []
         regroupings: list[list[Axis]] = []
-        for head_factor, remainder in _cut(factor, need):
-            tails = _walk((remainder, *remaining), sizes[1:])
-            regroupings += [[joined([*factors, head_factor]), *tail] for tail in tails]
+        for head_factor, remainder in _split_factor(factor, need):
+            tails = _assign_factors((remainder, *remaining), sizes[1:])
+            regroupings += [[join_factors([*factors, head_factor]), *tail] for tail in tails]
         return regroupings
-    return [[joined(factors), *tail] for tail in _walk(tuple(remaining), sizes[1:])]
+    return [[join_factors(factors), *tail] for tail in _assign_factors(tuple(remaining), sizes[1:])]
 
 
-def _cut(factor: AxisFactor, count: int) -> list[tuple[AxisFactor, AxisFactor]]:
+def _split_factor(factor: AxisFactor, count: int) -> list[tuple[AxisFactor, AxisFactor]]:
     """Split a factor into ``count`` pieces."""
     size = factor.old // count
-    if factor.steady:
+    if factor.is_fixed:
         return [(AxisFactor(count, count), AxisFactor(size, size))]
     cuts = []
     if factor.new % size == 0:
@@ -109,7 +109,7 @@ def _cut(factor: AxisFactor, count: int) -> list[tuple[AxisFactor, AxisFactor]]:
     return cuts
 
 
-def _one_grows(group: Sequence[AxisFactor], sizes: Sequence[int]) -> list[list[Axis]]:
+def _single_axis_changes(group: Sequence[AxisFactor], sizes: Sequence[int]) -> list[list[Axis]]:
     """Return ways in which a single axis takes the whole change, since the factors do not separate."""
     before, after = math.prod(sizes), math.prod(factor.new for factor in group)
     regroupings: list[list[Axis]] = []
@@ -117,7 +117,7 @@ def _one_grows(group: Sequence[AxisFactor], sizes: Sequence[int]) -> list[list[A
         quotient = before // size
         if size > 1 and after % quotient == 0 and after // quotient >= 1:
             grown = (AxisFactor(size, after // quotient),)
-            regroupings.append([grown if i == k else steady(d) for i, d in enumerate(sizes)])
+            regroupings.append([grown if i == k else fixed_axis(d) for i, d in enumerate(sizes)])
     return regroupings
 
 
@@ -128,4 +128,4 @@ def sizes_of(axes: Sequence[Axis]) -> list[int]:
 
 def moving(axes: Sequence[Axis]) -> list[int]:
     """Return axes whose size changes."""
-    return [k for k, axis in enumerate(axes) if moves(axis)]
+    return [k for k, axis in enumerate(axes) if changes_size(axis)]

@@ -17,7 +17,15 @@ import numpy as np
 
 from py_autodoc.graph.ir.model import Model, Node, Shape, TensorKind, TypeTable
 from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
-from py_autodoc.graph.resize.axes import Axis, moves, new_size, of_sizes, old_size, prefix, steady
+from py_autodoc.graph.resize.axes import (
+    Axis,
+    axes_of_sizes,
+    changes_size,
+    fixed_axis,
+    is_prefix,
+    new_size,
+    old_size,
+)
 from py_autodoc.graph.shapes.engine import Engine, seed
 from py_autodoc.graph.shapes.shape_context import InferenceState
 
@@ -31,7 +39,7 @@ _MAX_VALUES = 4
 
 SCALES: set[tuple[str, str]] = set()
 """Operators that scale a sum or pass it on."""
-MAKERS = frozenset({"Expand", "Resize", "Upsample"})
+SIZE_WRITERS = frozenset({"Expand", "Resize", "Upsample"})
 """Operators whose stored numbers may represent sizes that their data does not have yet."""
 
 
@@ -146,13 +154,13 @@ class SizePass(Engine):
 
     def axes_of(self, t: int) -> tuple[Axis, ...]:
         """Return the axes of a tensor."""
-        return self.axes.get(t) or tuple(map(steady, self.old_shape(t)))
+        return self.axes.get(t) or tuple(map(fixed_axis, self.old_shape(t)))
 
-    def changed(self, t: int) -> bool:
+    def is_changed(self, t: int) -> bool:
         """True if the shape of a tensor changes."""
         return t in self.axes
 
-    def stored(self, t: int) -> bool:
+    def is_stored(self, t: int) -> bool:
         """True if a tensor does not depend on data: a stored table, or computed from one."""
         return t not in self.data_dependent
 
@@ -160,7 +168,7 @@ class SizePass(Engine):
         """Return the integers at the requested sizes; None if unknown."""
         return _ints(self.state.values.get(t))
 
-    def were(self, t: int) -> list[int] | None:
+    def old_numbers(self, t: int) -> list[int] | None:
         """Return the integers in the file; None if unknown."""
         return _ints(self.old.values.get(t))
 
@@ -186,7 +194,9 @@ class SizePass(Engine):
         self.notes.append((self.label(node), text))
 
     @contextmanager
-    def _as_if(self, t: int, value: Any = None, shape: tuple[int, ...] | None = None) -> Iterator[None]:
+    def _override_input(
+        self, t: int, value: Any = None, shape: tuple[int, ...] | None = None
+    ) -> Iterator[None]:
         """Replace the value or shape of an input for one node."""
         state = self.state
         old_shape, old_value = state.shapes[t], state.values.get(t)
@@ -220,7 +230,7 @@ class SizePass(Engine):
                 t, array = node.inputs[i], np.asarray(values, np.int64)
                 numbers = tuple(array.ravel().tolist())
                 self.edits.append(SizeEdit("const", node.id, (i, numbers, array.shape, self.state.dtypes[t])))
-                stack.enter_context(self._as_if(t, array))
+                stack.enter_context(self._override_input(t, array))
             for i, sizes in (cuts or {}).items():
                 t = node.inputs[i]
                 shape, value = list(self.new_shape(t)), self.state.values.get(t)
@@ -228,7 +238,7 @@ class SizePass(Engine):
                     self.edits.append(SizeEdit("cut", node.id, (i, axis, size)))
                     shape[axis] = size
                     value = None if value is None else np.take(value, range(size), axis=axis)
-                stack.enter_context(self._as_if(t, value, tuple(shape)))
+                stack.enter_context(self._override_input(t, value, tuple(shape)))
             for name, values in (ints or {}).items():
                 self.edits.append(SizeEdit("ints", node.id, (name, tuple(values))))
                 attributes = {**node.attributes, name: list(values)}
@@ -254,7 +264,7 @@ class SizePass(Engine):
         t = node.outputs[k]
         old, new = self.old_shape(t), self.new_shape(t)
         if axes is None:
-            axes = of_sizes(old, new, front)
+            axes = axes_of_sizes(old, new, front)
         if tuple(map(old_size, axes)) != old or tuple(map(new_size, axes)) != new:
             raise SizeBlocked(f"{self.name(t)} does not have the shape that its rule expects", self.name(t))
         if min(new, default=1) < 1 <= min(old, default=1):
@@ -263,12 +273,12 @@ class SizePass(Engine):
 
     def _put(self, t: int, axes: tuple[Axis, ...]) -> None:
         self.axes.pop(t, None)
-        if any(map(moves, axes)):
+        if any(map(changes_size, axes)):
             self.axes[t] = axes
-            for axis in filter(moves, axes):
+            for axis in filter(changes_size, axes):
                 self.spans.add(old_size(axis))
                 lengths = self.lengths.setdefault(old_size(axis), [])
-                if prefix(axis) and axis not in lengths:
+                if is_prefix(axis) and axis not in lengths:
                     lengths.append(axis)
 
     def unchanged(self, node: Node) -> None:
@@ -290,9 +300,9 @@ class SizePass(Engine):
         size, has = new_size(target), self.new_shape(t)[axis]
         name = self.name(t)
         table = f"{name} {list(self.old_shape(t))}"
-        if not self.stored(t):
+        if not self.is_stored(t):
             raise SizeBlocked(f"{name} has {has} entries on axis {axis}, but {size} are needed", name)
-        if not prefix(target):
+        if not is_prefix(target):
             raise SizeBlocked(
                 f"the stored table {table} has {old_size(target)} positions that are not a sequence counted "
                 "from its start, so no part of it can be reused",
@@ -336,8 +346,8 @@ class SizePass(Engine):
         touched = any(t in self.axes or t in self.changing_values for t in reads)
         kind = node.domain, node.op_type
         summed = kind in SCALES and any(t in self.sums for t in inputs)
-        maker = live and not node.domain and node.op_type in MAKERS and node.graph == 0
-        if not (touched or summed or maker):
+        writes_size = live and not node.domain and node.op_type in SIZE_WRITERS and node.graph == 0
+        if not (touched or summed or writes_size):
             super()._node(node)
         elif node.op_type in ("Shape", "Size") and not node.domain:
             self.infer(node)

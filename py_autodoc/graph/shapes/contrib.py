@@ -56,7 +56,7 @@ def channels_last(op: ShapeContext, weight_at: int, dtype: int) -> None:
     if x is None or weight is None or len(x) != len(weight) or len(x) < 3:
         return
     w = conv.window(op, weight[2:], len(x) - 2)
-    op.set(0, (x[0], *(conv.slid(w, i, d) for i, d in enumerate(x[1:-1])), weight[0]))
+    op.set(0, (x[0], *(conv.window_count(w, i, d) for i, d in enumerate(x[1:-1])), weight[0]))
 
 
 @rule("QLinearConv", domain=MS)

@@ -64,7 +64,7 @@ def window(op: ShapeContext, kernel: tuple[Dim, ...] | None, n: int) -> KernelWi
     )
 
 
-def slid(w: KernelWindow, axis: int, size: Dim) -> Dim:
+def window_count(w: KernelWindow, axis: int, size: Dim) -> Dim:
     """Return the output size of one axis."""
     k, stride = w.kernel[axis], w.strides[axis]
     if w.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
@@ -112,7 +112,7 @@ def _convolution(op: ShapeContext, x: Shape | None, weight: Shape | None, dtype:
     w = window(op, kernel, n)
     _check_groups(op, x, weight)
     batch = x[0] if x is not None else None
-    out = tuple(slid(w, i, None if x is None else x[2 + i]) for i in range(n))
+    out = tuple(window_count(w, i, None if x is None else x[2 + i]) for i in range(n))
     op.set(0, (batch, weight[0] if weight is not None else None, *out))
 
 

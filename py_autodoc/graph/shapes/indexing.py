@@ -193,7 +193,7 @@ def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
     assumed = assumptions()
     if assumed is not None:  # nothing is clamped
         ascending = [d for d in (0, start, end, size) if d is not None]
-        if len(ascending) < 4 or not assumed.rise(*ascending):
+        if len(ascending) < 4 or not assumed.require_ascending(*ascending):
             return None
     return length if step == 1 or length is None else dim_arithmetic.ceildiv(length, step)
 

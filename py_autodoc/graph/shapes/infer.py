@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from py_autodoc.graph.ir.contradiction import contradiction, forget
+from py_autodoc.graph.ir.contradiction import contradiction, discard_reached
 from py_autodoc.graph.ir.gc_pause import gc_paused
 from py_autodoc.graph.ir.model import Contradiction, Model, Shape, TypeTable
 from py_autodoc.graph.protobuf.tensor_protos import declared_type
@@ -138,7 +138,7 @@ def _contradiction(model: Model, state: InferenceState) -> Contradiction | None:
     """Return the contradiction, if any, and remove the shapes and values that it affects."""
     fault = contradiction(model, (*model.diagnostics, *state.diagnostics))
     if fault is not None:
-        forget(model, fault, state.shapes, state.values)
+        discard_reached(model, fault, state.shapes, state.values)
     return fault
 
 

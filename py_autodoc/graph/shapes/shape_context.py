@@ -192,7 +192,7 @@ class ShapeContext(NodeReader):
             # Indexing one element of an object array returns the bare element.
             value = dims_array([value]).reshape(()) if isinstance(value, str) else np.asarray(value)
         if value.size <= MAX_VALUE and value.ndim <= MAX_RANK and self.state.charge(value):
-            self.state.values[self.outputs[i]] = tidy(value)
+            self.state.values[self.outputs[i]] = to_numeric(value)
 
     def same(self, i: int = 0, src: int = 0) -> None:
         """Set the type of output ``i`` to that of input ``src``."""
@@ -246,7 +246,7 @@ def norm_axis(axis: int, rank: int) -> int:
     return axis + rank if axis < 0 else axis
 
 
-def tidy(value: Any) -> Any:
+def to_numeric(value: Any) -> Any:
     """Convert an object array of plain integers to int64."""
     if value.dtype == object and all(type(v) is int for v in value.reshape(-1).tolist()):
         try:
@@ -302,7 +302,7 @@ class Assumptions:
         first = branches[0].certain if branches else {}
         self.certain.update((p, None) for p in first if all(p in branch.certain for branch in branches))
 
-    def rise(self, *sizes: int | str) -> bool:
+    def require_ascending(self, *sizes: int | str) -> bool:
         """Assume that sizes do not decrease; return False if that cannot be checked."""
         for a, b in pairwise(sizes):
             gap = dim_arithmetic.poly(b) - dim_arithmetic.poly(a)

@@ -16,19 +16,25 @@ from py_autodoc.graph.ir.model import Model, Shape, TypeTable
 from py_autodoc.graph.shapes.infer import SymbolicTypes, infer
 from py_autodoc.graph.size_fitting.influence import Influence
 from py_autodoc.graph.size_fitting.misfits import Misfits
-from py_autodoc.graph.size_fitting.proposals import compared, constraints, divisors, inner_sizes, listed
+from py_autodoc.graph.size_fitting.proposals import (
+    candidate_sizes,
+    comparison_thresholds,
+    constraints,
+    divisors,
+    inner_sizes,
+)
 from py_autodoc.graph.symbolic_dims import dim_names
 from py_autodoc.graph.symbolic_dims.assumed_sizes import SizeMeaning, common
 from py_autodoc.graph.symbolic_dims.poly import Poly
 from py_autodoc.graph.symbolic_dims.size_search import Conflict, Constraint, SearchStopped, SizeSearch, equal
-from py_autodoc.graph.symbolic_dims.tied_sizes import TiedSizes, by_name, probed, ties
+from py_autodoc.graph.symbolic_dims.tied_sizes import TiedSizes, by_name, probe_ties, ties
 
 if TYPE_CHECKING:
     from py_autodoc.graph.loading.load import LoadedModel
 
 MAX_VISITS = 15_000
 """Maximum nodes visited in all checks of a model after the first ``LEAST_TRIES`` checks."""
-LEAST_TRIES = 4
+MIN_TRIES = 4
 MAX_TRIES = 64
 DOUBTFUL_TRIES = 8
 """Maximum checks spent on certain sizes once doubtful ones are found."""
@@ -98,7 +104,7 @@ class Fitter:
         for what in _PROBED:
             alike = [name for name in loose if self.meanings[name] is what]
             alike = [name for name in alike if sizes[name] == sizes[alike[0]]]
-            self.ties += probed(alike[:MAX_PROBED], sizes, self._runs) if len(alike) > 1 else []
+            self.ties += probe_ties(alike[:MAX_PROBED], sizes, self._runs) if len(alike) > 1 else []
 
     def _runs(self, sizes: Mapping[str, int]) -> bool:
         """True if the values, with those that follow from them, cause no contradiction."""
@@ -123,17 +129,17 @@ class Fitter:
     def proposals(self) -> dict[str, tuple[int, ...]]:
         """Return candidate values for every symbol, in the order of the search."""
         if self._proposals is None:
-            thresholds = compared(self.model, self.symbolic, self.meanings)
+            thresholds = comparison_thresholds(self.model, self.symbolic, self.meanings)
             steps = divisors(self.constraints)
             order = list(SizeMeaning)
             names = sorted(self.meanings, key=lambda name: order.index(self.meanings[name]))
             self._proposals = {
-                name: listed(self.meanings[name], thresholds.get(name, ()), steps.get(name, 1))
+                name: candidate_sizes(self.meanings[name], thresholds.get(name, ()), steps.get(name, 1))
                 for name in names
             }
         return self._proposals
 
-    def at_fault(self, nodes: Iterable[int]) -> Conflict:
+    def influencing_symbols(self, nodes: Iterable[int]) -> Conflict:
         """Return the symbols that the failing nodes depend on."""
         if self._influence is None:
             self._influence = Influence(self.model, self.shapes, self.symbolic)
@@ -237,7 +243,7 @@ class _SizeFitting:
                 equations.append(equal(Poly.atom(a) - Poly.atom(b)))
             else:
                 alone = b if polynomials[0] else a
-                self.proposals[alone] = listed(SizeMeaning.LINE, (), 1)
+                self.proposals[alone] = candidate_sizes(SizeMeaning.LINE, (), 1)
         return equations
 
     def _check(self, sizes: Mapping[str, int]) -> Conflict | None:
@@ -249,7 +255,7 @@ class _SizeFitting:
     def _check_types(self, sizes: dict[str, int]) -> Conflict | None:
         nodes = len(self.fitter.model.nodes)
         count = len(self.tried)
-        if count >= MAX_TRIES or (count >= LEAST_TRIES and self.visits + nodes > MAX_VISITS):
+        if count >= MAX_TRIES or (count >= MIN_TRIES and self.visits + nodes > MAX_VISITS):
             raise SearchStopped
         if self.best is not None:
             self.doubtful += 1
@@ -271,7 +277,7 @@ class _SizeFitting:
     def _responsible_symbols(self, nodes: Sequence[int]) -> Conflict:
         """Return the symbols of the first node that depends on any; all symbols if none does."""
         for node in nodes:
-            symbols = self.fitter.at_fault([node]) & set(self.free)
+            symbols = self.fitter.influencing_symbols([node]) & set(self.free)
             if symbols:
                 return symbols
         return frozenset(self.free)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from py_autodoc.graph.ir.diagnostic_causes import against_sizes
+from py_autodoc.graph.ir.diagnostic_causes import contradicts_sizes
 from py_autodoc.graph.ir.model import Diagnostic, Model, Node, TensorKind, TypeTable
 from py_autodoc.graph.shapes.infer import SymbolicTypes
 from py_autodoc.graph.shapes.shape_context import numeric
@@ -39,7 +39,7 @@ class Misfits:
     def __init__(self, model: Model, symbolic: SymbolicTypes | None) -> None:
         self.model = model
         always = symbolic.types.diagnostics if symbolic is not None else ()
-        self.always = {d.node for d in always if against_sizes(d)}
+        self.always = {d.node for d in always if contradicts_sizes(d)}
         self.counted = [
             counted for node in model.nodes if node.op_type == "Gather" and (counted := self._counted(node))
         ]
@@ -51,7 +51,7 @@ class Misfits:
         first: dict[int, Diagnostic] = {}
         nodes = self.model.nodes
         for d in types.diagnostics:
-            if against_sizes(d) and d.node not in self.always:
+            if contradicts_sizes(d) and d.node not in self.always:
                 first.setdefault(d.node, d)
                 native = d.severity == "info" and not nodes[d.node].graph
                 (doubts if native else faults.setdefault(nodes[d.node].graph, [])).append(d.node)

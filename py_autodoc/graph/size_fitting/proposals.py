@@ -9,7 +9,7 @@ from py_autodoc.graph.ir.model import Model
 from py_autodoc.graph.shapes.infer import SymbolicTypes
 from py_autodoc.graph.shapes.shape_context import numeric
 from py_autodoc.graph.symbolic_dims import dim_arithmetic
-from py_autodoc.graph.symbolic_dims.assumed_sizes import LADDER, USUAL, SizeMeaning
+from py_autodoc.graph.symbolic_dims.assumed_sizes import COMMON_SIZES, TYPICAL_SIZES, SizeMeaning
 from py_autodoc.graph.symbolic_dims.poly import FloorDiv, Monomial, Poly
 from py_autodoc.graph.symbolic_dims.size_search import (
     Constraint,
@@ -91,11 +91,11 @@ def _reduced(p: Poly) -> Poly:
     return Poly(out)
 
 
-def listed(what: SizeMeaning, compared: Iterable[int], step: int) -> tuple[int, ...]:
+def candidate_sizes(what: SizeMeaning, comparison_sizes: Iterable[int], step: int) -> tuple[int, ...]:
     """Return candidates: typical sizes, constants of the graph, typical sizes rounded to the step, others."""
-    usual = USUAL[what]
+    usual = TYPICAL_SIZES[what]
     rounded = [-(-size // step) * step for size in usual[:4] if size > 1] if step > 1 else []
-    return tuple(dict.fromkeys((*usual[:1], *compared, *usual[1:], *rounded, *LADDER)))
+    return tuple(dict.fromkeys((*usual[:1], *comparison_sizes, *usual[1:], *rounded, *COMMON_SIZES)))
 
 
 def divisors(equations: Sequence[Constraint]) -> dict[str, int]:
@@ -113,7 +113,7 @@ def divisors(equations: Sequence[Constraint]) -> dict[str, int]:
     return out
 
 
-def compared(
+def comparison_thresholds(
     model: Model, symbolic: SymbolicTypes | None, meanings: Mapping[str, SizeMeaning]
 ) -> dict[str, tuple[int, ...]]:
     """Return sizes at which a comparison in the graph changes its result, typical ones first."""
@@ -128,11 +128,11 @@ def compared(
             continue
         for x in a.reshape(-1).tolist():
             for y in b.reshape(-1).tolist():
-                meeting = _meeting(x, y, meanings)
+                meeting = _equal_size(x, y, meanings)
                 if meeting is not None:
                     thresholds.setdefault(meeting[0], {})[meeting[1]] = None
     return {
-        name: tuple(sorted(sizes, key=_usual_rank(USUAL[meanings[name]])))
+        name: tuple(sorted(sizes, key=_usual_rank(TYPICAL_SIZES[meanings[name]])))
         for name, sizes in thresholds.items()
     }
 
@@ -141,7 +141,7 @@ def _usual_rank(usual: Sequence[int]) -> Callable[[int], int]:
     return lambda size: usual.index(size) if size in usual else len(usual)
 
 
-def _meeting(x: object, y: object, meanings: Mapping[str, SizeMeaning]) -> tuple[str, int] | None:
+def _equal_size(x: object, y: object, meanings: Mapping[str, SizeMeaning]) -> tuple[str, int] | None:
     """Return (symbol, size) where a size equals a number: a typical size, else the roundest."""
     text, number = (x, y) if isinstance(x, str) else (y, x)
     if not isinstance(text, str) or isinstance(number, bool) or not isinstance(number, int):
@@ -156,4 +156,4 @@ def _meeting(x: object, y: object, meanings: Mapping[str, SizeMeaning]) -> tuple
     if not roots or max(roots) < 2:
         return None
     low, high = min(roots), max(roots)
-    return name, next((size for size in USUAL[meanings[name]] if low <= size <= high), roots[0])
+    return name, next((size for size in TYPICAL_SIZES[meanings[name]] if low <= size <= high), roots[0])

@@ -49,7 +49,7 @@ class SizeMeaning(Enum):
     LINE = "line"
 
 
-USUAL: dict[SizeMeaning, tuple[int, ...]] = {
+TYPICAL_SIZES: dict[SizeMeaning, tuple[int, ...]] = {
     SizeMeaning.BATCH: (1, 2, 4, 8, 16, 32, 64),
     SizeMeaning.IMAGE: (
         224, 256, 640, 320, 512, 384, 48, 32, 64, 416, 608, 800, 1024, 299, 192, 160, 128, 112, 96, 336,
@@ -68,9 +68,11 @@ USUAL: dict[SizeMeaning, tuple[int, ...]] = {
     SizeMeaning.OTHER: (1, 128, 16, 512, 64, 16000, 32, 224, 4, 2, 8, 3, 256, 80, 100, 320, 640, 1024, 4096),
 }  # fmt: skip
 """Candidate values, most typical first."""
-LADDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 25, 28, 32, 40, 48, 50, 56, 64, 80, 96, 100, 112,
-          128, 144, 160, 192, 200, 224, 240, 256, 288, 320, 384, 400, 448, 480, 512, 640, 768, 800, 960, 1024,
-          1280, 1440, 1536, 1600, 1920, 2048, 4000, 4096, 8000, 8192, 16000, 16384, 32000, 48000)  # fmt: skip
+COMMON_SIZES = (
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 25, 28, 32, 40, 48, 50, 56, 64, 80, 96, 100,
+    112, 128, 144, 160, 192, 200, 224, 240, 256, 288, 320, 384, 400, 448, 480, 512, 640, 768, 800, 960,
+    1024, 1280, 1440, 1536, 1600, 1920, 2048, 4000, 4096, 8000, 8192, 16000, 16384, 32000, 48000,
+)  # fmt: skip
 """Candidates after the typical ones, for any meaning."""
 
 _BY_NAME = (
@@ -99,7 +101,7 @@ _MAX_VISITED = 24
 """Maximum tensors searched."""
 _INTEGER = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
 _IMAGE_CHANNELS = (1, 3, 4)
-_LEAST_FEATURES = 16
+_MIN_FEATURES = 16
 
 
 def holds_integers(t: Tensor) -> bool:
@@ -190,7 +192,7 @@ def common(meanings: Mapping[str, SizeMeaning]) -> SizeMeaning:
 
 
 def _has_features(size: object) -> bool:
-    return isinstance(size, int) and size >= _LEAST_FEATURES
+    return isinstance(size, int) and size >= _MIN_FEATURES
 
 
 def _image(shape: Shape, axis: int) -> SizeMeaning:

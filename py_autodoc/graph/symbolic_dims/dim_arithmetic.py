@@ -14,7 +14,7 @@ from functools import lru_cache, reduce
 from py_autodoc.graph.ir.model import Dim
 from py_autodoc.graph.symbolic_dims.dim_grammar import Parser
 from py_autodoc.graph.symbolic_dims.poly import Atom, ExprError, Extreme, FloorDiv, Poly, floordiv_poly
-from py_autodoc.graph.symbolic_dims.poly_bounds import absorbed
+from py_autodoc.graph.symbolic_dims.poly_bounds import absorb_addend
 from py_autodoc.graph.symbolic_dims.poly_bounds import max_or_min as extreme_poly
 
 __all__ = [
@@ -85,9 +85,9 @@ def _binary(op: str, a: int | str, b: int | str) -> Dim:
     try:
         x, y = poly(a), poly(b)
         if op == "+":
-            return to_dim(_bounded(absorbed(x + y)))
+            return to_dim(_bounded(absorb_addend(x + y)))
         if op == "-":
-            return to_dim(_bounded(absorbed(x - y)))
+            return to_dim(_bounded(absorb_addend(x - y)))
         if op == "*":
             return to_dim(_bounded(x * y))
         if op in ("max", "min"):

@@ -17,7 +17,7 @@ from py_autodoc.errors import OptionError
 from py_autodoc.graph.ir.model import Diagnostic, Dim, Model, Shape, Tensor, TensorKind
 from py_autodoc.graph.symbolic_dims import dim_arithmetic
 from py_autodoc.graph.symbolic_dims.assumed_sizes import (
-    USUAL,
+    TYPICAL_SIZES,
     SizeMeaning,
     holds_integers,
     is_signal,
@@ -180,7 +180,7 @@ def meanings(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, Size
 def usual(model: Model) -> dict[str, int]:
     """Return the typical value of every symbol by its meaning; ``size_fitting`` finds values that fit."""
     shapes, names = symbolic_inputs(model)
-    return {str(names.original(s)): USUAL[what][0] for s, what in meanings(model, shapes).items()}
+    return {str(names.original(s)): TYPICAL_SIZES[what][0] for s, what in meanings(model, shapes).items()}
 
 
 def parse_bindings(items: Sequence[str]) -> dict[str, int]:

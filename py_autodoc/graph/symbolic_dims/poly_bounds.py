@@ -76,7 +76,7 @@ def max_or_min(largest: bool, a: Poly, b: Poly) -> Poly:
 
     Raises: ExprError for too many arguments.
     """
-    args = undominated(_nested_arguments(largest, a) + _nested_arguments(largest, b), largest)
+    args = remove_dominated(_nested_arguments(largest, a) + _nested_arguments(largest, b), largest)
     if len(args) == 1:
         return args[0]
     if len(args) > MAX_ARGS:
@@ -84,7 +84,7 @@ def max_or_min(largest: bool, a: Poly, b: Poly) -> Poly:
     return Poly.atom(Extreme(largest, args))
 
 
-def absorbed(p: Poly) -> Poly:
+def absorb_addend(p: Poly) -> Poly:
     """Rewrite ``max(0, 256 - n) + n`` as ``max(256, n)`` where the result is shorter."""
     for mono, coef in p.terms.items():
         atom = mono[0] if len(mono) == 1 else None
@@ -111,7 +111,7 @@ def _nested_arguments(largest: bool, p: Poly) -> list[Poly]:
     return [p]
 
 
-def undominated(polynomials: Sequence[Poly], largest: bool = True, settled: int = 0) -> list[Poly]:
+def remove_dominated(polynomials: Sequence[Poly], largest: bool = True, settled: int = 0) -> list[Poly]:
     """Return the polynomials that no other is proven to cover (``>=``; ``<=`` for a minimum), in order.
 
     The first ``settled`` are known not to cover each other.

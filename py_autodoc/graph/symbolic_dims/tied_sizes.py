@@ -46,7 +46,7 @@ def ties(constraints: Sequence[Constraint], symbols: Iterable[str]) -> list[Tied
         p = constraint.zero[0] if constraint.zero else None
         if p is None or not _is_linear(p):
             continue
-        p = _inserted(p, solved)
+        p = _substituted(p, solved)
         pivot = _pivot(p, order)
         if not pivot:
             continue
@@ -54,7 +54,7 @@ def ties(constraints: Sequence[Constraint], symbols: Iterable[str]) -> list[Tied
             continue  # the size may also be broadcast
         coef = p.terms[(pivot,)]
         value = Poly({m: -c * coef for m, c in p.terms.items() if m != (pivot,)})
-        solved = {name: _inserted(q, {pivot: value}) for name, q in solved.items()}
+        solved = {name: _substituted(q, {pivot: value}) for name, q in solved.items()}
         solved[pivot] = value
     return [
         TiedSizes(
@@ -68,7 +68,7 @@ def _is_linear(p: Poly) -> bool:
     return all(len(m) <= 1 and (not m or isinstance(m[0], str)) for m in p.terms) and bool(p.names())
 
 
-def _inserted(p: Poly, solved: Mapping[str, Poly]) -> Poly:
+def _substituted(p: Poly, solved: Mapping[str, Poly]) -> Poly:
     total = Poly({})
     for m, c in p.terms.items():
         replacement = solved.get(m[0]) if m and isinstance(m[0], str) else None
@@ -87,7 +87,7 @@ def by_name(symbols: Iterable[str]) -> list[TiedSizes]:
     return [TiedSizes(name, {past[0]: 1, new[0]: 1}) for name in totals]
 
 
-def probed(
+def probe_ties(
     alike: Sequence[str], sizes: Mapping[str, int], runs: Callable[[Mapping[str, int]], bool]
 ) -> list[TiedSizes]:
     """Find symbols of equal meaning that only run with the same size, by varying the sizes."""

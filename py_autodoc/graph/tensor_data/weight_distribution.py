@@ -19,7 +19,7 @@ from py_autodoc.graph.tensor_data.weight_stats import TensorFacts
 BINS = 64
 MAX_DISTINCT = 1024
 """Maximum distinct values counted for types wider than 16 bits."""
-HELD_BYTES = 64 << 20
+MAX_BUFFERED_BYTES = 64 << 20
 """Maximum bytes of wide types kept in memory for quantiles; larger tensors have none."""
 PROBABILITIES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
@@ -43,7 +43,8 @@ class Distribution:
     histogram: Histogram | None = None
     quantiles: tuple[float, ...] | None = None
     """At ``PROBABILITIES``: the smallest value v for which at least this share is ≤ v (Hyndman and Fan 1996,
-    definition 1), which is always one of the values. None for more than ``HELD_BYTES`` of a wide type."""
+    definition 1), which is always one of the values. None for more than ``MAX_BUFFERED_BYTES`` of a wide
+    type."""
     distinct: int | None = None
     """Number of distinct values, 0 and -0 counted once; None for over ``MAX_DISTINCT`` of a wide type."""
 
@@ -86,7 +87,7 @@ class ValueCounter:
         low, high = facts.minimum, facts.maximum
         self._bins = None if low is None or high is None else _Bins(low, high, kind != "f")
         self._unread = facts.elements - facts.nan - facts.inf
-        self._chunks: list[Array] | None = [] if facts.elements * item_bytes <= HELD_BYTES else None
+        self._chunks: list[Array] | None = [] if facts.elements * item_bytes <= MAX_BUFFERED_BYTES else None
         self._distinct: Array | None = None
         self._many = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.ir.diagnostic_causes import mendable
+from py_autodoc.graph.ir.diagnostic_causes import depends_on_sizes
 from py_autodoc.graph.ir.model import Model, Node, Shape, TypeTable
 from py_autodoc.report.encode.labels import node_label, shorten_middle
 from py_autodoc.report.pipeline.analysis import FAILED, Analysis
@@ -20,7 +20,7 @@ def runnable(analysis: Analysis) -> Runnable:
             verdict="no",
             reason=shorten_middle(fault.message, 400),
             node=fault.node,
-            sizes=mendable(fault.code),
+            sizes=depends_on_sizes(fault.code),
         )
     if any(d.code == FAILED and "shapes" in d.message for d in analysis.diagnostics):
         return Runnable(verdict="unknown", reason="the shapes could not be inferred")

@@ -34,7 +34,7 @@ from py_autodoc.findings.registry import Finding, RuleContext
 from py_autodoc.findings.run import findings
 from py_autodoc.findings.thresholds import RuleOptions, settings
 from py_autodoc.graph.building.build import build
-from py_autodoc.graph.ir.diagnostic_causes import against_sizes
+from py_autodoc.graph.ir.diagnostic_causes import contradicts_sizes
 from py_autodoc.graph.ir.gc_pause import gc_paused
 from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, TypeTable
 from py_autodoc.graph.loading.load import LoadedModel
@@ -407,7 +407,7 @@ def _kv_cache(flows: DataflowGraphs, types: TypeTable, recognised: Structure) ->
 
 def has_misfit_sizes(types: TypeTable) -> bool:
     """Return True if the model cannot run with the sizes used, so they say nothing about others."""
-    return types.contradiction is not None or any(map(against_sizes, types.diagnostics))
+    return types.contradiction is not None or any(map(contradicts_sizes, types.diagnostics))
 
 
 def recogniser_notes(recognised: Structure) -> list[Diagnostic]:

@@ -24,9 +24,9 @@ def _batch_first(
         raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {layout.axis}")
     trace.confirmed = True
     for i in data:
-        trace.need(node, i, layout)
+        trace.require_layout(node, i, layout)
     for i in past:
-        trace.need(node, i, layout.on(1))
+        trace.require_layout(node, i, layout.on(1))
     return layout
 
 
@@ -41,7 +41,7 @@ def _mask(
         name = node.inputs[i]
         raise BatchBlocked(f"{name} {list(shape)} holds the batch, which is not supported", name)
     if trace.layout(node, i) is not None or (len(shape) in ranks and shape[0] != 1):
-        trace.need(node, i, layout)
+        trace.require_layout(node, i, layout)
 
 
 @rule("Attention")
@@ -53,7 +53,7 @@ def attention(trace: BatchTrace, node: StructureNode) -> Layouts:
         raise BatchBlocked(f"{node.inputs[3]} holds the batch on axis {only_mask.axis}", node.inputs[3])
     layout = only_mask or _batch_first(trace, node, data)
     for i in data:
-        trace.need(node, i, layout)
+        trace.require_layout(node, i, layout)
     _mask(trace, node, 3, layout)
     return [layout] * len(node.outputs)
 
@@ -88,7 +88,7 @@ def _index(trace: BatchTrace, node: StructureNode, i: int, data_layout: Layout) 
         )
     if layout is not None and layout.key != (0, 1, 1):
         raise BatchBlocked(f"the mask {node.inputs[i]} holds the batch on axis {layout.axis}", node.inputs[i])
-    trace.need(node, i, data_layout)
+    trace.require_layout(node, i, data_layout)
 
 
 @rule("MultiHeadAttention", "DecoderMaskedMultiHeadAttention", domain=MS)
@@ -120,9 +120,9 @@ def grouped(trace: BatchTrace, node: StructureNode) -> Layouts:
             raise BatchBlocked(
                 f"{node.inputs[5]} {list(lengths)} does not have one length per item", node.inputs[5]
             )
-        trace.need(node, 5, layout)
+        trace.require_layout(node, 5, layout)
     if node.has(9):
-        trace.need(node, 9, layout)
+        trace.require_layout(node, 9, layout)
     _mask(trace, node, 10, layout)
     return [layout] * len(node.outputs)
 
@@ -133,10 +133,10 @@ def rotary(trace: BatchTrace, node: StructureNode) -> Layouts:
     layout = _batch_first(trace, node, [0])
     if node.has(3):
         trace.require_equal(node, 1, 2)
-        trace.need(node, 3, layout)
+        trace.require_layout(node, 3, layout)
     else:
         for i in (1, 2):
-            trace.need(node, i, layout)
+            trace.require_layout(node, i, layout)
     return [layout]
 
 
@@ -146,7 +146,7 @@ def rotary_contrib(trace: BatchTrace, node: StructureNode) -> Layouts:
     trace.require_equal(node, 2, 3)
     layout = _batch_first(trace, node, [0])
     if len(trace.shape(node.inputs[1])) == 2:
-        trace.need(node, 1, layout)
+        trace.require_layout(node, 1, layout)
     else:
         trace.require_equal(node, 1)
     return [layout]

@@ -15,8 +15,8 @@ ML = "ai.onnx.ml"
 )  # fmt: skip
 def rows(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Rows are independent."""
-    trace.beyond(node, 1)
-    layout = trace.first(node, 0)
+    trace.require_equal_from(node, 1)
+    layout = trace.first_layout(node, 0)
     if layout.axis or len(trace.shape(node.inputs[0])) != 2:
         raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {layout.axis}")
     return [layout] * len(node.outputs)
@@ -25,8 +25,8 @@ def rows(trace: BatchTrace, node: StructureNode) -> Layouts:
 @rule("Binarizer", "Imputer", "LabelEncoder", "Scaler", "CategoryMapper", domain=ML)
 def elements(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Elements are independent; stored values lie along the last axis."""
-    trace.beyond(node, 1)
-    layout = trace.first(node, 0)
+    trace.require_equal_from(node, 1)
+    layout = trace.first_layout(node, 0)
     if node.op_type in ("Imputer", "Scaler"):
-        trace.clear(node, layout, [-1])
+        trace.require_no_batch_on(node, layout, [-1])
     return [layout]

@@ -91,7 +91,7 @@ def _fixed_point(
         if all((a and a.key) == (b and b.key) for a, b in zip(layouts, later, strict=True)):
             for i, layout in zip(state_inputs, layouts, strict=True):
                 if layout is not None and trace.layout(node, i) is None:
-                    trace.need(node, i, layout)
+                    trace.require_layout(node, i, layout)
             return outs
         del trace.edits[edits:], trace.notes[notes:]
         for a, b in zip(layouts, later, strict=True):

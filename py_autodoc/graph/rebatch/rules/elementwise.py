@@ -52,7 +52,7 @@ def single(trace: BatchTrace, node: StructureNode) -> Layouts:
 @rule("Clip")
 def clip(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Bounds apply to all items."""
-    trace.beyond(node, 1)
+    trace.require_equal_from(node, 1)
     return [trace.layout(node, 0)]
 
 
@@ -62,7 +62,7 @@ def dropout(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Identity at inference; random in training mode."""
     if node.op_type == "BiasDropout":
         raise BatchBlocked("it is random")
-    trace.beyond(node, 1)
+    trace.require_equal_from(node, 1)
     if node.has(2) and ((mode := trace.const(node.inputs[2])) is None or bool(np.ravel(mode).any())):
         raise BatchBlocked("it is random in training mode")
     return [trace.layout(node, 0)] * len(node.outputs)

@@ -10,7 +10,7 @@ MS = "com.microsoft"
 
 
 def _first_axis(trace: BatchTrace, node: StructureNode, *inputs: int) -> Layout:
-    layout = trace.first(node, *inputs)
+    layout = trace.first_layout(node, *inputs)
     if layout.axis:
         raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {layout.axis}")
     trace.confirmed = True
@@ -28,7 +28,7 @@ def _first_axis(trace: BatchTrace, node: StructureNode, *inputs: int) -> Layout:
 )  # fmt: skip
 def images(trace: BatchTrace, node: StructureNode) -> Layouts:
     """One data tensor; the other inputs are weights."""
-    trace.beyond(node, 1)
+    trace.require_equal_from(node, 1)
     layout = _first_axis(trace, node, 0)
     return [layout] + [None] * (len(node.outputs) - 1)
 
@@ -48,7 +48,7 @@ def batch_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     statistics = [name for name in node.outputs[1:] if name]
     if node.attr("training_mode", 0) or (trace.opset < 14 and statistics):
         raise BatchBlocked("it computes statistics over the whole batch")
-    trace.beyond(node, 1)
+    trace.require_equal_from(node, 1)
     return [_first_axis(trace, node, 0)]
 
 
@@ -57,8 +57,8 @@ def fused_conv(trace: BatchTrace, node: StructureNode) -> Layouts:
     """A convolution, and a tensor added to its result."""
     trace.require_equal(node, 1, 2)
     layout = _first_axis(trace, node, 0, 3)
-    trace.need(node, 0, layout)
-    trace.need(node, 3, layout)
+    trace.require_layout(node, 0, layout)
+    trace.require_layout(node, 3, layout)
     return [layout]
 
 
@@ -67,8 +67,8 @@ def skip_group_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Two inputs are added first."""
     trace.require_equal(node, 1, 2, 4)
     layout = _first_axis(trace, node, 0, 3)
-    trace.need(node, 0, layout)
-    trace.need(node, 3, layout)
+    trace.require_layout(node, 0, layout)
+    trace.require_layout(node, 3, layout)
     return [layout] * len(node.outputs)
 
 
@@ -77,8 +77,8 @@ def skip_group_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
 def grid_sample(trace: BatchTrace, node: StructureNode) -> Layouts:
     """One grid per image."""
     layout = _first_axis(trace, node)
-    trace.need(node, 0, layout)
-    trace.need(node, 1, layout)
+    trace.require_layout(node, 0, layout)
+    trace.require_layout(node, 1, layout)
     return [layout]
 
 
@@ -88,5 +88,5 @@ def deform_conv(trace: BatchTrace, node: StructureNode) -> Layouts:
     trace.require_equal(node, 1, 3)
     layout = _first_axis(trace, node, 0, 2, 4)
     for i in (0, 2, 4):
-        trace.need(node, i, layout)
+        trace.require_layout(node, i, layout)
     return [layout]

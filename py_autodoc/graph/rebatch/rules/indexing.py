@@ -62,7 +62,7 @@ def _of_each(
 def gather_quantized(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The table is stored; the indices hold the batch."""
     trace.require_equal(node, 0, 2, 3)
-    index = trace.first(node, 1)
+    index = trace.first_layout(node, 1)
     axis = node.attr("gather_axis", 0) % len(trace.shape(node.inputs[0]))
     return [index.on(axis + index.axis)]
 
@@ -70,10 +70,10 @@ def gather_quantized(trace: BatchTrace, node: StructureNode) -> Layouts:
 @rule("GatherElements", "ScatterElements", "Scatter")
 def by_element(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Indexes along an axis other than the batch."""
-    layout = trace.first(node)
-    trace.clear(node, layout, [node.attr("axis", 0)])
+    layout = trace.first_layout(node)
+    trace.require_no_batch_on(node, layout, [node.attr("axis", 0)])
     for i in range(len(node.inputs)):
-        trace.need(node, i, layout)
+        trace.require_layout(node, i, layout)
     return [layout]
 
 
@@ -113,8 +113,8 @@ def gather_nd(trace: BatchTrace, node: StructureNode) -> Layouts:
             trace.edit("repeat", node, 1, 0, len(index_shape))
         trace.edit("batch_dims", node)
         return [layout]
-    trace.need(node, 0, layout)
-    trace.need(node, 1, layout)
+    trace.require_layout(node, 0, layout)
+    trace.require_layout(node, 1, layout)
     return [layout]
 
 
@@ -134,8 +134,8 @@ def scatter_nd(trace: BatchTrace, node: StructureNode) -> Layouts:
         layout = update.on(update.axis - (len(index_shape) - 1) + index_shape[-1])
     if layout.axis < index_shape[-1] or layout.axis >= rank:
         return _scatter_items(trace, node, layout, index_shape)
-    trace.need(node, 0, layout)
-    trace.need(node, 2, layout.on(layout.axis - index_shape[-1] + len(index_shape) - 1))
+    trace.require_layout(node, 0, layout)
+    trace.require_layout(node, 2, layout.on(layout.axis - index_shape[-1] + len(index_shape) - 1))
     return [layout]
 
 
@@ -159,7 +159,7 @@ def _scatter_items(
         raise BatchBlocked("it scatters along the axis that holds the batch", "")
     if np.ravel(np.asarray(value)[..., 0]).any() or (update is not None and update.key != (0, 1, 1)):
         raise BatchBlocked("it scatters along the axis that holds the batch")
-    trace.need(node, 2, Layout(0))
+    trace.require_layout(node, 2, Layout(0))
     trace.edit("scatter", node, index_shape)
     return [layout]
 
@@ -167,20 +167,20 @@ def _scatter_items(
 @rule("OneHot")
 def one_hot(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Adds an axis."""
-    trace.beyond(node, 1)
-    layout, rank = trace.first(node, 0), len(trace.shape(node.outputs[0]))
+    trace.require_equal_from(node, 1)
+    layout, rank = trace.first_layout(node, 0), len(trace.shape(node.outputs[0]))
     axis = node.attr("axis", -1) % rank
     return [layout.on(layout.axis + (axis <= layout.axis))]
 
 
 @rule("NonMaxSuppression")
-def suppress(trace: BatchTrace, node: StructureNode) -> Layouts:
+def non_max_suppression(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Boxes and scores per item; the first column of the result is the item."""
-    trace.beyond(node, 2)
-    layout = trace.first(node, 0, 1)
+    trace.require_equal_from(node, 2)
+    layout = trace.first_layout(node, 0, 1)
     if layout.axis or not layout.is_batch_only:
         raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {layout.axis}")
-    trace.need(node, 0, layout)
-    trace.need(node, 1, layout)
+    trace.require_layout(node, 0, layout)
+    trace.require_layout(node, 1, layout)
     trace.note(node, "selects boxes of all items; the first column says of which")
     return [Layout(0, ragged=True)]

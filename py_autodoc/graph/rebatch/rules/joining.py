@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.rebatch.layout import BIG, BatchBlocked, Layout
+from py_autodoc.graph.rebatch.layout import END_OF_AXIS, BatchBlocked, Layout
 from py_autodoc.graph.rebatch.prepare import StructureNode
 from py_autodoc.graph.rebatch.sizes import PROBES
 from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, full_cut, rule
@@ -13,11 +13,11 @@ from py_autodoc.graph.rebatch.unfold import unfolded
 def concat(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Joins along another axis, or along the batch axis if items are its inner part or are concatenated."""
     layouts = [trace.layout(node, i) for i in range(len(node.inputs))]
-    first, rank = trace.first(node), len(trace.shape(node.inputs[0]))
+    first, rank = trace.first_layout(node), len(trace.shape(node.inputs[0]))
     axis = node.attr("axis", 1 if trace.opset < 4 else 0) % rank
     if axis != first.axis:
         for i in range(len(node.inputs)):
-            trace.need(node, i, first)
+            trace.require_layout(node, i, first)
         return [first]
     with_batch = [layout for layout in layouts if layout is not None]
     all_on_axis = len(with_batch) == len(layouts) and all(layout.axis == axis for layout in with_batch)
@@ -36,8 +36,8 @@ def split(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Splits along another axis, or along the batch axis if whole blocks before it are separated."""
     if node.op_type == "SplitToSequence":
         raise BatchBlocked("sequences of tensors are not supported")
-    trace.beyond(node, 1)
-    layout, rank, count = trace.first(node, 0), len(trace.shape(node.inputs[0])), len(node.outputs)
+    trace.require_equal_from(node, 1)
+    layout, rank, count = trace.first_layout(node, 0), len(trace.shape(node.inputs[0])), len(node.outputs)
     axis = node.attr("axis", 0) % rank
     if axis != layout.axis:
         return [layout] * count
@@ -77,7 +77,7 @@ def slices(trace: BatchTrace, node: StructureNode) -> Layouts:
         and step == 1
         and ends[trace.batch if trace.batch in PROBES else 1][position] >= size
     ):
-        values = tuple(BIG if k == position else e for k, e in enumerate(ends[1]))
+        values = tuple(END_OF_AXIS if k == position else e for k, e in enumerate(ends[1]))
         new_starts = tuple(0 if k == position else s for k, s in enumerate(starts))
         _rewritten(trace, node, new_starts, values)
         return [layout]

@@ -12,7 +12,7 @@ MS = "com.microsoft"
 @rule("Softmax", "LogSoftmax", "Hardmax")
 def softmax(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Along one axis; before opset 13 along that axis and all later ones."""
-    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    layout, rank = trace.first_layout(node, 0), len(trace.shape(node.inputs[0]))
     old = trace.opset < 13
     axis = node.attr("axis", 1 if old else -1) % rank
     if layout.axis == axis or (old and layout.axis > axis):
@@ -24,8 +24,8 @@ def softmax(trace: BatchTrace, node: StructureNode) -> Layouts:
 @rule("SimplifiedLayerNormalization", domain=MS)
 def layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """From an axis to the last."""
-    trace.beyond(node, 1)
-    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    trace.require_equal_from(node, 1)
+    layout, rank = trace.first_layout(node, 0), len(trace.shape(node.inputs[0]))
     if layout.axis >= node.attr("axis", -1) % rank:
         raise BatchBlocked(f"{node.op_type} works along axis {layout.axis}, which holds the batch")
     return [layout] * len(node.outputs)
@@ -34,7 +34,7 @@ def layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
 @rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)
 def skip_layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Two inputs are added first."""
-    trace.beyond(node, 2)
+    trace.require_equal_from(node, 2)
     layout, rank = trace.broadcast(node, [0, 1]), len(trace.shape(node.inputs[0]))
     if layout is None or layout.axis == rank - 1:
         raise BatchBlocked(f"{node.op_type} works along the last axis, which holds the batch")
@@ -45,11 +45,11 @@ def skip_layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
 def embed_layer_norm(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: ids, segments, tables, and a mask with one row per item."""
     trace.require_equal(node, 2, 3, 4, 5, 6)
-    layout = trace.first(node, 0, 1, 7, 8)
+    layout = trace.first_layout(node, 0, 1, 7, 8)
     if layout.axis:
         raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {layout.axis}")
     for i in (0, 1, 7):
-        trace.need(node, i, layout)
+        trace.require_layout(node, i, layout)
     if node.has(8) and trace.layout(node, 8):
-        trace.need(node, 8, layout)
+        trace.require_layout(node, 8, layout)
     return [layout, layout, layout]

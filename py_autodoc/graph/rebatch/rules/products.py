@@ -76,7 +76,7 @@ def _product(
             ):
                 raise BatchBlocked("both operands hold the batch on different axes")
         elif rank >= -right and shape[order[right + rank]] != 1:
-            trace.need(node, other_input, operand.on(order[right + rank]))
+            trace.require_layout(node, other_input, operand.on(order[right + rank]))
         return operand.on(right + top)
     raise BatchBlocked("the batch is in an input that only configures the operator")
 
@@ -84,11 +84,11 @@ def _product(
 @rule("MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "DynamicQuantizeMatMul", domain=MS)
 def stored_matmul(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The second operand is a stored weight."""
-    trace.beyond(node, 1)
+    trace.require_equal_from(node, 1)
     if node.op_type == "DynamicQuantizeMatMul":
         trace.note(node, SHARED_RANGE)
-    layout = trace.first(node, 0)
-    trace.clear(node, layout, [-1])
+    layout = trace.first_layout(node, 0)
+    trace.require_no_batch_on(node, layout, [-1])
     return [layout]
 
 
@@ -115,7 +115,7 @@ def gemm(trace: BatchTrace, node: StructureNode) -> Layouts:
         if c is not None and c.key != (axis, layout.outer, layout.inner):
             raise BatchBlocked("the bias holds the batch on another axis", node.inputs[bias])
         if c is None and axis >= 0 and shape[axis] != 1:
-            trace.need(node, bias, layout.on(axis))
+            trace.require_layout(node, bias, layout.on(axis))
     return [layout]
 
 
@@ -129,7 +129,7 @@ def einsum(trace: BatchTrace, node: StructureNode) -> Layouts:
         raise BatchBlocked("its equation has an ellipsis or no output")
     layouts = [trace.layout(node, i) for i in range(len(terms))]
     batch_letters = {term[layout.axis] for term, layout in zip(terms, layouts, strict=True) if layout}
-    layout = trace.first(node)
+    layout = trace.first_layout(node)
     letter = next(iter(batch_letters))
     if len(batch_letters) != 1 or letter not in string.ascii_letters or out.count(letter) != 1:
         raise BatchBlocked("the batch is summed over, or has different letters in the equation")
@@ -137,15 +137,15 @@ def einsum(trace: BatchTrace, node: StructureNode) -> Layouts:
         if term.count(letter) > 1:
             raise BatchBlocked("it takes a diagonal along the batch")
         if letter in term:
-            trace.need(node, i, layout.on(term.index(letter)))
+            trace.require_layout(node, i, layout.on(term.index(letter)))
     return [layout.on(out.index(letter))]
 
 
 @rule("MoE", "QMoE", domain=MS)
 def experts(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Tokens are independent; expert weights are stored."""
-    trace.beyond(node, 2)
-    layout, routes = trace.first(node, 0, 1), trace.layout(node, 1)
+    trace.require_equal_from(node, 2)
+    layout, routes = trace.first_layout(node, 0, 1), trace.layout(node, 1)
     tokens, shape = trace.layout(node, 0), trace.shape(node.inputs[0])
     if tokens is None or layout.axis == len(shape) - 1:
         raise BatchBlocked("the batch is on the axis of features")

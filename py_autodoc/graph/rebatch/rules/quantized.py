@@ -15,13 +15,13 @@ MS = "com.microsoft"
 @rule("QuantizeLinear", "DequantizeLinear", domain=MS)
 def quantize(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Scales are shared by all items; scales per axis must not be along the batch."""
-    trace.beyond(node, 1)
-    layout = trace.first(node, 0)
+    trace.require_equal_from(node, 1)
+    layout = trace.first_layout(node, 0)
     scale = trace.shape(node.inputs[1])
     if math.prod(scale) > 1:
         if len(scale) > 1:
             raise BatchBlocked("its scales are for blocks of a tensor that holds the batch", node.inputs[1])
-        trace.clear(node, layout, [node.attr("axis", 1)])
+        trace.require_no_batch_on(node, layout, [node.attr("axis", 1)])
     return [layout]
 
 
@@ -29,7 +29,7 @@ def quantize(trace: BatchTrace, node: StructureNode) -> Layouts:
 def dynamic_quantize(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Uses one range for all values that run together."""
     trace.note(node, SHARED_RANGE)
-    return [trace.first(node, 0), None, None]
+    return [trace.first_layout(node, 0), None, None]
 
 
 @rule("QLinearAdd", "QLinearMul", domain=MS)
@@ -42,15 +42,15 @@ def binary(trace: BatchTrace, node: StructureNode) -> Layouts:
 @rule("QLinearSigmoid", "QLinearLeakyRelu", domain=MS)
 def single(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: X and scales."""
-    trace.beyond(node, 1)
-    return [trace.first(node, 0)]
+    trace.require_equal_from(node, 1)
+    return [trace.first_layout(node, 0)]
 
 
 @rule("QLinearSoftmax", domain=MS)
 def softmax(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Like Softmax of the opset named by the attribute."""
-    trace.beyond(node, 1)
-    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    trace.require_equal_from(node, 1)
+    layout, rank = trace.first_layout(node, 0), len(trace.shape(node.inputs[0]))
     axis = node.attr("axis", -1) % rank
     if layout.axis == axis or (node.attr("opset", 13) < 13 and layout.axis > axis):
         raise BatchBlocked(f"QLinearSoftmax works along axis {layout.axis}, which holds the batch")
@@ -62,10 +62,10 @@ def concat(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Inputs: scale and zero point of the result, then three inputs per part."""
     parts = range(2, len(node.inputs), 3)
     trace.require_equal(node, *(i for i in range(len(node.inputs)) if i not in parts))
-    layout = trace.first(node, *parts)
-    trace.clear(node, layout, [node.attr("axis", 0)], len(trace.shape(node.inputs[2])))
+    layout = trace.first_layout(node, *parts)
+    trace.require_no_batch_on(node, layout, [node.attr("axis", 0)], len(trace.shape(node.inputs[2])))
     for i in parts:
-        trace.need(node, i, layout)
+        trace.require_layout(node, i, layout)
     return [layout]
 
 

@@ -13,94 +13,94 @@ from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 )  # fmt: skip
 def reduce(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Reduced axes must not hold the batch."""
-    trace.beyond(node, 1)
-    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    trace.require_equal_from(node, 1)
+    layout, rank = trace.first_layout(node, 0), len(trace.shape(node.inputs[0]))
     axes = [node.attr("axis", 0)] if node.op_type.startswith("Arg") else trace.ints(node, 1, "axes")
     if not axes:
         if node.attr("noop_with_empty_axes", 0):
             return [layout]
         axes = list(range(rank))
-    trace.clear(node, layout, axes)
+    trace.require_no_batch_on(node, layout, axes)
     removed = [] if node.attr("keepdims", 1) else [a % rank for a in axes]
     return [layout.on(layout.axis - sum(a < layout.axis for a in removed))]
 
 
 @rule("Trilu")
 @rule("Trilu", domain="com.microsoft")
-def triangle(trace: BatchTrace, node: StructureNode) -> Layouts:
+def trilu(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Uses the last two axes."""
-    trace.beyond(node, 1)
-    layout = trace.first(node, 0)
-    trace.clear(node, layout, [-1, -2])
+    trace.require_equal_from(node, 1)
+    layout = trace.first_layout(node, 0)
+    trace.require_no_batch_on(node, layout, [-1, -2])
     return [layout]
 
 
 @rule("Det")
 @rule("Inverse", domain="com.microsoft")
-def matrices(trace: BatchTrace, node: StructureNode) -> Layouts:
+def det(trace: BatchTrace, node: StructureNode) -> Layouts:
     """A matrix on the last two axes."""
-    layout = trace.first(node, 0)
-    trace.clear(node, layout, [-1, -2])
+    layout = trace.first_layout(node, 0)
+    trace.require_no_batch_on(node, layout, [-1, -2])
     return [layout]
 
 
 @rule("LpNormalization", "TopK")
 def along_axis(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Along one axis, given by an attribute."""
-    trace.beyond(node, 1)
-    layout = trace.first(node, 0)
-    trace.clear(node, layout, [node.attr("axis", -1)])
+    trace.require_equal_from(node, 1)
+    layout = trace.first_layout(node, 0)
+    trace.require_no_batch_on(node, layout, [node.attr("axis", -1)])
     return [layout] * len(node.outputs)
 
 
 @rule("CumSum", "CumProd")
 def cumulative(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Along one axis, given by an input."""
-    trace.beyond(node, 1)
-    layout = trace.first(node, 0)
-    trace.clear(node, layout, trace.ints(node, 1) or [0])
+    trace.require_equal_from(node, 1)
+    layout = trace.first_layout(node, 0)
+    trace.require_no_batch_on(node, layout, trace.ints(node, 1) or [0])
     return [layout]
 
 
 @rule("MeanVarianceNormalization")
 def mean_variance(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Statistics over axes that by default include the first."""
-    layout = trace.first(node, 0)
-    trace.clear(node, layout, node.attr("axes", [0, 2, 3]))
+    layout = trace.first_layout(node, 0)
+    trace.require_no_batch_on(node, layout, node.attr("axes", [0, 2, 3]))
     return [layout]
 
 
 @rule("DFT")
-def fourier(trace: BatchTrace, node: StructureNode) -> Layouts:
+def dft(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Along one axis, besides the axis of real and imaginary parts."""
-    trace.beyond(node, 1)
-    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    trace.require_equal_from(node, 1)
+    layout, rank = trace.first_layout(node, 0), len(trace.shape(node.inputs[0]))
     axis_value = trace.ints(node, 2) if node.has(2) else None
     axis = axis_value[0] if axis_value else node.attr("axis", 1 if trace.opset < 20 else -2)
     if node.attr("onesided", 0) and node.attr("inverse", 0) and rank < 2:
         raise BatchBlocked("it has no axis for the batch")
-    trace.clear(node, layout, [axis, rank - 1])
+    trace.require_no_batch_on(node, layout, [axis, rank - 1])
     return [layout]
 
 
 @rule("STFT")
-def short_fourier(trace: BatchTrace, node: StructureNode) -> Layouts:
+def stft(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Signals are on the first axis."""
-    trace.beyond(node, 1)
-    layout = trace.first(node, 0)
+    trace.require_equal_from(node, 1)
+    layout = trace.first_layout(node, 0)
     if layout.axis:
         raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {layout.axis}")
     return [layout]
 
 
 @rule("ReverseSequence")
-def reverse(trace: BatchTrace, node: StructureNode) -> Layouts:
+def reverse_sequence(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The operator's attributes define the batch axis."""
-    layout = trace.first(node)
+    layout = trace.first_layout(node)
     if layout.axis != node.attr("batch_axis", 1):
         raise BatchBlocked(
             f"the batch is on axis {layout.axis}, but its batch axis is {node.attr('batch_axis', 1)}"
         )
-    trace.need(node, 0, layout)
-    trace.need(node, 1, layout.on(0))
+    trace.require_layout(node, 0, layout)
+    trace.require_layout(node, 1, layout.on(0))
     return [layout]

@@ -15,7 +15,7 @@ from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 @rule("Transpose")
 def transpose(trace: BatchTrace, node: StructureNode) -> Layouts:
     """The axis moves according to the permutation."""
-    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    layout, rank = trace.first_layout(node, 0), len(trace.shape(node.inputs[0]))
     order = list(node.attr("perm") or range(rank)[::-1])
     return [layout.on(order.index(layout.axis))]
 
@@ -32,7 +32,7 @@ def reshape(trace: BatchTrace, node: StructureNode) -> Layouts:
     keep_zero = bool(node.attr("allowzero", 0))
     free = requested[1].index(-1) if requested and requested[1].count(-1) == 1 else -1
 
-    def right(c: Layout) -> bool:
+    def is_valid_for(c: Layout) -> bool:
         return requested is not None and all(
             _result(requested[p], shape, layout, p, keep_zero) == _item_shape(out, c, p) for p in PROBES
         )
@@ -42,13 +42,13 @@ def reshape(trace: BatchTrace, node: StructureNode) -> Layouts:
         return (not unmoved, not c.is_batch_only, c.axis != layout.axis, c.axis != free, c.outer != 1)
 
     if node.has(1) and node.inputs[1] in trace.sizes:
-        candidates = [c for c in candidates if right(c)] or candidates
+        candidates = [c for c in candidates if is_valid_for(c)] or candidates
     if not candidates:
         raise BatchBlocked(f"no axis of {list(out)} corresponds to the batch in the order of elements")
     pick, choices = trace.choose(node.outputs[0], sorted(candidates, key=order))
     if requested is None:
         raise BatchBlocked(f"the shape {node.inputs[1] if node.has(1) else ''} is computed from data")
-    if not right(pick):
+    if not is_valid_for(pick):
         fixed = trace.const(node.inputs[1]) is not None if node.has(1) else True
         _rewrite_shape(trace, node, pick, requested[1] if fixed else None, layout, out)
     return [replace(pick, choices=choices)]
@@ -126,7 +126,7 @@ def axes_of_one(trace: BatchTrace, node: StructureNode) -> Layouts:
     layout = trace.layout(node, 0)
     if layout is None:
         raise BatchBlocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
-    trace.beyond(node, 1)
+    trace.require_equal_from(node, 1)
     shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
     natural = _batch_axis_after(trace, node, layout, shape, out)
     candidates = layouts_after(trace, layout, shape, out)

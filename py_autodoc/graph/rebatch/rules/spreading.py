@@ -11,7 +11,7 @@ from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 
 @rule("Expand", "Tile", "ConstantOfShape")
-def spread(trace: BatchTrace, node: StructureNode) -> Layouts:
+def expand(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Tensors with the batch may be expanded along other axes; others may be expanded over the batch."""
     is_fill = node.op_type == "ConstantOfShape"
     layout = None if is_fill else trace.layout(node, 0)
@@ -64,7 +64,7 @@ def _over_batch(trace: BatchTrace, node: StructureNode, grown: int, requested: l
 @rule("Pad")
 def pad(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Nothing is padded along the batch."""
-    layout, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    layout, rank = trace.first_layout(node, 0), len(trace.shape(node.inputs[0]))
     trace.require_equal(node, 2, 3)
     pads = trace.requested_sizes(node, 1, "pads" if trace.opset > 1 else "paddings")
     if pads is None:
@@ -81,7 +81,7 @@ def pad(trace: BatchTrace, node: StructureNode) -> Layouts:
 @rule("Resize", "Upsample")
 def resize(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Nothing is resized along the batch."""
-    layout = trace.first(node, 0)
+    layout = trace.first_layout(node, 0)
     shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
     if shape[layout.axis] != out[layout.axis]:
         raise BatchBlocked(f"it resizes axis {layout.axis}, which holds the batch")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from py_autodoc.graph.ir.model import Node
-from py_autodoc.graph.resize.axes import moves, new_size, old_size
+from py_autodoc.graph.resize.axes import changes_size, new_size, old_size
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 MS = "com.microsoft"
@@ -22,7 +22,7 @@ def attention(walk: SizePass, node: Node) -> None:
         for axis, target in ((len(shape) - 2, queries), (len(shape) - 1, keys)):
             if shape[axis] not in (1, new_size(target)) and not past:
                 cuts.setdefault(3, {})[axis] = walk.fit(node, 3, axis, target)
-            elif past and walk.stored(node.inputs[3]):
+            elif past and walk.is_stored(node.inputs[3]):
                 raise SizeBlocked("its mask is stored, and it has a cache", walk.name(node.inputs[3]))
     walk.infer(node, cuts=cuts)
     walk.put(node, 0, _like(walk, node, 0))
@@ -38,18 +38,22 @@ def _like(walk: SizePass, node: Node, i: int):  # type: ignore[no-untyped-def]
     """Return the axes of the queries, if the widths agree."""
     axes = list(walk.axes_of(node.inputs[i]))
     out = walk.old_shape(node.outputs[0])
-    if len(axes) != len(out) or moves(axes[-1]):
+    if len(axes) != len(out) or changes_size(axes[-1]):
         return None
-    from py_autodoc.graph.resize.axes import steady
+    from py_autodoc.graph.resize.axes import fixed_axis
 
-    axes[-1] = steady(out[-1])
+    axes[-1] = fixed_axis(out[-1])
     return axes if tuple(map(old_size, axes)) == out else None
 
 
 def _fused(walk: SizePass, node: Node, numbers: Sequence[int]) -> None:
     """``numbers`` are inputs with lengths: stored ones belong to the old sizes."""
     for i in numbers:
-        if walk.has(node, i) and walk.stored(node.inputs[i]) and node.inputs[i] not in walk.changing_values:
+        if (
+            walk.has(node, i)
+            and walk.is_stored(node.inputs[i])
+            and node.inputs[i] not in walk.changing_values
+        ):
             raise SizeBlocked("its lengths or masks are stored", walk.name(node.inputs[i]))
     walk.infer(node)
     walk.put(node, 0, _like(walk, node, 0))
@@ -121,5 +125,5 @@ def embed(walk: SizePass, node: Node) -> None:
     walk.infer(node)
     walk.require_rest_steady(node, 0)
     first = list(walk.axes_of(node.inputs[0]))
-    if walk.changed(node.outputs[0]):
+    if walk.is_changed(node.outputs[0]):
         walk.put(node, 0, [*first, *walk.axes_of(node.outputs[0])[2:]])

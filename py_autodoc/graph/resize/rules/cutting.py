@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from py_autodoc.graph.ir.model import Node
-from py_autodoc.graph.resize.axes import Axis, AxisFactor, blurred, moves, new_size, old_size, steady
+from py_autodoc.graph.resize.axes import (
+    Axis,
+    AxisFactor,
+    changes_size,
+    fixed_axis,
+    new_size,
+    old_size,
+    without_front,
+)
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
-BIG = (1 << 63) - 1
+END_OF_AXIS = (1 << 63) - 1
 _FIRST, _LAST = 16, 4
 """Positions assumed to be counted from the start, and from the end."""
 
@@ -52,22 +60,24 @@ def slices(walk: SizePass, node: Node) -> None:
     computed = inputs and any(node.inputs[i] in walk.changing_values for i in (1, 2))
     for k, a in enumerate(slice_axes):
         axis = axes[a % len(size)]
-        if not moves(axis):
+        if not changes_size(axis):
             out[a % len(size)] = ()
             continue
         if steps[k] < 0:
             if ends[k] >= -old_size(axis) and not computed:
                 raise SizeBlocked("it slices backwards to a stored index")
             if not computed:
-                numbers[1][k] = BIG if starts[k] >= old_size(axis) - 1 else new_position(axis, starts[k])
-                numbers[2][k] = -BIG
+                numbers[1][k] = (
+                    END_OF_AXIS if starts[k] >= old_size(axis) - 1 else new_position(axis, starts[k])
+                )
+                numbers[2][k] = -END_OF_AXIS
             out[a % len(size)] = ()
             continue
         if computed:
             out[a % len(size)] = _sliced_axis(axis, starts[k], steps[k])
             continue
         numbers[1][k] = 0 if starts[k] <= -old_size(axis) else new_position(axis, starts[k])
-        numbers[2][k] = BIG if ends[k] >= old_size(axis) else new_position(axis, ends[k])
+        numbers[2][k] = END_OF_AXIS if ends[k] >= old_size(axis) else new_position(axis, ends[k])
         if numbers[2][k] != ends[k] < old_size(axis) or numbers[1][k] != starts[k] > 0:
             walk.note(node, f"index {starts[k]}:{ends[k]} of {old_size(axis)} is counted from the end")
         out[a % len(size)] = _sliced_axis(axis, numbers[1][k], steps[k])
@@ -82,7 +92,7 @@ def slices(walk: SizePass, node: Node) -> None:
     for a, (old_d, new_d) in enumerate(zip(old_dims, new_dims, strict=True)):
         covers_axis = bool(out[a]) and old_size(out[a]) == old_d and new_size(out[a]) == new_d
         front = (
-            all(factor.front for factor in out[a] if not factor.steady)
+            all(factor.front for factor in out[a] if not factor.is_fixed)
             if out[a]
             else computed and not any(starts)
         )
@@ -92,7 +102,7 @@ def slices(walk: SizePass, node: Node) -> None:
 
 def _sliced_axis(axis: Axis, start: int, step: int) -> Axis:
     """Return the axis after a slice; positions keep their order, but the first may be missing."""
-    return axis if start >= 0 and step == 1 else blurred(axis)
+    return axis if start >= 0 and step == 1 else without_front(axis)
 
 
 def _attribute_or_input(walk: SizePass, node: Node, i: int, attr: str) -> list[int] | None:
@@ -110,7 +120,7 @@ def split(walk: SizePass, node: Node) -> None:
     inputs = node.opset >= 13
     has_sizes = walk.has(node, 1) if inputs else bool(node.attributes.get("split"))
     axis = axes[a]
-    if moves(axis) and has_sizes and not (inputs and node.inputs[1] in walk.changing_values):
+    if changes_size(axis) and has_sizes and not (inputs and node.inputs[1] in walk.changing_values):
         sizes = walk.numbers(node.inputs[1]) if inputs else [int(v) for v in node.attributes["split"]]
         if sizes is None:
             raise SizeBlocked("its split sizes depend on the data")
@@ -125,12 +135,12 @@ def split(walk: SizePass, node: Node) -> None:
         if t < 0:
             continue
         result = list(axes)
-        if moves(axis):
+        if changes_size(axis):
             result[a] = (
                 AxisFactor(walk.old_shape(t)[a], walk.new_shape(t)[a], k == 0 and _counts_from_start(axis)),
             )
         else:
-            result[a] = steady(walk.old_shape(t)[a])
+            result[a] = fixed_axis(walk.old_shape(t)[a])
         walk.put(node, k, result)
 
 
@@ -154,7 +164,7 @@ def concat(walk: SizePass, node: Node) -> None:
     rank = len(walk.old_shape(node.inputs[0]))
     a = node.attributes.get("axis", 1 if node.opset < 4 else 0) % rank
     live = range(len(node.inputs))
-    if not any(walk.changed(node.inputs[i]) for i in live):
+    if not any(walk.is_changed(node.inputs[i]) for i in live):
         walk.infer(node)  # shape arithmetic
         walk.require_rest_steady(node, 0)
         return
@@ -165,9 +175,10 @@ def concat(walk: SizePass, node: Node) -> None:
         if axis == a:
             result.append(_joined(joined_axes, walk.old_shape(node.outputs[0])[a]))
             continue
-        data = [x for i, x in zip(live, joined_axes, strict=True) if not walk.stored(node.inputs[i])]
+        data = [x for i, x in zip(live, joined_axes, strict=True) if not walk.is_stored(node.inputs[i])]
         pattern = next(
-            (x for x in data if moves(x)), next((x for x in joined_axes if moves(x)), joined_axes[0])
+            (x for x in data if changes_size(x)),
+            next((x for x in joined_axes if changes_size(x)), joined_axes[0]),
         )
         for i, axis_of_input in zip(live, joined_axes, strict=True):
             if new_size(axis_of_input) != new_size(pattern):
@@ -181,8 +192,10 @@ def _joined(axes: Sequence[Axis], old: int) -> Axis:
     """Positions still count from the start if only the last part grows and has a single factor."""
     new = sum(map(new_size, axes))
     last = axes[-1]
-    only_last_moves = not any(moves(x) for x in axes[:-1])
-    return (AxisFactor(old, new, only_last_moves and moves(last) and len(last) == 1 and last[0].front),)
+    only_last_moves = not any(changes_size(x) for x in axes[:-1])
+    return (
+        AxisFactor(old, new, only_last_moves and changes_size(last) and len(last) == 1 and last[0].front),
+    )
 
 
 @rule("Pad")
@@ -203,8 +216,8 @@ def pad(walk: SizePass, node: Node) -> None:
         axis, front, end = axes[a], pads[k], pads[k + len(pad_axes)]
         if not (front or end):
             continue
-        if not moves(axis):
-            result[a % len(axes)] = steady(old_size(axis) + front + end)
+        if not changes_size(axis):
+            result[a % len(axes)] = fixed_axis(old_size(axis) + front + end)
             continue
         change = new_size(axis) - old_size(axis)
         if fixed and end > front and change % 32:

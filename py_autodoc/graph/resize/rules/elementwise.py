@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from py_autodoc.graph.ir.model import Node
-from py_autodoc.graph.resize.axes import Axis, blurred, moves, new_size, old_size, steady
+from py_autodoc.graph.resize.axes import Axis, changes_size, fixed_axis, new_size, old_size, without_front
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 _BROADCAST = (
@@ -52,7 +52,7 @@ def quantize(walk: SizePass, node: Node) -> None:
     """Scales along an axis are stored for its size."""
     axes = walk.axes_of(node.inputs[0])
     scale = walk.old_shape(node.inputs[1])
-    if int(np.prod(scale)) > 1 and moves(axes[node.attributes.get("axis", 1) % len(axes)]):
+    if int(np.prod(scale)) > 1 and changes_size(axes[node.attributes.get("axis", 1) % len(axes)]):
         raise SizeBlocked("its scales are stored for the size in the file", walk.name(node.inputs[1]))
     single(walk, node)
 
@@ -136,7 +136,7 @@ def channels(walk: SizePass, node: Node) -> None:
 
 def _require_fixed_weights(walk: SizePass, node: Node, axes: Sequence[Axis]) -> None:
     """Raises: SizeBlocked if weights lie along a changing axis."""
-    if any(map(moves, axes)):
+    if any(map(changes_size, axes)):
         sizes = [old_size(axis) for axis in axes]
         raise SizeBlocked(f"its weights are stored for {sizes} entries", walk.name(node.inputs[1]))
 
@@ -147,7 +147,9 @@ def _old_broadcast(walk: SizePass, node: Node) -> None:
     axes, shape = walk.axes_of(first), walk.old_shape(second)
     begin = node.attributes.get("axis", len(axes) - len(shape))
     aligned = axes[begin : begin + len(shape)]
-    if walk.stored(second) and any(moves(a) and d != 1 for a, d in zip(aligned, shape, strict=True)):
+    if walk.is_stored(second) and any(
+        changes_size(a) and d != 1 for a, d in zip(aligned, shape, strict=True)
+    ):
         raise SizeBlocked(f"the stored table {walk.name(second)} {list(shape)} has the size in the file")
     walk.infer(node)
     walk.put(node, 0, axes)
@@ -172,7 +174,7 @@ def _result(walk: SizePass, node: Node, live: Sequence[int]) -> tuple[Axis, ...]
     """Return the axes of the broadcast result. Raises: SizeBlocked if data inputs disagree."""
     rank = max(len(walk.old_shape(node.inputs[i])) for i in live)
     result: list[Axis | None] = [None] * rank
-    ranked = sorted(live, key=lambda i: walk.stored(node.inputs[i]))
+    ranked = sorted(live, key=lambda i: walk.is_stored(node.inputs[i]))
     for i in ranked:
         t = node.inputs[i]
         axes = walk.axes_of(t)
@@ -181,26 +183,26 @@ def _result(walk: SizePass, node: Node, live: Sequence[int]) -> tuple[Axis, ...]
             merged = result[out_axis]
             if merged is None or old_size(merged) == 1:
                 result[out_axis] = own_axis
-            elif old_size(own_axis) != 1 and walk.changed(t) and moves(own_axis):
-                if new_size(own_axis) != new_size(merged) and not walk.stored(t):
+            elif old_size(own_axis) != 1 and walk.is_changed(t) and changes_size(own_axis):
+                if new_size(own_axis) != new_size(merged) and not walk.is_stored(t):
                     sizes = f"{new_size(merged)} and {new_size(own_axis)}"
                     raise SizeBlocked(
                         f"its inputs would have different sizes on one axis ({sizes})", walk.name(t)
                     )
-                if not all(factor.front for factor in own_axis if not factor.steady):
-                    result[out_axis] = blurred(merged)
+                if not all(factor.front for factor in own_axis if not factor.is_fixed):
+                    result[out_axis] = without_front(merged)
     return tuple(
-        _stored_axis(walk, node, out_axis, axis or steady(1)) for out_axis, axis in enumerate(result)
+        _stored_axis(walk, node, out_axis, axis or fixed_axis(1)) for out_axis, axis in enumerate(result)
     )
 
 
 def _stored_axis(walk: SizePass, node: Node, out_axis: int, axis: Axis) -> Axis:
     """Offer a changing length for an axis that only stored tables have, such as one row per query."""
-    if moves(axis) or old_size(axis) not in walk.lengths or old_size(axis) == 1:
+    if changes_size(axis) or old_size(axis) not in walk.lengths or old_size(axis) == 1:
         return axis
     rank = max(len(walk.old_shape(t)) for t in node.inputs if t >= 0)
     for t in node.inputs:
-        if t >= 0 and not walk.stored(t):
+        if t >= 0 and not walk.is_stored(t):
             shape = walk.old_shape(t)
             if out_axis >= rank - len(shape) and shape[out_axis - rank + len(shape)] != 1:
                 return axis
@@ -225,7 +227,7 @@ def _size_as_number(walk: SizePass, node: Node, live: Sequence[int]) -> None:
         if is_integer and any(abs(number) in (size, size - 1) and size > _SMALL for size in walk.spans):
             why = f"its constant {number:g} may be a dimension in the file"
             raise SizeBlocked(why, walk.name(node.inputs[i]))
-        if any(walk.changed(t) for t in other_inputs) and not is_integer:
+        if any(walk.is_changed(t) for t in other_inputs) and not is_integer:
             for size in walk.roots:
                 forms = (size, 1 / size, math.log(size), math.log2(size))
                 if size > _FIRST_SIZE and any(abs(abs(number) - form) <= _TOLERANCE * form for form in forms):

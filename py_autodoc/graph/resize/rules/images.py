@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.graph.ir.model import Node
-from py_autodoc.graph.resize.axes import moves, new_size, old_size
+from py_autodoc.graph.resize.axes import changes_size, new_size, old_size
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 MS = "com.microsoft"
@@ -17,7 +17,7 @@ def convolution(walk: SizePass, node: Node) -> None:
     """Channels are stored, the other axes are not."""
     axes = walk.axes_of(node.inputs[0])
     channel = len(axes) - 1 if node.op_type == "NhwcConv" else 1
-    if moves(axes[channel]):
+    if changes_size(axes[channel]):
         raise SizeBlocked(
             f"its weights are stored for {old_size(axes[channel])} channels", walk.name(node.inputs[1])
         )
@@ -25,7 +25,7 @@ def convolution(walk: SizePass, node: Node) -> None:
         raise SizeBlocked("its output size is stored")
     _parity(walk, node)
     walk.infer(node)
-    walk.put(node, 0, front=len(axes) == 3 and all(factor.front for factor in axes[2] if not factor.steady))
+    walk.put(node, 0, front=len(axes) == 3 and all(factor.front for factor in axes[2] if not factor.is_fixed))
 
 
 def _parity(walk: SizePass, node: Node) -> None:
@@ -33,7 +33,7 @@ def _parity(walk: SizePass, node: Node) -> None:
     axes, pads = walk.axes_of(node.inputs[0])[2:], node.attributes.get("pads") or []
     strides = node.attributes.get("strides") or [1] * len(axes)
     for k, axis in enumerate(axes):
-        if len(pads) != 2 * len(axes) or not moves(axis) or pads[k] == pads[k + len(axes)]:
+        if len(pads) != 2 * len(axes) or not changes_size(axis) or pads[k] == pads[k + len(axes)]:
             continue
         if (new_size(axis) - old_size(axis)) % int(strides[k]):
             raise SizeBlocked(
@@ -54,9 +54,9 @@ def pool(walk: SizePass, node: Node) -> None:
     pads = [int(p) for p in node.attributes.get("pads") or [0] * 2 * len(kernel)]
     if len(kernel) != len(spatial):
         raise SizeBlocked("its kernel shape does not match the input rank")
-    if moves(axes[1]) or (node.domain and node.attributes.get("channels_last")):
+    if changes_size(axes[1]) or (node.domain and node.attributes.get("channels_last")):
         raise SizeBlocked("its channels are not on a fixed axis 1")
-    moving = [k for k, a in enumerate(spatial) if moves(axes[a])]
+    moving = [k for k, a in enumerate(spatial) if changes_size(axes[a])]
     global_axes = [
         k for k in moving if kernel[k] == old_size(axes[k + 2]) and kernel[k] >= _MIN_GLOBAL_KERNEL
     ]
@@ -83,7 +83,7 @@ def pool(walk: SizePass, node: Node) -> None:
             walk.require_rest_steady(node, 0)
             return
     walk.infer(node)
-    front = len(axes) == 3 and all(factor.front for factor in axes[2] if not factor.steady)
+    front = len(axes) == 3 and all(factor.front for factor in axes[2] if not factor.is_fixed)
     walk.put(node, 0, front=front)
     walk.require_rest_steady(node)
 
@@ -99,6 +99,6 @@ def everywhere(walk: SizePass, node: Node) -> None:
 @rule("GridSample", domain=MS)
 def grid_sample(walk: SizePass, node: Node) -> None:
     """The grid determines the size of the result."""
-    if walk.stored(node.inputs[1]):
+    if walk.is_stored(node.inputs[1]):
         raise SizeBlocked("its grid is stored", walk.name(node.inputs[1]))
     walk.unchanged(node)

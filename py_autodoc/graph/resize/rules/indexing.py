@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.graph.ir.model import Node
-from py_autodoc.graph.resize.axes import moves, new_size, old_size, steady
+from py_autodoc.graph.resize.axes import changes_size, fixed_axis, new_size, old_size
 from py_autodoc.graph.resize.rules.cutting import new_position
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
@@ -21,8 +21,8 @@ def gather(walk: SizePass, node: Node) -> None:
     consts: dict[int, list[int] | int] = {}
     old_indices: list[int] | None = None
     new_indices: list[int] = []
-    if moves(axes[a]) and walk.stored(index) and index not in walk.changing_values:
-        old_indices = walk.were(index)
+    if changes_size(axes[a]) and walk.is_stored(index) and index not in walk.changing_values:
+        old_indices = walk.old_numbers(index)
         if old_indices is None:
             raise SizeBlocked(
                 f"it uses stored indices into an axis of {old_size(axes[a])} entries", walk.name(index)
@@ -38,7 +38,7 @@ def gather(walk: SizePass, node: Node) -> None:
                 _point(walk, node, new_indices[0])
                 return
             consts[1] = new_indices
-    elif moves(axes[a]) and len(axes[a]) > 1:
+    elif changes_size(axes[a]) and len(axes[a]) > 1:
         raise SizeBlocked("its indices run over several merged axes", walk.name(index))
     _require_rows(walk, node, a)
     walk.infer(node, consts=consts)
@@ -91,21 +91,21 @@ def gather_elements(walk: SizePass, node: Node) -> None:
     data, index = node.inputs[:2]
     axes, index_axes = walk.axes_of(data), list(walk.axes_of(index))
     a = node.attributes.get("axis", 0) % len(axes)
-    if moves(axes[a]) and walk.stored(index):
+    if changes_size(axes[a]) and walk.is_stored(index):
         raise SizeBlocked(
             f"it uses stored indices into an axis of {old_size(axes[a])} entries", walk.name(index)
         )
     cuts: dict[int, dict[int, int]] = {}
-    if walk.stored(index) and index not in walk.changing_values:
+    if walk.is_stored(index) and index not in walk.changing_values:
         for axis, index_axis in enumerate(index_axes):
             data_axis = axes[axis]
-            if axis != a and moves(data_axis) and old_size(index_axis) == old_size(data_axis):
+            if axis != a and changes_size(data_axis) and old_size(index_axis) == old_size(data_axis):
                 cuts.setdefault(1, {})[axis] = walk.fit(node, 1, axis, data_axis)
                 index_axes[axis] = data_axis
             elif axis == a and old_size(index_axis) in walk.spans:
-                matching_axes = [x for x in axes if moves(x) and old_size(x) == old_size(index_axis)]
+                matching_axes = [x for x in axes if changes_size(x) and old_size(x) == old_size(index_axis)]
                 reading = walk.choose(node, [matching_axes[0], index_axis] if matching_axes else [index_axis])
-                if moves(reading):
+                if changes_size(reading):
                     cuts.setdefault(1, {})[axis] = walk.fit(node, 1, axis, reading)
                     index_axes[axis] = reading
     walk.infer(node, cuts=cuts)
@@ -116,7 +116,7 @@ def gather_elements(walk: SizePass, node: Node) -> None:
 def gather_nd(walk: SizePass, node: Node) -> None:
     """Stored positions that run through a whole axis are extended or cut with it."""
     data, index = node.inputs[:2]
-    if not walk.stored(index) or index in walk.changing_values:
+    if not walk.is_stored(index) or index in walk.changing_values:
         walk.unchanged(node)
         return
     value = walk.old.values.get(index)
@@ -125,7 +125,7 @@ def gather_nd(walk: SizePass, node: Node) -> None:
     axes, index_axes = walk.axes_of(data), list(walk.axes_of(index))
     table = np.asarray(value)
     for component in range(table.shape[-1]):
-        if not moves(axes[component]):
+        if not changes_size(axes[component]):
             continue
         size, new = old_size(axes[component]), new_size(axes[component])
         range_axis = next(
@@ -153,7 +153,7 @@ def _is_full_range(table: Any, axis: int, size: int) -> bool:
 def by_number(walk: SizePass, node: Node) -> None:
     """Positions from data or sizes; stored ones belong to the old sizes."""
     index = node.inputs[1]
-    if walk.stored(index) and index not in walk.changing_values:
+    if walk.is_stored(index) and index not in walk.changing_values:
         raise SizeBlocked("its indices are stored", walk.name(index))
     walk.unchanged(node)
 
@@ -171,7 +171,7 @@ def one_hot(walk: SizePass, node: Node) -> None:
     walk.infer(node)
     rank = len(axes) + 1
     a = node.attributes.get("axis", -1) % rank
-    axes.insert(a, steady(walk.old_shape(node.outputs[0])[a]))
+    axes.insert(a, fixed_axis(walk.old_shape(node.outputs[0])[a]))
     walk.put(node, 0, axes)
 
 
@@ -181,9 +181,9 @@ def top(walk: SizePass, node: Node) -> None:
     axes = list(walk.axes_of(node.inputs[0]))
     a = node.attributes.get("axis", -1) % len(axes)
     count = walk.old_shape(node.outputs[0])[a]
-    if moves(axes[a]) and (count >= new_size(axes[a]) or count == old_size(axes[a])):
+    if changes_size(axes[a]) and (count >= new_size(axes[a]) or count == old_size(axes[a])):
         raise SizeBlocked(f"it selects {count} of {old_size(axes[a])} entries")
     walk.infer(node)
-    axes[a] = steady(count)
+    axes[a] = fixed_axis(count)
     walk.put(node, 0, axes)
     walk.put(node, 1, axes)

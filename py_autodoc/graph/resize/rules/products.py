@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from py_autodoc.graph.ir.model import Node
-from py_autodoc.graph.resize.axes import Axis, moves, new_size, old_size, steady
+from py_autodoc.graph.resize.axes import Axis, changes_size, fixed_axis, new_size, old_size
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 MS = "com.microsoft"
@@ -37,7 +37,7 @@ def fused_matmul(walk: SizePass, node: Node) -> None:
 def _product(walk: SizePass, node: Node, second: int, a: Sequence[Axis], b: Sequence[Axis]) -> None:
     inner_a, inner_b = a[-1], b[-2] if len(b) > 1 else b[0]
     if new_size(inner_a) != new_size(inner_b):
-        _meet(walk, node, second, inner_a, inner_b)
+        _reject_inner_sizes(walk, node, second, inner_a, inner_b)
     walk.infer(node)
     rows, columns = list(a[:-1]) if len(a) > 1 else [], [b[-1]] if len(b) > 1 else []
     lead_a, row = (rows[:-1], rows[-1:]) if rows else ([], [])
@@ -45,11 +45,11 @@ def _product(walk: SizePass, node: Node, second: int, a: Sequence[Axis], b: Sequ
     _summed(walk, node, inner_a)
 
 
-def _meet(walk: SizePass, node: Node, second: int, a: Axis, b: Axis) -> None:
+def _reject_inner_sizes(walk: SizePass, node: Node, second: int, a: Axis, b: Axis) -> None:
     """Raises: SizeBlocked if the summed axes differ."""
     for i, axis, other_axis in ((second, b, a), (0, a, b)):
         t = node.inputs[i]
-        if walk.stored(t):
+        if walk.is_stored(t):
             shape = list(walk.old_shape(t))
             entries = f"{old_size(axis)} entries, not {new_size(other_axis)}"
             raise SizeBlocked(f"its weights {walk.name(t)} {shape} are for {entries}", walk.name(t))
@@ -58,15 +58,15 @@ def _meet(walk: SizePass, node: Node, second: int, a: Axis, b: Axis) -> None:
 
 def _batch_axes(a: Sequence[Axis], b: Sequence[Axis]) -> list[Axis]:
     rank = max(len(a), len(b))
-    left = [steady(1)] * (rank - len(a)) + list(a)
-    right = [steady(1)] * (rank - len(b)) + list(b)
-    return [y if old_size(x) == 1 and not moves(x) else x for x, y in zip(left, right, strict=True)]
+    left = [fixed_axis(1)] * (rank - len(a)) + list(a)
+    right = [fixed_axis(1)] * (rank - len(b)) + list(b)
+    return [y if old_size(x) == 1 and not changes_size(x) else x for x, y in zip(left, right, strict=True)]
 
 
 def _summed(walk: SizePass, node: Node, axis: Axis) -> None:
-    if moves(axis):
+    if changes_size(axis):
         walk.sums[node.outputs[0]] = frozenset(
-            {old_size(axis), *(factor.old for factor in axis if not factor.steady)}
+            {old_size(axis), *(factor.old for factor in axis if not factor.is_fixed)}
         )
 
 
@@ -74,12 +74,12 @@ def _summed(walk: SizePass, node: Node, axis: Axis) -> None:
 def stored_matmul(walk: SizePass, node: Node) -> None:
     """The second operand is a stored weight."""
     axes = walk.axes_of(node.inputs[0])
-    if moves(axes[-1]):
+    if changes_size(axes[-1]):
         raise SizeBlocked(
             f"its weights are stored for {old_size(axes[-1])} entries", walk.name(node.inputs[1])
         )
     walk.infer(node)
-    walk.put(node, 0, [*axes[:-1], steady(walk.new_shape(node.outputs[0])[-1])])
+    walk.put(node, 0, [*axes[:-1], fixed_axis(walk.new_shape(node.outputs[0])[-1])])
 
 
 @rule("Gemm")
@@ -90,7 +90,7 @@ def gemm(walk: SizePass, node: Node) -> None:
     a = a[::-1] if node.attributes.get("transA", 0) else a
     b = b[::-1] if node.attributes.get("transB", 0) else b
     if new_size(a[1]) != new_size(b[0]):
-        _meet(walk, node, 1, a[1], b[0])
+        _reject_inner_sizes(walk, node, 1, a[1], b[0])
     result = [a[0], b[1]]
     cuts: dict[int, dict[int, int]] = {}
     if walk.has(node, 2):
@@ -120,7 +120,7 @@ def einsum(walk: SizePass, node: Node) -> None:
                 )
     walk.infer(node)
     walk.put(node, 0, [axis_of[letter] for letter in out])
-    contracted = [axis for letter, axis in axis_of.items() if letter not in out and moves(axis)]
+    contracted = [axis for letter, axis in axis_of.items() if letter not in out and changes_size(axis)]
     if contracted:
         walk.sums[node.outputs[0]] = frozenset(old_size(axis) for axis in contracted)
 
@@ -131,13 +131,13 @@ def recurrent(walk: SizePass, node: Node) -> None:
     """Any number of steps."""
     axes = walk.axes_of(node.inputs[0])
     steps = 0 if node.attributes.get("layout", 0) == 0 else 1
-    if any(moves(axis) for k, axis in enumerate(axes) if k != steps):
+    if any(changes_size(axis) for k, axis in enumerate(axes) if k != steps):
         raise SizeBlocked("an axis other than the time axis changes")
-    if walk.has(node, 4) and walk.stored(node.inputs[4]):
+    if walk.has(node, 4) and walk.is_stored(node.inputs[4]):
         raise SizeBlocked("its sequence lengths are stored", walk.name(node.inputs[4]))
     walk.infer(node)
     if node.outputs[0] >= 0:
-        result = [steady(d) for d in walk.old_shape(node.outputs[0])]
+        result = [fixed_axis(d) for d in walk.old_shape(node.outputs[0])]
         result[steps] = axes[steps]
         walk.put(node, 0, result)
     walk.require_rest_steady(node)

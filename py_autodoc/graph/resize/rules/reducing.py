@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.graph.ir.model import Node
-from py_autodoc.graph.resize.axes import moves, old_size, steady
+from py_autodoc.graph.resize.axes import changes_size, fixed_axis, old_size
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 _COUNTED = frozenset(
@@ -18,7 +18,7 @@ _COUNTED = frozenset(
 def reduce(walk: SizePass, node: Node) -> None:
     """Any number of entries per axis."""
     t = node.inputs[0]
-    if not walk.changed(t):
+    if not walk.is_changed(t):
         walk.infer(node)  # shape arithmetic
         walk.require_rest_steady(node, 0)
         return
@@ -40,8 +40,8 @@ def reduce(walk: SizePass, node: Node) -> None:
     walk.put(
         node,
         0,
-        [steady(1) if k in removed else a for k, a in enumerate(axes) if keepdims or k not in removed],
+        [fixed_axis(1) if k in removed else a for k, a in enumerate(axes) if keepdims or k not in removed],
     )
-    sizes = {old_size(axes[k]) for k in removed if moves(axes[k])}
+    sizes = {old_size(axes[k]) for k in removed if changes_size(axes[k])}
     if sizes and (node.op_type in _COUNTED or node.op_type.startswith("Arg")):
         walk.sums[node.outputs[0]] = frozenset(sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from py_autodoc.graph.ir.model import Node
-from py_autodoc.graph.resize.axes import Axis, moves, new_size, old_size
+from py_autodoc.graph.resize.axes import Axis, changes_size, new_size, old_size
 from py_autodoc.graph.resize.regroup import output_axes, sizes_of
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
@@ -38,7 +38,7 @@ def reshape(walk: SizePass, node: Node) -> None:
     if not candidates:
         shape = list(walk.old_shape(t))
         raise SizeBlocked(f"reshaping {shape} to {list(out)} does not extend to other sizes")
-    old = walk.were(node.inputs[1]) if walk.has(node, 1) else list(node.attributes.get("shape") or ())
+    old = walk.old_numbers(node.inputs[1]) if walk.has(node, 1) else list(node.attributes.get("shape") or ())
     requested = walk.numbers(node.inputs[1]) if walk.has(node, 1) else old
     if old is None or requested is None or len(old) != len(out):
         raise SizeBlocked("its output shape is computed from data")
@@ -108,6 +108,6 @@ def blocks(walk: SizePass, node: Node) -> None:
     size = node.attributes.get("blocksize", 1)
     if node.op_type == "SpaceToDepth" and any(new_size(a) % size for a in axes[2:]):
         raise SizeBlocked(f"its blocks of {size} do not divide the new size")
-    if any(moves(a) and old_size(a) == 1 for a in axes):
+    if any(changes_size(a) and old_size(a) == 1 for a in axes):
         raise SizeBlocked("an axis of size 1 changes")
     walk.unchanged(node)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from py_autodoc.graph.ir.model import Node
-from py_autodoc.graph.resize.axes import AxisFactor, blurred, moves, new_size, old_size, steady
+from py_autodoc.graph.resize.axes import (
+    AxisFactor,
+    changes_size,
+    fixed_axis,
+    new_size,
+    old_size,
+    without_front,
+)
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 
@@ -27,12 +34,12 @@ def expand(walk: SizePass, node: Node) -> None:
         raise SizeBlocked("its output shape is computed from data")
     new_shape = list(requested)
     computed = node.inputs[1] in walk.changing_values
-    result = [steady(d) for d in out]
+    result = [fixed_axis(d) for d in out]
     for k in range(len(out)):
         input_axis = axes[k - len(out)] if len(out) - k <= len(axes) else None
         position = k - (len(out) - len(requested))
         number = requested[position] if position >= 0 else 1
-        if input_axis is not None and moves(input_axis):
+        if input_axis is not None and changes_size(input_axis):
             result[k] = input_axis
             if number not in (1, new_size(input_axis)):
                 new_shape[position] = new_size(input_axis)
@@ -48,9 +55,9 @@ def expand(walk: SizePass, node: Node) -> None:
                 x
                 for axes_of_tensor in walk.axes.values()
                 for x in axes_of_tensor
-                if old_size(x) == number and moves(x)
+                if old_size(x) == number and changes_size(x)
             ]
-            options = [*dict.fromkeys(follow), steady(number)]
+            options = [*dict.fromkeys(follow), fixed_axis(number)]
             by_size: dict[int, object] = {}
             options = [x for x in options if by_size.setdefault(new_size(x), x) is x]
             result[k] = walk.choose(node, options, f".{k}")
@@ -72,10 +79,10 @@ def tile(walk: SizePass, node: Node) -> None:
         return
     result = []
     for axis, count in zip(axes, counts, strict=True):
-        if moves(axis) and count > 1:
-            result.append((AxisFactor(count, count), *blurred(axis)))
+        if changes_size(axis) and count > 1:
+            result.append((AxisFactor(count, count), *without_front(axis)))
         else:
-            result.append(axis if count == 1 else steady(old_size(axis) * count))
+            result.append(axis if count == 1 else fixed_axis(old_size(axis) * count))
     walk.put(node, 0, result)
 
 
@@ -96,9 +103,9 @@ def resize(walk: SizePass, node: Node) -> None:
     moving = [
         k
         for k, a in enumerate(resized_axes)
-        if moves(axes[a]) or (old_size(axes[a]) == 1 and requested[k] in walk.spans)
+        if changes_size(axes[a]) or (old_size(axes[a]) == 1 and requested[k] in walk.spans)
     ]
-    before = walk.were(node.inputs[3])
+    before = walk.old_numbers(node.inputs[3])
     if before is None or any(requested[k] != before[k] for k in moving):
         walk.unchanged(node)  # computed
         return
