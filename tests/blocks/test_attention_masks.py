@@ -212,6 +212,17 @@ def test_triangle_of_any_type(dtype):
     assert mask_table_kinds(np.ones((5, 5), dtype)) == (set() if dtype is np.float32 else {"open"})
 
 
+def test_blocks_that_see_their_neighbours_are_not_causal():
+    """LongT5: eight queries see less than eight positions to both sides, in three blocks of keys."""
+    query, key = np.ogrid[:8, :24]
+    distance = key - 8 - query
+    assert mask_table_kinds(abs(distance) < 8) == {"open"}
+    assert mask_table_kinds(np.where(abs(distance) < 8, 0, -1e10).astype(np.float32)) == {"open"}
+    assert mask_table_kinds((key - 16 - query <= 0) & (key - 16 - query > -8)) == {
+        "causal"
+    }  # a sliding window
+
+
 def test_triangle_with_cached_keys():
     assert mask_table_kinds(np.tri(3, 7, 4, dtype=bool)) == {"causal"}
     assert mask_table_kinds(np.tri(3, 7, 0, dtype=bool)) == {"causal"}  # from the first key on

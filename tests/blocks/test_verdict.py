@@ -122,6 +122,19 @@ def test_two_towers():
     assert made_of(g, out).family == "transformer-encoder"
 
 
+def test_cross_attention_inside_a_tower():
+    """GroupViT: learned groups attend to the patches; the text has a tower of its own."""
+    g = G(x=(B, S, D), y=(B, S, D))
+    image = block(g, block(g, "x"))
+    groups = g.op("Expand", g.weight(1, S, D), g.ints(B, S, D))
+    q, k, v = qkv(g, groups, image, length=S)
+    image = block(g, layer(g, g.op("Softmax", scores(g, q, k), axis=-1), v, groups))
+    text = block(g, block(g, "y", mask=LOWER), mask=LOWER)
+    made = made_of(g, g.op("MatMul", image, g.op("Transpose", text, perm=[0, 2, 1])))
+    assert made.family == "transformer-encoder"
+    assert any("2 independent towers" in line for line in made.evidence)
+
+
 def test_encoder_feeding_a_decoder():
     g = G(x=(B, S, D))
     assert made_of(g, block(g, block(g, "x"), mask=LOWER)).family == "transformer-decoder"

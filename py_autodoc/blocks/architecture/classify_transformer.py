@@ -32,12 +32,13 @@ def classify_transformer(
     lines = [describe_attention(attention), *_inputs(inventory)]
     pooled = _pooled(layers, masks)
     crossing = [i for i, layer in enumerate(layers) if layer.kind == "cross" and i not in pooled]
-    if crossing:
+    groups = independent_stacks(masks)
+    self_attending = [group for group in groups if any(layers[i].kind == "self" for i in group)]
+    # A decoder depends on its encoder: the cross-attention of independent towers is inside one of them.
+    if crossing and not (len(self_attending) > 1 and all(len(group) > 1 for group in self_attending)):
         choice = _cross_attention(main, layers, masks, crossing, lines)
         if choice is not None:
             return choice
-    groups = independent_stacks(masks)
-    self_attending = [group for group in groups if any(layers[i].kind == "self" for i in group)]
     if len(self_attending) > 1:
         return _independent(layers, self_attending, lines)
     return _single(main, attention, inventory, lines)

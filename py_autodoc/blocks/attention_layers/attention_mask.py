@@ -250,7 +250,8 @@ def _visibility_verdict(visible: np.ndarray[Any, Any]) -> str:
 
     The queries may be the last of the keys (with a cache) or the first (ONNX Attention without one), for
     each sequence of the batch. Queries without visible keys are skipped; unknown unless two queries have
-    visible keys.
+    visible keys. A band in the middle of the keys, as of blocks that see their neighbours (LongT5, Guo
+    et al., 2021), ends ahead of its queries.
     """
     _, rows, columns = visible.shape
     last = columns - 1 - np.argmax(visible[:, :, ::-1], axis=2) - np.arange(rows)
@@ -259,4 +260,7 @@ def _visibility_verdict(visible: np.ndarray[Any, Any]) -> str:
         return UNKNOWN
     latest = np.where(has_visible, last, np.iinfo(last.dtype).min).max(axis=1)
     earliest = np.where(has_visible, last, np.iinfo(last.dtype).max).min(axis=1)
-    return CAUSAL if bool(((latest == earliest) & (latest <= columns - rows)).all()) else OPEN
+    is_causal = ((latest == earliest) & (latest <= columns - rows)).all()
+    first = np.argmax(visible, axis=2) - np.arange(rows)
+    is_centred = (has_visible & (first > 0) & (first + last == columns - rows)).all()
+    return CAUSAL if is_causal and not is_centred else OPEN
