@@ -61,10 +61,10 @@ class Documents:
                 (self.card, sealed_text(card(section_context, self._links(files, folder)), "markdown"))
             )
         if self.update is not None:
-            from py_autodoc.render.markdown import body, updated
+            from py_autodoc.render.markdown import body, replace_between_markers
 
             text = body(section_context, self._links(files, self.update.path.parent))
-            texts.append((self.update, updated(self.before, text, self.update.display_name)))
+            texts.append((self.update, replace_between_markers(self.before, text, self.update.display_name)))
         written = [] if self.assets is None else self.assets.write(files)
         for target, result in texts:
             data = result.encode("utf-8") if isinstance(result, str) else result
@@ -128,7 +128,7 @@ def _folder(path: str, plots: bool, inputs: tuple[str, ...], force: bool) -> Ass
 
 def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[OutputFile, str]:
     """Return the file and its text. Raises: InputError if it is missing, not text, or has no markers."""
-    from py_autodoc.render.markdown import updated
+    from py_autodoc.render.markdown import replace_between_markers
 
     target = check_output(path, "markdown", inputs, force=True)
     try:
@@ -139,7 +139,7 @@ def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[OutputFile, str]:
         raise InputError("update-not-text", f"--update: {path} is not UTF-8 text.") from None
     except OSError as fault:
         raise InputError("update-unreadable", f"--update: {path}: {fault.strerror or fault}.") from None
-    updated(text, "", path)
+    replace_between_markers(text, "", path)
     return target, text
 
 

@@ -306,9 +306,9 @@ def _note_unnamed_nodes(attachment: AttachmentFile) -> None:
 def _need(chosen: str) -> None:
     """Check for missing programs before the analysis. Raises: RequirementError."""
     if chosen in ("svg", "png"):
-        from py_autodoc.render.engine import need
+        from py_autodoc.render.engine import require_engine
 
-        need()
+        require_engine()
     if chosen == "png":
         from py_autodoc.render.png import resvg
 

@@ -278,12 +278,12 @@ def _print_estimate(times: NodeTimes, analysis: Analysis, plot: Target | None, q
         stdout.lines(printable(line) for line in estimate_lines(comparison))
     if plot is None:
         return
-    from py_autodoc.render.plots.estimates import Mark, drawn, estimate_plot
+    from py_autodoc.render.plots.estimates import Mark, encode_figure, estimate_plot
 
     marks = [Mark(node.name, node.op, node.measured_ms, node.estimated_ms) for node in comparison.nodes]
     if not any(mark.measured > 0 and mark.estimated > 0 for mark in marks):
         raise OptionError("nothing-to-plot", "No layer has a measured time and an estimate.")
-    data = drawn(estimate_plot(marks, comparison.device), plot.display_name)
+    data = encode_figure(estimate_plot(marks, comparison.device), plot.display_name)
     written = plot.write(data)
     if not plot.to_stdout and sys.stderr.isatty():
         stderr.note(f"Wrote {plot.display_name} ({written:,} bytes).")

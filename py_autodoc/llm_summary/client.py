@@ -57,9 +57,9 @@ def request_text(
             try:
                 status, headers, data = _attempt(client, service, system, text, timeout)
             except httpx.TimeoutException:
-                raise _failed(service, f"no answer in {timeout:g} s", "llm-timeout") from None
+                raise _error(service, f"no answer in {timeout:g} s", "llm-timeout") from None
             except (httpx.HTTPError, httpx.InvalidURL) as fault:
-                raise _failed(service, type(fault).__name__, "llm-unreachable") from None
+                raise _error(service, type(fault).__name__, "llm-unreachable") from None
             if status == 200:
                 return _text(service, data)
             wait = _wait(headers, attempt)
@@ -67,7 +67,7 @@ def request_text(
                 break
             sleep(wait)
     problem = _PROBLEMS.get(status, "it redirects" if 300 <= status < 400 else "it failed")
-    raise _failed(service, f"{problem} (HTTP {status})", "llm-refused")
+    raise _error(service, f"{problem} (HTTP {status})", "llm-refused")
 
 
 def _attempt(
@@ -80,10 +80,10 @@ def _attempt(
         for piece in answer.iter_bytes():
             data += piece
             if len(data) > MAX_ANSWER:
-                raise _failed(service, "its answer is larger than 1 MiB", "llm-too-large")
+                raise _error(service, "its answer is larger than 1 MiB", "llm-too-large")
             if time.monotonic() > end:
                 # Data that arrives byte by byte would never hit the read timeout.
-                raise _failed(service, f"no whole answer in {timeout:g} s", "llm-timeout")
+                raise _error(service, f"no whole answer in {timeout:g} s", "llm-timeout")
         return answer.status_code, answer.headers, bytes(data)
 
 
@@ -112,24 +112,24 @@ def _text(service: Endpoint, data: bytes) -> str:
             parts = [answer["choices"][0]["message"]["content"]]
         text = "".join(parts)
     except (TooMuch, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        raise _failed(service, "its answer is not of the expected form", "llm-garbage") from None
+        raise _error(service, "its answer is not of the expected form", "llm-garbage") from None
     if not text.strip():
-        raise _failed(service, "its answer is empty", "llm-garbage")
+        raise _error(service, "its answer is empty", "llm-garbage")
     return text
 
 
 def _wait(headers: httpx.Headers, attempt: int) -> float:
     """Return the seconds until the next attempt."""
-    given = headers.get("retry-after", "").strip()
-    if given.isdecimal():
-        return float(given)
-    if given:
+    retry_after = headers.get("retry-after", "").strip()
+    if retry_after.isdecimal():
+        return float(retry_after)
+    if retry_after:
         try:
-            return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
+            return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
         except (TypeError, ValueError, OverflowError):
             pass
     return float(2**attempt)
 
 
-def _failed(service: Endpoint, what: str, code: str) -> ServiceError:
+def _error(service: Endpoint, what: str, code: str) -> ServiceError:
     return ServiceError(code, f"No summary from {service.host}: {what}.", "The summary by rules is complete.")

@@ -64,7 +64,7 @@ def endpoint(
     if api is not None and api not in PATHS:
         raise OptionError("bad-llm-api", f"Unknown request shape {api[:40]!r}.", f"Use {' or '.join(PATHS)}.")
     if not url:
-        api, url = _hosted(environment, api)
+        api, url = _hosted_service(environment, api)
     _safe(url)
     host = urlsplit(url).hostname or ""
     if api is None:
@@ -78,7 +78,7 @@ def endpoint(
     return Endpoint(shape, url, model, _key(environment, host))
 
 
-def _hosted(environment: Mapping[str, str], api: str | None) -> tuple[Api, str]:
+def _hosted_service(environment: Mapping[str, str], api: str | None) -> tuple[Api, str]:
     for name, (shape, base) in _HOSTED.items():
         if environment.get(name, "").strip() and api in (None, shape):
             return shape, base

@@ -36,14 +36,14 @@ class ReadFiles:
         Models are only examined for external data here: a file that does not exist cannot be part of it.
         """
         key = (status.st_dev, status.st_ino)
-        return self._named.get(key) or self._data.get(key)
+        return self._named_files.get(key) or self._data.get(key)
 
     def inside(self, status: os.stat_result) -> bool:
         """Return whether it is an input only by being in an input folder, which may also contain results."""
         return (status.st_dev, status.st_ino) in self._inside
 
     @cached_property
-    def _named(self) -> dict[Id, str]:
+    def _named_files(self) -> dict[Id, str]:
         names = {key: os.path.basename(os.path.normpath(path)) for path in self._paths if (key := _id(path))}
         return {**self._inside, **names}
 

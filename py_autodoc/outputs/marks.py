@@ -85,7 +85,7 @@ def _is_unchanged_output(path: str, kind: str, _state: object, data: int | None)
     if kind == "onnx":
         return _has_mark(Path(path), None) or (data is not None and _has_mark(Path(path), data))
     if kind in _SEALS:
-        return _sealed(Path(path), *_SEALS[kind])
+        return _is_sealed(Path(path), *_SEALS[kind])
     if kind not in _FORMS:
         return False
     with open(path, "rb") as file:
@@ -103,7 +103,7 @@ def sealed_text(text: str, kind: str) -> str:
     return f"{text}{before}{NAME} {hashlib.sha256(text.encode()).hexdigest()}{after}\n"
 
 
-def _sealed(path: Path, before: str, after: str) -> bool:
+def _is_sealed(path: Path, before: str, after: str) -> bool:
     data = path.read_bytes()
     last_line = data.rfind(b"\n", 0, len(data) - 1) + 1
     digest = hashlib.sha256(data[:last_line]).hexdigest()

@@ -71,22 +71,22 @@ class OutputFile:
         with self.opened() as file:
             file.write(data)
 
-    def replace_with(self, finished: Path) -> None:
+    def replace_with(self, new_file: Path) -> None:
         """Move a finished file here, with the permissions of the file it replaces.
 
         Raises: OutputError: it cannot be moved, or the existing file changed since the check.
         """
         with output_failed(self.display_name):
-            now = _state(self.path)
-            if now != self._state_before and now is not None:
+            state = _state(self.path)
+            if state != self._state_before and state is not None:
                 raise OutputError(
                     "output-changed",
                     f"{self.display_name} was written by another program in the meantime.",
                     _FORCE,
                 )
             with suppress(FileNotFoundError):
-                finished.chmod(stat.S_IMODE(self.path.stat().st_mode))
-            os.replace(finished, self.path)
+                new_file.chmod(stat.S_IMODE(self.path.stat().st_mode))
+            os.replace(new_file, self.path)
 
 
 def check_output(
@@ -113,7 +113,7 @@ def check_outputs(
     refused: list[_Refusal] = []
     files: list[OutputFile] = []
     for request in requests:
-        file, refusal = _checked(request, read_files, force)
+        file, refusal = _check(request, read_files, force)
         files.append(file)
         refused += [refusal] if refusal is not None else []
     refused += _duplicates(requests, files)
@@ -123,7 +123,7 @@ def check_outputs(
     return files
 
 
-def _checked(request: OutputRequest, inputs: ReadFiles, force: bool) -> tuple[OutputFile, _Refusal | None]:
+def _check(request: OutputRequest, inputs: ReadFiles, force: bool) -> tuple[OutputFile, _Refusal | None]:
     name = base_name(request.path)
     # What an option names is shown as it was given, else by its name alone.
     display_name = f"{request.option}: {printable(request.path)}" if request.option else name

@@ -73,7 +73,7 @@ def folder(parent: Path) -> Iterator[Path]:
     for _ in range(_MAX_TRIES):
         path = parent / name()
         path.mkdir(0o700)
-        descriptor = _opened(path)
+        descriptor = _open(path)
         try:
             if descriptor is not None and not _ours(descriptor, path):
                 continue
@@ -97,10 +97,10 @@ def scratch() -> Iterator[Path]:
 
 def sweep(parent: Path) -> None:
     """Occasionally remove what killed runs left in a folder. Never fails."""
-    key, now = os.path.realpath(parent), time.monotonic()
-    if now - _swept.get(key, -_MIN_INTERVAL_S) < _MIN_INTERVAL_S:
+    key, time_s = os.path.realpath(parent), time.monotonic()
+    if time_s - _swept.get(key, -_MIN_INTERVAL_S) < _MIN_INTERVAL_S:
         return
-    _swept[key] = now
+    _swept[key] = time_s
     with suppress(OSError), os.scandir(key) as entries:
         for _, entry in zip(range(_MAX_ENTRIES), entries, strict=False):
             if _NAME.fullmatch(entry.name):
@@ -110,7 +110,7 @@ def sweep(parent: Path) -> None:
 
 def _remove(entry: os.DirEntry[str]) -> None:
     """Remove an entry that is not locked. Links are removed themselves, not their targets."""
-    descriptor = _opened(Path(entry.path))
+    descriptor = _open(Path(entry.path))
     try:
         free = None if descriptor is None else _lock(descriptor)
         if free is None:  # locks are not supported
@@ -134,7 +134,7 @@ def _ours(fd: int, path: Path) -> bool:
         return False
 
 
-def _opened(path: Path) -> int | None:
+def _open(path: Path) -> int | None:
     """Return a descriptor for locking; None if that is not possible."""
     if fcntl is None:
         return None

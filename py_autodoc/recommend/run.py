@@ -78,7 +78,7 @@ def recommend(
     provider = checked_provider(chosen.provider)
     devices = _devices(chosen.target, provider)
     sweeps = [_sweep_model(model, chosen, devices, progress or _silent) for model in models]
-    points = _summed([result.points for result in sweeps])
+    points = _sum_models([result.points for result in sweeps])
     by_id = {device.id: device for device in devices}
     candidates = [
         candidate
@@ -109,7 +109,7 @@ def _sweep_model(
 ) -> Sweep:
     axes = Axes(
         batch=BATCHES if chosen.batch is None else [chosen.batch],
-        hardware=[one.id for one in devices],
+        hardware=[device.id for device in devices],
         precision=chosen.precision,
         runtime=chosen.runtime,
     )
@@ -132,7 +132,7 @@ def _sizes(result: Sweep) -> dict[str, int]:
     }
 
 
-def _summed(models: Sequence[Sequence[SweepPoint]]) -> list[SweepPoint]:
+def _sum_models(models: Sequence[Sequence[SweepPoint]]) -> list[SweepPoint]:
     """Return the points of one model, or sums over several at the same batch, device and precision."""
     if len(models) == 1:
         return list(models[0])
@@ -246,7 +246,7 @@ def _tiers(
     runtime: str,
 ) -> Recommendation:
     fitting = [candidate for candidate in candidates if candidate.fits is not False]
-    allowed = [candidate for candidate in fitting if _allowed(candidate, chosen)]
+    allowed = [candidate for candidate in fitting if _within_limits(candidate, chosen)]
     meeting_targets = [candidate for candidate in fitting if candidate.meets_all_targets]
     targets = (chosen.latency, chosen.throughput, chosen.power, chosen.price)
     fast_enough = meeting_targets
@@ -291,7 +291,7 @@ def _well_estimated(candidates: Sequence[DeviceCandidate]) -> Sequence[DeviceCan
     return [candidate for candidate in candidates if candidate.label != MAGNITUDE_LABEL] or candidates
 
 
-def _allowed(candidate: DeviceCandidate, chosen: RecommendOptions) -> bool:
+def _within_limits(candidate: DeviceCandidate, chosen: RecommendOptions) -> bool:
     """Return whether power and price are within the limits."""
     power = chosen.power is None or (
         candidate.power_watts is not None and candidate.power_watts <= chosen.power

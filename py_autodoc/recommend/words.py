@@ -22,7 +22,7 @@ def reason(point: SweepPoint, misses: Sequence[str]) -> str:
         parts.append(f"{point.latency_ms:.3g} ms{band}")
     parts.append(_BOUNDS.get(point.bottleneck, ""))
     parts.extend(misses)
-    return "; ".join(part for part in parts if part)
+    return "; ".join(text for text in parts if text)
 
 
 def _memory(point: SweepPoint) -> str:

@@ -88,7 +88,7 @@ def csv_text(rows: Iterable[Sequence[Cell]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     for row in rows:
-        writer.writerow([guarded(value) for value in row])
+        writer.writerow([guard_formula(value) for value in row])
     return out.getvalue()
 
 
@@ -113,7 +113,7 @@ def percent(value: float | None, total: float | None) -> float | None:
     return None if value is None or not total else round(100 * value / total, 4)
 
 
-def guarded(value: Cell) -> Cell:
+def guard_formula(value: Cell) -> Cell:
     """Prefix an apostrophe to text that a spreadsheet would interpret as a formula.
 
     This includes text after ignored characters. ``src/core/base/delimitedText.ts`` implements the same rule.

@@ -47,7 +47,7 @@ def _advice(payload: GraphPayload, depth: int | None, max_boxes: int) -> str:
     return "Use --out FILE.html, which opens module by module."
 
 
-def quoted(*lines: str) -> str:
+def quote(*lines: str) -> str:
     """Return a quoted DOT string in which Graphviz interprets neither escapes nor entities (``&lt;``)."""
     clean = [_ENTITY.sub("&amp;", _clean(line)) for line in lines if line]
     return '"' + "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in clean) + '"'
@@ -106,8 +106,8 @@ class _DotWriter:
         numbers = payload.metrics
         macs = at_least(numbers.total_macs, payload.coverage.macs)
         totals = f"{count(numbers.total_params)} parameters · {macs} MACs"
-        yield f"digraph {quoted(payload.model.name)} {{"
-        yield f"label={quoted(payload.model.name, totals, _sizes(payload))};"
+        yield f"digraph {quote(payload.model.name)} {{"
+        yield f"label={quote(payload.model.name, totals, _sizes(payload))};"
         yield f'rankdir={self.rankdir}; fontname="Helvetica"; fontsize=12;'
         yield 'node [shape=box fontname="Helvetica" fontsize=11];'
         yield 'edge [fontname="Helvetica" fontsize=9];'
@@ -137,7 +137,7 @@ class _DotWriter:
                 continue
             if item >= 0:
                 yield f"subgraph cluster_{item} {{"
-                yield f"label={quoted(scopes.role[item] or scopes.type[item], scopes.label[item])};"
+                yield f"label={quote(scopes.role[item] or scopes.type[item], scopes.label[item])};"
                 stack.append("}")
             yield from inside.get(item, ())
             stack.extend(reversed(children.get(item, [])))
@@ -148,7 +148,7 @@ class _DotWriter:
         kind = self.payload.ops[nodes.op[node]].type
         setting = nodes.settings.get(str(node))
         title = f"{kind} {setting}" if setting else kind
-        return f"n{node} [label={quoted(title, nodes.name[node], costs)}];"
+        return f"n{node} [label={quote(title, nodes.name[node], costs)}];"
 
     def _counted(self, node: int) -> bool:
         """Return False in a branch of an If that the totals do not include."""
@@ -168,14 +168,14 @@ class _DotWriter:
         name = scopes.label[scope]
         count = f"{len(members)} node" + ("s" if len(members) != 1 else "")
         title = scopes.role[scope] or scopes.type[scope]
-        return f"s{scope} [shape=box3d label={quoted(title, name, count, costs)}];"
+        return f"s{scope} [shape=box3d label={quote(title, name, count, costs)}];"
 
     def _ends(self) -> Iterator[str]:
         tensors = self.payload.tensors
         for tensor in dict.fromkeys(tensors.inputs):
-            yield f"i{tensor} [style=rounded label={quoted(tensors.name[tensor])}];"
+            yield f"i{tensor} [style=rounded label={quote(tensors.name[tensor])}];"
         for tensor in dict.fromkeys(tensors.outputs):
-            yield f"o{tensor} [style=rounded label={quoted(tensors.name[tensor])}];"
+            yield f"o{tensor} [style=rounded label={quote(tensors.name[tensor])}];"
 
     def _edges(self) -> Iterator[str]:
         """Yield one edge per pair of boxes for all their tensors, with the shape of the first."""
@@ -189,7 +189,7 @@ class _DotWriter:
         for (source, target), tensor_ids in carried.items():
             more_text = f" +{len(tensor_ids) - 1}" if len(tensor_ids) > 1 else ""
             label = shape(shapes[tensors.shape[tensor_ids[0]]]) + more_text
-            yield f"{source} -> {target} [label={quoted(label)}];"
+            yield f"{source} -> {target} [label={quote(label)}];"
 
     def _wires(self) -> Iterator[tuple[str, str, int]]:
         nodes, tensors, graphs = self.payload.nodes, self.payload.tensors, self.payload.graphs

@@ -59,7 +59,7 @@ def draw(request: bytes) -> str:
     return _in_thread(_bundle(), request)
 
 
-def need() -> None:
+def require_engine() -> None:
     """Raises: RequirementError if ``draw`` would fail for lack of an engine."""
     if quickjs() is None:
         find_nodejs()

@@ -58,7 +58,7 @@ def html_page(
     payloads = [build_payload(analysis, embedded_offer(analysis)) for analysis in analyses]
     pairs = list(zip(analyses, payloads, strict=True))
     reports = [brief_report(analysis, payload, SUMMARY_LAYERS) for analysis, payload in pairs]
-    bundles = [_packed(analysis, payload) for analysis, payload in pairs]
+    bundles = [_encode_model(analysis, payload) for analysis, payload in pairs]
     packed = list(zip(_IDS, bundles, strict=False))
     if comparison is not None:
         columns = gzip.compress(msgspec.json.encode(comparison), mtime=0)
@@ -78,7 +78,7 @@ def html_page(
     )
 
 
-def _packed(analysis: Analysis, payload: GraphPayload) -> str:
+def _encode_model(analysis: Analysis, payload: GraphPayload) -> str:
     """Return a model with the report that its page shows and prints."""
     sections = document(context(analysis))
     return base64.b64encode(build_bundle(analysis, payload, sections, serving_of(analysis))).decode()

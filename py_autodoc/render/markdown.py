@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from py_autodoc.errors import InputError
-from py_autodoc.render.markdown_text import Picture, code, escape, mermaid, picture, pictures, quoted
+from py_autodoc.render.markdown_text import Picture, code, escape, mermaid, picture, pictures, quote_yaml
 from py_autodoc.report.document.report import Report
 from py_autodoc.report.sections import sections
 from py_autodoc.report.sections.section_model import Name, Section, SectionContext, Value
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import jinja2
 
 BEGIN, END = "<!-- onnx-autodoc: begin -->", "<!-- onnx-autodoc: end -->"
-"""Marker lines around the part of a file that ``updated`` replaces."""
+"""Marker lines around the part of a file that ``replace_between_markers`` replaces."""
 _LICENSES = (
     "agpl-3.0", "apache-2.0", "bsd-2-clause", "bsd-3-clause", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0",
     "cc-by-sa-4.0", "cc0-1.0", "gpl-2.0", "gpl-3.0", "lgpl-3.0", "mit", "mpl-2.0", "openrail", "unlicense",
@@ -64,10 +64,10 @@ def card(context: SectionContext, figures: Mapping[str, str] | None = None) -> s
 
 def body(context: SectionContext, figures: Mapping[str, str] | None = None, level: int = 2) -> str:
     """Return only the sections, with titles of ``level`` ``#``."""
-    return rendered(sections(context), figures, level)
+    return render_sections(sections(context), figures, level)
 
 
-def rendered(sections: list[Section], figures: Mapping[str, str] | None = None, level: int = 2) -> str:
+def render_sections(sections: list[Section], figures: Mapping[str, str] | None = None, level: int = 2) -> str:
     """Return sections as Markdown."""
     text = (
         _environment()
@@ -91,7 +91,7 @@ def front_matter(report: Report) -> str:
     quantization = report.architecture.quantization
     if quantization is not None and quantization.quantized:
         tags += ["quantized", *quantization.weights[:2]]
-    lines += ["tags:", *(f"- {quoted(tag)}" for tag in dict.fromkeys(tags)), "---", ""]
+    lines += ["tags:", *(f"- {quote_yaml(tag)}" for tag in dict.fromkeys(tags)), "---", ""]
     return "\n".join(lines)
 
 
@@ -102,10 +102,10 @@ def _license(stated: str) -> list[str]:
     first = stated.strip().lower().split()[0]
     if first in _LICENSES:
         return [f"license: {first}"]
-    return ["license: other", f"license_name: {quoted(stated)}"]
+    return ["license: other", f"license_name: {quote_yaml(stated)}"]
 
 
-def updated(text: str, replacement: str, file_name: str) -> str:
+def replace_between_markers(text: str, replacement: str, file_name: str) -> str:
     """Replace the text between the markers, keeping line ends; ``file_name`` is for messages.
 
     Raises: InputError unless both markers occur exactly once, in order.

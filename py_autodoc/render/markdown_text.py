@@ -28,13 +28,17 @@ def escape(text: str) -> str:
     one_line = re.sub(r"\s+", " ", printable(text))
     # Bare URLs become links automatically, so they must be broken up.
     parts = _LINKS.split(one_line)
-    escaped = [_escaped(parts[0])]
+    escaped = [_escape_part(parts[0])]
     for index in range(1, len(parts), 3):
-        escaped += [parts[index], "&#58;" if parts[index + 1] == ":" else "&#46;", _escaped(parts[index + 2])]
+        escaped += [
+            parts[index],
+            "&#58;" if parts[index + 1] == ":" else "&#46;",
+            _escape_part(parts[index + 2]),
+        ]
     return _BEGINS.sub(r"\1\2\\\3", "".join(escaped))
 
 
-def _escaped(text: str) -> str:
+def _escape_part(text: str) -> str:
     marked = "".join(_ENTITIES.get(character, character) for character in text)
     # The # of an entity does not start a title.
     return re.sub(r"(&#?\w+;)|" + _MARKS.pattern, lambda match: match[1] or f"\\{match[0]}", marked)
@@ -58,7 +62,7 @@ def mermaid(text: str) -> str:
     return _PLAIN_LABEL.sub(lambda match: f"#{ord(match[0])};", one_line)
 
 
-def quoted(text: str) -> str:
+def quote_yaml(text: str) -> str:
     """Quote a text for YAML with JSON's quoting, which YAML also accepts."""
     return json.dumps(shorten(" ".join(printable(text).split()), MAX_CHARACTERS), ensure_ascii=False)
 

@@ -128,10 +128,10 @@ def _set(
         ],
         "graph": _page(pictures.get("graph"), caption),
     }
-    return compiled(compiler, template(), {"data": json.dumps(data), **pictures})
+    return compile_typst(compiler, template(), {"data": json.dumps(data), **pictures})
 
 
-def compiled(compiler: ModuleType, source: str, inputs: Mapping[str, str]) -> bytes:
+def compile_typst(compiler: ModuleType, source: str, inputs: Mapping[str, str]) -> bytes:
     """Compile a source with texts that it reads as ``sys.inputs``. Raises: AnalysisError."""
     with resources.as_file(_templates()) as folder:
         try:

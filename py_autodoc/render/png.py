@@ -49,10 +49,10 @@ def png_picture(svg: str, scale: float = 1.0) -> bytes:
         drawn = bytes(library.svg_to_bytes(svg_string=svg, zoom=scale, **fonts))
     except ValueError as fault:
         raise AnalysisError("png-failed", f"The image could not be drawn: {fault}.", "Use SVG.") from None
-    return signed(drawn)
+    return add_program_name(drawn)
 
 
-def signed(png: bytes) -> bytes:
+def add_program_name(png: bytes) -> bytes:
     """Insert the name of this program after the PNG header."""
     text = b"tEXtSoftware\0" + NAME.encode()
     chunk = struct.pack(">I", len(text) - 4) + text + struct.pack(">I", zlib.crc32(text))
@@ -88,11 +88,11 @@ def _fonts(family: str) -> dict[str, str]:
 def _writes(family: str, fonts: dict[str, str]) -> bool:
     """Return whether a letter changes the rendered image."""
 
-    def drawn(text: str) -> bytes:
+    def render(text: str) -> bytes:
         svg = (
             '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24">'
             f'<text x="2" y="20" font-size="20" font-family="{family}">{text}</text></svg>'
         )
         return bytes(resvg().svg_to_bytes(svg_string=svg, **fonts))
 
-    return drawn("M") != drawn("")
+    return render("M") != render("")

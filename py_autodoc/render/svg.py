@@ -64,16 +64,16 @@ def svg_picture(
         "user": numbers,
         "device": device,
     }
-    request: dict[str, Any] = {"payload": _drawn(payload), "options": options}
+    request: dict[str, Any] = {"payload": _drawn_columns(payload), "options": options}
     if merged is not None:
-        request |= {"other": _drawn(merged[0]), "comparison": merged[1]}
+        request |= {"other": _drawn_columns(merged[0]), "comparison": merged[1]}
     try:
         return engine.draw(msgspec.json.encode(request))
     except engine.PictureFault as fault:
         raise _failure(str(fault)) from None
 
 
-def _drawn(payload: GraphPayload) -> GraphPayload:
+def _drawn_columns(payload: GraphPayload) -> GraphPayload:
     return msgspec.structs.replace(payload, expressions=None, timeline=None)
 
 

@@ -13,7 +13,7 @@ from py_autodoc.hardware.cloud import checked_provider, of_device
 from py_autodoc.hardware.latency_model import Device
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.report.builders.hardware_section import available_bytes, required
+from py_autodoc.report.builders.hardware_section import available_bytes, compute_required_bytes
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.report.pipeline.device_choice import checked_precision, choose_device, usual_runtime
 from py_autodoc.report.schema.model import Generator
@@ -229,7 +229,9 @@ class _SweepRun:
         memory = (
             None
             if known_numbers is None
-            else required(known_numbers.peak, known_numbers.stored, known_numbers.model, precision)
+            else compute_required_bytes(
+                known_numbers.peak, known_numbers.stored, known_numbers.model, precision
+            )
         )
         available = None if device is None else available_bytes(device)
         seconds = None if time is None else time.seconds

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.cli.app import app
-from py_autodoc.render.csv import guarded
+from py_autodoc.render.csv import guard_formula
 from py_autodoc.tags import load_tags, sidecar, write_sidecar, write_tags
 from py_autodoc.tags.model import NodeTag, Tags
 from py_autodoc.tags.model_files import to_ir
@@ -223,4 +223,4 @@ def test_no_cell_of_the_table_is_a_formula(tmp_path):
     assert len(rows) == len(cases) + 1
     for row, text in zip(rows[1:], cases, strict=True):
         assert row[0].startswith(f"'{text}")
-        assert all(not cell or guarded(cell) == cell for cell in row)
+        assert all(not cell or guard_formula(cell) == cell for cell in row)

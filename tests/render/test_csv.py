@@ -12,7 +12,7 @@ import pytest
 from onnx import helper
 
 from py_autodoc import analyze
-from py_autodoc.render.csv import guarded, layers_csv
+from py_autodoc.render.csv import guard_formula, layers_csv
 
 F = onnx.TensorProto.FLOAT
 CASES = json.loads(Path("tests/data/formula_cases.json").read_text("utf-8"))
@@ -69,7 +69,7 @@ def test_without_a_device_there_are_no_columns_of_times():
 
 @pytest.mark.parametrize("name", EVIL)
 def test_formulas_become_text(name):
-    assert guarded(name) == f"'{name}"
+    assert guard_formula(name) == f"'{name}"
     graph = helper.make_graph(
         [helper.make_node("Relu", ["x"], [f"{name}o"], name=name)],
         "g",
@@ -83,11 +83,13 @@ def test_formulas_become_text(name):
 
 def test_cells_as_the_viewer_has_them():
     """``src/core/base/delimitedText.test.ts`` reads the same file."""
-    assert {text: guarded(text) for text in CASES["formulas"]} == {t: f"'{t}" for t in CASES["formulas"]}
-    assert {text: guarded(text) for text in CASES["texts"]} == {text: text for text in CASES["texts"]}
+    assert {text: guard_formula(text) for text in CASES["formulas"]} == {
+        t: f"'{t}" for t in CASES["formulas"]
+    }
+    assert {text: guard_formula(text) for text in CASES["texts"]} == {text: text for text in CASES["texts"]}
 
 
 def test_numbers_are_left_alone():
-    assert guarded(-1.5) == -1.5
-    assert guarded(None) is None
-    assert guarded("conv1") == "conv1"
+    assert guard_formula(-1.5) == -1.5
+    assert guard_formula(None) is None
+    assert guard_formula("conv1") == "conv1"

@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from py_autodoc.errors import LimitError
-from py_autodoc.render.dot import dot, quoted
+from py_autodoc.render.dot import dot, quote
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.report.viewer_payload.build_payload import build_payload
 
@@ -86,12 +86,12 @@ def test_names_stay_text():
 
 @pytest.mark.parametrize("text", ['a"b', "a\\", "\\N", "\n", "\x00\x85\u2028", "…" * 500, "\ud800"])
 def test_quoted(text):
-    assert re.fullmatch(STRING, quoted(text))
-    assert len(quoted(text)) < 200
+    assert re.fullmatch(STRING, quote(text))
+    assert len(quote(text)) < 200
 
 
 def test_entities_stay_text():
-    assert quoted("a&lt;b", "&#60;&amp;", "a & b; &") == r'"a&amp;lt;b\n&amp;#60;&amp;amp;\na & b; &"'
+    assert quote("a&lt;b", "&#60;&amp;", "a & b; &") == r'"a&amp;lt;b\n&amp;#60;&amp;amp;\na & b; &"'
 
 
 def test_depth_closes_modules_and_keeps_the_sums():

@@ -202,5 +202,5 @@ def test_neither_engine(monkeypatch, tmp_path):
     monkeypatch.setattr("py_autodoc.render.nodejs.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RequirementError, match="quickjs-ng") as fault:
-        engine.need()
+        engine.require_engine()
     assert "pip install quickjs-ng" in fault.value.hint

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from py_autodoc.errors import InputError
 from py_autodoc.render import markdown
 from py_autodoc.render.document import context
-from py_autodoc.render.markdown_text import code, escape, mermaid, quoted
+from py_autodoc.render.markdown_text import code, escape, mermaid, quote_yaml
 from py_autodoc.report.pipeline.analysis import run_analysis
 from py_autodoc.report.sections import ORDER, sections
 from py_autodoc.report.sections.section_model import Diagram, Items, Paragraph, Table, Value
@@ -234,19 +234,19 @@ def test_labels_of_diagrams(text):
 
 @given(st.text())
 def test_quoted_text_is_read_back_as_text(text):
-    assert isinstance(yaml.safe_load(f"a: {quoted(text)}")["a"], str)
+    assert isinstance(yaml.safe_load(f"a: {quote_yaml(text)}")["a"], str)
 
 
 class TestUpdated:
     def test_between_markers(self):
         text = f"# Mine\n\n{markdown.BEGIN}\nold\n{markdown.END}\nafter\n"
-        made = markdown.updated(text, "new\n", "README.md")
+        made = markdown.replace_between_markers(text, "new\n", "README.md")
         assert made == f"# Mine\n\n{markdown.BEGIN}\n\nnew\n\n{markdown.END}\nafter\n"
-        assert markdown.updated(made, "new\n", "README.md") == made
+        assert markdown.replace_between_markers(made, "new\n", "README.md") == made
 
     def test_line_ends_stay(self):
         text = f"a\r\n{markdown.BEGIN}\r\n{markdown.END}\r\n"
-        made = markdown.updated(text, "x\ny\n", "README.md")
+        made = markdown.replace_between_markers(text, "x\ny\n", "README.md")
         assert made.count("\n") == made.count("\r\n")
 
     @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ class TestUpdated:
     )
     def test_without_markers(self, text):
         with pytest.raises(InputError, match=r"README\.md"):
-            markdown.updated(text, "x", "README.md")
+            markdown.replace_between_markers(text, "x", "README.md")
 
     def test_a_name_cannot_be_a_marker(self):
         assert markdown.END not in outside_code(attacked())
@@ -272,6 +272,8 @@ def test_the_page_of_the_docs_is_what_is_written():
     folder = DATA.parents[1] / "docs/images/resnet50"
     figures = {path.stem: f"images/resnet50/{path.name}" for path in folder.iterdir()}
     assert len(figures) == 12
-    made = markdown.updated(page, markdown.body(analysed("resnet50")[1], figures), "documents.md")
+    made = markdown.replace_between_markers(
+        page, markdown.body(analysed("resnet50")[1], figures), "documents.md"
+    )
     version = re.compile(r"(?<=Made by onnx-autodoc )\S+")
     assert version.sub("", page) == version.sub("", made)

@@ -102,7 +102,7 @@ def test_model_text_is_text(tmp_path):
 
 
 def compiled(source):
-    return pdf.compiled(typst, f'#set document(title: "t")\n{source}', {})
+    return pdf.compile_typst(typst, f'#set document(title: "t")\n{source}', {})
 
 
 def test_files_outside_are_refused(tmp_path):
@@ -131,7 +131,7 @@ if sys.argv[2] == "report":
 else:
     import typst
     try:
-        pdf.compiled(typst, '#import "@preview/cetz:0.3.0": *', {})
+        pdf.compile_typst(typst, '#import "@preview/cetz:0.3.0": *', {})
     except Exception:
         pass
 """

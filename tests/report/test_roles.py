@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from py_autodoc.blocks.results import RecognisedBlock
 from py_autodoc.report.box_tree.grouping import STRUCTURE, build_box_tree
 from py_autodoc.report.box_tree.spatial_stages import stages
-from py_autodoc.report.builders.block_section import recognised
+from py_autodoc.report.builders.block_section import recognised_blocks
 from py_autodoc.report.encode.block_titles import Titles
 from py_autodoc.report.module_tree.scope_tree import scope_tree
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
@@ -151,9 +151,9 @@ def test_maps_of_another_task_are_no_segmentation():
     analysis = run_analysis(DATA / "models/basic_pitch_nmp.onnx", Options(assume=True))
     assert analysis.identified.task.id == "music-transcription"
     assert "Head (segmentation)" not in build_box_tree(analysis).role
-    assert {block.variant for block in recognised(analysis) if block.kind == "head"} == {""}
+    assert {block.variant for block in recognised_blocks(analysis) if block.kind == "head"} == {""}
     analysis = run_analysis(DATA / "stripped/segformer_b0.stripped.onnx", Options(assume=True))
-    assert "segmentation" in {block.variant for block in recognised(analysis) if block.kind == "head"}
+    assert "segmentation" in {block.variant for block in recognised_blocks(analysis) if block.kind == "head"}
 
 
 def test_the_body_of_a_branch_says_what_it_does():

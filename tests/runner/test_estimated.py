@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from py_autodoc.cli.app import app
 from py_autodoc.outputs.marks import is_unchanged_output
-from py_autodoc.render.plots.estimates import Mark, _named, drawn, estimate_plot
+from py_autodoc.render.plots.estimates import Mark, _marks_to_label, encode_figure, estimate_plot
 from py_autodoc.report.node_query.node_latency import node_seconds
 from py_autodoc.report.pipeline.analysis import Options
 from py_autodoc.report.pipeline.analysis import run_analysis as analyse
@@ -73,18 +73,18 @@ def test_nothing_to_compare(analysis):
 def test_the_plot(tmp_path):
     pytest.importorskip("matplotlib")
     marks = [Mark(f"$layer {at}", f"Op{at % 6}", 1.0 + at, 2.0 + at) for at in range(12)]
-    svg = drawn(estimate_plot(marks, "<device>"), "x.svg")
+    svg = encode_figure(estimate_plot(marks, "<device>"), "x.svg")
     assert b"$layer 0" in svg
     assert b"<device>" not in svg
-    assert svg == drawn(estimate_plot(marks, "<device>"), "x.svg")
+    assert svg == encode_figure(estimate_plot(marks, "<device>"), "x.svg")
     for theme, name in (("light", "a.png"), ("dark", "b.svg")):
-        (tmp_path / name).write_bytes(drawn(estimate_plot(marks, "d", theme), name))
+        (tmp_path / name).write_bytes(encode_figure(estimate_plot(marks, "d", theme), name))
         assert is_unchanged_output(tmp_path / name, "plot")
 
 
 def test_labels_do_not_cover_each_other():
     same = [Mark(str(at), "Conv", 5.0, 1.0) for at in range(4)]
-    assert [one.label for one in _named([*same, Mark("far", "Conv", 1.0, 90.0)])] == ["far", "0"]
+    assert [one.label for one in _marks_to_label([*same, Mark("far", "Conv", 1.0, 90.0)])] == ["far", "0"]
 
 
 @pytest.mark.slow

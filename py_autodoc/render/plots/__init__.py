@@ -36,12 +36,12 @@ FILES = files_of(NAMES)
 """Files for a report."""
 
 
-def themed(drawn: Mapping[str, Callable[[Theme], Figure]], png: bool) -> dict[str, tuple[str, bytes]]:
+def draw_themed(drawn: Mapping[str, Callable[[Theme], Figure]], png: bool) -> dict[str, tuple[str, bytes]]:
     """Draw plots: figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data.
 
     Raises: RequirementError without matplotlib.
     """
-    required()
+    require_matplotlib()
     from py_autodoc.render.plots import draw
 
     files: dict[str, tuple[str, bytes]] = {}
@@ -54,7 +54,7 @@ def themed(drawn: Mapping[str, Callable[[Theme], Figure]], png: bool) -> dict[st
     return files
 
 
-def required() -> None:
+def require_matplotlib() -> None:
     """Raises: RequirementError without matplotlib."""
     if find_spec("matplotlib") is None:
         raise RequirementError(
@@ -69,10 +69,10 @@ def scatters(data: Mapping[str, Scatter], png: bool = True) -> dict[str, tuple[s
 
     Raises: RequirementError without matplotlib.
     """
-    required()
+    require_matplotlib()
     from py_autodoc.render.plots.tradeoff import tradeoff
 
-    return themed({name: partial(tradeoff, scatter) for name, scatter in data.items()}, png)
+    return draw_themed({name: partial(tradeoff, scatter) for name, scatter in data.items()}, png)
 
 
 def plots(report: Report, analysis: Analysis, png: bool = True) -> dict[str, tuple[str, bytes]]:
@@ -80,11 +80,11 @@ def plots(report: Report, analysis: Analysis, png: bool = True) -> dict[str, tup
 
     Raises: RequirementError without matplotlib.
     """
-    required()
-    return themed(_drawn(report, analysis), png)
+    require_matplotlib()
+    return draw_themed(_drawing_functions(report, analysis), png)
 
 
-def _drawn(report: Report, analysis: Analysis) -> dict[str, Callable[[Theme], Figure]]:
+def _drawing_functions(report: Report, analysis: Analysis) -> dict[str, Callable[[Theme], Figure]]:
     """Return plot → function that draws it in a theme, for plots with numbers."""
     from py_autodoc.render.plots import draw, series
     from py_autodoc.units import count, size

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.render.plots.series import Bars, PlotLines
-from py_autodoc.render.png import signed
+from py_autodoc.render.png import add_program_name
 from py_autodoc.render.terminal_text import printable, shorten
 from py_autodoc.report.builders.roofline import Roofline
 from py_autodoc.units import count, share, size
@@ -208,4 +208,4 @@ def as_png(figure: Figure) -> bytes:
     """Return PNG, reproducible for one version of matplotlib."""
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": None})
-    return signed(file.getvalue())
+    return add_program_name(file.getvalue())

@@ -63,7 +63,7 @@ def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> F
                 [mark.measured for mark in of_kind], [mark.estimated for mark in of_kind], s=26, alpha=0.8,
                 color=look.lines[index % len(look.lines)], label=printable(kind) or "others", linewidths=0,
             )  # fmt: skip
-    for mark in _named(plotted):
+    for mark in _marks_to_label(plotted):
         axes.annotate(
             shorten(printable(mark.label), LABEL), (mark.measured, mark.estimated), (5, 3), size=7,
             color=look.ink, textcoords="offset points", parse_math=False,
@@ -80,7 +80,7 @@ def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> F
     return figure
 
 
-def _named(marks: Sequence[Mark]) -> list[Mark]:
+def _marks_to_label(marks: Sequence[Mark]) -> list[Mark]:
     """Return the marks to label: the farthest from the diagonal, none next to another labelled one."""
     named: list[Mark] = []
     for mark in sorted(marks, key=lambda mark: -abs(mark.measured - mark.estimated)):
@@ -93,6 +93,6 @@ def _named(marks: Sequence[Mark]) -> list[Mark]:
     return named
 
 
-def drawn(figure: Figure, name: str) -> bytes:
+def encode_figure(figure: Figure, name: str) -> bytes:
     """Return SVG, or PNG if the file name ends in ``.png``."""
     return as_png(figure) if name.lower().endswith(".png") else as_svg(figure)

@@ -36,7 +36,7 @@ class Box(NamedTuple):
     x1: float
     y1: float
 
-    def shared(self, other: Box) -> float:
+    def intersection_area(self, other: Box) -> float:
         """Return the area of the intersection."""
         wide = min(self.x1, other.x1) - max(self.x0, other.x0)
         high = min(self.y1, other.y1) - max(self.y0, other.y0)
@@ -44,7 +44,7 @@ class Box(NamedTuple):
 
     def outside(self, frame: Box) -> float:
         """Return the area outside a frame."""
-        return (self.x1 - self.x0) * (self.y1 - self.y0) - self.shared(frame)
+        return (self.x1 - self.x0) * (self.y1 - self.y0) - self.intersection_area(frame)
 
 
 def tradeoff(scatter: Scatter, theme: Theme) -> Figure:
@@ -88,11 +88,11 @@ def _axis(axes: Axes, axis: PlotAxis, values: Sequence[float], along: bool) -> N
         (axes.set_xscale if along else axes.set_yscale)("log")
         few = max(values) / min(values) < _LOG_RATIO * _LOG_RATIO
         plot_axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
-    plot_axis.set_major_formatter(formatter(lambda value: written(value, axis)))
+    plot_axis.set_major_formatter(formatter(lambda value: format_value(value, axis)))
     plot_axis.set_minor_formatter(formatter(lambda _: ""))
 
 
-def written(value: float | None, axis: PlotAxis) -> str:
+def format_value(value: float | None, axis: PlotAxis) -> str:
     """Format a number of an axis."""
     if value is None:
         return ""
@@ -133,7 +133,9 @@ def _label(figure: Figure, axes: Axes, theme: Theme, scatter: Scatter) -> None:
         chosen = min(
             _label_positions(x, y, extent.width, extent.height, scale),
             # The first position without overlap, as they are in order of preference.
-            key=lambda candidate: sum(map(candidate[0].shared, occupied)) + 4 * candidate[0].outside(frame),
+            key=lambda candidate: (
+                sum(map(candidate[0].intersection_area, occupied)) + 4 * candidate[0].outside(frame)
+            ),
         )
         box, distance = chosen
         occupied.append(box)

@@ -61,7 +61,7 @@ class Roles:
         return (
             self._recurrent(ops)
             or self._yolo(drawn)
-            or self._recognised(nodes, drawn)
+            or self._role_from_blocks(nodes, drawn)
             or self._single(drawn, ops)
         )
 
@@ -82,7 +82,7 @@ class Roles:
 
     def layers(self, nodes: Sequence[int]) -> list[int]:
         """Return the convolutions and matrix products with weights."""
-        return [node for node in nodes if self._is(node, _CONVOLVE) or self._weighted(node)]
+        return [node for node in nodes if self._is(node, _CONVOLVE) or self._is_weighted(node)]
 
     def convolves(self, nodes: Sequence[int]) -> bool:
         """Return True if the nodes include a convolution or a spatial pool."""
@@ -110,7 +110,7 @@ class Roles:
             return ""
         return names[0] if len(names) == 1 else f"{names[0]}, {len(names)} layers"
 
-    def _recognised(self, nodes: Sequence[int], drawn: Sequence[int]) -> str:
+    def _role_from_blocks(self, nodes: Sequence[int], drawn: Sequence[int]) -> str:
         """Return the role from recognised blocks: several layers, one, or a block that covers most nodes."""
         blocks = self.titles.inside(nodes)
         # Cross-attention belongs to the same layer as the self-attention next to it.
@@ -127,7 +127,7 @@ class Roles:
         if scans:
             return self._state_space(scans, drawn)
         drawn_nodes = frozenset(drawn)
-        role = self._classifies(blocks, drawn) or self._residuals(blocks, drawn_nodes)
+        role = self._head_title(blocks, drawn) or self._residuals(blocks, drawn_nodes)
         if role:
             return role
         largest = max(blocks, key=lambda block: len(drawn_nodes & set(block.nodes)), default=None)
@@ -143,13 +143,13 @@ class Roles:
         if len(scans) > 1:
             return f"State space, {len(scans)} layers"
         inside = frozenset(scans[0].nodes)
-        layers = [n for n in drawn if n not in inside and (self._weighted(n) or self._is(n, _CONVOLVE))]
+        layers = [n for n in drawn if n not in inside and (self._is_weighted(n) or self._is(n, _CONVOLVE))]
         title = self.titles.of(scans[0])
         if layers and layers[0] < scans[0].anchor < layers[-1]:
             return "State-space layer"
         return f"{title} + projection" if layers else title
 
-    def _classifies(self, blocks: Sequence[RecognisedBlock], drawn: Sequence[int]) -> str:
+    def _head_title(self, blocks: Sequence[RecognisedBlock], drawn: Sequence[int]) -> str:
         """Return the title of a head whose output is known, if dense layers are all that is before it."""
         heads = [block for block in blocks if block.kind == "head" and block.variant not in ("", "dense")]
         if len(heads) != 1 or self._convs(drawn):
@@ -175,7 +175,7 @@ class Roles:
     def _single(self, nodes: Sequence[int], ops: Sequence[str]) -> str:
         """Return the role from the layers in the box: one layer, or several of one kind."""
         convs = sum(op in _CONVOLVE for op in ops)
-        products = sum(self._weighted(node) for node in nodes)
+        products = sum(self._is_weighted(node) for node in nodes)
         norms = [op for op in ops if op in _NORMS]
         if (convs or products) and not (convs and products) and max(convs, products) <= _FEW_LAYERS:
             if len(ops) > _FEW_LAYERS * _FEW_OPERATORS:
@@ -194,15 +194,15 @@ class Roles:
         kinds = set(ops)
         return "Pooling" if kinds and kinds <= _POOLS else "Upsample" if kinds == {"Resize"} else ""
 
-    def _weighted(self, number: int) -> bool:
+    def _is_weighted(self, number: int) -> bool:
         node = self.model.nodes[number]
-        return node.op_type in _MULTIPLY and any(self._stored(t) for t in node.inputs)
+        return node.op_type in _MULTIPLY and any(self._is_stored(t) for t in node.inputs)
 
     def _looks_up(self, number: int) -> bool:
         node = self.model.nodes[number]
-        return node.op_type == "Gather" and bool(node.inputs) and self._stored(node.inputs[0])
+        return node.op_type == "Gather" and bool(node.inputs) and self._is_stored(node.inputs[0])
 
-    def _stored(self, tensor: int) -> bool:
+    def _is_stored(self, tensor: int) -> bool:
         if tensor < 0:
             return False
         tensor_info = self.model.tensors[tensor]

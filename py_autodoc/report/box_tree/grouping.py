@@ -29,7 +29,7 @@ from py_autodoc.report.box_tree.preparation_nodes import (
     with_masks,
 )
 from py_autodoc.report.box_tree.spatial_stages import stages
-from py_autodoc.report.builders.block_section import recognised
+from py_autodoc.report.builders.block_section import recognised_blocks
 from py_autodoc.report.builders.repeat_section import repeat_name, scopes_of
 from py_autodoc.report.encode.block_titles import Titles
 from py_autodoc.report.module_tree.module_calls import Orders, cyclic_levels, execution_orders, split_by_calls
@@ -58,7 +58,7 @@ def build_box_tree(analysis: Analysis) -> ScopeTree:
     masks = frozenset(tensor for tensor, role in analysis.identified.roles.items() if role in _MASKS)
     return _BoxTreeBuilder(analysis.model, analysis.types, tree, analysis.params.params, masks).run(
         analysis.structure.repeats,
-        tuple(recognised(analysis)),
+        tuple(recognised_blocks(analysis)),
         analysis.structure.attention,
     )
 

@@ -268,7 +268,7 @@ def shared_boxes(
             by_level.setdefault((tree.node[node], preparation.kind[node]), []).append(node)
     candidates = []
     for (level, _), nodes in sorted(by_level.items()):
-        components = [sorted(nodes), *_connected(nodes, readers)]
+        components = [sorted(nodes), *_connected_components(nodes, readers)]
         candidates.append(
             [
                 PreparationBox(level, tuple(component), preparation.title(component).capitalize())
@@ -336,7 +336,7 @@ def _node_counts(model: Model, tree: ScopeTree) -> dict[int, int]:
     return counts
 
 
-def _connected(nodes: Sequence[int], readers: Readers) -> list[list[int]]:
+def _connected_components(nodes: Sequence[int], readers: Readers) -> list[list[int]]:
     """Return the connected components of the nodes, each ascending."""
     root = {node: node for node in nodes}
 

@@ -38,7 +38,7 @@ def stages(model: Model, types: TypeTable, tree: ScopeTree, level: int) -> list[
     entities, members = _entities(model, tree, level)
     if len(entities) <= MIN_ENTITIES:
         return []
-    order = _ordered(model, entities, members)
+    order = _in_execution_order(model, entities, members)
     if not order:
         return []
     maps = _map_sizes(model, types)
@@ -79,7 +79,7 @@ def _entities(model: Model, tree: ScopeTree, level: int) -> tuple[list[int], dic
     return list(members), members
 
 
-def _ordered(model: Model, entities: Sequence[int], members: dict[int, list[int]]) -> list[int]:
+def _in_execution_order(model: Model, entities: Sequence[int], members: dict[int, list[int]]) -> list[int]:
     """Return the boxes in execution order; empty if modules depend on each other."""
     index_of = {entity: index for index, entity in enumerate(entities)}
     entity_index = {number: index_of[entity] for entity, numbers in members.items() for number in numbers}

@@ -68,7 +68,7 @@ def _offer(analysis: Analysis) -> Offer | str:
     if result is None:
         return UNKNOWN
     costs, model, added = result
-    mapped = _mapped(costs, model, analysis.model, added)
+    mapped = _map_to_original(costs, model, analysis.model, added)
     return UNKNOWN if mapped is None else Offer(mapped, planned.plan.inputs, planned.plan.batch)
 
 
@@ -107,7 +107,9 @@ def _costs(original: LoadedModel, planned: PlannedBatch) -> tuple[Expressions, M
     return costs, model, written.added
 
 
-def _mapped(costs: Expressions, model: Model, original: Model, added: frozenset[str]) -> Expressions | None:
+def _map_to_original(
+    costs: Expressions, model: Model, original: Model, added: frozenset[str]
+) -> Expressions | None:
     """Map the expressions to the original's nodes and tensors; added nodes count with the node they serve."""
     nodes: list[NodeExpressions] = []
     waiting: list[NodeExpressions] = []

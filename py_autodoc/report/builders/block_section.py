@@ -193,7 +193,7 @@ def _smaller(
 def in_order(analysis: Analysis) -> list[tuple[RecognisedBlock, list[int]]]:
     """Return all recognised structures with their nodes, including those in subgraphs, by first node."""
     model = analysis.model
-    blocks = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis)]
+    blocks = [(entry, with_bodies(model, entry.nodes)) for entry in recognised_blocks(analysis)]
     return sorted(
         ((e, n) for e, n in blocks if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind)
     )
@@ -207,7 +207,7 @@ def block_facts(entry: RecognisedBlock) -> dict[str, Fact]:
     }
 
 
-def recognised(analysis: Analysis) -> Iterator[RecognisedBlock]:
+def recognised_blocks(analysis: Analysis) -> Iterator[RecognisedBlock]:
     """Yield all recognised structures, attention layers included as blocks.
 
     A head that computes maps has the form of a segmentation; it is none in a model of another known task.

@@ -166,10 +166,12 @@ def required_bytes(analysis: Analysis, model: EstimateInputs, precision: str) ->
     None if a size is unknown. ``requiredBytes`` in the viewer implements the same rule.
     """
     peak = analysis.peak
-    return None if peak is None else required(peak.inplace, analysis.sizes.bytes, model, precision)
+    return (
+        None if peak is None else compute_required_bytes(peak.inplace, analysis.sizes.bytes, model, precision)
+    )
 
 
-def required(
+def compute_required_bytes(
     peak: int | None, stored_bytes: Sequence[int | None], model: EstimateInputs, precision: str
 ) -> int | None:
     """Compute ``required_bytes`` from the peak of live activations and each tensor's stored bytes."""

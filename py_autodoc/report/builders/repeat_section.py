@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from py_autodoc.blocks.results import Repeat
 from py_autodoc.graph.ir.model import Model
-from py_autodoc.report.builders.block_section import recognised
+from py_autodoc.report.builders.block_section import recognised_blocks
 from py_autodoc.report.encode.block_titles import Titles
 from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.module_tree.scope_tree import SUBGRAPH, ScopeTree
@@ -28,7 +28,7 @@ MIN_SHARE_OF_INSTANCE, MIN_SHARE_OF_SCOPE = 0.9, 0.75
 def repeats(analysis: Analysis) -> list[RepeatInfo]:
     """Return the repeats of a model, those that cover most nodes first."""
     infos: list[RepeatInfo] = []
-    titles = Titles(recognised(analysis))
+    titles = Titles(recognised_blocks(analysis))
     remaining = MAX_MEMBER_NODES
     for repeat in analysis.structure.repeats:
         size = len(repeat.members[0])
@@ -67,7 +67,7 @@ def repeat_name(model: Model, repeat: Repeat, titles: Titles) -> str:
 def repeat_columns(analysis: Analysis) -> RepeatColumns:
     """Return the repeats in brief, for the viewer."""
     all_repeats = analysis.structure.repeats
-    titles = Titles(recognised(analysis))
+    titles = Titles(recognised_blocks(analysis))
     return RepeatColumns(
         count=[repeat.count for repeat in all_repeats],
         size=[len(repeat.members[0]) for repeat in all_repeats],
@@ -118,10 +118,11 @@ def _nearly_matching_scopes(tree: ScopeTree, repeat: Repeat, moved: Container[in
             size[scope] += 1
             scope = tree.parent[scope]
     matching = [
-        [scope for scope, n in each.items() if n >= MIN_SHARE_OF_SCOPE * size[scope]] for each in candidates
+        [scope for scope, n in shares.items() if n >= MIN_SHARE_OF_SCOPE * size[scope]]
+        for shares in candidates
     ]
     if not all(matching):
         return []
-    closest = [min(each, key=lambda scope: (size[scope], scope)) for each in matching]
+    closest = [min(shares, key=lambda scope: (size[scope], scope)) for shares in matching]
     alike = {(tree.parent[scope], size[scope]) for scope in closest}
     return closest if len(alike) == 1 and len(set(closest)) == repeat.count else []

@@ -40,10 +40,10 @@ def _first_unsized(model: Model, types: TypeTable) -> Node | None:
     """Return the first node in file order with an output whose shape is not fully numeric."""
     for node in model.nodes:
         for t in node.outputs:
-            if t >= 0 and model.tensors[t].container == "tensor" and not _sized(types.shapes[t]):
+            if t >= 0 and model.tensors[t].container == "tensor" and not _has_size(types.shapes[t]):
                 return node
     return None
 
 
-def _sized(shape: Shape | None) -> bool:
+def _has_size(shape: Shape | None) -> bool:
     return shape is not None and all(type(d) is int for d in shape)

@@ -122,7 +122,7 @@ def build_metrics(analysis: Analysis) -> Metrics:
         total_params=None if params.reason else params.total,
         params_reason=shorten_middle(params.reason),
         is_quantized=quantization(analysis).quantized,
-        precision_breakdown=_stored(analysis),
+        precision_breakdown=_params_by_type(analysis),
         other_constants=dict(params.other_constants),
         weight_bytes=params.weight_bytes,
         total_macs=_unless_unknown(total.macs, total.mac_nodes_known, total.mac_nodes_total),
@@ -138,7 +138,7 @@ def build_metrics(analysis: Analysis) -> Metrics:
     )
 
 
-def _stored(analysis: Analysis) -> dict[str, int] | None:
+def _params_by_type(analysis: Analysis) -> dict[str, int] | None:
     """Return the parameters by stored type; None if a shape is unknown or the memory stage failed."""
     split = analysis.breakdown
     if split is None or analysis.params.reason:
@@ -215,7 +215,7 @@ def build_dims(analysis: Analysis) -> list[DimInfo]:
             value=symbol.value,
             assumed=symbol.assumed,
             suggested=symbol.suggested,
-            where=[shorten_middle(location) for location in symbol.where[:MAX_LOCATIONS]],
+            where=[shorten_middle(location) for location in symbol.locations[:MAX_LOCATIONS]],
             symbol=safe.get(symbol.name, ""),
             follows=_follows(symbol.follows),
         )

@@ -56,7 +56,7 @@ class Titles:
         Attention over windows or streams that are joined before the residual is one layer
         (CANINE, Clark et al., 2021; ProphetNet, Qi et al., 2020).
         """
-        blocks = [block for found in self._by_anchor.values() for block in found]
+        blocks = [block for at_anchor in self._by_anchor.values() for block in at_anchor]
         layer_of = {block.anchor: block.anchor for block in blocks if block.kind == "attention"}
         residuals = [block for block in blocks if block.kind == "residual"]
         for residual in sorted(residuals, key=lambda block: -len(block.nodes)):

@@ -116,10 +116,10 @@ class _Level:
                 if other != item:
                     after[item].add(other)
                     before[other].add(item)
-        return _trimmed(_trimmed(set(after), before, after), after, before)
+        return _trim_leading(_trim_leading(set(after), before, after), after, before)
 
 
-def _trimmed(items: set[int], before: dict[int, set[int]], after: dict[int, set[int]]) -> set[int]:
+def _trim_leading(items: set[int], before: dict[int, set[int]], after: dict[int, set[int]]) -> set[int]:
     """Return the items that remain after repeatedly removing those that depend on none of the others."""
     waiting = {item: len(before[item] & items) for item in items}
     ready = [item for item, count in waiting.items() if not count]
@@ -273,10 +273,10 @@ def _runs(level: _Level, cyclic_items: set[int], readers: Readers) -> dict[int, 
                     if not waiting[reader]:
                         free(reader)
         runs.append((item, run))
-    return _joined(runs, readers)
+    return _join_runs(runs, readers)
 
 
-def _joined(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int, list[list[int]]]:
+def _join_runs(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int, list[list[int]]]:
     """Join runs of one item that need not be separate; return them in execution order, by item."""
     run_of = {node: index for index, (_, nodes) in enumerate(runs) for node in nodes}
     after: list[set[int]] = [set() for _ in runs]

@@ -30,7 +30,7 @@ def node_seconds(payload: GraphPayload) -> list[float | None]:
         return [None] * count
     kernels, model = _kernels(hardware.kernels), runtime(hardware.runtime).model
     seconds: list[float | None] = [0.0] * count
-    for kernel, time in enumerate(estimate(kernels, _sized(payload), device, precision, model).kernels):
+    for kernel, time in enumerate(estimate(kernels, _sized_model(payload), device, precision, model).kernels):
         seconds[kernels.anchor[kernel]] = None if time is None else time.seconds
     return seconds
 
@@ -76,7 +76,7 @@ def _kernels(columns: KernelColumns) -> Kernels:
     )
 
 
-def _sized(payload: GraphPayload) -> EstimateInputs:
+def _sized_model(payload: GraphPayload) -> EstimateInputs:
     """Return the sizes of the payload's tensors and nodes."""
     nodes, tensors = payload.nodes, payload.tensors
     repeat: dict[int, int | None] = {int(node): runs for node, runs in nodes.runs.items()}

@@ -78,7 +78,7 @@ class NodeMatcher:
         if isinstance(query, Not):
             operand = self._compile(query.operand)
             return lambda node: None if (value := operand(node)) is None else not value
-        return _joined(query, [self._compile(operand) for operand in query.parts])
+        return _combine(query, [self._compile(operand) for operand in query.parts])
 
     # ---- words: names, types, domain, shapes, element type, scope path
 
@@ -124,7 +124,7 @@ def _parts(path: str, separator: str) -> str:
     return "".join(f"{step}\n" for step in path.split(separator) if step)
 
 
-def _joined(query: Combination, tests: Sequence[_Test]) -> _Test:
+def _combine(query: Combination, tests: Sequence[_Test]) -> _Test:
     deciding = not query.conjunction
 
     def test(node: int) -> bool | None:

@@ -147,14 +147,14 @@ def _column(name: str) -> Field:
     return Field("number", lambda nodes, node: _float(nodes, name, node))
 
 
-def _derived(metric: Metric) -> Field:
+def _derived_field(metric: Metric) -> Field:
     return Field("number", lambda nodes, node: derived(metric, lambda cost: _float(nodes, cost, node)))
 
 
 def _number(metric: Metric) -> Field:
     if metric.device:
         return Field("number", lambda nodes, node: nodes.seconds[node])
-    return _derived(metric) if metric.over else _column(metric.id)
+    return _derived_field(metric) if metric.over else _column(metric.id)
 
 
 def _dtype(nodes: Nodes, node: int) -> list[str] | None:
@@ -237,7 +237,7 @@ def _attribute_field(match: re.Match[str]) -> Field:
 
 
 def _tensor_field(match: re.Match[str]) -> Field:
-    direction, index, shape, axis, other = match.groups()
+    direction, index, shape, axis, tensor_property = match.groups()
     position = int(index)
 
     def tensor_of(nodes: Nodes, node: int) -> int:
@@ -255,9 +255,9 @@ def _tensor_field(match: re.Match[str]) -> Field:
         return of("size", lambda nodes, tensor: _dim(nodes.shape(tensor), int(axis)))
     if shape:
         return of("text", _shape_value)
-    if other == "rank":
+    if tensor_property == "rank":
         return of("number", _rank)
-    if other == "dtype":
+    if tensor_property == "dtype":
         return of("text", lambda nodes, tensor: [nodes.dtype(tensor)])
     return of("text", lambda nodes, tensor: [nodes.payload.tensors.name[tensor]])
 

@@ -79,9 +79,9 @@ class QueryError(OptionError):
 
     def __init__(self, kind: str, query: str, position: int, text: str) -> None:
         message, hint = _message_and_hint(kind, text if len(text) <= 40 else f"{text[:39]}…")
-        where = "at its end" if position >= len(query) else f"at character {position + 1}"
+        location = "at its end" if position >= len(query) else f"at character {position + 1}"
         shortened = query if len(query) <= 80 else f"{query[:79]}…"
-        super().__init__(f"query-{kind}", f"Invalid query {shortened!r}, {where}: {message}", hint)
+        super().__init__(f"query-{kind}", f"Invalid query {shortened!r}, {location}: {message}", hint)
         self.kind = kind
         self.position = position
         self.text = text

@@ -98,7 +98,7 @@ def components(types: Iterable[type[Any]], ref_template: str) -> dict[str, Any]:
         for prop, text in field_docs().get(name, {}).items():
             # JSON Schema allows a description next to a reference since 2019-09.
             properties[prop] = {**properties[prop], "description": text}
-    _open(schemas)
+    _allow_other_keys(schemas)
     return dict(sorted(schemas.items()))
 
 
@@ -194,7 +194,7 @@ def _placeholders(path: str) -> list[str]:
     return [segment[1:-1] for segment in path.split("/") if segment.startswith("{")]
 
 
-def _open(schema_part: Any) -> None:
+def _allow_other_keys(schema_part: Any) -> None:
     """Mark free-form objects as accepting any key, so that generated types allow reading them."""
     if isinstance(schema_part, dict):
         if schema_part.get("type") == "object" and not {"properties", "additionalProperties"} & set(
@@ -204,7 +204,7 @@ def _open(schema_part: Any) -> None:
         schema_part = list(schema_part.values())
     if isinstance(schema_part, list):
         for item in schema_part:
-            _open(item)
+            _allow_other_keys(item)
 
 
 def _docstring(node: ast.stmt) -> str:

@@ -46,9 +46,9 @@ from py_autodoc.identity.identify import identify
 from py_autodoc.identity.model import ModelIdentity
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.pipeline.device_choice import DeviceChoice, choose_device, kernels_of
-from py_autodoc.report.pipeline.dim_bindings import Dims, resolve_dims, unsuggested
+from py_autodoc.report.pipeline.dim_bindings import Dims, resolve_dims, unresolved_dims
 from py_autodoc.report.pipeline.model_source import normalise_source, open_model
-from py_autodoc.report.pipeline.rebatch_request import Rebatch, followed
+from py_autodoc.report.pipeline.rebatch_request import Rebatch, rebatch_if_requested
 from py_autodoc.report.pipeline.resize_request import Resize, at_sizes
 from py_autodoc.report.pipeline.rule_settings import rule_settings
 from py_autodoc.report.schema import QuantizationAdvice, RuleSettings
@@ -184,13 +184,13 @@ class _Pipeline:
         model_source, name = normalise_source(source)
         loaded = open_model(model_source, name, self.options.limits)
         if self.options.hash:
-            loaded = self._hashed(loaded, source, model_source)
+            loaded = self._with_hashes(loaded, source, model_source)
         self._enter("build")
         sized = at_sizes(loaded, self.options.resize, self.options.bindings)
         if sized is not None:
             loaded = sized.resized.loaded
         model = build(loaded)
-        changed = followed(loaded, model, self.options)
+        changed = rebatch_if_requested(loaded, model, self.options)
         if changed is not None:
             loaded = changed.loaded
             model = build(loaded)
@@ -291,7 +291,7 @@ class _Pipeline:
             resize=sized,
         )
 
-    def _hashed(self, loaded: LoadedModel, source: Any, model_source: str | bytes) -> LoadedModel:
+    def _with_hashes(self, loaded: LoadedModel, source: Any, model_source: str | bytes) -> LoadedModel:
         """Return the model with the hashes of its files; a model built in memory has none."""
         from py_autodoc.graph.loading.file_hashes import hashes, of_bytes
 
@@ -340,7 +340,7 @@ class _Pipeline:
         return self._guard(
             "sizes",
             lambda: resolve_dims(model, self.options, fitting),
-            lambda: unsuggested(model, self.options),
+            lambda: unresolved_dims(model, self.options),
         )
 
     def _symbolic(
@@ -356,7 +356,7 @@ class _Pipeline:
 
         def reference() -> tuple[Mapping[str, int], Sequence[NodeCost]] | None:
             # A dimension of 1 may be broadcast, which can hide costs that other values reveal.
-            suggested = dims.suggested(least=2)
+            suggested = dims.suggested(minimum=2)
             if suggested is None:
                 return None
             sizes = {name: size for name, size in suggested.items() if name in free}

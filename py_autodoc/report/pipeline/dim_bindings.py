@@ -72,7 +72,7 @@ class Symbol:
     value: int | None
     assumed: bool
     suggested: int | None
-    where: tuple[str, ...]
+    locations: tuple[str, ...]
     follows: Follows | None = None
 
 
@@ -88,13 +88,13 @@ class Dims:
     types: TypeTable | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
-    def suggested(self, least: int) -> dict[str, int] | None:
-        """Return consistent values of at least ``least`` for all symbols; None without suggestions."""
+    def suggested(self, minimum: int) -> dict[str, int] | None:
+        """Return consistent values of at least ``minimum`` for all symbols; None without suggestions."""
         sizes: dict[str, int] = {}
         for symbol in self.symbols:
             if symbol.suggested is None:
                 return None
-            sizes[symbol.name] = max(least, symbol.suggested)
+            sizes[symbol.name] = max(minimum, symbol.suggested)
         for symbol in self.symbols:
             if symbol.follows is not None:
                 sizes[symbol.name] = symbol.follows.size(sizes)
@@ -126,10 +126,10 @@ def resolve_dims(model: Model, options: Choices, fitter: Callable[[], Fitter]) -
     fit = usual
     if values.keys() - fixed.keys():
         fit = fitting.fit(values, preferred=usual.sizes) if values.keys() < set(free) else usual
-    return _settled(model, options, bindings, names, values, shapes, (usual, fit), fitting)
+    return _resolve(model, options, bindings, names, values, shapes, (usual, fit), fitting)
 
 
-def unsuggested(model: Model, options: Choices) -> Dims:
+def unresolved_dims(model: Model, options: Choices) -> Dims:
     """Return the symbols with their given values, if none can be suggested. Raises: OptionError."""
     shapes, names = symbolic_inputs(model)
     _, values = apply_shapes(shapes, model, names, options.bindings, options.input_shapes)
@@ -141,7 +141,7 @@ def unsuggested(model: Model, options: Choices) -> Dims:
     return Dims(dict(options.bindings), tuple(symbols))
 
 
-def _settled(
+def _resolve(
     model: Model,
     options: Choices,
     given_bindings: Mapping[str, int],

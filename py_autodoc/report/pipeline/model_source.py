@@ -24,7 +24,7 @@ def normalise_source(source: Any) -> tuple[str | bytes, str]:
 
         source = onnx_ir.to_proto(source)
     if hasattr(source, "SerializeToString") and hasattr(source, "graph"):
-        return _serialized(source), f"{source.graph.name or 'model'}.onnx"
+        return _serialize(source), f"{source.graph.name or 'model'}.onnx"
     raise InputError(
         "not-a-source",
         f"Cannot analyse a {type(source).__name__}.",
@@ -39,7 +39,7 @@ def open_model(source: str | bytes, name: str = "", limits: Limits = LIBRARY) ->
     return load(source, limits)
 
 
-def _serialized(proto: Any) -> bytes:
+def _serialize(proto: Any) -> bytes:
     from google.protobuf.message import EncodeError
 
     try:

@@ -74,7 +74,7 @@ def _entries(layout: object) -> int | None:
     return layout.entries_per_item if isinstance(layout, Layout) and not layout.ragged else None
 
 
-def followed(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | None:
+def rebatch_if_requested(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | None:
     """Return the model at ``options.batch_size``; None if not requested or the batch is symbolic.
 
     Raises:

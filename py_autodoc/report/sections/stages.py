@@ -20,7 +20,7 @@ def diagram(report: Report) -> Diagram | None:
     """Return the boxes in execution order; None for a model with only one."""
     layers = [layer for layer in report.layers if not layer.subgraph]
     position = {layer.id: index for index, layer in enumerate(layers)}
-    boxes = _merged(_boxes(report, layers, position), report)
+    boxes = _merge_neighbours(_boxes(report, layers, position), report)
     if len(boxes) < 2:
         return None
     box_of = {layer: index for index, (_, members) in enumerate(boxes) for layer in members}
@@ -100,7 +100,7 @@ def _with_loose(boxes: list[Box], loose: list[int], position: dict[int, int]) ->
     return sorted([*boxes, *(("", nodes) for nodes in groups.values())], key=lambda box: position[box[1][0]])
 
 
-def _merged(boxes: list[Box], report: Report) -> list[Box]:
+def _merge_neighbours(boxes: list[Box], report: Report) -> list[Box]:
     """Merge neighbours with equal titles; if there are still too many boxes, also the smallest neighbours."""
     kinds = {layer.id: layer.type for layer in report.layers}
     runs: list[tuple[str, int, list[int]]] = []
@@ -109,7 +109,7 @@ def _merged(boxes: list[Box], report: Report) -> list[Box]:
             runs[-1] = (title, runs[-1][1] + 1, runs[-1][2] + nodes)
         else:
             runs.append((title, 1, nodes))
-    named = [(_named(title, times, nodes, kinds), nodes) for title, times, nodes in runs]
+    named = [(_box_title(title, times, nodes, kinds), nodes) for title, times, nodes in runs]
     while len(named) > MAX_STAGES:
         index = min(range(len(named) - 1), key=lambda i: len(named[i][1]) + len(named[i + 1][1]))
         (title_before, first), (title_after, second) = named[index : index + 2]
@@ -118,7 +118,7 @@ def _merged(boxes: list[Box], report: Report) -> list[Box]:
     return named
 
 
-def _named(title: str, times: int, nodes: list[int], kinds: dict[int, str]) -> str:
+def _box_title(title: str, times: int, nodes: list[int], kinds: dict[int, str]) -> str:
     if title:
         return f"{title} ×{times:,}" if times > 1 else title
     types = list(dict.fromkeys(kinds[node] for node in nodes))

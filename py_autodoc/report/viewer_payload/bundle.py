@@ -55,7 +55,7 @@ def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
     pool: list[OperatorDoc] = []
     descriptions: list[dict[str, str]] = []
     nodes: dict[str, BundleNode] = {}
-    for number in _detailed(analysis):
+    for number in _nodes_with_details(analysis):
         facts = node_facts(analysis.loaded, model, analysis.types, number)
         index = None
         if facts.documented is not None:
@@ -67,7 +67,7 @@ def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
             descriptions[index].update({a.name: a.description for a in facts.attributes if a.description})
         nodes[str(number)] = BundleNode(
             operator=index,
-            attributes=[_undescribed(a) for a in facts.attributes],
+            attributes=[_without_description(a) for a in facts.attributes],
             constants=facts.constants,
             tag=shorten_middle(model.nodes[number].tag),
             doc_string=facts.doc_string,
@@ -83,11 +83,11 @@ def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
     )
 
 
-def _undescribed(attribute: AttributeInfo) -> AttributeInfo:
+def _without_description(attribute: AttributeInfo) -> AttributeInfo:
     """Remove the description, which is stored once, with the operator."""
     return msgspec.structs.replace(attribute, description="") if attribute.description else attribute
 
 
-def _detailed(analysis: Analysis) -> Iterator[int]:
+def _nodes_with_details(analysis: Analysis) -> Iterator[int]:
     nodes = [node.id for node in analysis.model.nodes if not node.is_constant]
     return iter(nodes if len(nodes) <= MAX_DETAILS else [])

@@ -279,7 +279,7 @@ def _quantize(node: Node, constants: _Constants) -> str:
     return f"({shifted}) × {scale}"
 
 
-def _filled(node: Node, _: _Constants) -> str:
+def _fill_value(node: Node, _: _Constants) -> str:
     """Return the fill value of ConstantOfShape; 0 by default."""
     value = node.attributes.get("value")
     if not isinstance(value, ConstTensor):
@@ -363,7 +363,7 @@ _ONNX: dict[str, Rule] = {
     "BitShift": _word("direction"),
     "Cast": _cast,
     "Clip": _clip,
-    "ConstantOfShape": _filled,
+    "ConstantOfShape": _fill_value,
     "Einsum": _word("equation"),
     "Gather": _index,
     "GatherElements": _gather_axis,
