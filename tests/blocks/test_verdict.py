@@ -140,6 +140,14 @@ def test_encoder_feeding_a_decoder():
     assert made_of(g, block(g, block(g, "x"), mask=LOWER)).family == "transformer-decoder"
 
 
+def test_text_that_conditions_what_is_not_causal():
+    """CLIPSeg: the embedding of the text scales the features of the image."""
+    g = G(x=(B, S, D), y=(B, S, D))
+    text = g.op("ReduceMean", block(g, block(g, "y", mask=LOWER), mask=LOWER), g.ints(1), keepdims=1)
+    made = made_of(g, block(g, g.op("Mul", block(g, "x"), text)))
+    assert (made.family, made.confidence) == ("transformer-encoder", 0.7)
+
+
 def test_mlp():
     g = G(x=(B, D))
     made = made_of(g, g.dense(g.op("Relu", g.dense("x", D, 64)), 64, 10))

@@ -41,7 +41,7 @@ def classify_transformer(
             return choice
     if len(self_attending) > 1:
         return _independent(layers, self_attending, lines)
-    return _single(main, attention, inventory, lines)
+    return _single(main, attention, inventory, lines, _feeds_decoder(layers, masks))
 
 
 def describe_attention(attention: Sequence[AttentionLayer]) -> str:
@@ -136,10 +136,20 @@ def _width(layers: Sequence[AttentionLayer]) -> str:
     return "/".join(map(str, widths)) or "unknown"
 
 
+def _feeds_decoder(layers: Sequence[AttentionLayer], masks: Sequence[int]) -> bool:
+    """True if a causal layer depends on a layer that is not causal."""
+    open_ = sum(1 << i for i, layer in enumerate(layers) if layer.kind != "cross" and layer.causal is False)
+    return any(layer.causal and mask & open_ for layer, mask in zip(layers, masks, strict=True))
+
+
 def _single(
-    main: DataflowGraph, attention: Sequence[AttentionLayer], inventory: LayerInventory, lines: list[str]
+    main: DataflowGraph,
+    attention: Sequence[AttentionLayer],
+    inventory: LayerInventory,
+    lines: list[str],
+    decodes: bool,
 ) -> FamilyVerdict:
-    """One stack of self-attention."""
+    """One stack of self-attention. ``decodes``: a causal layer depends on one that is not."""
     causal = [layer.causal for layer in attention if layer.kind != "cross"]
     cached = sum(bool(layer.past) for layer in attention)
     vocabulary = output_signs.vocabulary_output(main)
@@ -151,6 +161,9 @@ def _single(
     if cached:
         lines.append(f"{_plural(cached, 'layer')} with keys and values cached in graph inputs")
         return "transformer-decoder", 0.9, lines
+    if any(causal) and not decodes and None not in causal:
+        evidence = "the result of the causal layers conditions layers that are not causal"
+        return "transformer-encoder", 0.7, [*lines, evidence]
     if any(causal):
         evidence = "both causal and non-causal layers: an encoder feeds a decoder"
         return "transformer-decoder", 0.7, [*lines, evidence]
