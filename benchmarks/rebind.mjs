@@ -1,4 +1,4 @@
-// Other sizes for free dimensions: main thread CPU of one move of a slider, by what is on the screen.
+// Other values for symbolic dimensions: main thread CPU of one move of a slider, by what is on the screen.
 //
 //   node benchmarks/rebind.mjs [--models NAME,…] [--moves N] [--profile FILE [--screen ROW]] [--json]
 //

@@ -175,7 +175,7 @@ def command(log_level: str, **options: object) -> int:
     object per line otherwise; --out-json and --out-csv contain all of them.
 
     \b
-    Exit status: 0 success, 1 invalid input, 2 the model cannot run with these sizes or part of the
+    Exit status: 0 success, 1 invalid input, 2 the model cannot run with these dimensions or part of the
     analysis failed (the report is partial), 3 a result could not be written, 4 the language model returned
     no summary (all else is complete). Several models: the worst status.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines

@@ -249,9 +249,9 @@ def _analyses(
             )
             analyses.append(run_analysis(path, options, line.update))
         unused.append(ignored)
-    nowhere = sorted(set.intersection(*unused))
-    if nowhere:
-        names = ", ".join(map(repr, nowhere))
+    unused_by_all = sorted(set.intersection(*unused))
+    if unused_by_all:
+        names = ", ".join(map(repr, unused_by_all))
         which = "Neither model has" if len(paths) == 2 else "No model has"
         raise OptionError("unknown-symbol", f"{which} {names}.", "Run `analyze` to list the dimensions.")
     return analyses

@@ -154,8 +154,8 @@ def command(log_level: str, **options: object) -> int:
     model-explorer  node data for Model Explorer
 
     \b
-    Exit status: 0 success, 1 invalid input or a missing program, 2 the model cannot run with these sizes or
-    part of the analysis failed (the file is still written), 3 the file could not be written.
+    Exit status: 0 success, 1 invalid input or a missing program, 2 the model cannot run with these dimensions
+    or part of the analysis failed (the file is still written), 3 the file could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     return _run(_GraphRequest(**options))  # type: ignore[arg-type]

@@ -139,9 +139,9 @@ def lines(result: Recommendation, all_devices: bool = False) -> list[str]:
         if candidate is None:
             text.append("  none")
             continue
-        sure = f" ({candidate.label})" if candidate.label != "estimate" else ""
+        label = f" ({candidate.label})" if candidate.label != "estimate" else ""
         text.append(
-            f"  {candidate.device_name} ({candidate.device}), {candidate.precision}{_batch(candidate)}{sure}"
+            f"  {candidate.device_name} ({candidate.device}), {candidate.precision}{_batch(candidate)}{label}"
         )
         text.append(f"  {candidate.reason}")
         more = [

@@ -26,7 +26,7 @@ def remarks(analysis: Analysis) -> Iterator[str]:
         ranked = sorted(sums.reasons.items(), key=lambda item: -item[1])
         why = "; ".join(f"{plural(count, 'node')}: {reason}" for reason, count in ranked[:_REASONS])
         free = [symbol for symbol in analysis.dims.symbols if symbol.value is None]
-        hint = _way_out(free) if free else ""
+        hint = _bind_hint(free) if free else ""
         percent = share(sums.nodes_known, sums.nodes_total)
         yield f"{name}: costs are known for {covered} ({percent}); {why}.{hint}"
     missing = [note for note in analysis.diagnostics if note.code == MISSING]
@@ -37,10 +37,10 @@ def remarks(analysis: Analysis) -> Iterator[str]:
         yield f"{name}: weights are missing{files}; shapes and costs do not need them."
 
 
-def _way_out(free: Sequence[Symbol]) -> str:
+def _bind_hint(free: Sequence[Symbol]) -> str:
     """Return the options that set the symbolic dimensions; only values that fit the model are suggested."""
     if any(symbol.suggested is None for symbol in free):
         names = ", ".join(symbol.name for symbol in free[:_FREE])
-        return f" Give sizes with --bind: {names}{' …' if len(free) > _FREE else ''}."
+        return f" Set dimensions with --bind: {names}{' …' if len(free) > _FREE else ''}."
     flags = " ".join(f"--bind {quote(f'{symbol.name}={symbol.suggested}')}" for symbol in free[:_FREE])
-    return f" Give sizes: {flags}{' …' if len(free) > _FREE else ''} (or --assume)."
+    return f" Set dimensions: {flags}{' …' if len(free) > _FREE else ''} (or --assume)."

@@ -183,12 +183,12 @@ def command(
             "--out-plot compares times with an estimate.",
             "Choose a device with --hardware.",
         )
-    wants = options["layers"] or options["profile"] or options["hardware"]
-    wants = wants or outputs.keys() & {"--out-layers", "--out-html"}
+    needs_layers = options["layers"] or options["profile"] or options["hardware"]
+    needs_layers = needs_layers or outputs.keys() & {"--out-layers", "--out-html"}
     quiet = any(target.to_stdout for target in outputs.values())
     if not options["profile"]:
         _run(models, options, outputs, pretty, progress, quiet)
-    if wants:
+    if needs_layers:
         _layers(models[0], options, outputs, pretty, progress, quiet)
     return 0
 

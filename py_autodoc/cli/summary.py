@@ -210,7 +210,7 @@ def _dims(report: Report) -> RenderableType:
     for _ in range(3):
         grid.add_column(no_wrap=True, overflow="ellipsis")
     for dim in report.dims[:MAX_VALUES]:
-        value = "free" if dim.value is None else f"{dim.value:,}" + (" (assumed)" if dim.assumed else "")
+        value = "symbolic" if dim.value is None else f"{dim.value:,}" + (" (assumed)" if dim.assumed else "")
         style = _WARN if dim.value is None or dim.assumed else ""
         locations = _clean(", ".join(dim.where[:3]) + (" …" if len(dim.where) > 3 else ""), 50)
         grid.add_row(Text(_clean(dim.name, 30)), Text(value, style=style), Text(locations, style=_DIM))

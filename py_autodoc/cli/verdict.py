@@ -40,13 +40,14 @@ def report_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[st
             return 0
         stderr.error(f"{name}: part of the analysis failed; {consequence}.", hint)
         return NOT_WHOLE
-    sizes = " with these sizes" if sized and runnable_info.sizes else ""
-    way_out = "Pass sizes that fit each other and the model." if sizes else hint
+    sizes = " with these dimensions" if sized and runnable_info.sizes else ""
+    if sizes:
+        hint = "Pass dimensions that fit each other and the model."
     if sizes and _overrides(analysis):
-        way_out = "The file has other sizes fixed: give the shape with --resize, a batch with --batch-size."
+        hint = "The file has other dimensions fixed: set a shape with --resize, a batch with --batch-size."
     why = shorten(runnable_info.reason, _LONGEST)
     also = ", and part of the analysis failed" if analysis.partial else ""
-    stderr.error(f"{name} cannot run{sizes}: {why}. Its totals are unknown{also}.", way_out)
+    stderr.error(f"{name} cannot run{sizes}: {why}. Its totals are unknown{also}.", hint)
     return NOT_WHOLE
 
 

@@ -244,7 +244,7 @@ class _PlannedModel:
         read = decoder.read(width, 1) if width else 0
         element = read / decoder.active if decoder.active and read else None
         rented = self.instance
-        wished = self.requested_precision or decoder.stored[0]
+        requested = self.requested_precision or decoder.stored[0]
         return Plan(
             hardware=self.device.id,
             device_name=self.device.name,
@@ -271,7 +271,7 @@ class _PlannedModel:
             longest_context=[self._longest(batch) for batch in self.options.batch] if has_rate else [],
             largest_batch=[self._largest(context) for context in self.options.context] if has_rate else [],
             warnings=self._warnings(points),
-            reason="" if has_rate else f"{self.device.name} has no published {wished} rate",
+            reason="" if has_rate else f"{self.device.name} has no published {requested} rate",
         )  # fmt: skip
 
     def _warnings(self, points: Sequence[LlmPoint]) -> list[str]:

@@ -212,9 +212,11 @@ class _DotWriter:
 
 
 def _sizes(payload: GraphPayload) -> str:
-    """Return the dimensions the numbers apply to: ``batch = 1 (assumed) · seq free``."""
+    """Return the dimensions the numbers apply to: ``batch = 1 (assumed) · seq symbolic``."""
     parts = [
-        f"{dim.name} free" if dim.value is None else f"{dim.name} = {dim.value}" + " (assumed)" * dim.assumed
+        f"{dim.name} symbolic"
+        if dim.value is None
+        else f"{dim.name} = {dim.value}" + " (assumed)" * dim.assumed
         for dim in payload.dims
     ]
     return " · ".join(parts)

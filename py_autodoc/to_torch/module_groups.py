@@ -98,8 +98,8 @@ def grouped(model: Model, reads: Reads, skip: frozenset[int]) -> ModuleGroup:
 def ordered(group: ModuleGroup, model: Model, reads: Reads) -> list[int | ModuleGroup]:
     """Return nodes and inner groups in execution order."""
     items = sorted(group.items(), key=_first)
-    order, stuck = execution_order(_needs(items, model, reads))
-    if stuck:
+    order, cyclic = execution_order(_needs(items, model, reads))
+    if cyclic:
         raise InputError(
             "graph-inconsistent", f"{model.file.name}: the graph is invalid: its nodes form a cycle."
         )

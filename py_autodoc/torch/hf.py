@@ -104,7 +104,7 @@ def _fixed(program: Any, axes: Mapping[str, Any], stage: dict[str, Any]) -> list
     length = cache_length(stage)
     if not some(axes):
         what = "" if length is None else f", the cache to {length} tokens"
-        return [f"Batch and sequence are fixed{what}. Add --dynamic batch,seq to keep them free."]
+        return [f"Batch and sequence are fixed{what}. Add --dynamic batch,seq to make them dynamic."]
     return [
         f"{symbol} is fixed to {size}: the model computes with it as a number."
         for symbol, size in fixed_axes(program, axes, stage).items()

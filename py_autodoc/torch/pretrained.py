@@ -140,17 +140,17 @@ def _translated(fault: Exception, name: str, local: bool) -> AutodocError:
     """Convert a failure of transformers to an error with a one-line message."""
     if not local and isinstance(fault, (OSError, ConnectionError)):
         offline = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
-        way_out = "Check the name, or download it first and pass the folder."
+        hint = "Check the name, or download it first and pass the folder."
         if offline:
             return PathError(
                 "path-missing",
                 f"{name}: no such file or folder, nor in the hub's cache (HF_HUB_OFFLINE is set).",
-                way_out,
+                hint,
             )
         return ServiceError(
             "hub-unavailable",
             f"{name}: no such file or folder, and the Hugging Face hub did not provide it.",
-            way_out,
+            hint,
         )
     if "trust_remote_code" in str(fault):
         return InputError(

@@ -85,9 +85,9 @@ def _from_path(path: Path, options: InputOptions) -> LoadedSource:
 
         return from_pretrained(str(path), path.resolve().name, options, local=True)
     suffix = path.suffix.lower()
-    for suffixes, (why, way_out) in _REFUSED.items():
+    for suffixes, (why, hint) in _REFUSED.items():
         if suffix in suffixes:
-            raise InputError("source-refused", f"{name}: {why}", way_out)
+            raise InputError("source-refused", f"{name}: {why}", hint)
     from py_autodoc.torch import program_files
 
     if suffix in PROGRAM:

@@ -222,7 +222,7 @@ function problemIn(value: unknown): ProblemError {
   return new ProblemError(
     localProblem(
       String(code),
-      'The model could not be analysed with these sizes',
+      'The model could not be analysed with these dimensions',
       String(message),
       String(hint)
     )

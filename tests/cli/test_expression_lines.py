@@ -1,4 +1,4 @@
-"""Totals in free dimensions as the summary shows them."""
+"""Totals in symbolic dimensions as the summary shows them."""
 
 from pathlib import Path
 

@@ -137,7 +137,7 @@ def test_unknown_costs_are_not_zero():
 
 def test_free_dimensions_are_told():
     data = payload(DATA / "stripped" / "bert_base_dyn.stripped.onnx")
-    assert " free" in dot(data).splitlines()[1]
+    assert " symbolic" in dot(data).splitlines()[1]
     assumed = payload(DATA / "stripped" / "bert_base_dyn.stripped.onnx", assume=True)
     assert "(assumed)" in dot(assumed).splitlines()[1]
 

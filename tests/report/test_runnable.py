@@ -197,8 +197,8 @@ def test_the_command_says_so_first(file, tmp_path):
     result = CliRunner().invoke(app, ["analyze", str(file), *SIZES, "--out-json", str(out)])
     assert result.exit_code == 2
     first = result.stderr.splitlines()[0]
-    assert first.startswith("error: cnn.onnx cannot run with these sizes: flat: ")
-    assert "Its totals are unknown. The file has other sizes fixed" in first
+    assert first.startswith("error: cnn.onnx cannot run with these dimensions: flat: ")
+    assert "Its totals are unknown. The file has other dimensions fixed" in first
     assert json.loads(out.read_text())["runnable"]["verdict"] == "no"
     good = CliRunner().invoke(app, ["analyze", str(file), "--out-json", str(out)])
     assert (good.exit_code, good.stderr) == (0, "")
@@ -209,7 +209,7 @@ def test_other_files_are_written_and_the_status_tells(file, tmp_path, ending):
     out = tmp_path / f"graph.{ending}"
     result = CliRunner().invoke(app, ["graph", str(file), *SIZES, "--out", str(out)])
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: cnn.onnx cannot run with these sizes: ")
+    assert result.stderr.startswith("error: cnn.onnx cannot run with these dimensions: ")
     assert out.stat().st_size
     assert '"name": "MACs"' not in "".join(
         str(row)
@@ -259,7 +259,7 @@ def test_a_failed_part_is_told_in_the_same_line(arguments, means, tmp_path, monk
     both = CliRunner().invoke(app, [*arguments, "--force", "cnn.onnx", "--input-shape", "x=8x3x8x8"])
     assert both.exit_code == 2
     assert both.stderr.count("error: ") == 1
-    assert "cannot run with these sizes: flat: " in both.stderr
+    assert "cannot run with these dimensions: flat: " in both.stderr
     assert "Its totals are unknown, and part of the analysis failed. " in both.stderr
 
 

@@ -124,7 +124,7 @@ def test_free_axes_have_names(exported):
 def test_without_free_axes_it_is_said(tmp_path):
     result = export(made("gpt2"), prompt(1, 11), tmp_path / "out", exporter="hf", generation=True)
     assert result.warnings == [
-        "prefill: Batch and sequence are fixed. Add --dynamic batch,seq to keep them free.",
+        "prefill: Batch and sequence are fixed. Add --dynamic batch,seq to make them dynamic.",
         "decode: Batch and sequence are fixed, the cache to 11 tokens. "
-        "Add --dynamic batch,seq to keep them free.",
+        "Add --dynamic batch,seq to make them dynamic.",
     ]

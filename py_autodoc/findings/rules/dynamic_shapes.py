@@ -78,9 +78,8 @@ def _spatial(ctx: RuleContext, inputs: list[Tensor]) -> Iterator[Finding]:
     if not names:
         return
     computed = [number for number in ctx.flow.order if _computes_size(ctx, number)]
-    many = (
-        f"The spatial sizes of {plural(len(names), 'input')} ({names[0]}{' …' * (len(names) > 1)}) are free"
-    )
+    first_inputs = f"{plural(len(names), 'input')} ({names[0]}{' …' * (len(names) > 1)})"
+    many = f"The spatial dimensions of {first_inputs} are symbolic"
     behind = f", and {plural(len(computed), 'node')} compute their output size." if computed else "."
     yield Finding(
         "low" if computed else "info",

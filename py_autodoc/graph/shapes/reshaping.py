@@ -90,7 +90,8 @@ def _solve(shape: Shape, out: list[Dim], minus: list[int]) -> None:
         total, count = numel(shape), dim_arithmetic.product(other_dims)
         if isinstance(total, int) and isinstance(count, int) and count and total % count:
             raise InvalidNode(
-                "shape-mismatch", f"{total:,} elements do not fit {list(other_dims)} and one free dimension"
+                "shape-mismatch",
+                f"{total:,} elements do not fit {list(other_dims)} and one inferred dimension",
             )
         out[unknown[0]] = divide_dims(shape, other_dims)
     elif not unknown:

@@ -87,7 +87,9 @@ class Fitter:
         """Find values for every symbol not in ``bindings``; ``preferred`` are tried first."""
         free = [name for name in self.meanings if name not in bindings]
         if len(free) > MAX_SYMBOLS:
-            return Fit(None, reason=f"there are more than {MAX_SYMBOLS} free dimensions", bindings=bindings)
+            return Fit(
+                None, reason=f"there are more than {MAX_SYMBOLS} symbolic dimensions", bindings=bindings
+            )
         fit = _SizeFitting(self, free, bindings, preferred or {}).run()
         if fit.sizes is not None and not self._settled:
             self._settled = True

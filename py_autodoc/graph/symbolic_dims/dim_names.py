@@ -201,7 +201,7 @@ def parse_bindings(items: Sequence[str]) -> dict[str, int]:
 def conflicting_sizes(name: str, first: int, second: int, source: str = "") -> OptionError:
     """Return the error for a dimension with two values; ``source`` names the origin of the second."""
     sizes = f"{first} and {second}" if not source else f"{first} and, by {source}, {second}"
-    what = "Every free dimension ('*')" if name == ANY_SYMBOL else f"Dimension {name!r:.80}"
+    what = "Every symbolic dimension ('*')" if name == ANY_SYMBOL else f"Dimension {name!r:.80}"
     return OptionError("two-sizes", f"{what} is given two sizes: {sizes}.", "Pass one size.")
 
 

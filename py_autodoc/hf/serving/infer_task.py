@@ -84,8 +84,8 @@ def _image(outputs: Sequence[SessionPort]) -> InferredTask | None:
     if port.name == "last_hidden_state":
         return InferredTask("image-feature-extraction", "high", "images in, last_hidden_state out")
     if port.rank == 2 and len(outputs) == 1:
-        sure = "high" if named else "medium"
-        return InferredTask("image-classification", sure, f"images in, {port.name} {port.shown()} out")
+        confidence = "high" if named else "medium"
+        return InferredTask("image-classification", confidence, f"images in, {port.name} {port.shown()} out")
     return None
 
 
@@ -100,9 +100,9 @@ def _text(outputs: Sequence[SessionPort], vocabulary: int | None) -> InferredTas
     if port.rank != 3 or last is None:
         return None
     if last == vocabulary or (named and vocabulary is None and last >= _WORDS):
-        sure = "medium" if named and last == vocabulary else "low"
-        return InferredTask("fill-mask", sure, f"a score for every word at every token: {label}")
+        confidence = "medium" if named and last == vocabulary else "low"
+        return InferredTask("fill-mask", confidence, f"a score for every word at every token: {label}")
     if named:
-        sure = "medium" if last < _WORDS else "low"
-        return InferredTask("token-classification", sure, f"one row per token: {label}")
+        confidence = "medium" if last < _WORDS else "low"
+        return InferredTask("token-classification", confidence, f"one row per token: {label}")
     return InferredTask("feature-extraction", "low", f"one vector per token: {label}")

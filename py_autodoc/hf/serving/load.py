@@ -121,8 +121,8 @@ def _inferred(
         )
     size = config.get("vocab_size") if config else None
     guess = infer(session.inputs, session.outputs, name, size if isinstance(size, int) else None)
-    sure = f"{guess.confidence} confidence: {guess.reason}"
-    _warn(f"{name}: inferred the task {guess.task} ({sure}). Pass task= to set it.")
+    basis = f"{guess.confidence} confidence: {guess.reason}"
+    _warn(f"{name}: inferred the task {guess.task} ({basis}). Pass task= to set it.")
     return guess.task
 
 
@@ -135,10 +135,10 @@ def _pipeline_class(task: str, name: str) -> tuple[str, Any]:
         task, entry, _ = PIPELINE_REGISTRY.check_task(task)
     except KeyError:
         names = sorted({*PIPELINE_REGISTRY.supported_tasks, *OWN_PIPELINES})
-        way_out = f"Known: {', '.join(names)}."
+        hint = f"Known: {', '.join(names)}."
         if task.split("_")[0] in _GENERATING:
-            way_out = "Tasks that generate text need more than one run of one file."
-        raise OptionError("task-unknown", f"No pipeline for {task[:80]}.", way_out) from None
+            hint = "Tasks that generate text need more than one run of one file."
+        raise OptionError("task-unknown", f"No pipeline for {task[:80]}.", hint) from None
     kind = _resolved(entry["impl"])
     if kind._pipeline_calls_generate:
         raise OptionError(
@@ -207,11 +207,11 @@ def _network(session: ServingSession, config: Any, task: str, parts: Mapping[str
 @contextmanager
 def _only_own_words(unnamed: bool) -> Iterator[None]:
     """Suppress the error that pipelines log for a model whose architecture is unknown."""
-    talker = logging.getLogger("transformers.pipelines.base")
-    level = talker.level
+    logger = logging.getLogger("transformers.pipelines.base")
+    level = logger.level
     if unnamed:
-        talker.setLevel(logging.CRITICAL)
+        logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        talker.setLevel(level)
+        logger.setLevel(level)

@@ -117,10 +117,10 @@ def _check_ranks(ports: Sequence[SessionPort], form: OutputForm, task: str, file
 
 def _unfit(ports: Sequence[SessionPort], form: OutputForm, task: str, file: str) -> OptionError:
     has = ", ".join(f"{port.name} {port.shown()}" for port in ports)
-    wants = ", ".join(f"{name} with {rank} axes" for name, rank in form.needed.items())
+    needs = ", ".join(f"{name} with {rank} axes" for name, rank in form.needed.items())
     return OptionError(
         "task-outputs",
-        f"{file} is not for {task}, which needs {wants}; it has {has}.",
+        f"{file} is not for {task}, which needs {needs}; it has {has}.",
         "Pass the task it was exported for, as task=….",
     )
 

@@ -36,13 +36,13 @@ def reshaped(call: LayerCall, x: KerasTensor, shape: Shape, order: Order) -> Ker
     value = x.value if x.same_memory(order) else call.builder.transposed(x, order)
     free = sum(size is None for size in shape[1:])
     if free > 1:
-        raise call.refuse("with more than one free size")
+        raise call.refuse("with more than one unknown dimension")
     fixed = shape[0] is not None
     # Only one -1 is possible; the batch can be copied from the input if it is the first axis.
     first = shape[0] if fixed else 0 if x.order[0] == 0 or value is not x.value else -1
     target = [first, *(-1 if size is None else size for size in shape[1:])]
     if target.count(-1) > 1:
-        raise call.refuse("with more than one free size")
+        raise call.refuse("with more than one unknown dimension")
     target_order = identity_order(len(shape))
     if len(shape) > 3 and all(size == 1 for size in shape[1:-1]):
         # An image of one pixel, as before a convolution: its axes can be stored in any order.

@@ -63,7 +63,7 @@ def _size(report: Report) -> Line:
 def _work(report: Report) -> Iterator[Line]:
     numbers, cover = report.metrics, report.coverage
     if report.runnable.verdict == "no":
-        yield ("It cannot run with these sizes: ", report.runnable.reason)
+        yield ("It cannot run with these dimensions: ", report.runnable.reason)
     elif numbers.total_macs is not None:
         sizes = _sizes(report)
         yield (

@@ -70,7 +70,7 @@ def onnx_recurrent(
         settings = (used, clip, coupled, linear_before_reset, p)
         backwards = direction == "reverse" or number == 1
         matrices = (weight[number], recurrence[number], b)
-        y, h, c = onnx_recurrent_way(kind, x, h, c, matrices, settings, lengths, backwards)
+        y, h, c = onnx_recurrent_direction(kind, x, h, c, matrices, settings, lengths, backwards)
         outputs.append(y)
         lasts.append(h)
         cells.append(c)
@@ -80,7 +80,7 @@ def onnx_recurrent(
     return y, last, last_cell
 
 
-def onnx_recurrent_way(
+def onnx_recurrent_direction(
     kind: str,
     x: torch.Tensor,
     h: torch.Tensor,

@@ -39,7 +39,7 @@ def onnx_resize(
         edges = (roi[number], roi[number + len(dims)]) if roi is not None else (0.0, 1.0)
         if size == x.shape[axis] and factor == 1 and coordinates != "tf_crop_and_resize":
             continue
-        positions = onnx_resize_places(size, x.shape[axis], factor, coordinates, edges)
+        positions = onnx_resize_positions(size, x.shape[axis], factor, coordinates, edges)
         if coordinates == "tf_crop_and_resize":
             bad = (positions < 0) | (positions > x.shape[axis] - 1)
             shape = [size if n == axis else 1 for n in range(x.dim())]
@@ -55,7 +55,7 @@ def onnx_resize(
     return x if mask is None else torch.where(mask.to(x.device), torch.full_like(x, outside), x)
 
 
-def onnx_resize_places(
+def onnx_resize_positions(
     size: int, before: int, factor: float, coordinates: str, edges: tuple[float, float]
 ) -> torch.Tensor:
     """Return the position in the input of each result."""

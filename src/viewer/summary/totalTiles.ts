@@ -40,7 +40,10 @@ export function missingReason(
 ): string {
   const impossible = cannotRun(payload);
   if (impossible) {
-    return trans.__('The model cannot run with these sizes: %1.', impossible);
+    return trans.__(
+      'The model cannot run with these dimensions: %1.',
+      impossible
+    );
   }
   const free = payload.dims.filter(dim => dim.value === null);
   if (free.length > 0) {
