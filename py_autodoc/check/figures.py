@@ -49,20 +49,21 @@ def figure_formatter(id: str) -> Callable[[float | None], str]:
 
 def figures(analysis: Analysis) -> Figures:
     """Return all figures of an analysed model; ``latency`` only if a device was chosen."""
-    values, why = metric_values(analysis), unknown_costs(analysis)
+    values, reason = metric_values(analysis), unknown_costs(analysis)
     figures = {
-        name: CheckedFigure(value, reason="" if value is not None else why) for name, value in values.items()
+        name: CheckedFigure(value, reason="" if value is not None else reason)
+        for name, value in values.items()
     }
     for name, least in lower_bounds(analysis).items():
         figures[name] = CheckedFigure(
-            None, least, shorten_middle(analysis.params.reason) if name == "params" else why
+            None, least, shorten_middle(analysis.params.reason) if name == "params" else reason
         )
     if values["weights"] is None:
         figures["weights"] = CheckedFigure(None, reason="the size of a constant is unknown")
     if values["peak"] is None:
         peak = analysis.peak
         figures["peak"] = CheckedFigure(
-            None, reason=shorten_middle(peak.reason if peak else "the memory stage failed") or why
+            None, reason=shorten_middle(peak.reason if peak else "the memory stage failed") or reason
         )
     estimate = hardware_estimates(analysis)
     if estimate is not None:
@@ -75,9 +76,9 @@ def unknown_costs(analysis: Analysis) -> str:
     verdict = runnable(analysis)
     if verdict.verdict == "no":
         return f"the model cannot run: {verdict.reason}"
-    free = [shorten_middle(symbol.name, 40) for symbol in analysis.dims.symbols if symbol.value is None]
-    if free:
-        return f"dimensions have no value: {_first_names(free)}"
+    unset = [shorten_middle(symbol.name, 40) for symbol in analysis.dims.symbols if symbol.value is None]
+    if unset:
+        return f"dimensions have no value: {_first_names(unset)}"
     total = analysis.totals
     if total.unknown_ops:
         names = [
@@ -96,17 +97,17 @@ def report_figures(report: Report) -> Figures:
     """Return the figures of a report."""
     numbers, cover, file = report.metrics, report.coverage, report.model
     first = max(cover.reasons, key=lambda reason: cover.reasons[reason], default="")
-    why = (
+    reason = (
         report.runnable.reason if report.runnable.verdict == "no" else first or "its report does not know it"
     )
     mac_share = 1.0 if cover.macs is None else cover.macs
     figures = {
         "size": CheckedFigure(file.file_bytes + file.external_bytes),
-        "params": _exact(numbers.total_params, numbers.params_reason or why),
-        "weights": _exact(numbers.weight_bytes, why),
-        "macs": _maybe_partial(numbers.total_macs, mac_share >= 1 and not cover.unknown_ops, why),
-        "flops": _maybe_partial(numbers.total_flops, cover.nodes_known == cover.nodes_total, why),
-        "peak": _exact(numbers.peak_activation_bytes, numbers.peak_reason or why),
+        "params": _exact(numbers.total_params, numbers.params_reason or reason),
+        "weights": _exact(numbers.weight_bytes, reason),
+        "macs": _maybe_partial(numbers.total_macs, mac_share >= 1 and not cover.unknown_ops, reason),
+        "flops": _maybe_partial(numbers.total_flops, cover.nodes_known == cover.nodes_total, reason),
+        "peak": _exact(numbers.peak_activation_bytes, numbers.peak_reason or reason),
         "nodes": CheckedFigure(report.graph.num_nodes),
     }
     if report.hardware_estimates is not None:
@@ -114,15 +115,15 @@ def report_figures(report: Report) -> Figures:
     return figures
 
 
-def _exact(value: Number, why: str) -> CheckedFigure:
-    return CheckedFigure(value, reason="" if value is not None else shorten_middle(why))
+def _exact(value: Number, reason: str) -> CheckedFigure:
+    return CheckedFigure(value, reason="" if value is not None else shorten_middle(reason))
 
 
-def _maybe_partial(value: Number, is_complete: bool, why: str) -> CheckedFigure:
+def _maybe_partial(value: Number, is_complete: bool, reason: str) -> CheckedFigure:
     return (
         CheckedFigure(value)
         if is_complete and value is not None
-        else CheckedFigure(None, value, shorten_middle(why))
+        else CheckedFigure(None, value, shorten_middle(reason))
     )
 
 
@@ -135,6 +136,6 @@ def _latency(estimate: HardwareEstimates) -> CheckedFigure:
     )
 
 
-def _first_names(names: list[str], most: int = 3) -> str:
-    more = [f"{len(names) - most:,} more"] if len(names) > most else []
-    return ", ".join([*names[:most], *more])
+def _first_names(names: list[str], max_names: int = 3) -> str:
+    more = [f"{len(names) - max_names:,} more"] if len(names) > max_names else []
+    return ", ".join([*names[:max_names], *more])

@@ -108,8 +108,8 @@ def nodes_of(model: Model, ids: Iterable[int]) -> tuple[OutcomeNode, ...]:
     return tuple(nodes)
 
 
-def named(nodes: Sequence[OutcomeNode], count: int, most: int = 5) -> str:
+def named(nodes: Sequence[OutcomeNode], count: int, max_names: int = 5) -> str:
     """Return ``a, b and 3 more``; empty without nodes."""
-    names = [shorten_middle(node.name, 80) for node in nodes[:most]]
+    names = [shorten_middle(node.name, 80) for node in nodes[:max_names]]
     more = [f"{count - len(names):,} more"] if count > len(names) else []
     return " and ".join([", ".join(names), *more]) if names else ""

@@ -75,7 +75,7 @@ class ComparedSide:
             node = self.node(unit.node)
             position = _BIAS_INPUTS.get(node.op_type)
             if position is not None and position < len(node.inputs) and node.inputs[position] >= 0:
-                nodes.update(self.graph.units[source].node for source in unit.ins if source >= 0)
+                nodes.update(self.graph.units[source].node for source in unit.sources if source >= 0)
         return frozenset(nodes)
 
     def node(self, number: int) -> Node:

@@ -36,7 +36,7 @@ class Surroundings:
         self.labels = labels
         self.numbering = numbering
         self.leaf_labels = [-2 - numbering.number(("outer", key)) for key in leaves]
-        self.ins = [unit.ins for unit in graph.units]
+        self.sources = [unit.sources for unit in graph.units]
         self.commutative = [unit.core in COMMUTATIVE for unit in graph.units]
         self.readers = readers(graph)
 
@@ -44,9 +44,9 @@ class Surroundings:
         """Return labels by everything upstream of a unit."""
         number, leaf_labels = self.numbering.number, self.leaf_labels
         labels: Labels = []
-        for unit, ins in enumerate(self.ins):
+        for unit, sources in enumerate(self.sources):
             source_labels = [
-                labels[i] if 0 <= i < unit else -1 if i >= 0 else leaf_labels[-2 - i] for i in ins
+                labels[i] if 0 <= i < unit else -1 if i >= 0 else leaf_labels[-2 - i] for i in sources
             ]
             if self.commutative[unit]:
                 source_labels.sort()
@@ -56,8 +56,8 @@ class Surroundings:
     def backward(self) -> Labels:
         """Return labels by everything downstream of a unit."""
         number = self.numbering.number
-        labels: Labels = [-1] * len(self.ins)
-        for unit in range(len(self.ins) - 1, -1, -1):
+        labels: Labels = [-1] * len(self.sources)
+        for unit in range(len(self.sources) - 1, -1, -1):
             reader_labels = sorted([(operand, labels[reader]) for operand, reader in self.readers[unit]])
             labels[unit] = number((self.labels[unit], "leads", *reader_labels))
         return labels
@@ -68,8 +68,8 @@ class Surroundings:
         previous, by_radius = self.labels, []
         for _ in range(rounds):
             labels: Labels = []
-            for unit, ins in enumerate(self.ins):
-                source_labels = [previous[i] if i >= 0 else leaf_labels[-2 - i] for i in ins]
+            for unit, sources in enumerate(self.sources):
+                source_labels = [previous[i] if i >= 0 else leaf_labels[-2 - i] for i in sources]
                 if self.commutative[unit]:
                     source_labels.sort()
                 reader_labels = [previous[reader] for _, reader in self.readers[unit]]
@@ -86,7 +86,7 @@ def readers(graph: ContractedGraph) -> list[list[tuple[int, int]]]:
     readers_of: list[list[tuple[int, int]]] = [[] for _ in graph.units]
     for reader, unit in enumerate(graph.units):
         commutative = unit.core in COMMUTATIVE
-        for operand, source in enumerate(unit.ins):
+        for operand, source in enumerate(unit.sources):
             if source >= 0:
                 readers_of[source].append((0 if commutative else operand, reader))
     return readers_of

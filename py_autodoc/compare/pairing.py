@@ -114,19 +114,19 @@ class Pairing:
         (left_readers, right_readers) = (side.readers for side in self.surroundings)
         while self._new:
             left_unit, right_unit = self._new.popleft()
-            for p, q in zip(left[left_unit].ins, right[right_unit].ins, strict=False):
+            for p, q in zip(left[left_unit].sources, right[right_unit].sources, strict=False):
                 if p >= 0 and q >= 0 and left_labels[p] == right_labels[q]:
                     self.join(p, q)
-            free: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+            free_readers: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
             for operand, reader in left_readers[left_unit]:
                 if self.to_right[reader] < 0:
-                    free.setdefault((operand, left_labels[reader]), ([], []))[0].append(reader)
-            if not free:
+                    free_readers.setdefault((operand, left_labels[reader]), ([], []))[0].append(reader)
+            if not free_readers:
                 continue
             for operand, reader in right_readers[right_unit]:
-                if self.to_left[reader] < 0 and (operand, right_labels[reader]) in free:
-                    free[operand, right_labels[reader]][1].append(reader)
-            for left_units, right_units in free.values():
+                if self.to_left[reader] < 0 and (operand, right_labels[reader]) in free_readers:
+                    free_readers[operand, right_labels[reader]][1].append(reader)
+            for left_units, right_units in free_readers.values():
                 if len(left_units) == len(right_units):
                     for p, q in (
                         self._pair_by_ties(left_units, right_units)
@@ -253,7 +253,7 @@ def _by_name(
     agreeing_edges = edges = 0
     left, right = (side.units for side in pairing.sides)
     for left_unit, right_unit in candidates.items():
-        for p, q in zip(left[left_unit].ins, right[right_unit].ins, strict=False):
+        for p, q in zip(left[left_unit].sources, right[right_unit].sources, strict=False):
             if p in candidates:
                 edges += 1
                 agreeing_edges += candidates[p] == q

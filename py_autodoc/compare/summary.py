@@ -51,8 +51,8 @@ class Row:
 def verdict_line(alignment: Alignment) -> str:
     """Return the relation of the models in one line."""
     left_units, right_units = alignment.units
-    most = max(left_units, right_units)
-    counted = f"{alignment.matched:,} of {most:,} core operators correspond"
+    total = max(left_units, right_units)
+    counted = f"{alignment.matched:,} of {total:,} core operators correspond"
     if alignment.same:
         return f"Same architecture, nothing changed: {counted}."
     share = "" if alignment.score_macs is None else f", with {_share(alignment.score_macs)} of the MACs"
@@ -87,14 +87,14 @@ def relation(alignment: Alignment) -> str:
     return ""
 
 
-def rows(alignment: Alignment, most: int = 4) -> list[Row]:
+def rows(alignment: Alignment, max_rows: int = 4) -> list[Row]:
     """Return the changes, a few rows per kind; similar ones are counted."""
     rows: list[Row] = [
         Row("interface", 1, f"{detail.what} {detail.left} → {detail.right}")
-        for detail in alignment.interface[:most]
+        for detail in alignment.interface[:max_rows]
     ]
-    if len(alignment.interface) > most:
-        rows.append(Row("interface", len(alignment.interface) - most, "other inputs and outputs"))
+    if len(alignment.interface) > max_rows:
+        rows.append(Row("interface", len(alignment.interface) - max_rows, "other inputs and outputs"))
     if alignment.verdict is AlignmentVerdict.DIFFERENT:
         return rows
     for kind, title in _TITLES:
@@ -108,14 +108,16 @@ def rows(alignment: Alignment, most: int = 4) -> list[Row]:
                 pairs_by_change.setdefault((detail.what, detail.left, detail.right), []).append(pair)
                 touched.add(index)
         changes = sorted(pairs_by_change.items(), key=lambda item: -len(item[1]))
-        for (what, left, right), pairs in changes[:most]:
+        for (what, left, right), pairs in changes[:max_rows]:
             named = f"{left} → {right}" if kind in _WITHOUT_SUBJECT else f"{what} {left} → {right}"
             if kind not in _WITHOUT_NAMES and len(pairs) <= _MAX_LOCATIONS:
                 named += f" ({_node_names(alignment, pairs)})"
             rows.append(Row(title, len(pairs), named))
-        other_changes = sum(len(pairs) for _, pairs in changes[most:])
+        other_changes = sum(len(pairs) for _, pairs in changes[max_rows:])
         if other_changes:
-            rows.append(Row(title, other_changes, f"{plural(len(changes) - most, 'other kind')} of change"))
+            rows.append(
+                Row(title, other_changes, f"{plural(len(changes) - max_rows, 'other kind')} of change")
+            )
     return rows
 
 
@@ -163,7 +165,7 @@ def unmatched_nodes(alignment: Alignment, side: int, blocks: list[BlockDifferenc
     model = alignment.sides[side].model
     kinds = Counter(model.nodes[n].op_type for n in nodes)
     operators = ", ".join(f"{count:,} {name}" for name, count in kinds.most_common(5))
-    more = f", {len(kinds) - 5} other operators" if len(kinds) > 5 else ""
+    other_operators = f", {len(kinds) - 5} other operators" if len(kinds) > 5 else ""
     block_counts = [
         (block.left if side == 0 else block.right, (block.only_left, block.only_right)[side])
         for block in blocks
@@ -179,7 +181,7 @@ def unmatched_nodes(alignment: Alignment, side: int, blocks: list[BlockDifferenc
         if len(locations) > _MAX_LOCATIONS
         else ""
     )
-    return f"{plural(len(nodes), 'node')}{location}: {operators}{more}"
+    return f"{plural(len(nodes), 'node')}{location}: {operators}{other_operators}"
 
 
 def table(analyses: Iterable[Analysis], evaluations: Evaluations = ()) -> list[tuple[str, list[str]]]:

@@ -42,7 +42,7 @@ class Swaps:
     def run(self) -> None:
         """Swap counterparts in ``to_right`` until no edge leads to a swap with more agreement."""
         for unit in range(len(self._to_right)):
-            for operand in range(len(self._units[0][unit].ins)):
+            for operand in range(len(self._units[0][unit].sources)):
                 for by_reader in (False, True):
                     if self._tries_left > 0 and self._crossed_sources(unit, operand) is not None:
                         self._try_swap(unit, operand, by_reader)
@@ -52,7 +52,7 @@ class Swaps:
         match = self._to_right[unit]
         if match < 0:
             return None
-        left_sources, right_sources = self._units[0][unit].ins, self._units[1][match].ins
+        left_sources, right_sources = self._units[0][unit].sources, self._units[1][match].sources
         if (
             operand >= len(left_sources)
             or operand >= len(right_sources)
@@ -94,7 +94,7 @@ class Swaps:
             swapped.update(pair)
             swaps.append(pair)
             for swapped_unit in pair:
-                pending.extend((swapped_unit, p) for p in range(len(self._units[0][swapped_unit].ins)))
+                pending.extend((swapped_unit, p) for p in range(len(self._units[0][swapped_unit].sources)))
                 pending.extend((r, p) for p, r in self._readers[swapped_unit])
         self._tries_left -= max(1, len(swaps))
         touched = swapped | {r for unit in swapped for _, r in self._readers[unit]}
@@ -119,7 +119,7 @@ class Swaps:
             if position == operand
             and to_right[reader] >= 0
             and self._labels[reader] == self._labels[unit]
-            and right_units[to_right[reader]].ins[operand : operand + 1] == [to_right[source]]
+            and right_units[to_right[reader]].sources[operand : operand + 1] == [to_right[source]]
         ]
         return (unit, candidates[0]) if len(candidates) == 1 else None
 
@@ -133,7 +133,7 @@ class Swaps:
         to_right = self._to_right
         if to_right[unit] < 0:
             return 0
-        left_sources, right_sources = self._units[0][unit].ins, self._units[1][to_right[unit]].ins
+        left_sources, right_sources = self._units[0][unit].sources, self._units[1][to_right[unit]].sources
         mapped = [to_right[s] if s >= 0 else s for s in left_sources]
         if self._units[0][unit].core in COMMUTATIVE:
             return (Counter(mapped) & Counter(right_sources)).total()

@@ -36,12 +36,12 @@ class Unit:
     core: str
     node: int
     """The node that computes it; the last one if there are several."""
-    ins: list[int]
+    sources: list[int]
     """Units that it reads, by operand; below 0: ``-2 - leaf``."""
     weight: tuple[int, ...] = ()
     """Sorted dimensions of its stored matrix, without ones."""
     slots: list[int] | None = None
-    """Output index of the producer for each of ``ins``, such as a half of a Split; None if unknown."""
+    """Output index of the producer for each of ``sources``, such as a half of a Split; None if unknown."""
     out: int = NONE
     """Output tensor of the core operator itself."""
     end: int = NONE
@@ -226,9 +226,9 @@ class _Contraction:
                 self.pattern_units[pattern] = len(self.units) - 1
                 return
         unit_of_pattern = self.units[unit]
-        inner = [d for d in data if d != unit and d not in unit_of_pattern.ins]
+        inner = [d for d in data if d != unit and d not in unit_of_pattern.sources]
         if name not in _FUNCTIONS:
-            unit_of_pattern.ins += inner
+            unit_of_pattern.sources += inner
             unit_of_pattern.slots = None
             unit_of_pattern.node = node.id
             unit_of_pattern.out = node.outputs[0] if node.outputs else NONE
@@ -244,14 +244,14 @@ class _Contraction:
         base = len(self.units)
         inputs = [self.floats.alias.get(t, t) for t in self.source.nodes[node.id].inputs]
         for step in steps:
-            ins = []
+            sources = []
             for source in step.reads:
                 if source < 0:
-                    ins.append(base - 1 - source)
+                    sources.append(base - 1 - source)
                 elif source < len(inputs) and inputs[source] >= 0 and not self.constant[inputs[source]]:
-                    ins.append(self._source(inputs[source]))
+                    sources.append(self._source(inputs[source]))
             self.units.append(
-                Unit(step.core, node.id, ins, step.weight, decomposed_into=len(steps), nodes=[node.id])
+                Unit(step.core, node.id, sources, step.weight, decomposed_into=len(steps), nodes=[node.id])
             )
             self.owner[node.id].append(len(self.units) - 1)
         for tensor, step_index in zip(node.outputs, outputs, strict=False):

@@ -181,15 +181,15 @@ def align_with_weights(left: tuple[Analysis, str | bytes], right: tuple[Analysis
 
     Each side is an analysis and the file it was made from.
     """
-    sides = ModelWeights(*left), ModelWeights(*right)
+    models = ModelWeights(*left), ModelWeights(*right)
     try:
         by_structure = align(left[0], right[0])
-        contents = tuple(_contents(weights, by_structure, side) for side, weights in enumerate(sides))
+        contents = tuple(_contents(weights, by_structure, side) for side, weights in enumerate(models))
         alignment = align(left[0], right[0], (contents[0], contents[1]))
-        pairs = tuple(_with_weight_changes(sides, alignment, pair) for pair in alignment.pairs)
+        pairs = tuple(_with_weight_changes(models, alignment, pair) for pair in alignment.pairs)
         return replace(alignment, pairs=pairs)
     finally:
-        for weights in sides:
+        for weights in models:
             weights.close()
 
 
@@ -204,26 +204,26 @@ def _contents(weights: ModelWeights, alignment: Alignment, side: int) -> dict[in
     return digests
 
 
-def _with_weight_changes(sides: tuple[ModelWeights, ModelWeights], alignment: Alignment, pair: Pair) -> Pair:
+def _with_weight_changes(models: tuple[ModelWeights, ModelWeights], alignment: Alignment, pair: Pair) -> Pair:
     details = list(pair.details)
     for left_unit, right_unit in pair.units:
         units = alignment.sides[0].graph.units[left_unit], alignment.sides[1].graph.units[right_unit]
         if any(unit.decomposed_into > 1 for unit in units) or not (units[0].weight and units[1].weight):
             continue
-        weights = sides[0].of(units[0]), sides[1].of(units[1])
+        weights = models[0].of(units[0]), models[1].of(units[1])
         if weights[0] is None or weights[1] is None or units[0].weight != units[1].weight:
             continue
-        detail = _difference(sides, weights[0], weights[1])
+        detail = _difference(models, weights[0], weights[1])
         if detail is not None:
             details.append(detail)
     return pair if len(details) == len(pair.details) else replace(pair, details=tuple(details))
 
 
 def _difference(
-    sides: tuple[ModelWeights, ModelWeights], left: StoredWeight, right: StoredWeight
+    models: tuple[ModelWeights, ModelWeights], left: StoredWeight, right: StoredWeight
 ) -> Detail | None:
     """Return how two weights differ; None if they are equal, or it is unknown."""
-    digests = sides[0].digest(left), sides[1].digest(right)
+    digests = models[0].digest(left), models[1].digest(right)
     same_encoding = left.scale < 0 and right.scale < 0 and left.transposed == right.transposed
     if same_encoding and digests[0] is not None and digests[0] == digests[1]:
         return None
@@ -233,7 +233,7 @@ def _difference(
     if left.shape != right.shape or left.transposed != right.transposed:
         return Detail(Change.WEIGHTS, "weight is stored in another form", digest_texts[0], digest_texts[1])
     try:
-        distance = _distance(sides, left, right)
+        distance = _distance(models, left, right)
     except UnreadableTensor as fault:
         return Detail(Change.WEIGHTS, f"weight cannot be compared: {fault}", digest_texts[0], digest_texts[1])
     if distance is None:
@@ -245,10 +245,13 @@ def _difference(
 
 
 def _distance(
-    sides: tuple[ModelWeights, ModelWeights], left: StoredWeight, right: StoredWeight
+    models: tuple[ModelWeights, ModelWeights], left: StoredWeight, right: StoredWeight
 ) -> tuple[float, float] | None:
     """Return the relative norm of the difference and its largest value; None if all are equal."""
-    streams = sides[0].values(left, sides[0].scaling(left)), sides[1].values(right, sides[1].scaling(right))
+    streams = (
+        models[0].values(left, models[0].scaling(left)),
+        models[1].values(right, models[1].scaling(right)),
+    )
     squared_difference = squared_norm = largest = 0.0
     buffers: list[Any] = [np.empty(0), np.empty(0)]
     while True:

@@ -38,7 +38,7 @@ class _MappedSources:
         for index, unit in enumerate(graph.units):
             reach: set[int] = set()
             if units[index] < 0:
-                for source in unit.ins:
+                for source in unit.sources:
                     # Units are in order except for cycles through subgraphs.
                     reach |= self.reach(source) if source < index else {_ANY}
             self._reach_through.append(frozenset(reach) if len(reach) <= _MAX_SOURCES else frozenset({_ANY}))
@@ -127,7 +127,7 @@ def _unshared_sources(
     """Return the sources that a unit and its counterpart do not share; None if they read the same."""
     units = left_unit, right_unit
     mapped_sources = [
-        [side_sources.mapped_source(source) for source in unit.ins]
+        [side_sources.mapped_source(source) for source in unit.sources]
         for side_sources, unit in zip(mapped, units, strict=True)
     ]
     all_sources = (*mapped_sources[0], *mapped_sources[1])
@@ -135,7 +135,7 @@ def _unshared_sources(
         return None
     slots = left_unit.slots, right_unit.slots
     if (
-        len(left_unit.ins) == len(right_unit.ins)
+        len(left_unit.sources) == len(right_unit.sources)
         and slots[0] is not None
         and slots[1] is not None
         and None not in all_sources
@@ -148,14 +148,14 @@ def _unshared_sources(
         if left_keys == right_keys or (unordered and Counter(left_keys) == Counter(right_keys)):
             return None
         if Counter(left_keys) == Counter(right_keys):  # the same ones in another order
-            return list(zip(left_unit.ins, slots[0], strict=True)), list(
-                zip(right_unit.ins, slots[1], strict=True)
-            )
+            left_sources = list(zip(left_unit.sources, slots[0], strict=True))
+            return left_sources, list(zip(right_unit.sources, slots[1], strict=True))
         # Sources that occur equally often on both sides are no difference.
         surplus = Counter(left_keys) - Counter(right_keys), Counter(right_keys) - Counter(left_keys)
-        return _select(left_unit.ins, left_keys, surplus[0]), _select(right_unit.ins, right_keys, surplus[1])
+        left_sources = _select(left_unit.sources, left_keys, surplus[0])
+        return left_sources, _select(right_unit.sources, right_keys, surplus[1])
     reach = [
-        frozenset().union(*(side_sources.reach(source) for source in unit.ins))
+        frozenset().union(*(side_sources.reach(source) for source in unit.sources))
         for side_sources, unit in zip(mapped, units, strict=True)
     ]
     if _ANY in reach[0] or _ANY in reach[1]:
@@ -163,12 +163,12 @@ def _unshared_sources(
     unshared = (
         [
             (s, 0)
-            for s, k in zip(left_unit.ins, mapped_sources[0], strict=True)
+            for s, k in zip(left_unit.sources, mapped_sources[0], strict=True)
             if k is not None and k not in reach[1]
         ],
         [
             (s, 0)
-            for s, k in zip(right_unit.ins, mapped_sources[1], strict=True)
+            for s, k in zip(right_unit.sources, mapped_sources[1], strict=True)
             if k is not None and k not in reach[0]
         ],
     )

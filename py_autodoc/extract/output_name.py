@@ -39,8 +39,8 @@ def reserve_file(folder: Path, name: str) -> Path:
         except FileExistsError:
             continue
         except OSError as fault:
-            why = fault.strerror or fault
-            raise OutputError("output-failed", f"Could not write {path.name}: {why}.") from fault
+            reason = fault.strerror or fault
+            raise OutputError("output-failed", f"Could not write {path.name}: {reason}.") from fault
         return path
     raise OutputError(
         "output-exists",

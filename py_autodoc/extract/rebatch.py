@@ -152,6 +152,6 @@ def parse_axes(axes: Iterable[str], same: Iterable[str]) -> dict[str, int | None
             raise OptionError("bad-axis", f"The input {name!r} is given two axes.", "Pass one axis.")
     for name in same:
         if batch_axes.setdefault(name, None) is not None:
-            why = f"The input {name!r} cannot have an axis and be the same for all items."
-            raise OptionError("bad-axis", why, "Pass only one of them.")
+            message = f"The input {name!r} cannot have an axis and be the same for all items."
+            raise OptionError("bad-axis", message, "Pass only one of them.")
     return batch_axes

@@ -168,14 +168,14 @@ def extract_bytes(
     path: PathLike,
     nodes: Iterable[int],
     *,
-    most: int,
+    max_bytes: int,
     limits: Limits = LIBRARY,
     check: Callable[[], None] | None = None,
 ) -> tuple[Extraction, bytes]:
     """Extract nodes as ``extract`` does, but return the sub-model as serialized bytes.
 
-    ``most`` limits the bytes of weights. ``check`` is called between pieces of them; an exception it raises
-    aborts the extraction. Raises: as ``extract``, and LimitError.
+    ``max_bytes`` limits the bytes of weights. ``check`` is called between pieces of them; an exception that
+    it raises aborts the extraction. Raises: as ``extract``, and LimitError.
     """
     opened = _open(path, limits)
     proto, parts = _cut_out(path, opened, opened.selection(nodes=nodes), limits)
@@ -183,12 +183,14 @@ def extract_bytes(
     with TensorFiles(os.fspath(path), os.stat(path).st_size) as files:
         tensors = build.external_tensors(proto.graph, files, name)
         size = sum(content.size for _, content in tensors)
-        if size > most:
-            message = f"{name}: the selection has {size:,} bytes of weights; at most {most:,} can be sent."
+        if size > max_bytes:
+            message = (
+                f"{name}: the selection has {size:,} bytes of weights; at most {max_bytes:,} can be sent."
+            )
             raise LimitError(
                 "extract_bytes",
                 size,
-                most,
+                max_bytes,
                 message,
                 "Use `onnx-autodoc extract` or py_autodoc.extract_submodel.",
             )

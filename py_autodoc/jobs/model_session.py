@@ -152,7 +152,7 @@ class ModelSession:
                 raise UnknownNode(str(first if first < 0 else last))
         nodes = [number for first, last in request.ranges for number in range(first, last + 1)]
         result, data = extract_bytes(
-            self._spec.path, nodes, most=MAX_EXTRACT_BYTES, limits=self._spec.limits, check=check
+            self._spec.path, nodes, max_bytes=MAX_EXTRACT_BYTES, limits=self._spec.limits, check=check
         )
         self._check_files(-1)
         return self._encoder.encode(summarise_extraction(result, len(data))) + b"\n" + data

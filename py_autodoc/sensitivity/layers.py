@@ -126,11 +126,11 @@ _MAX_VALUE = {"s8": 127, "s7": 63, "s4": 7}
 
 def quantized_weight(weight: Array, axis: int, scheme: Scheme) -> Array:
     """Return the weight after quantization: symmetric, rounded half to even."""
-    most = _MAX_VALUE[scheme.weights]
+    limit = _MAX_VALUE[scheme.weights]
     along = tuple(dim for dim in range(weight.ndim) if dim != axis) if scheme.per_channel else None
     peak = np.abs(weight).max(axis=along, keepdims=True)
-    scale = np.maximum(peak / most, _MIN_SCALE).astype(np.float32)
-    return np.asarray(np.clip(np.round(weight / scale), -most, most) * scale, np.float32)
+    scale = np.maximum(peak / limit, _MIN_SCALE).astype(np.float32)
+    return np.asarray(np.clip(np.round(weight / scale), -limit, limit) * scale, np.float32)
 
 
 def activation_scale(low: float, high: float, scheme: Scheme) -> tuple[Array, Array]:

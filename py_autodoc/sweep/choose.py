@@ -43,11 +43,11 @@ def knee(
     top, reason = best(points, max_memory, max_latency)
     if top is None:
         return PointChoice(None, reason)
-    most = points[top].throughput or 0
+    best_throughput = points[top].throughput or 0
     enough = [
         index
         for index, point in enumerate(points)
-        if (point.throughput or 0) >= KNEE * most and _within(point, max_memory, max_latency)
+        if (point.throughput or 0) >= KNEE * best_throughput and _within(point, max_memory, max_latency)
     ]
     return PointChoice(
         min(enough, key=lambda index: (points[index].batch or 0, points[index].latency_ms or 0)), ""

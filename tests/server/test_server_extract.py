@@ -172,8 +172,8 @@ async def test_faults_are_told_and_leave_nothing(client: Any) -> None:
 def test_too_many_weights_are_told(tmp_path: Path) -> None:
     save(tmp_path)
     with pytest.raises(LimitError, match="400,000 bytes"):
-        extract_bytes(tmp_path / "m.onnx", [0], most=399_999)
-    found, data = extract_bytes(tmp_path / "m.onnx", [0], most=400_000)
+        extract_bytes(tmp_path / "m.onnx", [0], max_bytes=399_999)
+    found, data = extract_bytes(tmp_path / "m.onnx", [0], max_bytes=400_000)
     assert found.paths == ()
     assert onnx.load_from_string(data).graph.initializer[0].name == "weight"
 

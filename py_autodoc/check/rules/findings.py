@@ -22,10 +22,16 @@ def finding_rule(severity: str, ignore: Sequence[str]) -> Rule:
 
 
 def finding_outcomes(
-    subject: CheckSubject, severity: str, ignored: Collection[str], nodes: Collection[int] | None, of: str
+    subject: CheckSubject,
+    severity: str,
+    ignored: Collection[str],
+    nodes: Collection[int] | None,
+    nodes_text: str,
 ) -> list[CheckOutcome]:
     """Return an outcome per finding, or one that passed. With ``nodes``, only findings about these count."""
-    title = f"No finding of severity {severity}{' or worse' if severity != SEVERITIES[-1] else ''}{of}"
+    title = (
+        f"No finding of severity {severity}{' or worse' if severity != SEVERITIES[-1] else ''}{nodes_text}"
+    )
     outcomes = []
     for finding in subject.analysis.findings:
         if SEVERITIES.index(finding.severity) < SEVERITIES.index(severity) or finding.rule in ignored:

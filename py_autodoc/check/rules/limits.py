@@ -25,37 +25,43 @@ def limit_rules(limits: PolicyLimits, hardware: str) -> list[Rule]:
     """Return a rule per limit. Raises: OptionError."""
     rules = []
     for field, figure in FIGURES.items():
-        limit = getattr(limits, field)
-        if limit is None:
+        setting = getattr(limits, field)
+        if setting is None:
             continue
         name = f"max-{field.replace('_', '-')}"
         if figure == "latency" and not hardware:
             raise OptionError("hardware-missing", "A latency limit needs a device.", "Add --hardware ID.")
-        most = (milliseconds if figure == "latency" else amount)(limit, f"--{name}")
-        rules.append(_rule(name, figure, most))
+        limit = (milliseconds if figure == "latency" else amount)(setting, f"--{name}")
+        rules.append(_rule(name, figure, limit))
     return rules
 
 
-def _rule(name: str, figure: str, most: float) -> Rule:
+def _rule(name: str, figure: str, limit: float) -> Rule:
     def check(subject: CheckSubject) -> list[CheckOutcome]:
-        return [limit_outcome(name, figure, most, subject.figures[figure])]
+        return [limit_outcome(name, figure, limit, subject.figures[figure])]
 
     return check
 
 
-def limit_outcome(name: str, figure: str, most: float, measured: CheckedFigure, of: str = "") -> CheckOutcome:
-    """Return the outcome of a limit. ``of`` names the nodes it applies to, empty for the model."""
-    label = f"{LABELS[figure]}{of}"
-    title = f"{label} ≤ {figure_text(figure, most)}"
+def limit_outcome(
+    name: str, figure: str, limit: float, measured: CheckedFigure, nodes_text: str = ""
+) -> CheckOutcome:
+    """Return the outcome of a limit. ``nodes_text`` names the nodes it applies to, empty for the model."""
+    label = f"{LABELS[figure]}{nodes_text}"
+    title = f"{label} ≤ {figure_text(figure, limit)}"
     if measured.value is not None:
-        value, limit = _distinct_texts(figure, measured.value, most)
-        if measured.value <= most:
-            return CheckOutcome(name, title, Status.PASSED, f"{label}: {value}; the limit is {limit}.")
-        return CheckOutcome(name, title, Status.FAILED, f"{label}: {value}, above the limit of {limit}.")
-    if measured.least is not None and measured.least > most:
-        value, limit = _distinct_texts(figure, measured.least, most)
+        value_text, limit_text = _distinct_texts(figure, measured.value, limit)
+        if measured.value <= limit:
+            return CheckOutcome(
+                name, title, Status.PASSED, f"{label}: {value_text}; the limit is {limit_text}."
+            )
         return CheckOutcome(
-            name, title, Status.FAILED, f"{label}: at least {value}, above the limit of {limit}."
+            name, title, Status.FAILED, f"{label}: {value_text}, above the limit of {limit_text}."
+        )
+    if measured.least is not None and measured.least > limit:
+        value_text, limit_text = _distinct_texts(figure, measured.least, limit)
+        return CheckOutcome(
+            name, title, Status.FAILED, f"{label}: at least {value_text}, above the limit of {limit_text}."
         )
     least = f", at least {figure_text(figure, measured.least)}" if measured.least else ""
     message = f"{label}: unknown{least}; {measured.reason or 'the value could not be computed'}."

@@ -27,15 +27,17 @@ class OperatorTest:
         self.name = name
         self.patterns = patterns
 
-    def __call__(self, nodes: Collection[int] | None, of: str) -> Rule:
-        """Return the rule. ``of`` names the nodes, empty for the model."""
+    def __call__(self, nodes: Collection[int] | None, nodes_text: str) -> Rule:
+        """Return the rule. ``nodes_text`` names the nodes, empty for the model."""
 
         def check(subject: CheckSubject) -> list[CheckOutcome]:
-            return self.outcomes(subject, nodes, of)
+            return self.outcomes(subject, nodes, nodes_text)
 
         return check
 
-    def outcomes(self, subject: CheckSubject, nodes: Collection[int] | None, of: str) -> list[CheckOutcome]:
+    def outcomes(
+        self, subject: CheckSubject, nodes: Collection[int] | None, nodes_text: str
+    ) -> list[CheckOutcome]:
         """Return an outcome per forbidden operator that occurs, else one that passed."""
         model = subject.analysis.model
         nodes_by_operator: dict[str, list[int]] = {}
@@ -45,14 +47,20 @@ class OperatorTest:
         listed = ", ".join(map(shorten_middle, self.patterns))
         if not nodes_by_operator:
             word = "No forbidden operator" if self.name == "forbid-op" else "All operators are allowed"
-            return [CheckOutcome(self.name, f"{self.name}: {listed}{of}", Status.PASSED, f"{word}{of}.")]
+            return [
+                CheckOutcome(
+                    self.name, f"{self.name}: {listed}{nodes_text}", Status.PASSED, f"{word}{nodes_text}."
+                )
+            ]
         outcomes = []
         for op, ids in sorted(nodes_by_operator.items(), key=lambda item: (-len(item[1]), item[0])):
             reason = "is forbidden" if self.name == "forbid-op" else "is not among the allowed operators"
-            message = f"{shorten_middle(op)} {reason}; the model has {plural(len(ids), 'such node')}{of}."
+            message = (
+                f"{shorten_middle(op)} {reason}; the model has {plural(len(ids), 'such node')}{nodes_text}."
+            )
             outcomes.append(
                 CheckOutcome(
-                    self.name, f"{self.name}: {shorten_middle(op)}{of}", Status.FAILED, message,
+                    self.name, f"{self.name}: {shorten_middle(op)}{nodes_text}", Status.FAILED, message,
                     nodes=nodes_of(model, ids), node_count=len(ids),
                 )
             )  # fmt: skip

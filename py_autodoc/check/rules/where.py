@@ -45,20 +45,21 @@ def where_rules(policy: PolicyWhere, ignore: tuple[str, ...]) -> list[Rule]:
             "where-without-rule", "--where selects nodes, but no rule applies to nodes.",
             "Add --forbid-op '*' to forbid these nodes, or --fail-on, --max-macs and the like.",
         )  # fmt: skip
-    of = f" where {policy.query[:80].strip()}"
+    nodes_text = f" where {policy.query[:80].strip()}"
 
     def check(subject: CheckSubject) -> list[CheckOutcome]:
         chosen = _ChosenNodes(
             frozenset(subject.matcher.find(policy.query)), frozenset(subject.matcher.undecided(policy.query))
         )
         outcomes = [
-            limit_outcome(f"max-{n}", n, most, _sum(subject, n, chosen), of) for n, most in limits.items()
+            limit_outcome(f"max-{n}", n, limit, _sum(subject, n, chosen), nodes_text)
+            for n, limit in limits.items()
         ]
         for test in tests:
-            outcomes += _operators(subject, test, chosen, of)
+            outcomes += _operators(subject, test, chosen, nodes_text)
         if policy.fail_on is not None:
             all_nodes = chosen.sure | chosen.open  # a finding that may be about these nodes counts
-            outcomes += finding_outcomes(subject, policy.fail_on, ignore, all_nodes, of)
+            outcomes += finding_outcomes(subject, policy.fail_on, ignore, all_nodes, nodes_text)
         return outcomes
 
     return [check]
@@ -90,16 +91,18 @@ def _sum(subject: CheckSubject, figure: str, chosen: _ChosenNodes) -> CheckedFig
 
 
 def _operators(
-    subject: CheckSubject, test: OperatorTest, chosen: _ChosenNodes, of: str
+    subject: CheckSubject, test: OperatorTest, chosen: _ChosenNodes, nodes_text: str
 ) -> list[CheckOutcome]:
-    outcomes = test.outcomes(subject, chosen.sure, of)
+    outcomes = test.outcomes(subject, chosen.sure, nodes_text)
     if any(outcome.status is Status.FAILED for outcome in outcomes):
         return outcomes
     nodes = subject.analysis.model.nodes
     undecided = [node for node in sorted(chosen.open) if test.hits(nodes[node])]
     if not undecided:
         return outcomes
-    message = f"The query is undecided for {plural(len(undecided), 'node')} of forbidden operators{of}."
+    message = (
+        f"The query is undecided for {plural(len(undecided), 'node')} of forbidden operators{nodes_text}."
+    )
     return [
         CheckOutcome(
             test.name, outcomes[0].title, Status.UNKNOWN, message,

@@ -146,6 +146,6 @@ def _softmax_rows(rows: Array, x_scale: Array, y_scale: Array, y_zero: Array | N
         value = np.rint(entries * steps / sums)
     # Rows of one or two elements can overflow float32. Conversion to an integer then gives the minimum
     # of int32 for signed types, and 0 for unsigned ones.
-    lost = -(1 << 31) if low < 0 else 0
-    shifted = np.where(np.isfinite(value), value, lost).astype(np.int64) + scalar(y_zero)
+    overflow = -(1 << 31) if low < 0 else 0
+    shifted = np.where(np.isfinite(value), value, overflow).astype(np.int64) + scalar(y_zero)
     return np.clip(shifted.astype(np.int32), low, high).astype(rows.dtype)
