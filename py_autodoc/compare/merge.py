@@ -34,14 +34,14 @@ def groups(
         if right_unit >= 0:
             groups_by_root.setdefault(find(left_unit), []).append((left_unit, right_unit))
     absorbed = [_absorbed(sides, side, to_right if side == 0 else to_left) for side in (0, 1)]
-    taken: tuple[set[int], set[int]] = set(), set()
+    assigned_nodes: tuple[set[int], set[int]] = set(), set()
     for unit_pairs in groups_by_root.values():
         nodes: list[list[int]] = []
         for side in (0, 1):
             graph = sides[side].graph
             units = [u for pair in unit_pairs for u in (pair[side], *absorbed[side].get(pair[side], ()))]
-            numbers = sorted({n for u in units for n in graph.units[u].nodes} - taken[side])
-            taken[side].update(numbers)
+            numbers = sorted({n for u in units for n in graph.units[u].nodes} - assigned_nodes[side])
+            assigned_nodes[side].update(numbers)
             nodes.append(numbers)
         yield tuple(unit_pairs), tuple(nodes[0]), tuple(nodes[1])
 

@@ -254,5 +254,5 @@ def _node_names(alignment: Alignment, pairs: list[Pair]) -> str:
 
 def _share(score: float) -> str:
     """Return a score in percent, never rounded up to 100."""
-    shown = int(score * 1000) / 10
-    return "all" if score == 1 else f"{shown:g} %"
+    percentage = int(score * 1000) / 10
+    return "all" if score == 1 else f"{percentage:g} %"

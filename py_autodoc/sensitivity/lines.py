@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from py_autodoc.sensitivity.document import CurvePoint, Quality, Sensitivity
 from py_autodoc.units import plural, size
 
-SHOWN = 20
+MAX_LISTED = 20
 """Number of layers listed by default."""
 _WIDTH = 44
 """Maximum width of the column of layers."""
@@ -28,7 +28,7 @@ def sensitivity_lines(result: Sensitivity, every_layer: bool = False) -> Iterato
         yield f"All layers quantized: {quality_text(result.all_quantized)}"
     yield ""
     yield f"Each layer quantized alone, most sensitive first (by {_METRICS[result.metric]})"
-    listed = result.layers if every_layer else result.layers[:SHOWN]
+    listed = result.layers if every_layer else result.layers[:MAX_LISTED]
     names = [_shorten(f"{layer.name} ({layer.op})") for layer in listed]
     width = max(map(len, names), default=0)
     for name, layer in zip(names, listed, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 from py_autodoc.sensitivity.layers import Array
 
-_ONE = 1e-3
+_SUM_TOLERANCE = 1e-3
 """Tolerance for sums of probabilities."""
 _TINY = 1e-12
 
@@ -75,4 +75,4 @@ class FloatResults:
 
 def _probabilities(result: Array) -> bool:
     sums = result.sum(axis=-1)
-    return bool((result >= -_ONE).all() and np.abs(sums - 1).max(initial=0.0) < _ONE)
+    return bool((result >= -_SUM_TOLERANCE).all() and np.abs(sums - 1).max(initial=0.0) < _SUM_TOLERANCE)

@@ -132,8 +132,8 @@ def _number_rule(base: Baseline, condition: GateCondition) -> Rule:
         title = f"{condition.text} against {shorten_middle(base.name, 80)}"
         reason = _incomparable(base, subject.analysis, condition.name) or _missing(base, before, after)
         if reason or before is None or after is None:
-            other = shorten_middle(base.name, 80)
-            message = f"{label} cannot be compared with {other}; {reason or 'it is unknown'}."
+            base_name = shorten_middle(base.name, 80)
+            message = f"{label} cannot be compared with {base_name}; {reason or 'it is unknown'}."
             return [CheckOutcome("baseline", title, Status.UNKNOWN, message)]
         fails = condition.number_reason({condition.name: before.value}, {condition.name: after.value})
         texts = figure_text(condition.name, before.value), figure_text(condition.name, after.value)
