@@ -171,7 +171,9 @@ def command(
     if others and beside is not None:
         raise OptionError("two-comparisons", "--beside shows two models.", "Pass two models.")
     if by_bytes and beside is None and chosen != _Sizes((), (), None, (), False):
-        raise OptionError("sizes-without-page", "Sizes apply to a page.", "Pass --beside PATH.html too.")
+        raise OptionError(
+            "sizes-without-page", "Options for dimensions apply to a page.", "Pass --beside PATH.html too."
+        )
     if direction != "auto" and beside is None and not drawn:
         message = "--direction applies to a page or an image."
         raise OptionError("direction-without-page", message, "Pass --beside or --out-svg too.")

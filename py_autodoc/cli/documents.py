@@ -1,4 +1,4 @@
-"""Documents written by ``analyze`` besides data: a Markdown card, a PDF, and their images."""
+"""Documents written by ``analyze``: a Markdown card, a PDF, and their images."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from py_autodoc.report.schema import RiskSignal
 from py_autodoc.units import plural
 
 SEVERITIES = ("high", "medium", "low", "info")
-HOW = "--findings lists them"
+LIST_HINT = "--findings lists them"
 
 
 class FindingLine(NamedTuple):

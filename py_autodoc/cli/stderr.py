@@ -1,4 +1,4 @@
-"""Messages of the command line besides its data: always on stderr, on one line, and sanitised."""
+"""Messages of the command line: always on stderr, on one line, and sanitised."""
 
 from __future__ import annotations
 

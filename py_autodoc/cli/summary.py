@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from py_autodoc.cli.expression_lines import expression_lines
-from py_autodoc.cli.findings_lines import HOW, finding_counts, finding_lines
+from py_autodoc.cli.findings_lines import LIST_HINT, finding_counts, finding_lines
 from py_autodoc.cli.hardware_lines import WIDTH, hardware_lines
 from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.cli.streams import styled
@@ -396,7 +396,7 @@ def _findings(report: Report, listed: bool) -> RenderableType:
     """Return the counts by severity, or all findings with their nodes if requested."""
     if not listed:
         counts = finding_counts(signal.severity for signal in report.risk_signals)
-        return Text.assemble(counts, (f"  ({HOW})", _DIM)) if counts else Text("none")
+        return Text.assemble(counts, (f"  ({LIST_HINT})", _DIM)) if counts else Text("none")
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")

@@ -72,7 +72,7 @@ def serve(file: IO[bytes], requests: IO[bytes], answers: IO[bytes], name: str, s
                 send(MEMORY)
             except BrokenPipeError:
                 raise
-            except Exception as fault:  # noqa: BLE001 - a fault of ours is told there, and not as the file's
+            except Exception as fault:  # noqa: BLE001 - the parent reports it as our fault, not the file's
                 send(FAULT, json.dumps(type(fault).__name__).encode())
     except BrokenPipeError:
         return

@@ -197,8 +197,8 @@ class HdfReader:
             return self._out_of("seconds", "time")
         if status == -getattr(signal, "SIGKILL", 9):
             return self._out_of("memory_bytes", "memory")
-        how = f" ({signal.Signals(-status).name})" if status is not None and status < 0 else ""
-        return broken(self.name, f"is damaged: the HDF5 library failed while it read the file{how}.")
+        signal_name = f" ({signal.Signals(-status).name})" if status is not None and status < 0 else ""
+        return broken(self.name, f"is damaged: the HDF5 library failed while it read the file{signal_name}.")
 
     def _out_of(self, which: str, resource: str) -> LimitError:
         return LimitError(

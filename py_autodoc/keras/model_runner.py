@@ -242,8 +242,10 @@ class ModelRunner:
     def _input(self, spec: LayerSpec) -> KerasTensor:
         shape, kind = self._shape(spec), str(spec.config.get("dtype") or "float32")
         if kind not in KINDS or spec.config.get("sparse") or spec.config.get("ragged"):
-            how = "sparse" if spec.config.get("sparse") else "ragged" if spec.config.get("ragged") else kind
-            raise unsupported(self.file, [f"{spec.label} of {how} values"])
+            storage = (
+                "sparse" if spec.config.get("sparse") else "ragged" if spec.config.get("ragged") else kind
+            )
+            raise unsupported(self.file, [f"{spec.label} of {storage} values"])
         name = self.builder.name(spec.name)
         dims = [
             size if size is not None else "batch" if axis == 0 else f"{name}_{axis}"

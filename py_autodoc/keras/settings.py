@@ -49,7 +49,7 @@ class LayerSettings:
         return value
 
     def integers(self, key: str, count: int, default: int | None = None, low: int = 1) -> tuple[int, ...]:
-        """Return ``count`` integers; a single one stands for all."""
+        """Return ``count`` integers; a single one is repeated."""
         value = self.values.get(key)
         value = default if value is None else value
         if isinstance(value, int):

@@ -109,7 +109,7 @@ def _object(line: str, location: str, field: str) -> Text:
         raise InputError("bad-text", f"{location} has no text in {PAIR!r}.")
     label = next((content[key] for key in _LABELS if key in content), None)
     for value in (content[field], pair or ""):
-        # An escape can stand for an unpaired surrogate, which tokenizers do not accept.
+        # An escape can encode an unpaired surrogate, which tokenizers do not accept.
         if any("\ud800" <= sign <= "\udfff" for sign in value):
             raise InputError(
                 "bad-text", f"{location} contains an unpaired surrogate, which is not a character."

@@ -26,7 +26,7 @@ class InputOptions:
     """The options about inputs and weights."""
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Input → shape; the empty name stands for the only input."""
+    """Input → shape; the empty name is that of the only input."""
     text: str | None = None
     arrays: Path | None = None
     batch: int | None = None

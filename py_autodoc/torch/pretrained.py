@@ -46,7 +46,7 @@ def from_pretrained(source: str, name: str, options: InputOptions, local: bool) 
 
     Raises:
         InputError: unknown model, damaged files, or a model that needs its own code, which is not executed.
-        LimitError: the configuration asks for more than ``MAX_LAYERS`` layers.
+        LimitError: the configuration has more than ``MAX_LAYERS`` layers.
         ServiceError: the hub cannot be reached.
         AnalysisError: the model accepts no inputs.
     """

@@ -58,7 +58,7 @@ class Quantize:
     """With the default quantizer, use 7 bits for data, so that sums do not saturate on CPUs without VNNI."""
 
 
-def export_quantized(request: ExportRequest, how: Quantize) -> DynamoExport:
+def export_quantized(request: ExportRequest, options: Quantize) -> DynamoExport:
     """Quantize a module and export it in memory with tags.
 
     Raises:
@@ -70,9 +70,9 @@ def export_quantized(request: ExportRequest, how: Quantize) -> DynamoExport:
     module, inputs = request.model, request.inputs
     if not isinstance(module, torch.nn.Module):
         raise OptionError("quantize-program", "Only a module can be quantized.", "Pass a torch.nn.Module.")
-    prepare, convert, quantizer = _tools(how)
+    prepare, convert, quantizer = _tools(options)
     named = inputs.by_name(module)
-    samples, source = choose_samples(how.data, _specs(named), how.samples, 0, (SAMPLES, 0))
+    samples, source = choose_samples(options.data, _specs(named), options.samples, 0, (SAMPLES, 0))
     batches = list(_batches(samples, named))
     shapes = as_dims(dynamic_shapes(module, inputs, request.input_names, request.dynamic))
     with torch.no_grad(), quiet(*_TALKERS):
@@ -88,19 +88,19 @@ def export_quantized(request: ExportRequest, how: Quantize) -> DynamoExport:
     exported = export_dynamo(
         replace(request, model=program, inputs=ModelInputs(), dynamic=None, opset=opset), module
     )
-    exported.model.metadata_props[RECIPE] = _recipe_json(quantizer, how, source, len(samples))
+    exported.model.metadata_props[RECIPE] = _recipe_json(quantizer, options, source, len(samples))
     _tag_quantizers(exported.model, exported.tags)
     exported.warnings += _floors(exported.model)
     return exported
 
 
-def _tools(how: Quantize) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
+def _tools(options: Quantize) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
     """Return ``prepare_pt2e``, ``convert_pt2e`` and the quantizer. Raises: RequirementError."""
     try:
         with quiet(*_TALKERS):
             steps = import_module(f"{_TOOL}.quantize_pt2e")
-            if how.quantizer is not None:
-                return steps.prepare_pt2e, steps.convert_pt2e, how.quantizer
+            if options.quantizer is not None:
+                return steps.prepare_pt2e, steps.convert_pt2e, options.quantizer
             x86 = import_module(f"{_TOOL}.quantizer.x86_inductor_quantizer")
     except ModuleNotFoundError as fault:
         if (fault.name or "").partition(".")[0] != "torchao":
@@ -109,7 +109,7 @@ def _tools(how: Quantize) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
             "torchao-missing", "Quantizing in PyTorch needs torchao.", 'pip install "onnx-autodoc[pt2e]"'
         ) from None
     quantizer = x86.X86InductorQuantizer()
-    quantizer.set_global(x86.get_default_x86_inductor_quantization_config(reduce_range=how.narrow))
+    quantizer.set_global(x86.get_default_x86_inductor_quantization_config(reduce_range=options.narrow))
     return steps.prepare_pt2e, steps.convert_pt2e, quantizer
 
 
@@ -151,10 +151,10 @@ def _call(inputs: ModelInputs, names: Sequence[str], sample: Sample) -> ModelInp
     return ModelInputs(tuple(values[:placed]), dict(zip(inputs.kwargs, values[placed:], strict=True)))
 
 
-def _recipe_json(quantizer: Any, how: Quantize, source: str, count: int) -> str:
+def _recipe_json(quantizer: Any, options: Quantize, source: str, count: int) -> str:
     """Return the recipe and its settings for the metadata."""
     content = {
-        "recipe": {"method": "pt2e", "quantizer": type(quantizer).__name__, "narrow": how.narrow},
+        "recipe": {"method": "pt2e", "quantizer": type(quantizer).__name__, "narrow": options.narrow},
         "versions": {
             "torch": torch.__version__, "torchao": version_of("torchao"), "onnx-autodoc": version()
         },

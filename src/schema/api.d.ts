@@ -1246,7 +1246,7 @@ export interface components {
      * IdentityKnown
      * @description How each fact is known.
      *
-     *         `file`: stated in the file. `structure`: the graph allows no other usual interpretation. `likely`:
+     *         `file`: stated in the file. `structure`: the graph allows no other common interpretation. `likely`:
      *         the graph suggests it, and the text says *probably*. `unknown`: there is no evidence.
      */
     IdentityKnown: {
@@ -3280,7 +3280,7 @@ export interface operations {
         device: string;
         /** @description Default: the stored precision. */
         precision?: string;
-        /** @description Runtime of the model. Default: the usual one of the device. */
+        /** @description Runtime of the model. Default: the typical one for the device. */
         runtime?: string;
       };
       header?: never;

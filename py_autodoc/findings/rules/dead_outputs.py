@@ -116,7 +116,7 @@ def _constant(ctx: RuleContext) -> Iterator[Finding]:
         yield Finding(
             "low",
             f"{count_text} ({names[0]}{' …' * (len(names) > 1)}) {verb} in every run.",
-            "Check whether the export froze a value; otherwise ship the constant beside the model.",
+            "Check whether the export froze a value; otherwise ship the constant next to the model.",
             tuple(model.tensors[t].producer for t in constant_outputs if model.tensors[t].producer >= 0),
             {"outputs": len(constant_outputs), "names": names[:MAX_NAMES]},
         )

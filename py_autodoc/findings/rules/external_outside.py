@@ -43,6 +43,6 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     yield Finding(
         "high",
         f"Weights are in {count_text} outside the model's folder; runtimes refuse to load them.",
-        "Save the model again with its external data beside it, under a plain file name.",
+        "Save the model again with its external data next to it, under a plain file name.",
         evidence={"files": len(files), "complete": not more, "names": files[:20]},
     )

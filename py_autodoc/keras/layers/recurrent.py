@@ -33,7 +33,7 @@ class RecurrentRun:
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class SequenceOptions:
     """Options of running a layer over its sequence."""
 
     backwards: bool
@@ -68,7 +68,7 @@ def run(
     wired = [leaf for leaf in leaves(call.kwargs.get("initial_state")) if isinstance(leaf, KerasTensor)]
     initial = [call.in_shape_order(state) for state in (tensors[1:] or wired)]
     cells = _cells(call, call.known_size(x, -1))
-    how = How(
+    options = SequenceOptions(
         settings.flag("go_backwards"),
         settings.flag("return_sequences"),
         in_time,
@@ -82,12 +82,12 @@ def run(
     mask = call.mask_of(x)
     operator = cells[0].operator() if len(cells) == 1 and mask is None else None
     result = (
-        _operator(call, x, cells[0], operator, initial, how)
+        _operator(call, x, cells[0], operator, initial, options)
         if operator
-        else _scan(call, x, cells, mask, initial, how)
+        else _scan(call, x, cells, mask, initial, options)
     )
-    output = result.sequence if how.all_steps and result.sequence is not None else result.last
-    return output.masked(x.mask if how.all_steps else None), result.states
+    output = result.sequence if options.all_steps and result.sequence is not None else result.last
+    return output.masked(x.mask if options.all_steps else None), result.states
 
 
 def _cells(call: LayerCall, features: int) -> list[Cell]:
@@ -117,11 +117,11 @@ def _operator(
     cell: Cell,
     attributes: dict[str, object],
     initial: Sequence[KerasTensor],
-    how: How,
+    options: SequenceOptions,
 ) -> RecurrentRun:
     builder, first = call.builder, int_constant(call, [0])
     states = [builder.op("Unsqueeze", state.value, first) for state in initial]
-    if how.backwards:
+    if options.backwards:
         attributes["direction"] = "reverse"
     outputs = 1 + cell.states
     results = builder.ops(
@@ -132,10 +132,10 @@ def _operator(
     )
     shape = (x.shape[0], cell.units)
     last = [call.new_tensor(builder.op("Squeeze", state, first), shape) for state in results[1:]]
-    if not how.all_steps:
+    if not options.all_steps:
         return RecurrentRun(None, last[0], last)
     value = builder.op("Squeeze", results[0], int_constant(call, [1]))
-    if how.backwards and not how.in_time:
+    if options.backwards and not options.in_time:
         value = reversed_steps(call, value)
     return RecurrentRun(call.new_tensor(value, (*x.shape[:2], cell.units), TIME_FIRST), last[0], last)
 
@@ -161,7 +161,7 @@ def _scan(
     cells: list[Cell],
     mask: KerasTensor | None,
     initial: Sequence[KerasTensor],
-    how: How,
+    options: SequenceOptions,
 ) -> RecurrentRun:
     builder = call.builder
     sequence = builder.transposed(x, TIME_FIRST)
@@ -172,8 +172,8 @@ def _scan(
     sizes = [cell.units for cell in cells for _ in range(cell.states)]
     begin = [state.value for state in initial] or _zeros(call, sequence, sizes)
     held_output = [_zeros(call, sequence, [cells[-1].units])[0]] if mask is not None else []
-    body = _body(call, x, cells, mask is not None, how)
-    direction = [int(how.backwards)] * len(steps)
+    body = _body(call, x, cells, mask is not None, options)
+    direction = [int(options.backwards)] * len(steps)
     outputs = builder.ops(
         "Scan",
         (*begin, *held_output, *steps),
@@ -181,18 +181,20 @@ def _scan(
         body=body,
         num_scan_inputs=len(steps),
         scan_input_directions=direction,
-        scan_output_directions=[int(how.backwards and how.in_time)],
+        scan_output_directions=[int(options.backwards and options.in_time)],
     )
     states = [
         call.new_tensor(output, (x.shape[0], size)) for output, size in zip(outputs, sizes, strict=False)
     ]
     out = call.new_tensor(outputs[-1], (*x.shape[:2], cells[-1].units), TIME_FIRST)
-    last = _last(call, cells, outputs[-1], how, x) if held_output or len(cells) > 1 else states[0]
+    last = _last(call, cells, outputs[-1], options, x) if held_output or len(cells) > 1 else states[0]
     return RecurrentRun(out, last, states)
 
 
-def _last(call: LayerCall, cells: list[Cell], steps: ir.Value, how: How, x: KerasTensor) -> KerasTensor:
-    index = 0 if how.backwards and how.in_time else -1
+def _last(
+    call: LayerCall, cells: list[Cell], steps: ir.Value, options: SequenceOptions, x: KerasTensor
+) -> KerasTensor:
+    index = 0 if options.backwards and options.in_time else -1
     last = call.builder.op("Gather", steps, call.builder.constant(np.int64(index)), axis=0)
     return call.new_tensor(last, (x.shape[0], cells[-1].units))
 
@@ -211,7 +213,9 @@ def _zeros(call: LayerCall, sequence: ir.Value, sizes: Sequence[int]) -> list[ir
     return [zeros[size] for size in sizes]
 
 
-def _body(call: LayerCall, x: KerasTensor, cells: list[Cell], masked: bool, how: How) -> ir.Graph:
+def _body(
+    call: LayerCall, x: KerasTensor, cells: list[Cell], masked: bool, options: SequenceOptions
+) -> ir.Graph:
     """Return the subgraph for one step of all cells, with its mask."""
     builder = call.builder
     constants = [cell.constants() for cell in cells]
@@ -229,7 +233,7 @@ def _body(call: LayerCall, x: KerasTensor, cells: list[Cell], masked: bool, how:
             offset += cell.states
         if masked:
             after = [builder.op("Where", mask[0], new, old) for new, old in zip(after, states, strict=True)]
-            old = _as_zeros(call, before[0]) if how.zeros else before[0]
+            old = _as_zeros(call, before[0]) if options.zeros else before[0]
             value = builder.op("Where", mask[0], value, old)
         mask_inputs = [value] if masked else []
         # Two outputs of a subgraph cannot be the same value.

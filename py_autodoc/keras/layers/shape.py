@@ -191,12 +191,14 @@ def up_sampling(call: LayerCall) -> KerasTensor:
     x = call.floating()
     call.rank(x, dims + 2)
     times = call.settings.integers("size", dims, 2)
-    how = call.settings.text("interpolation", ("nearest", "bilinear"), "nearest") if dims == 2 else "nearest"
+    interpolation = (
+        call.settings.text("interpolation", ("nearest", "bilinear"), "nearest") if dims == 2 else "nearest"
+    )
     order = channels_second(call, x.rank) if dims > 1 else (0, 2, 1)
     shape = permuted(x.shape, order)
     scales = call.builder.constant(np.array([1, 1, *times], np.float32))
     modes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
-    if how == "bilinear":
+    if interpolation == "bilinear":
         modes = {"mode": "linear", "coordinate_transformation_mode": "half_pixel"}
     value = call.builder.op("Resize", call.builder.transposed(x, order), None, scales, **modes)
     sizes = [None if size is None else size * n for size, n in zip(shape[2:], times, strict=True)]

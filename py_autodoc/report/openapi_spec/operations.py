@@ -76,7 +76,7 @@ OPERATIONS: tuple[Operation, ...] = (
         query={"device": "Id of a device."},
         optional={
             "precision": "Default: the stored precision.",
-            "runtime": "Runtime of the model. Default: the usual one of the device.",
+            "runtime": "Runtime of the model. Default: the typical one for the device.",
         },
     ),
     Operation(

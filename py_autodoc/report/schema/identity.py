@@ -34,7 +34,7 @@ class IdentityEvidence(Wire, frozen=True, kw_only=True):
 class IdentityKnown(Wire, frozen=True, kw_only=True):
     """How each fact is known.
 
-    ``file``: stated in the file. ``structure``: the graph allows no other usual interpretation. ``likely``:
+    ``file``: stated in the file. ``structure``: the graph allows no other common interpretation. ``likely``:
     the graph suggests it, and the text says *probably*. ``unknown``: there is no evidence.
     """
 

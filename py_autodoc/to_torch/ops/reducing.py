@@ -55,7 +55,7 @@ def _may_be_empty(op: OpContext) -> bool:
 
 
 def _axes(op: OpContext) -> tuple[tuple[int, ...], bool]:
-    """Return (axes, whether they are known); no axes stand for all axes."""
+    """Return (axes, whether they are known); no axes means all axes."""
     if "axes" in op.node.attributes:
         return tuple(op.attr("axes")), True
     if not op.has(1):

@@ -10,7 +10,7 @@ import torch
 def onnx_reduce(
     name: str, x: torch.Tensor, axes: Sequence[int] | None, keepdim: bool, noop: bool = False
 ) -> torch.Tensor:
-    """Reduce any type over any axes, including empty ones; None stands for all axes."""
+    """Reduce any type over any axes, including empty ones; None means all axes."""
     if noop and not axes:
         terms = {"L1": x.abs(), "L2": x.abs(), "SumSquare": x * x, "LogSum": x.log()}
         return terms.get(name, x)
