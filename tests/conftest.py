@@ -13,6 +13,7 @@ What is loaded to find the tests stays until the end, so the garbage collector n
 
 from __future__ import annotations
 
+import atexit
 import functools
 import gc
 import os
@@ -34,6 +35,11 @@ if settings.get_current_profile_name() == "default":
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+# No test uses the network; huggingface_hub reads this when it is imported, by whichever file comes first.
+os.environ["HF_HUB_OFFLINE"] = "1"
+# The interpreter frees everything at its end; bindings report what is left then. Before it, pytest collects
+# garbage, which has nothing to find in what is frozen.
+atexit.register(gc.unfreeze)
 # jsonschema would compile a grammar of international addresses, for a format that no schema here has: a
 # second and a half in each process.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -95,11 +101,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(20_000, 5, 10)
         gc.enable()
-
-
-def pytest_unconfigure() -> None:
-    """Let the interpreter free everything at its end; bindings report what is left then."""
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

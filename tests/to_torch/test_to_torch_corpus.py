@@ -6,12 +6,14 @@ Runtime's ways to quantize them.
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+from narrowed_models import NARROWED, narrow
 from onnxruntime import quantization
 from test_to_torch_models import MODELS, feeds
 from torch_files import imported, run, session
@@ -46,26 +48,25 @@ def same(path: Path, name: str, limit: float, measure=np.max) -> str:
 
 
 def given_weights(path: Path, folder: Path) -> Path:
-    """The model in ``folder``, with the weights that its file was stripped of."""
+    """The model in ``folder``, narrowed, with the weights that its file was stripped of."""
     proto = onnx.load(path, load_external_data=False)
-    block = (np.random.default_rng(1).random(1 << 18, np.float32) - 0.5) * 0.08
-    places: dict[str, list[tuple[int, int, bool]]] = {}
-    for one in proto.graph.initializer:
-        if one.data_location == onnx.TensorProto.EXTERNAL:
-            told = {entry.key: entry.value for entry in one.external_data}
+    if sizes := NARROWED.get(f"{path.parent.name}/{path.stem}"):
+        narrow(proto, sizes)
+    block = ((np.random.default_rng(1).random(1 << 18, np.float32) - 0.5) * 0.08).tobytes()
+    with open(folder / "weights.bin", "wb") as out:
+        for one in proto.graph.initializer:
+            if one.data_location != onnx.TensorProto.EXTERNAL:
+                continue
+            size = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(one.data_type)).itemsize
+            length = math.prod(one.dims) * size
+            del one.external_data[:]
+            for key, value in (("location", "weights.bin"), ("offset", out.tell()), ("length", length)):
+                one.external_data.add(key=key, value=str(value))
             # A variance must not be negative; what is no float are indices.
             odd = one.data_type != onnx.TensorProto.FLOAT or "var" in one.name
-            place = int(told.get("offset", 0)), int(told["length"]), odd
-            places.setdefault(told["location"], []).append(place)
-    for name, held in places.items():
-        with open(folder / name, "wb") as out:
-            out.truncate(max(offset + length for offset, length, _ in held))
-            for offset, length, odd in held:
-                if not odd:
-                    out.seek(offset)
-                    while length > 0:
-                        out.write(block.tobytes()[:length])
-                        length -= block.nbytes
+            for start in range(0, length, len(block)):
+                left = min(len(block), length - start)
+                out.write(bytes(left) if odd else block[:left])
     onnx.save(proto, folder / "model.onnx")
     return folder / "model.onnx"
 

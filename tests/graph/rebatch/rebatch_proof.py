@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime as ort
+from narrowed_models import lacks_values
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.extract.rebatch import RebatchedFile, rebatch
@@ -47,31 +48,6 @@ def tensors(graph: onnx.GraphProto) -> Iterator[TensorProto]:
                 yield from tensors(attribute.g)
 
 
-def narrow(model: onnx.ModelProto, sizes: Mapping[int, int]) -> onnx.ModelProto:
-    """Replace inner widths: dimensions of weights that a file lacks, and numbers that name them."""
-    for tensor in model.graph.initializer:
-        made = [sizes.get(size, size) for size in tensor.dims]
-        if tensor.data_type == TensorProto.INT64 and not _lacking(tensor):
-            numbers = numpy_helper.to_array(tensor)
-            values = np.vectorize(lambda number: sizes.get(number, number), otypes=[np.int64])(numbers)
-            tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
-        elif list(tensor.dims) != made:
-            if not _lacking(tensor):
-                values = numpy_helper.to_array(tensor)[tuple(map(slice, made))].copy()
-                tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
-            tensor.dims[:] = made
-    del model.graph.value_info[:]
-    for info in (*model.graph.input, *model.graph.output):
-        for dim in info.type.tensor_type.shape.dim:
-            if dim.dim_value in sizes:
-                dim.dim_value = sizes[dim.dim_value]
-    return model
-
-
-def _lacking(tensor: TensorProto) -> bool:
-    return not tensor.raw_data and not any(len(getattr(tensor, field)) for field in _FIELDS)
-
-
 def complete(model: onnx.ModelProto, folder: Path | None = None) -> onnx.ModelProto:
     """Fill in what a stripped file lacks: small random numbers that depend on the tensor's name."""
     filled: set[str] = set()
@@ -84,7 +60,7 @@ def complete(model: onnx.ModelProto, folder: Path | None = None) -> onnx.ModelPr
                 tensor.data_location = TensorProto.DEFAULT
                 del tensor.external_data[:]
                 continue
-        elif not count or not _lacking(tensor):
+        elif not count or not lacks_values(tensor):
             continue
         _fill(tensor, count)
         filled.add(tensor.name)
@@ -147,7 +123,6 @@ def _weights_made(graph: onnx.GraphProto) -> set[str]:
 
 DRAWN = (1 << 20) + 7
 """Random numbers of a large weight, which repeats them: a prime, so that no two of its rows are equal."""
-_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
 
 
 def _fill(tensor: TensorProto, count: int) -> None:

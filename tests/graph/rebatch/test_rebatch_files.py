@@ -6,7 +6,8 @@ from pathlib import Path
 
 import onnx
 import pytest
-from rebatch_proof import narrow, prove
+from narrowed_models import NARROWED, narrow
+from rebatch_proof import prove
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.extract.rebatch import rebatch
@@ -35,20 +36,6 @@ SLOW = (
     "stripped/t5_small_encoder.stripped", "stripped/vit_b16.stripped",
     "stripped/whisper_tiny_encoder.stripped",
 )  # fmt: skip
-ENCODER = {3072: 192, 30522: 1000}
-NARROWED = {
-    "models/light_bvlc_alexnet": {48: 3, 96: 6, 192: 12, 256: 16, 384: 24, 4096: 256, 9216: 576},
-    "models/light_vgg19": {64: 4, 128: 8, 256: 16, 512: 32, 4096: 256, 25088: 1568},
-    "stripped/bert_base.stripped": ENCODER,
-    "stripped/detr_r50.stripped": {512: 32, 1024: 64, 2048: 128},
-    "stripped/distilbert.stripped": ENCODER,
-    "stripped/gpt2.stripped": {3072: 192, 50257: 1000},
-    "stripped/llama_gqa_small.stripped": {1376: 86, 32000: 1000},
-    "stripped/t5_small_encoder.stripped": {2048: 128, 32128: 1000},
-    "stripped/vit_b16.stripped": ENCODER,
-    "stripped/whisper_tiny_encoder.stripped": {1536: 96},
-}
-"""File → inner width: a smaller one. Hundreds of megabytes of made-up weights prove no more."""
 REFUSED = {
     "stripped/clip_b32.stripped": "MatMul",  # every text meets every picture
     "models/trt_loop": "Squeeze",  # each item ends the loop itself
