@@ -30,7 +30,7 @@ export const freePort = () =>
   });
 
 /** Waits until the address answers. */
-export async function reachable(url, what) {
+export async function reachable(url, program) {
   for (let i = 0; i < 240; i++) {
     try {
       if ((await fetch(url)).ok) {
@@ -41,7 +41,7 @@ export async function reachable(url, what) {
     }
     await new Promise(resolve => setTimeout(resolve, 250));
   }
-  throw new Error(`${what} did not start`);
+  throw new Error(`${program} did not start`);
 }
 
 /** A JupyterLab over a folder, as the leader of its own process group. */
@@ -79,9 +79,9 @@ export async function freshLab(browser, port) {
 export const twoFramesOn = page =>
   page.evaluate(
     () =>
-      new Promise(done =>
+      new Promise(resolve =>
         requestAnimationFrame(() =>
-          requestAnimationFrame(() => done(performance.now()))
+          requestAnimationFrame(() => resolve(performance.now()))
         )
       )
   );

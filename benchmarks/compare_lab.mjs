@@ -27,7 +27,7 @@ import {
 } from './browser.mjs';
 
 const TARGET = 4;
-const here = dirname(fileURLToPath(import.meta.url));
+const directory = dirname(fileURLToPath(import.meta.url));
 const RUNS = Number(argument('runs') ?? 3);
 const LAYERS = Number(argument('layers') ?? 205);
 const SHOT = argument('shot');
@@ -46,20 +46,20 @@ for name, layers, renamed in (("a", int(sys.argv[3]), False), ("b", int(sys.argv
 function compared(page, left, right) {
   return page.evaluate(
     ([left, right]) =>
-      new Promise((done, failed) => {
+      new Promise((resolve, failed) => {
         const start = performance.now();
         const since = () => (performance.now() - start) / 1000;
         const times = {};
         const look = () => {
-          const drawn = document.querySelectorAll(
+          const boxCount = document.querySelectorAll(
             '.oad-GraphHost[data-scene-version]'
           ).length;
           const painted = [...document.querySelectorAll('.oad-Legend')].filter(
             tab => tab.textContent.includes('Changes')
           ).length;
-          times.first ??= drawn > 0 ? since() : undefined;
-          times.both ??= drawn > 1 ? since() : undefined;
-          if (drawn > 1 && painted > 1) {
+          times.first ??= boxCount > 0 ? since() : undefined;
+          times.both ??= boxCount > 1 ? since() : undefined;
+          if (boxCount > 1 && painted > 1) {
             requestAnimationFrame(() =>
               requestAnimationFrame(() => {
                 times.changes = since();
@@ -75,7 +75,7 @@ function compared(page, left, right) {
                     from: (entry.startTime - start) / 1000,
                     to: (entry.responseEnd - start) / 1000
                   }));
-                done({ at: times, requests });
+                resolve({ at: times, requests });
               })
             );
           } else if (since() > 120) {
@@ -98,7 +98,7 @@ const root = mkdtempSync(join(tmpdir(), 'autodoc-compare-'));
 process.stdout.write(
   execFileSync(
     process.env.PYTHON ?? 'python',
-    ['-c', MAKE, here, root, String(LAYERS)],
+    ['-c', MAKE, directory, root, String(LAYERS)],
     { encoding: 'utf8' }
   )
 );

@@ -15,15 +15,15 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Takes `--name VALUE` out of the arguments. */
-export function option(given, name, fallback) {
-  const position = given.indexOf(`--${name}`);
-  return position < 0 ? fallback : given.splice(position, 2)[1];
+export function option(args, name, fallback) {
+  const position = args.indexOf(`--${name}`);
+  return position < 0 ? fallback : args.splice(position, 2)[1];
 }
 
 /** Takes `--name` out of the arguments; whether it was there. */
-export function flag(given, name) {
-  const position = given.indexOf(`--${name}`);
-  return position >= 0 && given.splice(position, 1).length > 0;
+export function flag(args, name) {
+  const position = args.indexOf(`--${name}`);
+  return position >= 0 && args.splice(position, 1).length > 0;
 }
 
 const ANALYSE = `
@@ -50,8 +50,8 @@ if not given and zoo.exists():
 `;
 
 /** The files that are named; of a folder all models in it. */
-function modelsIn(given) {
-  return given.flatMap(path =>
+function modelsIn(args) {
+  return args.flatMap(path =>
     statSync(path).isDirectory()
       ? readdirSync(path)
           .filter(name => name.endsWith('.onnx'))
@@ -61,12 +61,13 @@ function modelsIn(given) {
 }
 
 /** Name and file of the payload of each model: those `given`, else all of the test data. */
-export function payloads(keep, given) {
+export function payloads(keep, args) {
   const folder = keep ?? mkdtempSync(join(tmpdir(), 'autodoc-first-'));
   mkdirSync(folder, { recursive: true });
-  const own = join(root, '.venv/bin/python');
-  const python = process.env.PYTHON ?? (existsSync(own) ? own : 'python3');
-  execFileSync(python, ['-c', ANALYSE, folder, ...modelsIn(given)], {
+  const venvPython = join(root, '.venv/bin/python');
+  const python =
+    process.env.PYTHON ?? (existsSync(venvPython) ? venvPython : 'python3');
+  execFileSync(python, ['-c', ANALYSE, folder, ...modelsIn(args)], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit']
   });

@@ -14,8 +14,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { argument, flag, launch, median } from './browser.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const root = join(here, '..');
+const directory = dirname(fileURLToPath(import.meta.url));
+const root = join(directory, '..');
 const MODELS = (
   argument('models') ?? 'resnet50,bert_dyn,free-5000,chain-5000'
 ).split(',');
@@ -54,15 +54,15 @@ async function numbers(core, html) {
   )[1];
   const { payload } = await core.readBundle(Buffer.from(text, 'base64'));
   const model = core.decodePayload(payload);
-  const all = () => new core.DeviceTimes(model).all();
+  const allTimes = () => new core.DeviceTimes(model).all();
   const each = () =>
     payload.hardware.devices.id.map(device =>
       core.latencyOf(model, { device, precision: '' })
     );
-  const first = cpu(all);
-  const again = median(Array.from({ length: ROUNDS }, () => cpu(all)));
+  const first = cpu(allTimes);
+  const repeated = median(Array.from({ length: ROUNDS }, () => cpu(allTimes)));
   const baseline = median(Array.from({ length: 3 }, () => cpu(each)));
-  const [actual, expected] = [all(), each()];
+  const [actual, expected] = [allTimes(), each()];
   const differ = actual.filter(
     (latency, index) =>
       Math.abs((latency?.seconds ?? 0) - (expected[index]?.seconds ?? 0)) >
@@ -71,7 +71,7 @@ async function numbers(core, html) {
   return {
     nodes: payload.nodes.op.length,
     devices: actual.length,
-    ...{ first, again, baseline, differ }
+    ...{ first, again: repeated, baseline, differ }
   };
 }
 
@@ -93,10 +93,10 @@ async function tab(browser, html) {
           .find(tab => tab.textContent.startsWith('Devices'))
           .click();
         while (!document.querySelector('.oad-DeviceTable tbody button')) {
-          await new Promise(done => setTimeout(done, 0));
+          await new Promise(resolve => setTimeout(resolve, 0));
         }
         await new Promise(requestAnimationFrame);
-        await new Promise(done => setTimeout(done, 0));
+        await new Promise(resolve => setTimeout(resolve, 0));
         return performance.now() - start;
       })
     );
@@ -107,7 +107,7 @@ async function tab(browser, html) {
 
 const folder = mkdtempSync(join(tmpdir(), 'autodoc-devices-'));
 try {
-  execFileSync('python', [join(here, 'models.py'), folder, ...MODELS]);
+  execFileSync('python', [join(directory, 'models.py'), folder, ...MODELS]);
   const core = await loadCore(folder);
   const browser = await launch();
   const rows = [];

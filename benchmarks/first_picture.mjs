@@ -17,9 +17,9 @@ import {
   payloads
 } from './corpus.mjs';
 
-const given = process.argv.slice(2);
-const option = (name, fallback) => takeOption(given, name, fallback);
-const flag = name => takeFlag(given, name);
+const paths = process.argv.slice(2);
+const option = (name, fallback) => takeOption(paths, name, fallback);
+const flag = name => takeFlag(paths, name);
 const FLOW = option('flow', 'auto');
 const JSON_FILE = option('json');
 const KEEP = option('keep');
@@ -69,7 +69,7 @@ function readableTitles({ scene, model, tree }, k) {
   );
   const paint = new code.BoxColors(scene, model, null);
   const drawing = { scene, model, tree, paint, cards, measure };
-  let [all, readable] = [0, 0];
+  let [total, readable] = [0, 0];
   for (let box = 0; box < scene.boxCount; box++) {
     if (scene.boxKind[box] <= 2) {
       let size = 0;
@@ -77,11 +77,11 @@ function readableTitles({ scene, model, tree }, k) {
         (size = style.weight >= 600 ? Math.max(size, style.size) : size);
       const sink = { rect() {}, path() {}, text };
       code.drawBox(drawing, box, k, code.lodOf(k), sink);
-      all++;
+      total++;
       readable += size * k >= TITLE - 0.05 ? 1 : 0;
     }
   }
-  return readable / all;
+  return readable / total;
 }
 
 async function look(payload, [w, h], flow) {
@@ -96,7 +96,7 @@ async function look(payload, [w, h], flow) {
   const pane = { w, h };
   const scene = await view.openInitialIn(BUDGET, flow, pane);
   const zoom = code.fitZoom(scene, pane);
-  const whole = zoom >= 0.5 - 1e-9;
+  const isWhole = zoom >= 0.5 - 1e-9;
   const titles = readableTitles({ scene, model, tree }, zoom);
   const cards = scene.boxKind.filter(kind => kind < 2).length;
   const size = code.sceneSize(scene);
@@ -105,8 +105,8 @@ async function look(payload, [w, h], flow) {
     : code.initialCamera(size, pane);
   return {
     zoom,
-    whole,
-    titled: whole && titles >= 0.9,
+    whole: isWhole,
+    titled: isWhole && titles >= 0.9,
     cards,
     covered:
       (Math.min(w, scene.width * k) * Math.min(h, scene.height * k)) / (w * h),
@@ -177,12 +177,12 @@ async function costs() {
   for (const count of [10000, 50000]) {
     const input = flat(count);
     const straight = code.layered(input, options);
-    const room = Math.sqrt(straight.width * straight.height * 1.6);
+    const paneLength = Math.sqrt(straight.width * straight.height * 1.6);
     // In turn, so that both see the same machine; the first runs only warm the code up.
     const [plain, pass] = await bestOf(
       [
         () => code.layered(input, options),
-        () => code.layOutInRows(input, straight, { room })
+        () => code.layOutInRows(input, straight, { room: paneLength })
       ],
       3,
       count < 20000 ? 12 : 6
@@ -195,7 +195,7 @@ async function costs() {
 }
 
 const percent = value => `${Math.round(100 * value)} %`.padStart(6);
-const files = payloads(KEEP, given);
+const files = payloads(KEEP, paths);
 const results = [];
 let missed = 0;
 const check = (good, line) => {
@@ -221,15 +221,15 @@ for (const [index, pane] of PANES.entries()) {
   console.log(`${pane.join(' × ')}, ${files.length} models: one row → ${FLOW}`);
   const share = (list, key) =>
     list.filter(view => view[key]).length / list.length;
-  const both = key =>
+  const bothShares = key =>
     `${percent(share(views.right, key))} → ${percent(share(views.auto, key))}`;
   check(
     share(views.auto, 'whole') >= TARGETS.whole[index],
-    `wholly in view at zoom 0.5 or more: ${both('whole')} (target ${percent(TARGETS.whole[index])})`
+    `wholly in view at zoom 0.5 or more: ${bothShares('whole')} (target ${percent(TARGETS.whole[index])})`
   );
   check(
     share(views.auto, 'titled') >= TARGETS.titles[index],
-    `and 90 % of the titles at ${TITLE} px or more: ${both('titled')} (target ${percent(TARGETS.titles[index])})`
+    `and 90 % of the titles at ${TITLE} px or more: ${bothShares('titled')} (target ${percent(TARGETS.titles[index])})`
   );
   const covered = list => median(list.map(view => view.covered));
   check(

@@ -19,7 +19,7 @@ import {
   startLab
 } from './browser.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
+const directory = dirname(fileURLToPath(import.meta.url));
 const RUNS = Number(argument('runs') ?? 3);
 const SHOTS = argument('shots');
 const MODELS = [
@@ -45,7 +45,7 @@ async function expandOne(page) {
   }
   const took = page.evaluate(
     () =>
-      new Promise(done => {
+      new Promise(resolve => {
         const host = document.querySelector('.oad-GraphHost');
         let start = 0;
         host.addEventListener('dblclick', () => (start = performance.now()), {
@@ -55,10 +55,10 @@ async function expandOne(page) {
         new MutationObserver((_, observer) => {
           observer.disconnect();
           requestAnimationFrame(() =>
-            requestAnimationFrame(() => done(performance.now() - start))
+            requestAnimationFrame(() => resolve(performance.now() - start))
           );
         }).observe(host, { attributeFilter: ['data-scene-version'] });
-        setTimeout(() => done(null), 10000);
+        setTimeout(() => resolve(null), 10000);
       })
   );
   await group.dblclick({ force: true });
@@ -68,9 +68,13 @@ async function expandOne(page) {
 const ms = value => (value === null ? '–' : `${Math.round(value)} ms`);
 
 const root = mkdtempSync(join(tmpdir(), 'autodoc-bench-'));
-execFileSync('python', [join(here, '..', 'ui-tests', 'make_models.py'), root], {
-  stdio: 'inherit'
-});
+execFileSync(
+  'python',
+  [join(directory, '..', 'ui-tests', 'make_models.py'), root],
+  {
+    stdio: 'inherit'
+  }
+);
 writeFileSync(join(root, 'note.txt'), 'a small text file\n');
 const port = await freePort();
 const lab = await startLab(root, port);

@@ -10,9 +10,9 @@
 import { readFileSync } from 'node:fs';
 import { flag, load, option, payloads } from './corpus.mjs';
 
-const given = process.argv.slice(2);
-const KEEP = option(given, 'keep');
-const LIST = flag(given, 'list');
+const paths = process.argv.slice(2);
+const KEEP = option(paths, 'keep');
+const LIST = flag(paths, 'list');
 const BUDGET = 40;
 const PANES = [
   [1070, 640],
@@ -66,17 +66,17 @@ async function look(payload, [w, h], flow) {
   const labels = code.labelsOf(drawing, index);
   const edges = Array.from({ length: scene.edgeCount }, (_, e) => e);
   labels.place(edges);
-  const shown = new Map();
+  const placed = new Map();
   let shorter = 0;
   for (const edge of edges) {
     const label = labels.of(edge);
     if (label) {
-      shown.set(edge, label);
-      const whole = model.shapeText(scene.edgeTensor[edge]);
-      shorter += label.text.startsWith(whole.slice(0, 160)) ? 0 : 1;
+      placed.set(edge, label);
+      const text = model.shapeText(scene.edgeTensor[edge]);
+      shorter += label.text.startsWith(text.slice(0, 160)) ? 0 : 1;
     }
   }
-  const faults = code.labelFaults(scene, shown, edge =>
+  const faults = code.labelFaults(scene, placed, edge =>
     labels.leastWidth(edge)
   );
   const camera = code.autoCamera(scene, pane, 'home');
@@ -99,7 +99,7 @@ let bad = 0;
 for (const pane of PANES) {
   for (const flow of FLOWS) {
     const sums = Object.fromEntries(SUMS.map(key => [key, 0]));
-    for (const [name, file] of payloads(KEEP, given)) {
+    for (const [name, file] of payloads(KEEP, paths)) {
       const view = await look(
         JSON.parse(readFileSync(file, 'utf8')),
         pane,

@@ -19,7 +19,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const here = dirname(fileURLToPath(import.meta.url));
+const directory = dirname(fileURLToPath(import.meta.url));
 const argument = name => {
   const position = process.argv.indexOf(`--${name}`);
   return position > 0 ? process.argv[position + 1] : undefined;
@@ -55,14 +55,14 @@ async function loadCore() {
 
 /** Netron's engine, null when there is none. */
 function netronEngine() {
-  const given = process.env.NETRON_PACKAGE;
-  const asked = given
+  const packagePath = process.env.NETRON_PACKAGE;
+  const result = packagePath
     ? null
     : spawnSync('python', ['-c', 'import netron; print(netron.__file__)'], {
         encoding: 'utf8'
       });
   const folder =
-    given ?? (asked.status === 0 ? dirname(asked.stdout.trim()) : '');
+    packagePath ?? (result.status === 0 ? dirname(result.stdout.trim()) : '');
   const file = join(folder, 'dagre.js');
   if (folder && existsSync(file)) {
     return file;
@@ -84,9 +84,9 @@ const cpu = () => {
 async function best(runs, prepare, run) {
   let least = Infinity;
   for (let i = 0; i < runs; i++) {
-    const given = await prepare();
+    const input = await prepare();
     const start = cpu();
-    await run(given);
+    await run(input);
     least = Math.min(least, cpu() - start);
   }
   return least;
@@ -160,7 +160,7 @@ function flatGraph(core, payload) {
 function inProcess(engine, graph, module) {
   const file = join(folder, 'graph.json');
   writeFileSync(file, JSON.stringify(graph));
-  const script = join(here, 'layout_engine.mjs');
+  const script = join(directory, 'layout_engine.mjs');
   const options = ['--expose-gc', '--max-old-space-size=8000'];
   return new Promise(resolve => {
     const child = spawn(
@@ -200,7 +200,7 @@ async function measure(core, nodes) {
   const first = await best(
     9,
     () => payload,
-    given => fresh(core, given).openInitial(40)
+    input => fresh(core, input).openInitial(40)
   );
   const open = async () => {
     const view = fresh(core, payload);
@@ -211,7 +211,7 @@ async function measure(core, nodes) {
     view.expand(middleLayer(view.tree))
   );
   let counts = null;
-  const all = await best(
+  const wholeTime = await best(
     3,
     async () => fresh(core, payload),
     async view => {
@@ -223,7 +223,7 @@ async function measure(core, nodes) {
   const input = core.inputOf(graph);
   const flat = await best(9, () => input, core.layered);
   const { memory } = await inProcess('ours', graph, coreFile);
-  const values = [first, expand, all, flat, memory];
+  const values = [first, expand, wholeTime, flat, memory];
   return {
     nodes: payload.nodes.op.length,
     counts,
@@ -313,15 +313,15 @@ async function main() {
     const netron = netronEngine();
     const modules = { ours: coreFile, dagre: coreFile, elk: coreFile };
     for (const name of GRAPHS) {
-      const wanted = netron ? { ...modules, netron } : modules;
-      comparisons[name] = await compare(core, name, wanted);
+      const selected = netron ? { ...modules, netron } : modules;
+      comparisons[name] = await compare(core, name, selected);
       printComparison(name, comparisons[name]);
     }
   }
   const json = argument('json');
   if (json) {
-    const all = { targets: TARGETS, results, comparisons };
-    writeFileSync(json, JSON.stringify(all, null, 2));
+    const record = { targets: TARGETS, results, comparisons };
+    writeFileSync(json, JSON.stringify(record, null, 2));
   }
   if (failed) {
     console.error('A figure is more than three times its target.');

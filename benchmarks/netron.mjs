@@ -37,7 +37,7 @@ import {
   startLab
 } from './browser.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
+const directory = dirname(fileURLToPath(import.meta.url));
 const WANTED = '9.3.3';
 const RUNS = Number(argument('runs') ?? 3);
 /** Seconds after which an opening is given up. */
@@ -113,8 +113,8 @@ function oursReady() {
 /** Answers null when it takes longer than the limit. */
 async function within(work) {
   let timer;
-  const late = new Promise(done => {
-    timer = setTimeout(() => done(null), LIMIT * 1000);
+  const late = new Promise(resolve => {
+    timer = setTimeout(() => resolve(null), LIMIT * 1000);
   });
   try {
     return await Promise.race([work.catch(error => ({ error })), late]);
@@ -354,7 +354,7 @@ const root = mkdtempSync(join(tmpdir(), 'autodoc-netron-'));
 const pages = mkdtempSync(join(tmpdir(), 'autodoc-pages-'));
 try {
   const counts = JSON.parse(
-    execFileSync('python', [join(here, 'models.py'), root, ...MODELS], {
+    execFileSync('python', [join(directory, 'models.py'), root, ...MODELS], {
       encoding: 'utf8'
     })
   );

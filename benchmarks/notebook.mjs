@@ -72,7 +72,7 @@ try {
 } finally {
   await browser.close();
   lab.kill('SIGINT');
-  await new Promise(done => lab.on('exit', done));
+  await new Promise(resolve => lab.on('exit', resolve));
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -137,7 +137,7 @@ async function arrive(page) {
       if (tries > 60) {
         throw error;
       }
-      await new Promise(done => setTimeout(done, 500));
+      await new Promise(resolve => setTimeout(resolve, 500));
     }
   }
   await page.locator('.jp-Notebook').waitFor({ timeout: 60_000 });

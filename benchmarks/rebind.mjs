@@ -13,8 +13,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { argument, flag, launch, median } from './browser.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const root = join(here, '..');
+const directory = dirname(fileURLToPath(import.meta.url));
+const root = join(directory, '..');
 const MODELS = (argument('models') ?? 'bert_dyn,free-2000').split(',');
 const MOVES = Number(argument('moves') ?? 15);
 const WANTED = 50;
@@ -148,9 +148,9 @@ async function floorOf(tab, processes) {
     const before = usedBy(processes);
     await tab.evaluate(
       () =>
-        new Promise(done =>
+        new Promise(resolve =>
           requestAnimationFrame(() =>
-            requestAnimationFrame(() => setTimeout(done, 0))
+            requestAnimationFrame(() => setTimeout(resolve, 0))
           )
         )
     );
@@ -244,11 +244,11 @@ function print(name, nodes, rows) {
   console.log('on the screen         a move   of it this panel');
   const alone = rows['picture and totals'];
   for (const [screen, used] of Object.entries(rows)) {
-    const part = screen.startsWith('with') ? (used - alone).toFixed(1) : '';
+    const delta = screen.startsWith('with') ? (used - alone).toFixed(1) : '';
     console.log(
       screen.padEnd(20) +
         used.toFixed(1).padStart(8) +
-        part.padStart(19) +
+        delta.padStart(19) +
         (used <= WANTED ? '   OK' : '   OVER')
     );
   }
@@ -257,7 +257,7 @@ function print(name, nodes, rows) {
 const folder = mkdtempSync(join(tmpdir(), 'autodoc-rebind-'));
 try {
   const counts = JSON.parse(
-    execFileSync('python', [join(here, 'models.py'), folder, ...MODELS], {
+    execFileSync('python', [join(directory, 'models.py'), folder, ...MODELS], {
       encoding: 'utf8'
     })
   );

@@ -64,7 +64,7 @@ async function cpu(session) {
 }
 
 /** CPU milliseconds wanted for a frame, by boxes: moving, and jumping to where nothing is drawn yet. */
-function wanted(boxes, path) {
+function framesFor(boxes, path) {
   if (path === 'jump') {
     return boxes < 40_000 ? 20 : 25;
   }
@@ -80,7 +80,7 @@ const percentile = (values, share) => {
 async function quiet(session) {
   for (let calm = 0, turn = 0; calm < 2 && turn < 40; turn++) {
     const before = await cpu(session);
-    await new Promise(done => setTimeout(done, 500));
+    await new Promise(resolve => setTimeout(resolve, 500));
     calm = (await cpu(session)) - before < 0.02 ? calm + 1 : 0;
   }
 }
@@ -104,7 +104,7 @@ async function control(browser, session, motion, frames) {
             kind === 'shift'
               ? `translate(${2 * column}px)`
               : `scale(${1 + column / 300})`;
-          await new Promise(done => requestAnimationFrame(done));
+          await new Promise(resolve => requestAnimationFrame(resolve));
         }
       },
       [motion, count]
@@ -156,18 +156,18 @@ function floorOf(floors, path) {
       : floors.shift;
 }
 
-function print({ boxes, edges, ours, all, floors, load }) {
+function print({ boxes, edges, ours, all: isAll, floors, load }) {
   console.log(
     `\n${boxes} boxes, ${edges} wires; set up ${ours.ready.toFixed(0)} ms` +
-      (all ? `, baseline ${all.ready.toFixed(0)} ms` : '') +
+      (isAll ? `, baseline ${isAll.ready.toFixed(0)} ms` : '') +
       `; load ${load.toFixed(1)} on ${cpus().length} cores`
   );
   console.log(
     'path       CPU ms/frame   wanted    floor          wall median / p95   baseline CPU   ratio'
   );
   ours.rows.forEach((row, i) => {
-    const base = all?.rows[i].cpu;
-    const limit = wanted(boxes, row.path);
+    const base = isAll?.rows[i].cpu;
+    const limit = framesFor(boxes, row.path);
     const floor = floorOf(floors, row.path);
     const judged =
       row.cpu <= limit ? 'OK' : `OVER ×${(row.cpu / limit).toFixed(1)}`;

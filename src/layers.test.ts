@@ -98,7 +98,7 @@ const files = [...texts.keys()].filter(path => !path.endsWith('.d.ts'));
 const isSource = (path: string): boolean =>
   !/\.test\.|\/testing\/|\/fakeModel/.test(path);
 const sources = files.filter(isSource);
-const known = new Set(files);
+const knownFiles = new Set(files);
 
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 
@@ -108,16 +108,16 @@ const parse = (path: string): ts.SourceFile =>
 
 function resolve(from: string, specifier: string): string | null {
   const parts = parentOf(from).split('/');
-  for (const part of specifier.split('/')) {
-    if (part === '..') {
+  for (const segment of specifier.split('/')) {
+    if (segment === '..') {
       parts.pop();
-    } else if (part !== '.') {
-      parts.push(part);
+    } else if (segment !== '.') {
+      parts.push(segment);
     }
   }
   const path = parts.join('/');
   const tries = ['', '.ts', '.tsx', '/index.ts'].map(end => path + end);
-  return tries.find(path => known.has(path)) ?? null;
+  return tries.find(path => knownFiles.has(path)) ?? null;
 }
 
 function isTypeOnly(node: ts.ImportDeclaration): boolean {
@@ -249,9 +249,9 @@ it('features import only features in the table above', () => {
       }
     }
   }
-  const folderUses = [...uses].map(([name, others]) => [
+  const folderUses = [...uses].map(([name, targets]) => [
     name,
-    [...others].sort()
+    [...targets].sort()
   ]);
   expect(Object.fromEntries(folderUses)).toEqual(FEATURE_USES);
 });

@@ -50,8 +50,8 @@ function errorText(error: unknown): string {
 async function main({ stdin, stdout }: IProcess): Promise<void> {
   const decoder = new TextDecoder();
   const parts: string[] = [];
-  for await (const part of stdin) {
-    parts.push(decoder.decode(part, { stream: true }));
+  for await (const chunk of stdin) {
+    parts.push(decoder.decode(chunk, { stream: true }));
   }
   stdout.write(await drawSvg(parts.join('') + decoder.decode()));
 }
@@ -64,7 +64,8 @@ if (host.process) {
   });
 } else {
   // An engine without an event loop: waiting for a microtask is enough.
-  host.setTimeout ??= (done: () => void) => void Promise.resolve().then(done);
+  host.setTimeout ??= (callback: () => void) =>
+    void Promise.resolve().then(callback);
   host.drawSvg = async request => {
     try {
       return await drawSvg(request);

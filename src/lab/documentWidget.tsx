@@ -179,12 +179,12 @@ class OnnxPanel extends ReactWidget {
       this._services.loadState(this.key).catch(() => null),
       settings.ready
     ]);
-    const kept = state as
+    const stored = state as
       Partial<IPrefetchOptions['options']> | null | undefined;
     return {
       options: {
-        bindings: kept?.bindings ?? {},
-        assume: kept?.assume ?? settings.viewer.assumeDims ?? true
+        bindings: stored?.bindings ?? {},
+        assume: stored?.assume ?? settings.viewer.assumeDims ?? true
       },
       rules: settings.rules
     };
@@ -231,13 +231,13 @@ export class OnnxWidgetFactory extends ABCWidgetFactory<OnnxDocument> {
 
   /** The smallest ordinal that no open view of the file uses. */
   private _takeOrdinal(context: DocumentRegistry.Context): number {
-    const taken = this._ordinals.get(context) ?? new Set<number>();
-    this._ordinals.set(context, taken);
+    const usedOrdinals = this._ordinals.get(context) ?? new Set<number>();
+    this._ordinals.set(context, usedOrdinals);
     let ordinal = 0;
-    while (taken.has(ordinal)) {
+    while (usedOrdinals.has(ordinal)) {
       ordinal++;
     }
-    taken.add(ordinal);
+    usedOrdinals.add(ordinal);
     return ordinal;
   }
 

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 interface IErrorBoundaryProps {
   /** Called if the children cannot be rendered. */
-  onError(why: string): void;
+  onError(message: string): void;
   children: React.ReactNode;
 }
 

@@ -60,7 +60,7 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
       state={state}
       linkTo={linkTo}
       files={services.files}
-      onStateChange={(_, own) => services.saveState(stateKey, own)}
+      onStateChange={(_, state) => services.saveState(stateKey, state)}
       onReady={next => {
         handle.current = next;
         onReady(next);

@@ -32,8 +32,8 @@ export function takeLabDrops(
   node: HTMLElement,
   take: (paths: string[]) => void
 ): void {
-  const mark = (over: boolean): void => {
-    node.querySelector('.oad-Viewer')?.toggleAttribute('data-drop', over);
+  const setHighlight = (isOver: boolean): void => {
+    node.querySelector('.oad-Viewer')?.toggleAttribute('data-drop', isOver);
   };
   const hear = (event: Event): void => {
     const drag = event as IDrag;
@@ -43,7 +43,7 @@ export function takeLabDrops(
     }
     event.preventDefault();
     event.stopPropagation();
-    mark(event.type === 'lm-dragenter' || event.type === 'lm-dragover');
+    setHighlight(event.type === 'lm-dragenter' || event.type === 'lm-dragover');
     if (event.type === 'lm-dragover' || event.type === 'lm-drop') {
       drag.dropAction = drag.proposedAction;
     }

@@ -79,14 +79,14 @@ export const servicesPlugin: JupyterFrontEndPlugin<IOnnxServices> = {
         },
         ...(manager && {
           choose: async (title: string, extensions: readonly string[]) => {
-            const chosen = await chooseModels(
+            const selected = await chooseModels(
               manager,
               translator ?? nullTranslator,
               trans,
               title,
               extensions
             );
-            return chosen[0] ?? null;
+            return selected[0] ?? null;
           }
         })
       },

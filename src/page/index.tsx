@@ -67,18 +67,18 @@ async function start(host: HTMLElement): Promise<void> {
       }
       handle = next;
       if (numbers) {
-        const given = JSON.parse(numbers);
-        next.setUserValues({ ...given, values: new Map(given.values) });
+        const values = JSON.parse(numbers);
+        next.setUserValues({ ...values, values: new Map(values.values) });
       }
       printing ??= printReports(
         providers.flatMap(({ document }) => document ?? [])
       );
     }
   };
-  const others = providers.slice(1).map(provider => ({ provider }));
+  const additionalModels = providers.slice(1).map(provider => ({ provider }));
   const models =
-    others.length > 0
-      ? [first, ...others]
+    additionalModels.length > 0
+      ? [first, ...additionalModels]
       : // A link describes a single view.
         [{ ...first, state, linkTo: viewLink }];
   const settings = { direction: FLOWS.find(flow => flow === direction) };
@@ -99,7 +99,7 @@ async function start(host: HTMLElement): Promise<void> {
   dark.addEventListener('change', draw);
   // Pasting a link to the same page changes only the fragment.
   window.addEventListener('hashchange', () => {
-    if (others.length > 0) {
+    if (additionalModels.length > 0) {
       return;
     }
     void decodeViewFragment(window.location.hash).then(

@@ -21,10 +21,10 @@ export async function printReports(
   host.id = 'autodoc-print';
   document.body.append(host);
   const root = createRoot(host);
-  const show = (shown: readonly ReportDocument[]): void =>
+  const show = (models: readonly ReportDocument[]): void =>
     flushSync(() =>
       root.render(
-        shown.map((model, index) =>
+        models.map((model, index) =>
           React.createElement(Text, {
             key: index,
             document: model,

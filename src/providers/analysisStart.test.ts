@@ -137,7 +137,7 @@ describe('prefetched analysis', () => {
   test('does not start for a view closed in the meantime', async () => {
     let resolveOptions: (guess: IPrefetchOptions) => void = () => undefined;
     const { fake, prefetched } = begin(
-      new Promise(done => (resolveOptions = done))
+      new Promise(resolve => (resolveOptions = resolve))
     );
     prefetched.dispose();
     resolveOptions(OPTIONS);

@@ -103,7 +103,9 @@ export interface IPrefetchOptions {
  */
 export class PrefetchedAnalysis {
   private readonly _connection: Connection;
-  private readonly _started: Promise<(IStartedJob & { asked: string }) | null>;
+  private readonly _started: Promise<
+    (IStartedJob & { request: string }) | null
+  >;
   private _isTaken = false;
 
   /** `guess` gives the options that the viewer will use; null if they are not known yet. */
@@ -130,8 +132,8 @@ export class PrefetchedAnalysis {
     if (!started) {
       return null;
     }
-    const asked = JSON.stringify(analysisRequest(this.path, options, rules));
-    if (signal.aborted || asked !== started.asked) {
+    const request = JSON.stringify(analysisRequest(this.path, options, rules));
+    if (signal.aborted || request !== started.request) {
       releaseJob(this._connection, started.job);
       return null;
     }
@@ -150,17 +152,19 @@ export class PrefetchedAnalysis {
 
   private async _start(
     guess: Promise<IPrefetchOptions | null>
-  ): Promise<(IStartedJob & { asked: string }) | null> {
+  ): Promise<(IStartedJob & { request: string }) | null> {
     try {
-      const known = await guess;
-      if (!known || this._isTaken) {
+      const guessedOptions = await guess;
+      if (!guessedOptions || this._isTaken) {
         return null;
       }
-      const { options, rules } = known;
+      const { options, rules } = guessedOptions;
       const stamp = stampOf(await readStamp(this._connection, this.path));
       const job = await startJob(this._connection, this.path, options, rules);
-      const asked = JSON.stringify(analysisRequest(this.path, options, rules));
-      return { job, stamp, asked };
+      const request = JSON.stringify(
+        analysisRequest(this.path, options, rules)
+      );
+      return { job, stamp, request };
     } catch (error) {
       if (!(error instanceof ProblemError) && !isAbort(error)) {
         console.warn('ONNX Autodoc: the analysis began late', error);

@@ -11,9 +11,9 @@ test.each([0, 1, 2, 3, 1 << 20, 3 * (1 << 18), 3 * (1 << 18) + 1, 2_000_003])(
     const text = btoa(Array.from(bytes, b => String.fromCharCode(b)).join(''));
     const blob = blobOfBase64(text, 'application/octet-stream');
     expect(blob.type).toBe('application/octet-stream');
-    const back = new Uint8Array(await blob.arrayBuffer());
-    expect(back.length).toBe(size);
-    expect(back.every((byte, index) => byte === bytes[index])).toBe(true);
+    const decoded = new Uint8Array(await blob.arrayBuffer());
+    expect(decoded.length).toBe(size);
+    expect(decoded.every((byte, index) => byte === bytes[index])).toBe(true);
   }
 );
 

@@ -6,8 +6,8 @@ import { BundleProvider, detailsOf, readBundle } from './bundleProvider';
 import { ProblemError } from './provider';
 
 async function packed(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
-  const plain = new Response(JSON.stringify(value)).body!;
-  const stream = plain.pipeThrough(new CompressionStream('gzip'));
+  const json = new Response(JSON.stringify(value)).body!;
+  const stream = json.pipeThrough(new CompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 

@@ -31,10 +31,10 @@ export async function readBundle(
   let bundle: Bundle;
   try {
     const packed = new Response(bytes).body!;
-    const plain = packed
+    const stream = packed
       .pipeThrough(new DecompressionStream('gzip'))
       .pipeThrough(byteLimit(most));
-    bundle = (await new Response(plain).json()) as Bundle;
+    bundle = (await new Response(stream).json()) as Bundle;
   } catch (error) {
     throw new ProblemError(
       localProblem(
@@ -64,10 +64,10 @@ export async function readBundle(
 
 /** Parses gzipped JSON. Rejects if it is invalid. */
 export async function unpackJson<T>(bytes: BufferSource): Promise<T> {
-  const plain = new Response(bytes).body!.pipeThrough(
+  const stream = new Response(bytes).body!.pipeThrough(
     new DecompressionStream('gzip')
   );
-  return (await new Response(plain).json()) as T;
+  return (await new Response(stream).json()) as T;
 }
 
 /** Answers `compare` for `partner` with an embedded, gzipped alignment. */
@@ -83,12 +83,12 @@ export function embeddedComparison(
 function byteLimit(bytes: number): TransformStream<Uint8Array, Uint8Array> {
   let left = bytes;
   return new TransformStream({
-    transform: (piece, out) => {
-      left -= piece.length;
+    transform: (chunk, controller) => {
+      left -= chunk.length;
       if (left < 0) {
         throw new Error(`It unpacks to more than ${bytes} bytes.`);
       }
-      out.enqueue(piece);
+      controller.enqueue(chunk);
     }
   });
 }
@@ -120,11 +120,11 @@ export class BundleProvider implements IReportProvider {
   /** Serving plans for the device that the page was written for. */
   get serving(): IReportProvider['serving'] {
     const { serving, payload } = this._bundle;
-    const { chosen, precision, runtime } = payload.hardware ?? {};
+    const { chosen: device, precision, runtime } = payload.hardware ?? {};
     return serving
       ? choice =>
           Promise.resolve(
-            choice.device === chosen &&
+            choice.device === device &&
               choice.precision === precision &&
               (choice.runtime || runtime) === runtime
               ? serving

@@ -63,7 +63,7 @@ function server(answers: readonly (Task | number)[]): {
 const order = { kind: 'quantize', out: 'q.onnx' };
 
 test('a task is followed to its end, with paths relative to the model', async () => {
-  const { connection, requests: asked } = server([
+  const { connection, requests } = server([
     task('queued'),
     task('running', { step: 'quantizing', done: 1, total: 4 }),
     503,
@@ -83,11 +83,11 @@ test('a task is followed to its end, with paths relative to the model', async ()
     'running',
     'done'
   ]);
-  expect(asked.map(([path]) => path)).toEqual([
+  expect(requests.map(([path]) => path)).toEqual([
     'tasks',
     ...Array<string>(3).fill('tasks/a%2Fb')
   ]);
-  expect(JSON.parse(String(asked[0][1].body))).toEqual({
+  expect(JSON.parse(String(requests[0][1].body))).toEqual({
     ...order,
     data: 'models/x.npz',
     path: 'models/m.onnx'
@@ -95,13 +95,11 @@ test('a task is followed to its end, with paths relative to the model', async ()
 });
 
 test('an absolute path is not changed', async () => {
-  const { connection, requests: asked } = server([
-    task('done', { result: RESULT })
-  ]);
+  const { connection, requests } = server([task('done', { result: RESULT })]);
   const data = '/data/x.npz';
   const { signal } = new AbortController();
   await followTask(connection, 'm.onnx', { ...order, data }, vi.fn(), signal);
-  expect(JSON.parse(String(asked[0][1].body))).toMatchObject({ data });
+  expect(JSON.parse(String(requests[0][1].body))).toMatchObject({ data });
 });
 
 test('a failure has the problem of the task, and a definite response ends it', async () => {
@@ -131,7 +129,7 @@ test('a failure has the problem of the task, and a definite response ends it', a
 });
 
 test('aborting stops the task on the server', async () => {
-  const { connection, requests: asked } = server([task('running')]);
+  const { connection, requests } = server([task('running')]);
   const stop = new AbortController();
   const ended = followTask(
     connection,
@@ -141,12 +139,12 @@ test('aborting stops the task on the server', async () => {
     stop.signal
   );
   await expect(ended).rejects.toMatchObject({ name: 'AbortError' });
-  expect(asked.at(-1)).toMatchObject(['tasks/a%2Fb', { method: 'DELETE' }]);
+  expect(requests.at(-1)).toMatchObject(['tasks/a%2Fb', { method: 'DELETE' }]);
 });
 
 test('files of a profile are uploaded first, files of the server are named', async () => {
   const upload = { id: 'u1', name: 't.json', size: 2 };
-  const { connection, requests: asked } = server([
+  const { connection, requests } = server([
     upload as unknown as Task,
     task('done', { result: RESULT })
   ]);
@@ -154,9 +152,9 @@ test('files of a profile are uploaded first, files of the server are named', asy
   const { signal } = new AbortController();
   const files = [file, 'models/layers.json'];
   await followProfile(connection, 'm.onnx', files, vi.fn(), signal);
-  expect(asked[0][0]).toBe('uploads?name=a%20b.json');
-  expect(asked[0][1].body).toBe(file);
-  expect(JSON.parse(String(asked[1][1].body))).toEqual({
+  expect(requests[0][0]).toBe('uploads?name=a%20b.json');
+  expect(requests[0][1].body).toBe(file);
+  expect(JSON.parse(String(requests[1][1].body))).toEqual({
     kind: 'profile',
     path: 'm.onnx',
     uploads: ['u1'],
@@ -165,12 +163,12 @@ test('files of a profile are uploaded first, files of the server are named', asy
 });
 
 test('a file over the server’s limit is not sent', async () => {
-  const { connection, requests: asked } = server([]);
+  const { connection, requests } = server([]);
   const file = new File([], 'huge.json');
   Object.defineProperty(file, 'size', { value: 2 ** 28 });
   const { signal } = new AbortController();
   await expect(
     followProfile(connection, 'm.onnx', [file], vi.fn(), signal)
   ).rejects.toMatchObject({ problem: { code: 'profile-too-large' } });
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });

@@ -146,8 +146,8 @@ export function kernelWeightFile(
 export function kernelExtract(model: IKernelModel): IReportProvider['extract'] {
   return model.comm_live === false
     ? undefined
-    : (nodes, part, signal) =>
-        ask<Extracted>(model, 'autodoc:extract', { nodes, part }, signal);
+    : (nodes, name, signal) =>
+        ask<Extracted>(model, 'autodoc:extract', { nodes, part: name }, signal);
 }
 
 /** Has the kernel create a file; undefined without a kernel. */
@@ -166,9 +166,9 @@ export function kernelProfile(model: IKernelModel): IReportProvider['profile'] {
   if (model.comm_live === false) {
     return undefined;
   }
-  return async (given, _onChange, signal) => {
+  return async (targets, _onChange, signal) => {
     const files = [];
-    for (const file of given) {
+    for (const file of targets) {
       if (typeof file !== 'string') {
         if (file.size > MAX_PROFILE) {
           throw tooLarge(file, '6 MiB');

@@ -83,12 +83,12 @@ export interface IReportProvider {
   /** Reads all values of a constant tensor as a `.npy` file. Absent without a server or kernel. */
   weightFile?(tensor: number, signal: AbortSignal): Promise<WeightFile>;
   /**
-   * Writes nodes as a separate model next to the original; `part` names it. Absent without a server or
+   * Writes nodes as a separate model next to the original; `name` names it. Absent without a server or
    * kernel.
    */
   extract?(
     nodes: readonly number[],
-    part: string,
+    name: string,
     signal: AbortSignal
   ): Promise<Extracted>;
   /**

@@ -78,13 +78,13 @@ class FakeServer implements IServerConnection {
     if (this.down) {
       throw new TypeError('Failed to fetch');
     }
-    const answer = this.answers[call]?.(request) ?? { status: 404, body: '' };
+    const response = this.answers[call]?.(request) ?? { status: 404, body: '' };
     const text =
-      typeof answer.body === 'string'
-        ? answer.body
-        : JSON.stringify(answer.body);
-    return new Response(answer.status === 204 ? null : text, {
-      status: answer.status
+      typeof response.body === 'string'
+        ? response.body
+        : JSON.stringify(response.body);
+    return new Response(response.status === 204 ? null : text, {
+      status: response.status
     });
   }
 
@@ -297,7 +297,7 @@ test('abort cancels the job on the server', async () => {
 });
 
 describe('after loading', () => {
-  const done = ok(job({ state: 'done' }));
+  const finished = ok(job({ state: 'done' }));
 
   test('details come from the job; an expired job is started again', async () => {
     let id = 'j1';
@@ -313,7 +313,7 @@ describe('after loading', () => {
   });
 
   test('a missing node is not requested repeatedly', async () => {
-    const fake = server({ 'POST jobs': done });
+    const fake = server({ 'POST jobs': finished });
     const { provider, loaded, abort } = start(fake);
     await loaded;
     const problem = await problemFrom(provider.details(7, abort.signal));
@@ -349,7 +349,7 @@ describe('after loading', () => {
   test('text generation is planned for a device', async () => {
     const query = 'device=l4&precision=&runtime=ort-cuda';
     const fake = server({
-      'POST jobs': done,
+      'POST jobs': finished,
       [`GET jobs/j1/serving?${query}`]: ok({ plans: [] })
     });
     const { provider, loaded, abort } = start(fake);
@@ -361,7 +361,7 @@ describe('after loading', () => {
   test('a changed file is noticed', async () => {
     let mtime = '1';
     const fake = server({
-      'POST jobs': done,
+      'POST jobs': finished,
       'GET files?path=a%2Fm%20%23.onnx': () => ({
         status: 200,
         body: { path: 'a/m #.onnx', bytes: 5, mtime_ns: mtime, kind: 'onnx' }
@@ -377,11 +377,11 @@ describe('after loading', () => {
 });
 
 describe('weights and rules', () => {
-  const done = ok(job({ state: 'done' }));
+  const finished = ok(job({ state: 'done' }));
 
   test('values come from the job, and errors are not retried', async () => {
     const fake = server({
-      'POST jobs': done,
+      'POST jobs': finished,
       'GET jobs/j1/weights?tensor=7': ok({ tensor: 7 }),
       'GET jobs/j1/weights?tensor=8': ok(
         problem({ status: 404, code: 'not-a-weight' }),
@@ -398,7 +398,7 @@ describe('weights and rules', () => {
 
   test('all values come as a file, and the size limit is reported', async () => {
     const fake = server({
-      'POST jobs': done,
+      'POST jobs': finished,
       'GET jobs/j1/weights/npy?tensor=7': ok({ tensor: 7, data: 'AA==' }),
       'GET jobs/j1/weights/npy?tensor=8': ok(
         problem({ status: 413, code: 'limit-array-bytes', hint: 'In Python' }),
@@ -418,7 +418,7 @@ describe('weights and rules', () => {
 
   test('nodes to extract are sent with the path of the model', async () => {
     const fake = server({
-      'POST jobs': done,
+      'POST jobs': finished,
       'POST jobs/j1/extract': ok({ path: 'a/m.stem.onnx' }, 201)
     });
     const { provider, loaded, abort } = start(fake);
@@ -431,7 +431,7 @@ describe('weights and rules', () => {
 
   test('a file is written by the server with the given metric', async () => {
     const fake = server({
-      'POST jobs': done,
+      'POST jobs': finished,
       'GET jobs/j1/files/model-explorer?metric=flops': ok({ text: '{}' })
     });
     const { provider, loaded, abort } = start(fake);
@@ -441,7 +441,7 @@ describe('weights and rules', () => {
   });
 
   test('settings of the rules go with each analysis', async () => {
-    const fake = server({ 'POST jobs': done });
+    const fake = server({ 'POST jobs': finished });
     let rules: IRuleOptions = {
       thresholds: 'rules.json',
       readWeights: true

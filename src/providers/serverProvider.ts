@@ -135,13 +135,13 @@ export class ServerProvider implements IReportProvider {
 
   async extract(
     nodes: readonly number[],
-    part: string,
+    name: string,
     signal: AbortSignal
   ): Promise<Extracted> {
     return this._ofJob<Extracted>('extract', signal, {
       path: this._path,
       nodes,
-      part
+      part: name
     });
   }
 
@@ -171,8 +171,8 @@ export class ServerProvider implements IReportProvider {
   /** The server can align this model with one that it is still analysing for the other view. */
   expectComparison(other: IReportProvider, signal: AbortSignal): void {
     if (other instanceof ServerProvider) {
-      const asked = this._compareEarly(other, signal).catch(() => null);
-      this._expected.set(other, asked);
+      const early = this._compareEarly(other, signal).catch(() => null);
+      this._expected.set(other, early);
     }
   }
 
@@ -181,12 +181,12 @@ export class ServerProvider implements IReportProvider {
     signal: AbortSignal
   ): Promise<IEarlyComparison> {
     const jobs = [this._analysed.promise, other._begun.promise] as const;
-    const [here, there] = await Promise.all(jobs);
+    const [ownJob, otherJob] = await Promise.all(jobs);
     const columns = await this._connection.json<ComparisonColumns>(
-      `jobs/${encodeURIComponent(here.id)}/${comparisonWith(there)}`,
+      `jobs/${encodeURIComponent(ownJob.id)}/${comparisonWith(otherJob)}`,
       { signal }
     );
-    return { of: [here.id, there.id], columns };
+    return { of: [ownJob.id, otherJob.id], columns };
   }
 
   async report(signal: AbortSignal): Promise<Report> {
@@ -201,8 +201,8 @@ export class ServerProvider implements IReportProvider {
     { device, precision, runtime = '' }: IServingChoice,
     signal: AbortSignal
   ): Promise<ServingPlans> {
-    const asked = new URLSearchParams({ device, precision, runtime });
-    return this._ofJob<ServingPlans>(`serving?${asked}`, signal);
+    const query = new URLSearchParams({ device, precision, runtime });
+    return this._ofJob<ServingPlans>(`serving?${query}`, signal);
   }
 
   task(

@@ -18,7 +18,10 @@ function parseHex(color: string): [number, number, number] {
 }
 
 function toHex(rgb: readonly number[]): string {
-  const value = rgb.reduce((sum, part) => sum * 256 + Math.round(part), 0);
+  const value = rgb.reduce(
+    (sum, channel) => sum * 256 + Math.round(channel),
+    0
+  );
   return '#' + value.toString(16).padStart(6, '0');
 }
 
@@ -30,7 +33,7 @@ function stepsOf(colors: readonly string[]): string[] {
     const share = position - low;
     return toHex(
       samples[low].map(
-        (part, i) => part * (1 - share) + samples[low + 1][i] * share
+        (channel, i) => channel * (1 - share) + samples[low + 1][i] * share
       )
     );
   });
@@ -48,8 +51,8 @@ export function rampColor(position: number, ramp: RampId = 'viridis'): string {
 
 /** Relative luminance of `#rrggbb`, WCAG 2.2. */
 export function luminance(color: string): number {
-  const [r, g, b] = parseHex(color).map(part => {
-    const share = part / 255;
+  const [r, g, b] = parseHex(color).map(channel => {
+    const share = channel / 255;
     return share <= 0.04045
       ? share / 12.92
       : Math.pow((share + 0.055) / 1.055, 2.4);
@@ -88,13 +91,13 @@ export interface IScale {
 
 /** Known values in ascending order. */
 function sortKnown(values: ArrayLike<number>): Float64Array {
-  const known: number[] = [];
+  const finite: number[] = [];
   for (let i = 0; i < values.length; i++) {
     if (Number.isFinite(values[i])) {
-      known.push(values[i]);
+      finite.push(values[i]);
     }
   }
-  return Float64Array.from(known).sort();
+  return Float64Array.from(finite).sort();
 }
 
 /** First index whose value is at least `value`. */
@@ -192,26 +195,26 @@ export function createScale(
   mode: ScaleMode,
   only: ISpan | null = null
 ): IScale {
-  const all = sortKnown(values);
-  const known = only
-    ? all.filter(value => value >= only.low && value <= only.high)
-    : all;
-  const low = only && known.length > 0 ? known[0] : 0;
-  const mapping = mappingFor(mode, known, low);
+  const sorted = sortKnown(values);
+  const scaled = only
+    ? sorted.filter(value => value >= only.low && value <= only.high)
+    : sorted;
+  const low = only && scaled.length > 0 ? scaled[0] : 0;
+  const mapping = mappingFor(mode, scaled, low);
   const position = (value: number) =>
-    Number.isFinite(value) && known.length > 0 ? mapping.position(value) : NaN;
+    Number.isFinite(value) && scaled.length > 0 ? mapping.position(value) : NaN;
   return {
     mode,
-    min: known[0] ?? NaN,
-    max: known[known.length - 1] ?? NaN,
+    min: scaled[0] ?? NaN,
+    max: scaled[scaled.length - 1] ?? NaN,
     position,
-    value: share => (known.length > 0 ? mapping.value(share) : NaN),
+    value: share => (scaled.length > 0 ? mapping.value(share) : NaN),
     color: value => {
       const share = position(value);
       return Number.isNaN(share) ? null : rampColor(share);
     },
     ticks: count =>
-      known.length === 0
+      scaled.length === 0
         ? []
         : Array.from({ length: count }, (_, i) => {
             const share = count > 1 ? i / (count - 1) : 1;

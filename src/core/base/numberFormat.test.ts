@@ -82,8 +82,8 @@ describe('all digits are formatted as by Intl', () => {
     for (let i = 0; i < 20_000; i++) {
       const value = random() * 10 ** Math.floor(random() * 40 - 12);
       expect(formatExact(value)).toBe(intl.format(value));
-      const whole = Math.floor(random() * 10 ** Math.floor(random() * 16));
-      expect(formatExact(whole)).toBe(intl.format(whole));
+      const integer = Math.floor(random() * 10 ** Math.floor(random() * 16));
+      expect(formatExact(integer)).toBe(intl.format(integer));
       // Halves of the last digit that is written.
       const half = Math.floor(random() * 1e8) / 1e7;
       expect(formatExact(half)).toBe(intl.format(half));

@@ -58,7 +58,7 @@ export function formatCount(value: MaybeNumber, unit = ''): string {
     return UNKNOWN;
   }
   const { text, power } = scaleToPrefix(value);
-  return [text, PREFIXES[power], unit].filter(part => part).join(SPACE);
+  return [text, PREFIXES[power], unit].filter(text => text).join(SPACE);
 }
 
 /** Bytes with SI prefixes (1 kB = 1000 B): `3.21 MB`, `512 B`. Unknown is `—`. */
@@ -81,12 +81,12 @@ export function formatSeconds(value: MaybeNumber): string {
     return `0${SPACE}s`;
   }
   let unit = 0;
-  let shown = Math.abs(value);
-  while (shown < 0.9995 && unit < SECONDS.length - 1) {
-    shown *= 1000;
+  let magnitude = Math.abs(value);
+  while (magnitude < 0.9995 && unit < SECONDS.length - 1) {
+    magnitude *= 1000;
     unit++;
   }
-  const text = (value < 0 ? '-' : '') + threeDigits(shown, unit);
+  const text = (value < 0 ? '-' : '') + threeDigits(magnitude, unit);
   return `${text}${SPACE}${SECONDS[unit]}`;
 }
 
@@ -98,16 +98,18 @@ function digitsOf(value: number): string {
     return String(value);
   }
   const [mantissa, power = '0'] = String(value).split('e');
-  const [whole, fraction = ''] = mantissa.split('.');
-  const digits = whole + fraction;
-  const kept = whole.length + Number(power) + PLACES;
-  let units = BigInt(digits.slice(0, Math.max(0, kept)).padEnd(kept, '0') || 0);
-  if (kept >= 0 && digits.charAt(kept) >= '5') {
+  const [integer, fraction = ''] = mantissa.split('.');
+  const digits = integer + fraction;
+  const keptDigits = integer.length + Number(power) + PLACES;
+  let units = BigInt(
+    digits.slice(0, Math.max(0, keptDigits)).padEnd(keptDigits, '0') || 0
+  );
+  if (keptDigits >= 0 && digits.charAt(keptDigits) >= '5') {
     units++;
   }
   const text = String(units).padStart(PLACES + 1, '0');
-  const rest = text.slice(-PLACES).replace(/0+$/, '');
-  return text.slice(0, -PLACES) + (rest && `.${rest}`);
+  const decimals = text.slice(-PLACES).replace(/0+$/, '');
+  return text.slice(0, -PLACES) + (decimals && `.${decimals}`);
 }
 
 /** Groups digits as `Intl.NumberFormat('en-US')` does, also in engines without `Intl`. */

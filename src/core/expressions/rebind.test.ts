@@ -133,7 +133,7 @@ describe('other dimensions', () => {
 
   it('give values that were unknown only for lack of dimensions', () => {
     const free = structuredClone(payload);
-    const whole = free.coverage.nodes_known;
+    const knownNodes = free.coverage.nodes_known;
     for (const node of [2, 4]) {
       expect(free.nodes.macs[node]).not.toBeNull();
       free.nodes.macs[node] = null;
@@ -147,8 +147,8 @@ describe('other dimensions', () => {
     const { shape } = free.tensors;
     free.coverage = {
       ...free.coverage,
-      nodes_known: whole - 2,
-      nodes: (whole - 2) / free.coverage.nodes_total,
+      nodes_known: knownNodes - 2,
+      nodes: (knownNodes - 2) / free.coverage.nodes_total,
       macs: 0.5,
       shapes: shape.filter(shape => !isFree(shape)).length / shape.length,
       reasons: { 'a size is free': 2 }

@@ -27,7 +27,7 @@ const TOTALS = {
   write_bytes: 'write_bytes'
 } as const;
 
-const known = (value: number | undefined): number | null =>
+const valueOrNull = (value: number | undefined): number | null =>
   value === undefined || Number.isNaN(value) ? null : value;
 
 /** The dimensions that can be set: the symbolic ones, or else a batch that the file has fixed. */
@@ -104,25 +104,25 @@ export class Rebinder {
 
   /**
    * Returns the payload for `sizes`, by `dims[].name`: with all numbers unknown if the sizes do not fit
-   * the model, null if only an analysis can tell. `given` names the sizes that the user set; the others
+   * the model, null if only an analysis can tell. `bindings` names the sizes that the user set; the others
    * stay assumed if they were.
    */
   rebind(
     sizes: Readonly<Record<string, number>>,
-    given: Readonly<Record<string, number>> = {}
+    bindings: Readonly<Record<string, number>> = {}
   ): GraphPayload | null {
     const { _payload: payload } = this;
     if (this._dims.some(dim => !(sizes[dim.name] >= 1))) {
       return null;
     }
-    const same = this._dims.every(dim => dim.value === sizes[dim.name]);
-    if (payload.batch && same) {
+    const isUnchanged = this._dims.every(dim => dim.value === sizes[dim.name]);
+    if (payload.batch && isUnchanged) {
       // The file's own batch: a rewritten model may copy tensors that all items share.
       return payload;
     }
     const evaluation = this._expressions.evaluate(sizes);
     if (evaluation.problem) {
-      return this._withUnknowns(sizes, given);
+      return this._withUnknowns(sizes, bindings);
     }
     if (PEAKS.some(name => Number.isNaN(evaluation.totals[name]))) {
       return null;
@@ -131,12 +131,12 @@ export class Rebinder {
     const columns = Object.fromEntries(
       EXPRESSION_METRICS.map(metric => [
         metric,
-        Array.from(evaluation.nodes[metric], known)
+        Array.from(evaluation.nodes[metric], valueOrNull)
       ])
     );
     const rebound: GraphPayload = {
       ...payload,
-      dims: this._sized(sizes, given),
+      dims: this._sized(sizes, bindings),
       runnable:
         payload.runnable.verdict === 'yes' ? payload.runnable : UNDECIDED,
       nodes: {
@@ -170,7 +170,7 @@ export class Rebinder {
 
   private _sized(
     sizes: Readonly<Record<string, number>>,
-    given: Readonly<Record<string, number>>
+    bindings: Readonly<Record<string, number>>
   ): DimInfo[] {
     return this._dims.map(dim => ({
       ...dim,
@@ -178,7 +178,7 @@ export class Rebinder {
       assumed:
         dim.assumed &&
         dim.value === sizes[dim.name] &&
-        !Object.hasOwn(given, dim.name)
+        !Object.hasOwn(bindings, dim.name)
     }));
   }
 
@@ -188,7 +188,7 @@ export class Rebinder {
    */
   private _withUnknowns(
     sizes: Readonly<Record<string, number>>,
-    given: Readonly<Record<string, number>>
+    bindings: Readonly<Record<string, number>>
   ): GraphPayload {
     const { _payload: payload } = this;
     const { nodes, metrics, coverage } = payload;
@@ -199,7 +199,7 @@ export class Rebinder {
     );
     return {
       ...payload,
-      dims: this._sized(sizes, given),
+      dims: this._sized(sizes, bindings),
       runnable: { ...UNDECIDED, reason: INVALID_SIZES, sizes: true },
       nodes: {
         ...nodes,
@@ -241,13 +241,13 @@ export class Rebinder {
     timed: boolean
   ): GraphPayload['diagnostics'][number] {
     const sizes = this._dims.map(dim => `${dim.name} = ${dim.value}`);
-    const kept = timed
+    const unchanged = timed
       ? 'findings and the cache'
       : 'findings, memory over time and the cache';
     return {
       code: 'other-sizes',
       severity: 'info',
-      message: `Costs and shapes use the dimensions set here; ${kept} still use ${sizes.join(', ')}.`,
+      message: `Costs and shapes use the dimensions set here; ${unchanged} still use ${sizes.join(', ')}.`,
       where: '',
       node: null
     };
@@ -259,7 +259,7 @@ export class Rebinder {
     return this._payload.shapes.map((shape, index) =>
       shape === null || !trees[index]?.length
         ? shape
-        : trees[index].map(tree => known(totals[String(tree)]))
+        : trees[index].map(tree => valueOrNull(totals[String(tree)]))
     );
   }
 
@@ -274,8 +274,8 @@ export class Rebinder {
       }
       const { type } = ops[nodes.op[node]];
       const sum = sums.get(type) ?? { macs: 0, flops: 0 };
-      sum.macs += known(model.metrics.macs[node]) ?? 0;
-      sum.flops += known(model.metrics.flops[node]) ?? 0;
+      sum.macs += valueOrNull(model.metrics.macs[node]) ?? 0;
+      sum.flops += valueOrNull(model.metrics.flops[node]) ?? 0;
       sums.set(type, sum);
     }
     return metrics.by_op.map(entry => ({
@@ -324,10 +324,10 @@ function coverageOf(
 ): ExpressionCoverage {
   const { coverage, nodes, tensors } = before;
   const reasons = { ...coverage.reasons };
-  let known = coverage.nodes_known;
+  let knownNodes = coverage.nodes_known;
   nodes.macs.forEach((macs, node) => {
     if (macs === null && after.nodes.macs[node] !== null) {
-      known++;
+      knownNodes++;
       const reason = nodes.reason[String(node)] ?? '';
       if (reasons[reason] > 1) {
         reasons[reason]--;
@@ -341,12 +341,12 @@ function coverageOf(
   const [was, is] = [sized(before), sized(after)];
   const total =
     was > 0 ? Math.round(was / coverage.shapes) : tensors.shape.length;
-  const all = known >= coverage.nodes_total;
+  const isComplete = knownNodes >= coverage.nodes_total;
   return {
     ...coverage,
-    nodes_known: known,
-    nodes: all ? 1 : known / coverage.nodes_total,
-    macs: all && coverage.macs !== null ? 1 : coverage.macs,
+    nodes_known: knownNodes,
+    nodes: isComplete ? 1 : knownNodes / coverage.nodes_total,
+    macs: isComplete && coverage.macs !== null ? 1 : coverage.macs,
     shapes: Math.min(1, is / total),
     reasons
   };
@@ -355,10 +355,10 @@ function coverageOf(
 function totalsOf(evaluation: IEvaluation): Partial<GraphPayload['metrics']> {
   const totals: Record<string, number | null> = {};
   for (const [name, key] of Object.entries(TOTALS)) {
-    totals[name] = known(evaluation.totals[key]);
+    totals[name] = valueOrNull(evaluation.totals[key]);
   }
   for (const name of PEAKS) {
-    totals[name] = known(evaluation.totals[name]);
+    totals[name] = valueOrNull(evaluation.totals[name]);
   }
   return totals;
 }

@@ -83,11 +83,11 @@ export function requiredBytes(model: IGraphModel, bytes: TensorBytes): number {
   let [weights, stored, converted] = [0, 0, 0];
   for (let tensor = 0; tensor < model.tensorCount; tensor++) {
     const size = bytes.bytes(tensor);
-    const own = tensorBytes(model, tensor) ?? Number.NaN;
+    const storedBytes = tensorBytes(model, tensor) ?? Number.NaN;
     if (bytes.isWeight(tensor)) {
       weights += bytes.isFloat(tensor) ? size : size || 0;
-    } else if (!Number.isNaN(own + size)) {
-      stored += own;
+    } else if (!Number.isNaN(storedBytes + size)) {
+      stored += storedBytes;
       converted += size;
     }
   }

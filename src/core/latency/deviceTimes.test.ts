@@ -44,7 +44,10 @@ const BOUNDS: Readonly<Record<string, string>> = {
   '': ''
 };
 
-const same = (actual: number, expected: number | null | undefined): void => {
+const expectSame = (
+  actual: number,
+  expected: number | null | undefined
+): void => {
   if (expected === null || expected === undefined) {
     expect(actual).toBeNaN();
   } else {
@@ -65,12 +68,12 @@ describe('times of all devices', () => {
         expect(actual).toBeNull();
         continue;
       }
-      same(actual!.seconds, testCase.seconds);
-      same(actual!.low, testCase.low);
-      same(actual!.high, testCase.high);
-      same(actual!.ideal, testCase.ideal);
+      expectSame(actual!.seconds, testCase.seconds);
+      expectSame(actual!.low, testCase.low);
+      expectSame(actual!.high, testCase.high);
+      expectSame(actual!.ideal, testCase.ideal);
       if (testCase.required !== undefined) {
-        same(actual!.required, testCase.required);
+        expectSame(actual!.required, testCase.required);
       }
       expect(actual!.label).toBe(testCase.label);
       expect(actual!.unknown).toBe(testCase.unknown);
@@ -80,12 +83,12 @@ describe('times of all devices', () => {
 
   it('equal the estimate for a single device at the stored precision', () => {
     const convnet = modelOf(payloads['convnet']);
-    const all = new DeviceTimes(convnet).all();
-    expect(all).toHaveLength(devices.id.length);
+    const times = new DeviceTimes(convnet).all();
+    expect(times).toHaveLength(devices.id.length);
     devices.id.forEach((device, index) => {
       const single = latencyOf(convnet, { device, precision: '' });
-      expect(all[index]?.precision).toBe(single?.precision);
-      same(all[index]?.seconds ?? Number.NaN, single?.seconds);
+      expect(times[index]?.precision).toBe(single?.precision);
+      expectSame(times[index]?.seconds ?? Number.NaN, single?.seconds);
     });
   });
 

@@ -65,8 +65,8 @@ export class DeviceTimes {
     private readonly _model: IGraphModel,
     runtime = ''
   ) {
-    const own = hardwareOf(_model.payload);
-    this._part = own && inRuntime(own, runtime);
+    const hardware = hardwareOf(_model.payload);
+    this._part = hardware && inRuntime(hardware, runtime);
     this._runs = cannotRun(_model.payload) === '';
   }
 
@@ -74,13 +74,13 @@ export class DeviceTimes {
    * The time on one device; null if it has no peak for the precision. An empty precision means as stored.
    */
   of(device: number, requested = ''): IDeviceTime | null {
-    const part = this._part;
-    const precision = part && precisionOf(part, device, requested);
-    if (!part || !precision) {
+    const hardware = this._part;
+    const precision = hardware && precisionOf(hardware, device, requested);
+    if (!hardware || !precision) {
       return null;
     }
-    const width = this._width(part.model.widths[precision]);
-    const rates = ratesOf(part, device, precision, width.resident);
+    const width = this._width(hardware.model.widths[precision]);
+    const rates = ratesOf(hardware, device, precision, width.resident);
     let [seconds, ideal, unknown, known, guessed, starts] = [0, 0, 0, 0, 0, 0];
     const shares = { compute: 0, memory: 0, overhead: 0 };
     for (const { work, isGuess, count } of width.groups) {
@@ -106,7 +106,7 @@ export class DeviceTimes {
       [seconds, ideal] = [Number.NaN, Number.NaN];
     }
     const uncompared = seconds > 0 ? guessed / seconds : 0;
-    const band = errorBandOf(part, device, precision, uncompared);
+    const band = errorBandOf(hardware, device, precision, uncompared);
     return {
       device,
       precision,
@@ -128,11 +128,11 @@ export class DeviceTimes {
     if (before) {
       return before;
     }
-    const part = this._part!;
+    const hardware = this._part!;
     const tensors = new TensorBytes(this._model, bytes);
-    const work = new KernelWorkloads(this._model, part, tensors);
+    const work = new KernelWorkloads(this._model, hardware, tensors);
     const data: IWidthData = {
-      groups: groupKernels(part, work),
+      groups: groupKernels(hardware, work),
       resident: work.resident(),
       required: requiredBytes(this._model, tensors)
     };
@@ -143,11 +143,11 @@ export class DeviceTimes {
 
 /** Groups kernels with equal workloads and counts them. */
 function groupKernels(
-  part: HardwarePart,
+  hardware: HardwarePart,
   work: KernelWorkloads
 ): IKernelGroup[] {
   const kinds = new Map<string, IKernelGroup>();
-  part.kernels.kind.forEach((kind, kernel) => {
+  hardware.kernels.kind.forEach((kind, kernel) => {
     const workload = work.of(kernel);
     const isGuess = kind >= KERNEL.recurrent || work.isRouted(kernel);
     const { runs, flops, weights, activations, m, n, k, steps, inputs } =
@@ -165,9 +165,9 @@ function groupKernels(
       steps,
       inputs
     ].join(' ');
-    const same = kinds.get(key);
-    if (same) {
-      same.count++;
+    const group = kinds.get(key);
+    if (group) {
+      group.count++;
     } else {
       kinds.set(key, { work: workload, isGuess, count: 1 });
     }

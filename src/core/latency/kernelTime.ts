@@ -81,19 +81,19 @@ export interface IKernelTime {
  * a kernel, in bytes; if it fits into the cache, it stays there.
  */
 export function ratesOf(
-  part: HardwarePart,
+  hardware: HardwarePart,
   device: number,
   precision: string,
   resident = Number.NaN
 ): IDeviceRates {
-  const { devices, model } = part;
+  const { devices, model } = hardware;
   const peakOf = (name: string): number => devices.peaks[name]?.[device] ?? 0;
   const peak = peakOf(precision);
   const bandwidth = devices.bandwidth_bytes_per_s[device];
   const units = devices.units[device] ?? 0;
   const clock = devices.clock_hz[device] ?? 0;
   const cached = units > 0 && clock > 0;
-  const own = model.attention_precision[precision] ?? precision;
+  const attentionPrecision = model.attention_precision[precision] ?? precision;
   const cpu = devices.category[device] === 'cpu';
   // Payloads of earlier versions lack it.
   const rates = devices.measured as typeof devices.measured | undefined;
@@ -112,7 +112,7 @@ export function ratesOf(
     measured,
     peak,
     vector: peakOf('fp32') || peak,
-    attention: peakOf(own) || peak,
+    attention: peakOf(attentionPrecision) || peak,
     sustained:
       slower && devices.band[device] === 0 ? 1 : devices.sustained[device],
     loss: slower ? peak / tensor : 1,
@@ -143,11 +143,11 @@ function utilisation(
   { model, units, loss }: IDeviceRates
 ): number {
   let best = model.utilisation_floor;
-  for (const [rows, columns, own] of model.tiles) {
+  for (const [rows, columns, tilePrecision] of model.tiles) {
     const [down, across] = [Math.ceil(m / rows), Math.ceil(n / columns)];
     let tiles = down * across;
     let depth = k;
-    let share = (own * (m * n)) / (down * rows * across * columns);
+    let share = (tilePrecision * (m * n)) / (down * rows * across * columns);
     if (units > 0) {
       const split =
         tiles < units
@@ -175,9 +175,9 @@ function shareOf(work: IKernelWorkload, rates: IDeviceRates): number {
   if (rates.cpu) {
     const isConvolution =
       kind >= KERNEL.convolution && kind <= KERNEL.depthwise;
-    const own = kind === KERNEL.depthwise ? 2 : isConvolution ? 1 : 0;
+    const modelIndex = kind === KERNEL.depthwise ? 2 : isConvolution ? 1 : 0;
     return (
-      rates.measured?.[own] ??
+      rates.measured?.[modelIndex] ??
       (isConvolution ? model.cpu_conv_e : model.cpu_gemm_e)
     );
   }
@@ -272,7 +272,7 @@ function recurrentTime(
   const state = weights * ofState;
   const inputRate = productRate({ m: steps * m, n, k: inputs }, rates);
   // The weights of the state are read in each step.
-  const again =
+  const reread =
     (steps * state) / (!cpu && state <= cacheBytes ? cacheRate : bandwidth);
   const phases = [
     [
@@ -280,7 +280,7 @@ function recurrentTime(
       transferSeconds({ ...work, weights: weights - state }, rates) /
         memoryShare
     ],
-    [(flops * ofState) / productRate({ m, n, k }, rates), again / memoryShare]
+    [(flops * ofState) / productRate({ m, n, k }, rates), reread / memoryShare]
   ];
   const sum = (of: (phase: number[]) => number): number =>
     runs * phases.reduce((total, phase) => total + of(phase), 0);
@@ -311,8 +311,8 @@ export function kernelTime(
   }
   const top = peakOf(work, rates);
   // An unknown size gives NaN, even where shareOf() has a lower limit.
-  const known = kind === KERNEL.memory || !Number.isNaN(flops + m + n + k);
-  const reached = known
+  const isKnown = kind === KERNEL.memory || !Number.isNaN(flops + m + n + k);
+  const reached = isKnown
     ? top * Math.min(1, sustained * shareOf(work, rates))
     : Number.NaN;
   const compute = kind === KERNEL.memory ? 0 : flops / reached;

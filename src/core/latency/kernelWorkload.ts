@@ -12,8 +12,8 @@ function macsOf({ payload }: IGraphModel, node: number): number {
 }
 
 /** MACs of one execution of each kernel; NaN if those of a node are unknown. */
-function kernelMacs(model: IGraphModel, part: HardwarePart): Float64Array {
-  const { kind, node } = part.kernels;
+function kernelMacs(model: IGraphModel, hardware: HardwarePart): Float64Array {
+  const { kind, node } = hardware.kernels;
   const macs = new Float64Array(kind.length);
   const count = Math.min(model.nodeCount, node.length);
   for (let index = 0; index < count; index++) {
@@ -35,9 +35,9 @@ interface IExpert {
 }
 
 /** Expert kernels, by kernel index. */
-function expertsOf(part: HardwarePart): ReadonlyMap<number, IExpert> {
+function expertsOf(hardware: HardwarePart): ReadonlyMap<number, IExpert> {
   const experts = new Map<number, IExpert>();
-  for (const { router, chosen, dims, kernels, macs, depth } of part.kernels
+  for (const { router, chosen, dims, kernels, macs, depth } of hardware.kernels
     .routed ?? []) {
     kernels.forEach((kernel, index) =>
       experts.set(kernel, {
@@ -78,29 +78,33 @@ export class KernelWorkloads {
 
   of(kernel: number): IKernelWorkload {
     const { kind, anchor, product } = this._part.kernels;
-    const what = kind[kernel];
+    const kernelKind = kind[kernel];
     const expert = this._experts.get(kernel);
     const productIndex = product[kernel] ?? -1;
-    const macs = what > KERNEL.memory ? this._macs[kernel] : 0;
-    const moved = this._transferredBytes(kernel);
+    const macs = kernelKind > KERNEL.memory ? this._macs[kernel] : 0;
+    const transferred = this._transferredBytes(kernel);
     const routed =
-      what === KERNEL.experts
+      kernelKind === KERNEL.experts
         ? this._routing(productIndex, this._part.kernels.groups[kernel])
         : null;
     const runs =
-      what < 0 || this._unboundedNodes.has(anchor[kernel])
+      kernelKind < 0 || this._unboundedNodes.has(anchor[kernel])
         ? Number.NaN
         : executionsOf(this._model.payload.nodes, anchor[kernel]);
     if (expert) {
-      return { kind: what, ...moved, ...this._expertWorkload(expert, runs) };
+      return {
+        kind: kernelKind,
+        ...transferred,
+        ...this._expertWorkload(expert, runs)
+      };
     }
     return {
-      kind: what,
+      kind: kernelKind,
       runs,
       flops: 2 * macs,
-      activations: moved.activations,
-      weights: moved.weights * (routed?.share ?? 1),
-      ...(routed ?? this._sizes(kernel, what, macs))
+      activations: transferred.activations,
+      weights: transferred.weights * (routed?.share ?? 1),
+      ...(routed ?? this._sizes(kernel, kernelKind, macs))
     };
   }
 
@@ -151,9 +155,9 @@ export class KernelWorkloads {
     const { n_axis: axes, groups } = this._part.kernels;
     const { shapes, tensors } = this._model.payload;
     const [axis, k] = [axes[kernel], groups[kernel]];
-    const known = shapes[tensors.shape[input]]?.length === 3 && axis < 2;
+    const isKnown = shapes[tensors.shape[input]]?.length === 3 && axis < 2;
     const size = (axis: number): number =>
-      known ? this._size(input, axis) : Number.NaN;
+      isKnown ? this._size(input, axis) : Number.NaN;
     const [steps, m, inputs] = [size(axis), size(1 - axis), size(2)];
     const executed = steps * m * (inputs + k);
     return { steps, m, inputs, k, n: executed === 0 ? 0 : macs / executed };
@@ -173,10 +177,15 @@ export class KernelWorkloads {
     if (elements === 0) {
       return { m: 0, n: 1, k: 1, share: 0 };
     }
-    const chosen = Math.min(each, experts);
+    const expertsPerToken = Math.min(each, experts);
     const tokens = elements / experts;
-    const share = 1 - Math.pow(1 - chosen / experts, tokens);
-    return { m: (tokens * chosen) / (experts * share), n: 1, k: 1, share };
+    const share = 1 - Math.pow(1 - expertsPerToken / experts, tokens);
+    return {
+      m: (tokens * expertsPerToken) / (experts * share),
+      n: 1,
+      k: 1,
+      share
+    };
   }
 
   /** Work of one expert, weighted by how often it receives tokens. */
@@ -261,8 +270,8 @@ export class KernelWorkloads {
     const dims = expert && new Map(expert.dims.map(dim => [dim, tokens]));
     const sums = { weights: 0, activations: 0 };
     const add = (tensor: number): void => {
-      const side = this._bytes.isWeight(tensor) ? 'weights' : 'activations';
-      sums[side] += this._bytes.bytes(tensor, dims);
+      const kind = this._bytes.isWeight(tensor) ? 'weights' : 'activations';
+      sums[kind] += this._bytes.bytes(tensor, dims);
     };
     for (
       let index = read_offsets[kernel];

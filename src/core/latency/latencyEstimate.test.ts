@@ -53,7 +53,10 @@ const models = new Map(
   ])
 );
 
-const same = (actual: number, expected: number | null | undefined): void => {
+const expectSame = (
+  actual: number,
+  expected: number | null | undefined
+): void => {
   if (expected === null || expected === undefined) {
     expect(actual).toBeNaN();
   } else {
@@ -79,9 +82,11 @@ describe('the shared fixture', () => {
 
   it.each([...models.keys()])('%s', name => {
     const model = models.get(name)!;
-    const own = fixture.cases.filter(testCase => testCase.payload === name);
-    expect(own.length).toBeGreaterThan(10);
-    for (const testCase of own) {
+    const testCases = fixture.cases.filter(
+      testCase => testCase.payload === name
+    );
+    expect(testCases.length).toBeGreaterThan(10);
+    for (const testCase of testCases) {
       const { device, precision, runtime } = testCase;
       const latency = latencyOf(model, { device, precision, runtime });
       expect(latency?.part.runtime ?? runtime).toBe(
@@ -93,14 +98,14 @@ describe('the shared fixture', () => {
       }
       expect(latency, `${device} ${precision}`).not.toBeNull();
       testCase.kernels.forEach((seconds, kernel) =>
-        same(latency!.kernels[kernel], seconds)
+        expectSame(latency!.kernels[kernel], seconds)
       );
-      same(latency!.seconds, testCase.seconds);
-      same(latency!.low, testCase.low);
-      same(latency!.high, testCase.high);
-      same(latency!.ideal, testCase.ideal);
+      expectSame(latency!.seconds, testCase.seconds);
+      expectSame(latency!.low, testCase.low);
+      expectSame(latency!.high, testCase.high);
+      expectSame(latency!.ideal, testCase.ideal);
       if (testCase.required !== undefined) {
-        same(latency!.required, testCase.required);
+        expectSame(latency!.required, testCase.required);
       }
       expect(latency!.label).toBe(testCase.label);
       expect(latency!.unknown).toBe(testCase.unknown);
@@ -114,9 +119,9 @@ describe('times per node', () => {
   it.each([...models.keys()])('%s: sum to the total', name => {
     const model = withLatency(models.get(name)!, device);
     const { nodes, unknown, seconds } = model.latency!;
-    const known = nodes.filter(value => !Number.isNaN(value));
-    expect(nodes.length - known.length).toBe(unknown);
-    const sum = known.reduce((a, b) => a + b, 0);
+    const knownTimes = nodes.filter(value => !Number.isNaN(value));
+    expect(nodes.length - knownTimes.length).toBe(unknown);
+    const sum = knownTimes.reduce((a, b) => a + b, 0);
     if (Number.isNaN(seconds)) {
       expect(sum).toBe(0);
     } else {
@@ -129,26 +134,26 @@ describe('times per node', () => {
         ? model.metrics.latency[entity]
         : tree.groupMetrics.latency[entity - model.nodeCount]
     ).filter(value => !Number.isNaN(value));
-    const whole = top.reduce((a, b) => a + b, 0);
-    expect(Math.abs(whole - sum)).toBeLessThanOrEqual(1e-12 * sum);
+    const total = top.reduce((a, b) => a + b, 0);
+    expect(Math.abs(total - sum)).toBeLessThanOrEqual(1e-12 * sum);
   });
 
   it('assign a kernel to its anchor node and 0 to its other nodes', () => {
     const model = withLatency(models.get('transformer')!, device);
     const { kernels } = model.payload.hardware!;
     kernels.node.forEach((kernel, node) => {
-      const wanted =
+      const expected =
         kernel >= 0 && kernels.anchor[kernel] === node
           ? model.latency!.kernels[kernel]
           : 0;
-      expect(model.metrics.latency[node]).toBe(wanted);
+      expect(model.metrics.latency[node]).toBe(expected);
     });
   });
 });
 
 describe('the chosen device and precision', () => {
   const model = models.get('transformer')!;
-  const part = hardwareOf(model.payload)!;
+  const hardware = hardwareOf(model.payload)!;
 
   it('gives no times without a device', () => {
     const without = withLatency(model, null);
@@ -168,30 +173,30 @@ describe('the chosen device and precision', () => {
 
   it('gives the usable memory; unknown if the memory is not published', () => {
     const devices = {
-      ...part.devices,
+      ...hardware.devices,
       memory_bytes: [100, 100, null],
       usable_memory_fraction: [0.5, null, 0.5]
     };
-    const [half, whole, unknown] = [0, 1, 2].map(device =>
-      usableDeviceBytes({ ...part, devices }, device)
+    const [halfKnown, known, unknown] = [0, 1, 2].map(device =>
+      usableDeviceBytes({ ...hardware, devices }, device)
     );
-    expect([half, whole]).toEqual([50, 100]);
+    expect([halfKnown, known]).toEqual([50, 100]);
     expect(unknown).toBeNaN();
   });
 
   it('offers precisions with a peak rate and prefers the stored one', () => {
-    const t4 = deviceOf(part, 't4');
-    expect(precisionsOf(part, t4)).not.toContain('bf16');
-    expect(precisionOf(part, t4, 'bf16')).toBeNull();
-    expect(precisionOf(part, t4, '')).toBe('fp32');
-    expect(precisionOf({ ...part, stored: [] }, t4, '')).toBeNull();
-    expect(deviceOf(part, '')).toBe(-1);
+    const t4 = deviceOf(hardware, 't4');
+    expect(precisionsOf(hardware, t4)).not.toContain('bf16');
+    expect(precisionOf(hardware, t4, 'bf16')).toBeNull();
+    expect(precisionOf(hardware, t4, '')).toBe('fp32');
+    expect(precisionOf({ ...hardware, stored: [] }, t4, '')).toBeNull();
+    expect(deviceOf(hardware, '')).toBe(-1);
   });
 
   it('defaults to the choice of the analysis', () => {
     const payload = {
       ...model.payload,
-      hardware: { ...part, chosen: 't4', precision: 'fp16' }
+      hardware: { ...hardware, chosen: 't4', precision: 'fp16' }
     };
     expect(chosenDevice(payload)).toEqual({ device: 't4', precision: 'fp16' });
     payload.hardware.chosen = 'gone';

@@ -9,32 +9,32 @@ import { cannotRun } from '../model/runnable';
 import type { IGraphModel, IDeviceChoice, ILatencyEstimate } from '../types';
 
 /** Index of a device; -1 if the payload does not list it. */
-export function deviceOf(part: HardwarePart, id: string): number {
-  return id === '' ? -1 : part.devices.id.indexOf(id);
+export function deviceOf(hardware: HardwarePart, id: string): number {
+  return id === '' ? -1 : hardware.devices.id.indexOf(id);
 }
 
 /** The hardware section for another runtime; unchanged if the payload does not list that runtime. */
-export function inRuntime(part: HardwarePart, id = ''): HardwarePart {
-  const other = (part.runtimes ?? []).find(runtime => runtime.id === id);
+export function inRuntime(hardware: HardwarePart, id = ''): HardwarePart {
+  const other = (hardware.runtimes ?? []).find(runtime => runtime.id === id);
   if (!other) {
-    return part;
+    return hardware;
   }
   const { kernels, label, overhead_s, overhead_cycles, issue_s, compared } =
     other;
   const model = {
-    ...part.model,
+    ...hardware.model,
     overhead_s,
     overhead_cycles,
     issue_s,
     compared
   };
-  return { ...part, kernels, model, runtime: id, runtime_label: label };
+  return { ...hardware, kernels, model, runtime: id, runtime_label: label };
 }
 
 /** Precisions for which a device has a peak, in the payload's order. */
-export function precisionsOf(part: HardwarePart, device: number): string[] {
-  return Object.keys(part.devices.peaks).filter(
-    name => (part.devices.peaks[name][device] ?? 0) > 0
+export function precisionsOf(hardware: HardwarePart, device: number): string[] {
+  return Object.keys(hardware.devices.peaks).filter(
+    name => (hardware.devices.peaks[name][device] ?? 0) > 0
   );
 }
 
@@ -42,13 +42,13 @@ export function precisionsOf(part: HardwarePart, device: number): string[] {
  * The precision to compute in: the requested one, else the first of the model's that the device supports.
  */
 export function precisionOf(
-  part: HardwarePart,
+  hardware: HardwarePart,
   device: number,
   requested: string
 ): string | null {
-  const offered = precisionsOf(part, device);
+  const offered = precisionsOf(hardware, device);
   return (
-    (requested !== '' ? [requested] : part.stored).find(name =>
+    (requested !== '' ? [requested] : hardware.stored).find(name =>
       offered.includes(name)
     ) ?? null
   );
@@ -72,7 +72,7 @@ export function errorBandOf(
 
 /** Sums over the kernels, with the error band of the device. */
 function totalsOf(
-  part: HardwarePart,
+  hardware: HardwarePart,
   device: number,
   precision: string,
   kernels: Float64Array,
@@ -91,7 +91,8 @@ function totalsOf(
       seconds += kernels[kernel];
       ideal += ideals[kernel];
       const isGuess =
-        part.kernels.kind[kernel] >= KERNEL.recurrent || work.isRouted(kernel);
+        hardware.kernels.kind[kernel] >= KERNEL.recurrent ||
+        work.isRouted(kernel);
       guessed += isGuess ? kernels[kernel] : 0;
     }
   }
@@ -100,7 +101,7 @@ function totalsOf(
     [seconds, ideal] = [Number.NaN, Number.NaN];
   }
   const uncompared = seconds > 0 ? guessed / seconds : 0;
-  const band = errorBandOf(part, device, precision, uncompared);
+  const band = errorBandOf(hardware, device, precision, uncompared);
   return { ...withErrorBand(band, seconds, ideal), uncompared, unknown };
 }
 
@@ -146,18 +147,20 @@ export function latencyOf(
   model: IGraphModel,
   choice: IDeviceChoice | null
 ): ILatencyEstimate | null {
-  const own = hardwareOf(model.payload);
-  const part = own && inRuntime(own, choice?.runtime);
-  const device = part && choice ? deviceOf(part, choice.device) : -1;
+  const stored = hardwareOf(model.payload);
+  const hardware = stored && inRuntime(stored, choice?.runtime);
+  const device = hardware && choice ? deviceOf(hardware, choice.device) : -1;
   const precision =
-    part && device >= 0 ? precisionOf(part, device, choice!.precision) : null;
-  if (part === null || precision === null) {
+    hardware && device >= 0
+      ? precisionOf(hardware, device, choice!.precision)
+      : null;
+  if (hardware === null || precision === null) {
     return null;
   }
-  const bytes = new TensorBytes(model, part.model.widths[precision]);
-  const work = new KernelWorkloads(model, part, bytes);
-  const rates = ratesOf(part, device, precision, work.resident());
-  const count = part.kernels.kind.length;
+  const bytes = new TensorBytes(model, hardware.model.widths[precision]);
+  const work = new KernelWorkloads(model, hardware, bytes);
+  const rates = ratesOf(hardware, device, precision, work.resident());
+  const count = hardware.kernels.kind.length;
   const [kernels, compute, memory, ideals, times] = Array.from(
     { length: 5 },
     () => new Float64Array(count)
@@ -187,13 +190,13 @@ export function latencyOf(
   return {
     device,
     precision,
-    part,
+    part: hardware,
     kernels,
     compute,
     memory,
-    nodes: byNode(model, part.kernels.anchor, kernels),
+    nodes: byNode(model, hardware.kernels.anchor, kernels),
     required: requiredBytes(model, bytes),
-    ...totalsOf(part, device, precision, kernels, ideals, work, runs)
+    ...totalsOf(hardware, device, precision, kernels, ideals, work, runs)
   };
 }
 
@@ -216,9 +219,9 @@ export function withLatency(
 
 /** The device chosen for the analysis; null if none was. */
 export function chosenDevice(payload: GraphPayload): IDeviceChoice | null {
-  const part = hardwareOf(payload);
-  return part && deviceOf(part, part.chosen) >= 0
-    ? { device: part.chosen, precision: part.precision }
+  const hardware = hardwareOf(payload);
+  return hardware && deviceOf(hardware, hardware.chosen) >= 0
+    ? { device: hardware.chosen, precision: hardware.precision }
     : null;
 }
 

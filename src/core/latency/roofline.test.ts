@@ -55,8 +55,9 @@ describe('roofline', () => {
       }
       const times = roofline.points.map(({ seconds }) => seconds);
       expect(times).toEqual([...times].sort((a, b) => b - a));
-      const all = roofline.points.length + roofline.moving + roofline.unknown;
-      expect(all).toBe(graph.payload.hardware!.kernels.kind.length);
+      const kernelCount =
+        roofline.points.length + roofline.moving + roofline.unknown;
+      expect(kernelCount).toBe(graph.payload.hardware!.kernels.kind.length);
     }
   });
 

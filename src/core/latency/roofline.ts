@@ -52,43 +52,45 @@ export function rooflineOf(
   model: IGraphModel,
   choice: IDeviceChoice | null
 ): IRoofline | null {
-  const own = hardwareOf(model.payload);
-  const part = own && inRuntime(own, choice?.runtime);
-  const device = part && choice ? deviceOf(part, choice.device) : -1;
+  const stored = hardwareOf(model.payload);
+  const hardware = stored && inRuntime(stored, choice?.runtime);
+  const device = hardware && choice ? deviceOf(hardware, choice.device) : -1;
   const precision =
-    part && device >= 0 ? precisionOf(part, device, choice!.precision) : null;
-  if (!part || !precision || cannotRun(model.payload) !== '') {
+    hardware && device >= 0
+      ? precisionOf(hardware, device, choice!.precision)
+      : null;
+  if (!hardware || !precision || cannotRun(model.payload) !== '') {
     return null;
   }
-  const bytes = new TensorBytes(model, part.model.widths[precision]);
-  const work = new KernelWorkloads(model, part, bytes);
-  const rates = ratesOf(part, device, precision, work.resident());
+  const bytes = new TensorBytes(model, hardware.model.widths[precision]);
+  const work = new KernelWorkloads(model, hardware, bytes);
+  const rates = ratesOf(hardware, device, precision, work.resident());
   const latency = latencyOf(model, choice);
   const points: IRoofPoint[] = [];
   let [moving, unknown] = [0, 0];
-  part.kernels.kind.forEach((_, kernel) => {
+  hardware.kernels.kind.forEach((_, kernel) => {
     const workload = work.of(kernel);
     const time = kernelTime(workload, rates);
     // If the host is slower than the device, each kernel takes as long as its launch.
     const seconds = latency?.kernels[kernel] ?? Number.NaN;
     const flops = workload.runs * workload.flops;
-    const moved = workload.runs * (workload.weights + workload.activations);
-    if (Number.isNaN(seconds + moved)) {
+    const bytes = workload.runs * (workload.weights + workload.activations);
+    if (Number.isNaN(seconds + bytes)) {
       unknown += 1;
-    } else if (!(flops > 0 && moved > 0 && seconds > 0)) {
+    } else if (!(flops > 0 && bytes > 0 && seconds > 0)) {
       moving += 1;
     } else {
       const { compute, memory, launch } = time;
       const waits = seconds > time.seconds;
-      const side = compute >= memory ? 'compute' : 'memory';
+      const bound = compute >= memory ? 'compute' : 'memory';
       points.push({
         kernel,
         flops,
         seconds,
-        bytes: moved,
-        node: part.kernels.anchor[kernel],
-        bound: waits || launch > Math.max(compute, memory) ? 'overhead' : side,
-        intensity: flops / moved,
+        bytes,
+        node: hardware.kernels.anchor[kernel],
+        bound: waits || launch > Math.max(compute, memory) ? 'overhead' : bound,
+        intensity: flops / bytes,
         rate: flops / seconds
       });
     }

@@ -72,7 +72,8 @@ export function readSizes(text: string): number[] | null {
   return ok && sorted.length > 0 && sorted.length <= MAX_POINTS ? sorted : null;
 }
 
-const known = (value: number | null | undefined): number => value ?? Number.NaN;
+const valueOrNaN = (value: number | null | undefined): number =>
+  value ?? Number.NaN;
 
 /** Numbers of a model whose dimension has this size. */
 export function pointOf(
@@ -82,13 +83,14 @@ export function pointOf(
 ): ISweepPoint {
   const { payload } = model;
   const { metrics, runnable } = payload;
-  const part = hardwareOf(payload);
-  const device = part && choice ? deviceOf(part, choice.device) : -1;
+  const hardware = hardwareOf(payload);
+  const device = hardware && choice ? deviceOf(hardware, choice.device) : -1;
   const time =
     device >= 0
       ? new DeviceTimes(model, choice!.runtime).of(device, choice!.precision)
       : null;
-  const usable = device >= 0 ? usableDeviceBytes(part!, device) : Number.NaN;
+  const usable =
+    device >= 0 ? usableDeviceBytes(hardware!, device) : Number.NaN;
   const required = time?.required ?? Number.NaN;
   const impossible =
     cannotRun(payload) || (runnable.sizes ? runnable.reason : '');
@@ -97,9 +99,9 @@ export function pointOf(
     time,
     usable,
     reason: impossible,
-    macs: known(metrics.total_macs),
-    flops: known(metrics.total_flops),
-    peak: known(metrics.peak_activation_bytes),
+    macs: valueOrNaN(metrics.total_macs),
+    flops: valueOrNaN(metrics.total_flops),
+    peak: valueOrNaN(metrics.peak_activation_bytes),
     fits: Number.isNaN(required + usable) ? null : required <= usable,
     itemsPerSecond: time ? batchOf(model) / time.seconds : Number.NaN
   };

@@ -74,26 +74,26 @@ function members(
  */
 export function joinByAlignment(
   pairs: PairTable,
-  given: IAlignmentColumns
+  alignment: IAlignmentColumns
 ): void {
-  const columns = [given.left, given.right] as const;
-  const mains = [given.main_left, given.main_right] as const;
-  const count = given.changes.length;
+  const columns = [alignment.left, alignment.right] as const;
+  const mains = [alignment.main_left, alignment.main_right] as const;
+  const count = alignment.changes.length;
   const inside = SIDES.map(side => members(columns[side], count));
   for (const side of SIDES) {
-    const there = otherSide(side);
+    const opposite = otherSide(side);
     for (let pair = 0; pair < count; pair++) {
       const offered = new Map<string, number[]>();
-      for (const other of inside[there][pair]) {
-        const type = pairs.operators[there].type(other);
+      for (const other of inside[opposite][pair]) {
+        const type = pairs.operators[opposite].type(other);
         offered.set(type, [...(offered.get(type) ?? []), other]);
       }
       for (const node of inside[side][pair]) {
         const main = node === mains[side][pair];
         const alike = offered.get(pairs.operators[side].type(node));
         const other = main
-          ? mains[there][pair]
-          : (alike?.shift() ?? mains[there][pair]);
+          ? mains[opposite][pair]
+          : (alike?.shift() ?? mains[opposite][pair]);
         if (other >= 0 && pairs.isDrawn(side, node)) {
           pairs.assign(side, node, other);
         }

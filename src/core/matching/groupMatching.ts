@@ -27,18 +27,18 @@ function pathPairs(trees: Trees): [number, number][] {
   ];
   for (const side of SIDES) {
     const { groupCount, groupParent, groupLabel, groupIsRepeat } = trees[side];
-    const own = new Int32Array(groupCount);
+    const parents = new Int32Array(groupCount);
     for (let group = 0; group < groupCount; group++) {
       const parent = groupParent[group];
       const label = groupLabel[group];
-      const shown = groupIsRepeat[group]
+      const labelKey = groupIsRepeat[group]
         ? `×${labelWithoutCount(label)}`
         : `=${label}`;
-      const key = `${parent < 0 ? 0 : own[parent]}${shown}`;
-      own[group] = ids.get(key) ?? ids.size + 1;
-      ids.set(key, own[group]);
+      const key = `${parent < 0 ? 0 : parents[parent]}${labelKey}`;
+      parents[group] = ids.get(key) ?? ids.size + 1;
+      ids.set(key, parents[group]);
       const holder = holders[side];
-      holder.set(own[group], holder.has(own[group]) ? -2 : group);
+      holder.set(parents[group], holder.has(parents[group]) ? -2 : group);
     }
   }
   const pairs: [number, number][] = [];
@@ -63,10 +63,10 @@ function sampleCounterparts(
   const { groupStart, groupEnd, nodeOrder } = trees[side];
   const { nodePosition } = trees[otherSide(side)];
   const count = groupEnd[group] - groupStart[group];
-  const taken = Math.min(MAX_SAMPLED_MEMBERS, count);
+  const sampled = Math.min(MAX_SAMPLED_MEMBERS, count);
   const positions: number[] = [];
-  for (let i = 0; i < taken; i++) {
-    const position = groupStart[group] + Math.floor((i * count) / taken);
+  for (let i = 0; i < sampled; i++) {
+    const position = groupStart[group] + Math.floor((i * count) / sampled);
     const other = pairs.to[side][nodeOrder[position]];
     if (other >= 0 && nodePosition[other] >= 0) {
       positions.push(nodePosition[other]);

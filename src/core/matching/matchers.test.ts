@@ -180,9 +180,9 @@ test('a wrapper under another name is the same module', () => {
   const wrapped = (top: string): IGroupTree => {
     const b = new PayloadBuilder('net');
     let x = b.input('x');
-    for (const part of ['a', 'b']) {
-      [x] = b.add('Relu', [x], { scope: [top, part], name: '' });
-      [x] = b.add('Conv', [x], { scope: [top, part], name: '' });
+    for (const suffix of ['a', 'b']) {
+      [x] = b.add('Relu', [x], { scope: [top, suffix], name: '' });
+      [x] = b.add('Conv', [x], { scope: [top, suffix], name: '' });
     }
     b.output(x);
     return buildTree(decodePayload(b.finish()));
@@ -257,15 +257,15 @@ test.each(['auto', 'name', 'tag'] as const)(
       const { matched, nodes, only } = matching.counts;
       expect(only).toEqual([nodes[0] - matched, nodes[1] - matched]);
       for (const [side, tree] of [left, right].entries()) {
-        const here = side === 0 ? 0 : 1;
-        const there = here === 0 ? 1 : 0;
+        const own = side === 0 ? 0 : 1;
+        const opposite = own === 0 ? 1 : 0;
         const count = tree.model.nodeCount + tree.groupCount;
         for (let entity = 0; entity < count; entity++) {
-          const other = matching.counterpart(here, entity);
+          const other = matching.counterpart(own, entity);
           // The counterpart of a counterpart is the entity itself.
-          expect(other < 0 ? entity : matching.counterpart(there, other)).toBe(
-            entity
-          );
+          expect(
+            other < 0 ? entity : matching.counterpart(opposite, other)
+          ).toBe(entity);
         }
       }
       if (seed % 2 === 0 && mode === 'auto') {

@@ -95,20 +95,21 @@ class Matching implements IMatching {
 
   /** The same output of the producer's counterpart; tensors without a producer match by name. */
   tensor(side: Side, tensor: number): number {
-    const here = this._pairs.models[side];
-    const there = this._pairs.models[otherSide(side)];
-    const producer = here.tensorProducer[tensor];
+    const model = this._pairs.models[side];
+    const otherModel = this._pairs.models[otherSide(side)];
+    const producer = model.tensorProducer[tensor];
     if (producer < 0) {
-      const name = here.tensorName(tensor);
-      const match = there.payload.tensors.name.indexOf(name);
-      return match >= 0 && there.tensorProducer[match] < 0 ? match : -1;
+      const name = model.tensorName(tensor);
+      const match = otherModel.payload.tensors.name.indexOf(name);
+      return match >= 0 && otherModel.tensorProducer[match] < 0 ? match : -1;
     }
     const other = this._pairs.to[side][producer];
-    const from = here.outputOffsets[producer];
-    const slot = here.outputs.indexOf(tensor, from) - from;
+    const from = model.outputOffsets[producer];
+    const slot = model.outputs.indexOf(tensor, from) - from;
     return other >= 0 &&
-      slot < there.outputOffsets[other + 1] - there.outputOffsets[other]
-      ? there.outputs[there.outputOffsets[other] + slot]
+      slot <
+        otherModel.outputOffsets[other + 1] - otherModel.outputOffsets[other]
+      ? otherModel.outputs[otherModel.outputOffsets[other] + slot]
       : -1;
   }
 
@@ -130,15 +131,15 @@ class Matching implements IMatching {
 export function matchGiven(
   left: IGroupTree,
   right: IGroupTree,
-  given: IAlignmentColumns
+  columns: IAlignmentColumns
 ): IMatching | null {
   const trees = [left, right] as const;
-  if (!isOfModels(given, trees)) {
+  if (!isOfModels(columns, trees)) {
     return null;
   }
   const pairs = new PairTable([left.model, right.model]);
-  joinByAlignment(pairs, given);
-  return new Matching(pairs, trees, new Changes(given, trees));
+  joinByAlignment(pairs, columns);
+  return new Matching(pairs, trees, new Changes(columns, trees));
 }
 
 /** Creates a matcher from the function that joins the pairs. */

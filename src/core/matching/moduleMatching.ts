@@ -24,12 +24,12 @@ class PathIds {
 function onlyTop({ payload, nodeScope }: IGraphModel): number {
   const { parent, origin } = payload.scopes;
   const tops = new Set<number>();
-  const used = new Uint8Array(parent.length);
-  nodeScope.forEach(scope => scope >= 0 && (used[scope] = 1));
+  const isUsed = new Uint8Array(parent.length);
+  nodeScope.forEach(scope => scope >= 0 && (isUsed[scope] = 1));
   for (let scope = parent.length - 1; scope >= 0; scope--) {
-    if (used[scope] && parent[scope] >= 0 && parent[scope] < scope) {
-      used[parent[scope]] = 1;
-    } else if (used[scope]) {
+    if (isUsed[scope] && parent[scope] >= 0 && parent[scope] < scope) {
+      isUsed[parent[scope]] = 1;
+    } else if (isUsed[scope]) {
       tops.add(NO_MODULE.has(origin[scope]) ? -1 : scope);
     }
   }

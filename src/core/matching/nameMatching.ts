@@ -72,19 +72,21 @@ function sameProducers(
       x < 0 ? -1 : a.tensorProducer[pairs.operators[0].computed(x)],
       y < 0 ? -1 : b.tensorProducer[pairs.operators[1].computed(y)]
     ];
-    const others = [
+    const counterparts = [
       producers[0] < 0 ? -1 : pairs.to[0][producers[0]],
       producers[1] < 0 ? -1 : pairs.to[1][producers[1]]
     ];
-    if (others[0] >= 0 && others[0] === producers[1]) {
+    if (counterparts[0] >= 0 && counterparts[0] === producers[1]) {
       return true;
     }
     // A producer without a counterpart proves nothing: a fused operator may follow a Reshape, for
     // example.
     if (
-      producers.every((producer, index) => producer < 0 || others[index] >= 0)
+      producers.every(
+        (producer, index) => producer < 0 || counterparts[index] >= 0
+      )
     ) {
-      if (others[0] >= 0 || others[1] >= 0) {
+      if (counterparts[0] >= 0 || counterparts[1] >= 0) {
         return false;
       }
     }
@@ -131,8 +133,8 @@ function trustPairs(
   matches: NameMatches,
   nameOf: NameOf
 ): NameMatches {
-  const votes = new Map<string, { good: number; all: number }>();
-  const whole = { good: 0, all: 0 };
+  const votes = new Map<string, { good: number; total: number }>();
+  const totals = { good: 0, total: 0 };
   const familyOf = (node: number): string => {
     const name = nameOf(0, node);
     return numberedFamily(name) ?? name;
@@ -141,17 +143,17 @@ function trustPairs(
     const vote = evidence(pairs, paths, left, right);
     if (vote !== null) {
       const family = familyOf(left);
-      const own = votes.get(family) ?? { good: 0, all: 0 };
-      votes.set(family, own);
-      for (const tally of [own, whole]) {
+      const familyVotes = votes.get(family) ?? { good: 0, total: 0 };
+      votes.set(family, familyVotes);
+      for (const tally of [familyVotes, totals]) {
         tally.good += vote ? 1 : 0;
-        tally.all++;
+        tally.total++;
       }
     }
   }
   return matches.filter(({ left }) => {
-    const { good, all } = votes.get(familyOf(left)) ?? whole;
-    return good >= MIN_EVIDENCE_SHARE * all;
+    const { good, total } = votes.get(familyOf(left)) ?? totals;
+    return good >= MIN_EVIDENCE_SHARE * total;
   });
 }
 
@@ -210,11 +212,11 @@ const weightNames = (pairs: PairTable): INames => ({
     const end = Math.min(model.inputOffsets[node + 1], from + FIRST_INPUTS);
     for (let k = from; k < end; k++) {
       const tensor = model.inputs[k];
-      const own =
+      const isOwn =
         tensor >= 0 &&
         model.tensorKind[tensor] === TENSOR_KIND.initializer &&
         model.consumerOffsets[tensor + 1] - model.consumerOffsets[tensor] === 1;
-      if (own) {
+      if (isOwn) {
         return model.tensorName(tensor);
       }
     }
@@ -242,12 +244,12 @@ export function joinByTrustedNames(pairs: PairTable, paths: NamePaths): void {
   const kinds = [nodeNames(pairs), tensorNames(pairs), weightNames(pairs)];
   // The output of a quantizer is named after its source; a node that only changes the storage type keeps
   // its own name.
-  const plain = (name: string, side: Side, node: number): string =>
+  const stripped = (name: string, side: Side, node: number): string =>
     pairs.operators[side].forwardsInput(node) ? name : sourceName(name);
   const numbered = kinds.map(({ nameOf }) => new NumberedNames(pairs, nameOf));
   kinds.forEach((names, kind) => {
     const pair = uniquePairs(pairs, (side, node) => {
-      const name = plain(names.nameOf(side, node), side, node);
+      const name = stripped(names.nameOf(side, node), side, node);
       return name === '' || numbered[kind].isNumbered(name) ? null : name;
     });
     join(pairs, names, pair);
@@ -255,7 +257,7 @@ export function joinByTrustedNames(pairs: PairTable, paths: NamePaths): void {
   // Numbered names of weights add nothing to those of the nodes that read them.
   kinds.slice(0, 2).forEach((names, kind) => {
     const pair = uniquePairs(pairs, (side, node) => {
-      const name = plain(names.nameOf(side, node), side, node);
+      const name = stripped(names.nameOf(side, node), side, node);
       return numbered[kind].isNumbered(name) ? name : null;
     });
     join(pairs, names, trustPairs(pairs, paths, pair, names.nameOf));

@@ -125,17 +125,17 @@ export function uniquePairs(
     const unique = new Map<Key, number>();
     const { nodeCount } = pairs.models[side];
     for (let node = 0; node < nodeCount; node++) {
-      const own = pairs.isDrawn(side, node) ? key(side, node) : null;
-      if (own !== null) {
-        unique.set(own, unique.has(own) ? AMBIGUOUS : node);
+      const nodeKey = pairs.isDrawn(side, node) ? key(side, node) : null;
+      if (nodeKey !== null) {
+        unique.set(nodeKey, unique.has(nodeKey) ? AMBIGUOUS : node);
       }
     }
     return unique;
   };
   const right = index(1);
   const matches: { left: number; right: number }[] = [];
-  for (const [own, node] of index(0)) {
-    const other = right.get(own) ?? -1;
+  for (const [nodeKey, node] of index(0)) {
+    const other = right.get(nodeKey) ?? -1;
     if (node >= 0 && other >= 0) {
       matches.push({ left: node, right: other });
     }
@@ -156,13 +156,13 @@ export function joinInOrder(
   const rows = new Map<Key, [number[], number[]]>();
   for (const side of SIDES) {
     for (let node = 0; node < pairs.models[side].nodeCount; node++) {
-      const own = pairs.isFree(side, node) ? key(side, node) : null;
-      if (own === null) {
+      const nodeKey = pairs.isFree(side, node) ? key(side, node) : null;
+      if (nodeKey === null) {
         continue;
       }
-      const row = rows.get(own) ?? [[], []];
+      const row = rows.get(nodeKey) ?? [[], []];
       row[side].push(node);
-      rows.set(own, row);
+      rows.set(nodeKey, row);
     }
   }
   for (const [left, right] of rows.values()) {

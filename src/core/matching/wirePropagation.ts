@@ -157,10 +157,10 @@ export class WirePropagation {
         }
         if (this._pairs.isFree(side, node)) {
           const key = `${operators.operand(node, slot)} ${operators.of(node)}`;
-          const known = byKey.get(key);
+          const previous = byKey.get(key);
           byKey.set(
             key,
-            known === undefined || known === node ? node : AMBIGUOUS
+            previous === undefined || previous === node ? node : AMBIGUOUS
           );
         }
       }

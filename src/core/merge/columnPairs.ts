@@ -19,11 +19,11 @@ export function copyColumns<T extends object>(columns: T): T {
 /** Tensors that a node reads or writes; -1 is an omitted input. */
 export function row(
   { nodes }: GraphPayload,
-  what: 'input' | 'output',
+  kind: 'input' | 'output',
   node: number
 ): number[] {
   const [offsets, values] =
-    what === 'input'
+    kind === 'input'
       ? [nodes.input_offsets, nodes.inputs]
       : [nodes.output_offsets, nodes.outputs];
   return values.slice(offsets[node], offsets[node + 1]);
@@ -64,13 +64,15 @@ export function pairOutputs(
   const outputs: number[][] = [];
   column.forEach((pair, node) => {
     if (pair >= 0) {
-      const all = row(payload, 'output', node).filter(tensor => tensor >= 0);
-      (outputs[pair] ??= []).push(...all);
-      (rows[pair] ??= []).push(...all.filter(tensor => leaves.has(tensor)));
+      const tensors = row(payload, 'output', node).filter(
+        tensor => tensor >= 0
+      );
+      (outputs[pair] ??= []).push(...tensors);
+      (rows[pair] ??= []).push(...tensors.filter(tensor => leaves.has(tensor)));
     }
   });
-  return Array.from(outputs, (all, pair) =>
-    rows[pair]?.length ? rows[pair] : (all ?? [])
+  return Array.from(outputs, (tensors, pair) =>
+    rows[pair]?.length ? rows[pair] : (tensors ?? [])
   );
 }
 
@@ -79,13 +81,16 @@ export function sameInputs(
   a: GraphPayload,
   b: GraphPayload
 ): Map<number, number> {
-  const [here, there] = [a, b].map(payload => payload.tensors.inputs);
-  const byName = new Map(here.map(tensor => [a.tensors.name[tensor], tensor]));
+  const [inputs, otherInputs] = [a, b].map(payload => payload.tensors.inputs);
+  const byName = new Map(
+    inputs.map(tensor => [a.tensors.name[tensor], tensor])
+  );
   const pairs = new Map<number, number>();
-  there.forEach((tensor, index) => {
+  otherInputs.forEach((tensor, index) => {
     const named = byName.get(b.tensors.name[tensor]);
-    const same = here.length === there.length ? here[index] : undefined;
-    const match = named ?? same;
+    const counterpart =
+      inputs.length === otherInputs.length ? inputs[index] : undefined;
+    const match = named ?? counterpart;
     if (match !== undefined) {
       pairs.set(tensor, match);
     }

@@ -85,7 +85,7 @@ export function mergeOrder(
     }
   });
   const ready = new PlaceHeap(positions);
-  const done = new Uint8Array(reads.length);
+  const isPlaced = new Uint8Array(reads.length);
   const byPlace = [...reads.keys()].sort(
     (a, b) => positions[a] - positions[b] || a - b
   );
@@ -94,20 +94,20 @@ export function mergeOrder(
   let next = 0;
   while (order.length < reads.length) {
     if (ready.size === 0) {
-      while (done[byPlace[next]]) {
+      while (isPlaced[byPlace[next]]) {
         next++;
       }
       open[byPlace[next]] = 0;
       ready.push(byPlace[next]);
     }
     const node = ready.pop();
-    if (done[node]) {
+    if (isPlaced[node]) {
       continue;
     }
-    done[node] = 1;
+    isPlaced[node] = 1;
     order.push(node);
     for (const reader of readers[node]) {
-      if (--open[reader] === 0 && !done[reader]) {
+      if (--open[reader] === 0 && !isPlaced[reader]) {
         ready.push(reader);
       }
     }

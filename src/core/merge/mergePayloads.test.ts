@@ -181,13 +181,13 @@ describe('merged graph of two models', () => {
       'Sin_1 → Relu_1 added',
       'x → Conv_0 both'
     ]);
-    const back = mergePayloads(
+    const reversed = mergePayloads(
       b,
       a,
       alignment([0, -1, 1, 2], [0, 1, 2]),
       'both'
     );
-    expect(sides(back)).toEqual([
+    expect(sides(reversed)).toEqual([
       'Conv_0 → Relu_2 added',
       'Conv_0 → Sin_1 removed',
       'Relu_2 → Gemm_3 both',
@@ -202,8 +202,8 @@ describe('merged graph of two models', () => {
       const x = builder.input('x');
       const [output] = builder.add('Relu', [x]);
       const [two] = builder.add('Exp', [output]);
-      const rest = other ? [two, builder.input('mask')] : [output, two];
-      const [sum] = builder.add('Concat', rest);
+      const inputs = other ? [two, builder.input('mask')] : [output, two];
+      const [sum] = builder.add('Concat', inputs);
       builder.output(sum);
       if (other) {
         builder.output(output);
@@ -225,11 +225,13 @@ describe('merged graph of two models', () => {
       WIRE.both,
       WIRE.added
     ]);
-    const back = mergePayloads(graph(true), graph(false), columns, 'both');
+    const reversed = mergePayloads(graph(true), graph(false), columns, 'both');
     expect(
-      back.payload.tensors.outputs.map(tensor => back.wire(count, tensor))
+      reversed.payload.tensors.outputs.map(tensor =>
+        reversed.wire(count, tensor)
+      )
     ).toEqual([WIRE.both, WIRE.removed]);
-    expect(sides(back)).toContain('mask → Concat_2 removed');
+    expect(sides(reversed)).toContain('mask → Concat_2 removed');
   });
 
   test('gives the edges of a scene the side of their links, also inside groups', async () => {
@@ -288,14 +290,15 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     const random = (): number => source.next();
     const graph = (): GraphPayload => {
       const builder = new PayloadBuilder();
-      const known = [builder.input('x')];
+      const tensors = [builder.input('x')];
       const count = 1 + Math.floor(random() * 20);
       for (let index = 0; index < count; index++) {
-        const pick = (): number => known[Math.floor(random() * known.length)];
+        const pick = (): number =>
+          tensors[Math.floor(random() * tensors.length)];
         const scope = [`s${Math.floor(random() * 3)}`];
-        known.push(...builder.add('Add', [pick(), pick()], { scope }));
+        tensors.push(...builder.add('Add', [pick(), pick()], { scope }));
       }
-      builder.output(known[known.length - 1]);
+      builder.output(tensors[tensors.length - 1]);
       return builder.finish();
     };
     const [a, b] = [graph(), graph()];
@@ -335,19 +338,21 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     });
     const tree = buildTree(decodePayload(merged.payload));
     expect(tree.nodeOrder.length).toBe(nodes.op.length);
-    const all = a.nodes.op.map((_, node) => node);
-    const itself = sides(mergePayloads(a, a, alignment(all, all), 'both'));
+    const nodeIds = a.nodes.op.map((_, node) => node);
+    const itself = sides(
+      mergePayloads(a, a, alignment(nodeIds, nodeIds), 'both')
+    );
     expect(itself.filter(name => !name.endsWith('both'))).toEqual([]);
     // Wires removed in one direction of the comparison are added in the other.
-    const back = mergePayloads(b, a, alignment(right, left), 'both');
+    const reversed = mergePayloads(b, a, alignment(right, left), 'both');
     const oneSided = (pair: IMergedPayload, side: number): number =>
       new Set(
         pairWires(pair)
           .filter(([, is]) => is === side)
           .map(([key]) => key)
       ).size;
-    expect(oneSided(merged, WIRE.removed)).toBe(oneSided(back, WIRE.added));
-    expect(oneSided(merged, WIRE.added)).toBe(oneSided(back, WIRE.removed));
+    expect(oneSided(merged, WIRE.removed)).toBe(oneSided(reversed, WIRE.added));
+    expect(oneSided(merged, WIRE.added)).toBe(oneSided(reversed, WIRE.removed));
   }
 );
 

@@ -75,16 +75,16 @@ class PayloadMerger {
     });
     this._boxes = new MergedScopes(_a, _b, this._scopes, pairs);
     this._inputOf = sameInputs(_a, _b);
-    const here = new Map(shownInputs(_a).map(tensor => [tensor, tensor]));
-    const there = new Map(
+    const leftInputs = new Map(shownInputs(_a).map(tensor => [tensor, tensor]));
+    const rightInputs = new Map(
       shownInputs(_b).map(tensor => [
         tensor,
         this._inputOf.get(tensor) ?? _a.tensors.name.length + tensor
       ])
     );
     this._wires = [
-      new PairWires(_a, _given.left, here),
-      new PairWires(_b, _given.right, there)
+      new PairWires(_a, _given.left, leftInputs),
+      new PairWires(_b, _given.right, rightInputs)
     ];
     this._only = _given.right.flatMap((pair, node) =>
       pair === -1 ? [node] : []
@@ -228,14 +228,14 @@ class PayloadMerger {
     order: readonly number[],
     newIndex: Int32Array
   ): IAlignmentColumns {
-    const given = this._given;
-    const column = order.map(node => given.left[node] ?? -1);
-    const main = given.main_left.map(node =>
+    const alignment = this._given;
+    const column = order.map(node => alignment.left[node] ?? -1);
+    const main = alignment.main_left.map(node =>
       node < 0 ? node : newIndex[node]
     );
     return {
-      changes: given.changes,
-      kinds: given.kinds,
+      changes: alignment.changes,
+      kinds: alignment.kinds,
       left: column,
       right: column,
       main_left: main,
@@ -246,21 +246,23 @@ class PayloadMerger {
   private _sides(order: readonly number[]): IMergedPayload['wire'] {
     const { _a: a } = this;
     const count = a.nodes.op.length;
-    const [here, there] = this._wires;
+    const [leftWires, rightWires] = this._wires;
     return (node, tensor) => {
-      const own = tensor < a.tensors.name.length;
+      const isLeft = tensor < a.tensors.name.length;
       if (node >= order.length) {
         return this._newEnds.has(tensor)
           ? WIRE.added
-          : here.isOnlyEnd(tensor, there)
+          : leftWires.isOnlyEnd(tensor, rightWires)
             ? WIRE.removed
             : WIRE.both;
       }
       const old = order[node];
-      if (old >= count || !own || this._extra.get(old)?.includes(tensor)) {
+      if (old >= count || !isLeft || this._extra.get(old)?.includes(tensor)) {
         return WIRE.added;
       }
-      return here.isOnly(tensor, old, there) ? WIRE.removed : WIRE.both;
+      return leftWires.isOnly(tensor, old, rightWires)
+        ? WIRE.removed
+        : WIRE.both;
     };
   }
 
@@ -269,12 +271,12 @@ class PayloadMerger {
    * predecessor.
    */
   private _places(): number[] {
-    const { _given: given } = this;
+    const { _given: alignment } = this;
     const last = new Map<number, number>();
-    given.left.forEach((pair, node) => last.set(pair, node));
-    const positions = given.left.map((_, node) => node);
+    alignment.left.forEach((pair, node) => last.set(pair, node));
+    const positions = alignment.left.map((_, node) => node);
     let position = -1;
-    given.right.forEach(pair => {
+    alignment.right.forEach(pair => {
       if (pair === -1) {
         positions.push(position + 0.5);
       } else if (pair >= 0) {
@@ -286,15 +288,15 @@ class PayloadMerger {
 
   /** Adds wires of the second model that end at nodes of both. */
   private _join(): void {
-    const { _b: b, _given: given } = this;
-    const [known, there] = this._wires;
-    given.right.forEach((pair, node) => {
-      const into = given.main_left[pair] ?? NONE;
+    const { _b: b, _given: alignment } = this;
+    const [leftWires, rightWires] = this._wires;
+    alignment.right.forEach((pair, node) => {
+      const into = alignment.main_left[pair] ?? NONE;
       if (pair < 0 || into < 0) {
         return;
       }
       for (const tensor of row(b, 'input', node)) {
-        if (tensor < 0 || !there.isOnly(tensor, node, known)) {
+        if (tensor < 0 || !rightWires.isOnly(tensor, node, leftWires)) {
           continue;
         }
         const mapped = this._of(tensor);
@@ -310,8 +312,10 @@ class PayloadMerger {
   /** Adds results that only the second model has. */
   private _results(): void {
     for (const tensor of this._b.tensors.outputs) {
-      const [known, there] = this._wires;
-      const mapped = there.isOnlyEnd(tensor, known) ? this._of(tensor) : NONE;
+      const [leftWires, rightWires] = this._wires;
+      const mapped = rightWires.isOnlyEnd(tensor, leftWires)
+        ? this._of(tensor)
+        : NONE;
       if (mapped >= 0 && !this._tensors.outputs.includes(mapped)) {
         this._newEnds.add(mapped);
         this._tensors.outputs.push(mapped);
@@ -325,9 +329,9 @@ class PayloadMerger {
     if (tensor < 0) {
       return tensor;
     }
-    const known = this._tensorOf.get(tensor);
-    if (known !== undefined) {
-      return known;
+    const existing = this._tensorOf.get(tensor);
+    if (existing !== undefined) {
+      return existing;
     }
     const counterpart = this._counterpart(tensor);
     const mapped = counterpart >= 0 ? counterpart : this._add(tensor);
@@ -336,13 +340,13 @@ class PayloadMerger {
   }
 
   private _counterpart(tensor: number): number {
-    const { _b: b, _given: given } = this;
+    const { _b: b, _given: alignment } = this;
     const producer = b.tensors.producer[tensor];
     if (producer >= 0) {
-      const pair = given.right[producer];
-      const there = this._exits[1][pair]?.indexOf(tensor) ?? -1;
-      const here = this._exits[0][pair] ?? [];
-      return here[there] ?? here[0] ?? -1;
+      const pair = alignment.right[producer];
+      const rightIndex = this._exits[1][pair]?.indexOf(tensor) ?? -1;
+      const leftOutputs = this._exits[0][pair] ?? [];
+      return leftOutputs[rightIndex] ?? leftOutputs[0] ?? -1;
     }
     return this._inputOf.get(tensor) ?? -1;
   }
@@ -350,16 +354,16 @@ class PayloadMerger {
   private _add(tensor: number): number {
     const { _a: a, _b: b, _tensors: into } = this;
     const producer = b.tensors.producer[tensor];
-    const own = producer >= 0 && this._given.right[producer] === -1;
+    const isRightOnly = producer >= 0 && this._given.right[producer] === -1;
     const kind = b.tensors.kind[tensor];
     const id = into.name.length;
     into.name.push(b.tensors.name[tensor]);
     into.dtype.push(a.dtypes.length + b.tensors.dtype[tensor]);
     into.shape.push(a.shapes.length + b.tensors.shape[tensor]);
     // Values computed from constants alone are not drawn.
-    into.kind.push(producer >= 0 && !own ? TENSOR_KIND.constant : kind);
+    into.kind.push(producer >= 0 && !isRightOnly ? TENSOR_KIND.constant : kind);
     into.producer.push(
-      own ? a.nodes.op.length + this._place.get(producer)! : NONE
+      isRightOnly ? a.nodes.op.length + this._place.get(producer)! : NONE
     );
     this._added.push(tensor);
     if (kind === TENSOR_KIND.input) {
@@ -371,20 +375,20 @@ class PayloadMerger {
 
   /** The merged subgraph of a subgraph of the second model; 0 is the main graph. */
   private _graph(graph: number): number {
-    const { _a: a, _b: b, _given: given } = this;
-    const known = graph === 0 ? 0 : this._graphOf.get(graph);
-    if (known !== undefined) {
-      return known;
+    const { _a: a, _b: b, _given: alignment } = this;
+    const existing = graph === 0 ? 0 : this._graphOf.get(graph);
+    if (existing !== undefined) {
+      return existing;
     }
     const control = b.graphs.parent_node[graph];
-    const pair = given.right[control] ?? -2;
+    const pair = alignment.right[control] ?? -2;
     const attribute = b.graphs.attribute[graph];
     let shared = 0;
     if (pair >= 0) {
       const graph = a.graphs.parent_node.findIndex(
         (node, index) =>
           node >= 0 &&
-          given.left[node] === pair &&
+          alignment.left[node] === pair &&
           a.graphs.attribute[index] === attribute
       );
       shared = Math.max(0, graph);
@@ -410,8 +414,8 @@ class PayloadMerger {
 export function mergePayloads(
   a: GraphPayload,
   b: GraphPayload,
-  given: IAlignmentColumns,
+  alignment: IAlignmentColumns,
   name: string
 ): IMergedPayload {
-  return new PayloadMerger(a, b, given).merge(name);
+  return new PayloadMerger(a, b, alignment).merge(name);
 }

@@ -57,17 +57,17 @@ export class MergedScopes {
         }
       }
     }
-    const taken = new Set<number>();
+    const used = new Set<number>();
     for (let scope = 0; scope < count; scope++) {
       const best = this._best(
         left.scopes,
         scope,
         shared.get(scope),
         counts,
-        taken
+        used
       );
       if (best >= 0) {
-        taken.add(best);
+        used.add(best);
         this._to[scope] = best;
       }
     }
@@ -108,7 +108,7 @@ export class MergedScopes {
     scope: number,
     votes: ReadonlyMap<number, number> | undefined,
     counts: Int32Array,
-    taken: ReadonlySet<number>
+    used: ReadonlySet<number>
   ): number {
     const { scopes } = this._right;
     const above = this._known(scopes.parent[scope]);
@@ -127,7 +127,7 @@ export class MergedScopes {
         share >= MIN_SHARED &&
         isMost &&
         inside &&
-        !taken.has(other) &&
+        !used.has(other) &&
         score > most
       ) {
         best = other;

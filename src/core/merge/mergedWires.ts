@@ -46,11 +46,11 @@ export class PairWires {
       }
     );
     nodes.op.forEach((_, node) => {
-      const all = this.inputs(node).flatMap(tensor => from[tensor] ?? []);
+      const targets = this.inputs(node).flatMap(tensor => from[tensor] ?? []);
       if (_column[node] === -2) {
         const { output_offsets: offsets, outputs } = nodes;
         for (const tensor of outputs.slice(offsets[node], offsets[node + 1])) {
-          from[tensor] = [...new Set(all)];
+          from[tensor] = [...new Set(targets)];
         }
       }
     });
@@ -118,7 +118,7 @@ export function sceneWires(
   scene: IScene,
   sideOf: (node: number, tensor: number) => WireSide
 ): Uint8Array {
-  const [both, removed, added] = [WIRE.both, WIRE.removed, WIRE.added].map(
+  const [inBoth, removed, added] = [WIRE.both, WIRE.removed, WIRE.added].map(
     side =>
       highlightedWires(
         tree,
@@ -127,7 +127,7 @@ export function sceneWires(
       )
   );
   return removed.map((is, edge) =>
-    both[edge] || (is && added[edge])
+    inBoth[edge] || (is && added[edge])
       ? WIRE.both
       : is
         ? WIRE.removed

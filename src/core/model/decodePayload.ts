@@ -34,39 +34,39 @@ type Column = readonly (number | null | undefined)[] | null | undefined;
 
 /** A column of ids; missing or invalid entries become `missing`. */
 function ids(column: Column, length: number, missing = -1): Int32Array {
-  const out = new Int32Array(length).fill(missing);
-  const given = column ?? [];
-  for (let i = 0; i < Math.min(length, given.length); i++) {
-    const value = given[i];
+  const result = new Int32Array(length).fill(missing);
+  const values = column ?? [];
+  for (let i = 0; i < Math.min(length, values.length); i++) {
+    const value = values[i];
     if (typeof value === 'number' && Number.isInteger(value)) {
-      out[i] = value;
+      result[i] = value;
     }
   }
-  return out;
+  return result;
 }
 
 /** A column of numbers; null, missing and negative entries become NaN. */
 function numbers(column: Column, length: number): Float64Array {
-  const out = new Float64Array(length).fill(NaN);
-  const given = column ?? [];
-  for (let i = 0; i < Math.min(length, given.length); i++) {
-    const value = given[i];
+  const result = new Float64Array(length).fill(NaN);
+  const values = column ?? [];
+  for (let i = 0; i < Math.min(length, values.length); i++) {
+    const value = values[i];
     if (typeof value === 'number' && value >= 0) {
-      out[i] = value;
+      result[i] = value;
     }
   }
-  return out;
+  return result;
 }
 
 /** Offsets of a CSR pair, forced to be ascending and within the list. */
 function offsets(column: Column, rows: number, items: number): Int32Array {
-  const out = new Int32Array(rows + 1);
-  const given = column ?? [];
+  const result = new Int32Array(rows + 1);
+  const values = column ?? [];
   for (let i = 1; i <= rows; i++) {
-    const value = given[i] ?? out[i - 1];
-    out[i] = Math.min(items, Math.max(out[i - 1], value));
+    const value = values[i] ?? result[i - 1];
+    result[i] = Math.min(items, Math.max(result[i - 1], value));
   }
-  return out;
+  return result;
 }
 
 /** Sets ids outside `0 … limit-1` to -1, so that later code needs no checks. */

@@ -8,10 +8,10 @@ import type { IMetric, StoredMetric } from '../../schema/metrics';
  */
 export function derivedOf(
   { over = [], under }: Pick<IMetric, 'over' | 'under'>,
-  part: (id: StoredMetric) => number
+  valueOf: (id: StoredMetric) => number
 ): number {
   const sum = (ids: readonly StoredMetric[]): number =>
-    ids.reduce((total, id) => total + part(id), 0);
+    ids.reduce((total, id) => total + valueOf(id), 0);
   const above = sum(over);
   if (!under) {
     return above;

@@ -35,12 +35,12 @@ describe('costs of one inference', () => {
 describe('payloads of version 1.0', () => {
   /** The format of version 1.0: costs of one inference, and `repeat`. */
   function former(repeat: Record<string, number | null>): GraphPayload {
-    const { nodes, ...rest } = four();
+    const { nodes, ...sections } = four();
     const { runs: _, runs_unknown: __, uncounted: ___, ...columns } = nodes;
     columns.macs = [10, 50, 0, null];
     const expressions = { macs: [0, 0, 0, 0] };
     return {
-      ...rest,
+      ...sections,
       nodes: { ...columns, repeat },
       expressions
     } as unknown as GraphPayload;

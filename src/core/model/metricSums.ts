@@ -69,14 +69,14 @@ export class Tally {
   ) {}
 
   add(node: number): void {
-    const part = partStateOf(this._model, this._id, node);
-    if (part <= PART_STATE.lowerBound) {
+    const state = partStateOf(this._model, this._id, node);
+    if (state <= PART_STATE.lowerBound) {
       this._sum += this._model.metrics[this._id][node];
     }
-    this._complete += part === PART_STATE.known ? 1 : 0;
+    this._complete += state === PART_STATE.known ? 1 : 0;
     this._missing +=
-      part === PART_STATE.lowerBound || part === PART_STATE.unknown ? 1 : 0;
-    this._excluded += part === PART_STATE.excluded ? 1 : 0;
+      state === PART_STATE.lowerBound || state === PART_STATE.unknown ? 1 : 0;
+    this._excluded += state === PART_STATE.excluded ? 1 : 0;
   }
 
   /** Sum of the known numbers. */
@@ -111,22 +111,22 @@ export function sumColumns(
 ): ISumColumns {
   const { groupCount, groupParent, nodeParent } = tree;
   const sum = new Float64Array(groupCount + 1);
-  const [unknown, out, complete] = [0, 1, 2].map(
+  const [unknown, missing, complete] = [0, 1, 2].map(
     () => new Int32Array(groupCount + 1)
   );
   const values = model.metrics[id];
   let max = 0;
   for (const node of nodes) {
     const entry = nodeParent[node] + 1;
-    const part = partStateOf(model, id, node);
-    if (part <= PART_STATE.lowerBound) {
+    const state = partStateOf(model, id, node);
+    if (state <= PART_STATE.lowerBound) {
       sum[entry] += values[node];
       max = Math.max(max, values[node]);
     }
-    if (part === PART_STATE.known) {
+    if (state === PART_STATE.known) {
       complete[entry]++;
-    } else if (part === PART_STATE.excluded) {
-      out[entry]++;
+    } else if (state === PART_STATE.excluded) {
+      missing[entry]++;
     } else {
       unknown[entry]++;
     }
@@ -135,12 +135,12 @@ export function sumColumns(
     const above = groupParent[group] + 1;
     sum[above] += sum[group + 1];
     unknown[above] += unknown[group + 1];
-    out[above] += out[group + 1];
+    missing[above] += missing[group + 1];
     complete[above] += complete[group + 1];
   }
   for (let entry = 0; entry <= groupCount; entry++) {
     if (complete[entry] === 0) {
-      unknown[entry] += out[entry];
+      unknown[entry] += missing[entry];
     }
   }
   return { sum, unknown, max };

@@ -26,11 +26,11 @@ function buildIndex({ name, value, node, entry }: AttributeColumns): IIndex {
   ]);
   node.forEach((id, row) => {
     const index = entry[row];
-    const known = byName.get(lower[index]);
-    if (!known) {
+    const values = byName.get(lower[index]);
+    if (!values) {
       byName.set(lower[index], new Map([[id, value[index]]]));
-    } else if (!known.has(id)) {
-      known.set(id, value[index]);
+    } else if (!values.has(id)) {
+      values.set(id, value[index]);
     }
     const nodeTexts = texts.get(id) ?? [];
     // Pushed one by one: a node may have too many attributes to spread.
@@ -86,6 +86,9 @@ export function attributeValue(
   ) {
     return null;
   }
-  const all = attribute.map(String);
-  return [...[',', 'x', '×'].map(mark => all.join(mark)), `[${all.join(',')}]`];
+  const texts = attribute.map(String);
+  return [
+    ...[',', 'x', '×'].map(separator => texts.join(separator)),
+    `[${texts.join(',')}]`
+  ];
 }

@@ -85,7 +85,7 @@ export class BlockIndex {
   }
 }
 
-const kept = new WeakMap<BlockColumns, BlockIndex>();
+const indexes = new WeakMap<BlockColumns, BlockIndex>();
 
 /** The blocks of a payload, cached; null if it lists none. Payloads for other sizes share them. */
 export function blocksOf(payload: GraphPayload): BlockIndex | null {
@@ -93,10 +93,10 @@ export function blocksOf(payload: GraphPayload): BlockIndex | null {
   if (!blocks) {
     return null;
   }
-  let index = kept.get(blocks);
+  let index = indexes.get(blocks);
   if (!index) {
     index = new BlockIndex(blocks, nodes.op.length);
-    kept.set(blocks, index);
+    indexes.set(blocks, index);
   }
   return index;
 }

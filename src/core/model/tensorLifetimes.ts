@@ -38,12 +38,12 @@ export class Lifetimes {
           : -2;
     });
     this._owner = Int32Array.from({ length: tensorCount }, (_, id) => id);
-    const taken = Object.entries(_timeline.tensor_memory)
+    const intervals = Object.entries(_timeline.tensor_memory)
       .map(([tensor, owner]) => [Number(tensor), owner])
       .filter(([tensor]) => tensor >= 0 && tensor < tensorCount);
     // In order of production, so that the owner of an owner is already known.
-    taken.sort(([a], [b]) => this._first[a] - this._first[b] || a - b);
-    for (const [tensor, owner] of taken) {
+    intervals.sort(([a], [b]) => this._first[a] - this._first[b] || a - b);
+    for (const [tensor, owner] of intervals) {
       this._owner[tensor] = this._owner[owner] ?? tensor;
     }
   }
@@ -58,18 +58,18 @@ export class Lifetimes {
         continue;
       }
       const owner = this._owner[tensor];
-      const piece = pieces.get(owner);
-      if (piece === undefined) {
+      const buffer = pieces.get(owner);
+      if (buffer === undefined) {
         pieces.set(owner, { tensor, sharing: 1 });
       } else {
-        piece.sharing++;
-        piece.tensor =
-          first >= this._first[piece.tensor] ? tensor : piece.tensor;
+        buffer.sharing++;
+        buffer.tensor =
+          first >= this._first[buffer.tensor] ? tensor : buffer.tensor;
       }
     }
     return [...pieces]
-      .map(([owner, piece]) => ({
-        ...piece,
+      .map(([owner, buffer]) => ({
+        ...buffer,
         bytes: tensorBytes(this._model, owner)
       }))
       .sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0));
@@ -101,10 +101,10 @@ export class Lifetimes {
       }
       span(simple, from, to, bytes);
       const owner = this._owner[tensor];
-      const piece = pieces.get(owner) ?? { from, to };
+      const buffer = pieces.get(owner) ?? { from, to };
       pieces.set(owner, {
-        from: Math.min(piece.from, from),
-        to: Math.max(piece.to, to)
+        from: Math.min(buffer.from, from),
+        to: Math.max(buffer.to, to)
       });
     }
     for (const [owner, { from, to }] of pieces) {

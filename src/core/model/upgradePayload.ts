@@ -26,23 +26,23 @@ export function upgradePayload(payload: GraphPayload): GraphPayload {
       ? payload
       : { ...payload, nodes: { ...payload.nodes, settings } };
   }
-  const { repeat, ...rest } = former;
-  const known = Object.entries(repeat).flatMap(([node, runs]) =>
+  const { repeat, ...columns } = former;
+  const entries = Object.entries(repeat).flatMap(([node, runs]) =>
     runs === null ? [] : [[node, runs] as const]
   );
   const costs = EXECUTION_COSTS.map(metric => {
-    const column = [...rest[metric]];
-    for (const [node, runs] of known) {
-      const whole = column[Number(node)];
-      column[Number(node)] = whole === null ? null : whole / (runs || 1);
+    const column = [...columns[metric]];
+    for (const [node, runs] of entries) {
+      const total = column[Number(node)];
+      column[Number(node)] = total === null ? null : total / (runs || 1);
     }
     return [metric, column] as const;
   });
   const nodes: FormerNodeColumns = {
-    ...rest,
+    ...columns,
     settings,
     ...Object.fromEntries(costs),
-    runs: Object.fromEntries(known),
+    runs: Object.fromEntries(entries),
     runs_unknown: Object.keys(repeat)
       .filter(node => repeat[node] === null)
       .map(Number),

@@ -34,7 +34,7 @@ function numberField(id: AnyMetric): IField {
     type: 'number',
     value: (tree, entity) => {
       const value = metric.over
-        ? derivedOf(metric, part => column(tree, part, entity))
+        ? derivedOf(metric, metricId => column(tree, metricId, entity))
         : column(tree, id as MetricId, entity);
       return Number.isNaN(value) ? null : value;
     }
@@ -66,7 +66,7 @@ function scopeTexts(model: IGraphModel, node: number): string[] {
   }
   const path = (parts: string[]): string =>
     parts
-      .filter(part => part)
+      .filter(segment => segment)
       .reverse()
       .join('/');
   return [...labels, ...classes, path(labels), path(classes)];

@@ -41,16 +41,18 @@ describe('the shared fixture', () => {
 
   it.each(
     cases.map(testCase => [testCase.model, testCase.query, testCase] as const)
-  )('%s: %s', (name, text, wanted) => {
+  )('%s: %s', (name, text, expected) => {
     const tree = trees.get(name)!;
     const { query, fault } = parseQuery(text);
-    if (wanted.fault) {
-      expect(fault && [fault.kind, fault.at, fault.text]).toEqual(wanted.fault);
+    if (expected.fault) {
+      expect(fault && [fault.kind, fault.at, fault.text]).toEqual(
+        expected.fault
+      );
       return;
     }
     expect(fault).toBeNull();
     const matches = query === null ? [] : findMatches(tree, query);
     const nodes = matches.filter(entity => entity < tree.model.nodeCount);
-    expect(nodes.sort((a, b) => a - b)).toEqual(wanted.ids);
+    expect(nodes.sort((a, b) => a - b)).toEqual(expected.ids);
   });
 });

@@ -36,12 +36,12 @@ function textTest(condition: ICondition): (text: string) => boolean {
       return false;
     }
     let position = first.length;
-    for (const piece of pieces.slice(1, -1)) {
-      const match = value.indexOf(piece, position);
+    for (const fragment of pieces.slice(1, -1)) {
+      const match = value.indexOf(fragment, position);
       if (match < 0) {
         return false;
       }
-      position = match + piece.length;
+      position = match + fragment.length;
     }
     return position + last.length <= value.length;
   };
@@ -101,24 +101,24 @@ function compile(tree: ITree, query: Query): Test {
     case 'condition':
       return conditionTest(tree, query);
     case 'not': {
-      const part = compile(tree, query.part);
+      const operand = compile(tree, query.part);
       return entity => {
-        const value = part(entity);
+        const value = operand(entity);
         return Number.isNaN(value) ? value : Number(value === 0);
       };
     }
     default: {
-      const parts = query.parts.map(part => compile(tree, part));
-      return query.kind === 'and' ? all(parts) : any(parts);
+      const parts = query.parts.map(operand => compile(tree, operand));
+      return query.kind === 'and' ? allOf(parts) : any(parts);
     }
   }
 }
 
-function all(parts: readonly Test[]): Test {
+function allOf(parts: readonly Test[]): Test {
   return entity => {
     let sum = 0;
-    for (const part of parts) {
-      const value = part(entity);
+    for (const operand of parts) {
+      const value = operand(entity);
       if (value === 0) {
         return 0;
       }
@@ -132,8 +132,8 @@ function any(parts: readonly Test[]): Test {
   return entity => {
     let best = 0;
     let unknown = false;
-    for (const part of parts) {
-      const value = part(entity);
+    for (const operand of parts) {
+      const value = operand(entity);
       unknown ||= Number.isNaN(value);
       best = value > best ? value : best;
     }

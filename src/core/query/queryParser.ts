@@ -90,11 +90,11 @@ export function queryNumber(text: string): number {
 function tokens(text: string): IToken[] {
   const result: IToken[] = [];
   for (const match of text.matchAll(TOKEN)) {
-    const [whole, mark, relation, not, quote, word] = match;
-    const shown = mark ?? relation ?? not ?? quote ?? word ?? '';
-    const position = match.index + (whole.length - whole.trimStart().length);
-    const kind = mark
-      ? (mark[0] as '&' | '|' | '(' | ')')
+    const [text, bracket, relation, not, quote, word] = match;
+    const symbol = bracket ?? relation ?? not ?? quote ?? word ?? '';
+    const position = match.index + (text.length - text.trimStart().length);
+    const kind = bracket
+      ? (bracket[0] as '&' | '|' | '(' | ')')
       : relation
         ? 'relation'
         : not
@@ -102,7 +102,7 @@ function tokens(text: string): IToken[] {
           : quote !== undefined
             ? 'quote'
             : 'word';
-    result.push({ kind, text: shown, at: position });
+    result.push({ kind, text: symbol, at: position });
   }
   return result;
 }
@@ -126,9 +126,9 @@ class QueryParser {
       return null;
     }
     const query = this._parseOr(0);
-    const rest = this._list[this._at];
-    if (rest) {
-      throw this._wrong('unopened', rest);
+    const next = this._list[this._at];
+    if (next) {
+      throw this._wrong('unopened', next);
     }
     return query;
   }
@@ -159,8 +159,8 @@ class QueryParser {
     for (; this._list[this._at]?.kind === '!'; this._at++) {
       negated = !negated;
     }
-    const part = this._term(depth);
-    return negated ? { kind: 'not', part } : part;
+    const operand = this._term(depth);
+    return negated ? { kind: 'not', part: operand } : operand;
   }
 
   private _term(depth: number): Query {

@@ -166,7 +166,7 @@ function parts(path: string, separator: string): string {
   return path
     .toLowerCase()
     .split(separator)
-    .filter(part => part)
-    .map(part => `${part}\n`)
+    .filter(segment => segment)
+    .map(segment => `${segment}\n`)
     .join('');
 }

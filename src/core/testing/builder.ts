@@ -130,8 +130,8 @@ export class PayloadBuilder {
   private _scope(path: readonly string[]): number {
     const { scopes } = this._payload;
     let parent = -1;
-    for (const part of path) {
-      const [label, type = '', origin = 'scope'] = part.split(':');
+    for (const segment of path) {
+      const [label, type = '', origin = 'scope'] = segment.split(':');
       const key = `${parent}/${label}`;
       let scope = this._scopes.get(key);
       if (scope === undefined) {

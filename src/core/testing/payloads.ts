@@ -20,7 +20,7 @@ function convUnit(
   scope: readonly string[],
   relu: boolean
 ): number {
-  const scopeOf = (part: string) => [...scope, part];
+  const scopeOf = (module: string) => [...scope, module];
   const w = b.weight('weight', [64, 64, 3, 3]);
   [x] = b.add('Conv', [x, w], {
     scope: scopeOf('convolution:Conv2d'),
@@ -113,8 +113,8 @@ function attention(
   scope: readonly string[],
   extra: readonly number[]
 ): number {
-  const project = (part: string) =>
-    heads(b, linear(b, x, [...scope, `${part}:Linear`]), scope);
+  const project = (module: string) =>
+    heads(b, linear(b, x, [...scope, `${module}:Linear`]), scope);
   let q = project('query');
   let k = project('key');
   const v = project('value');
@@ -155,12 +155,17 @@ export function bertPayload(layers = 12): GraphPayload {
       'encoder:BertEncoder',
       `layer.${layer}:BertLayer`
     ];
-    const own = [...scope, 'attention:BertAttention'];
-    const self = attention(b, x, [...own, 'self:BertSelfAttention'], [mask]);
-    const out = [...own, 'output:BertSelfOutput'];
-    const projected = linear(b, self, [...out, 'dense:Linear']);
-    const [residual] = b.add('Add', [projected, x], { scope: out });
-    [x] = b.add('LayerNormalization', [residual], { scope: out });
+    const attentionScope = [...scope, 'attention:BertAttention'];
+    const self = attention(
+      b,
+      x,
+      [...attentionScope, 'self:BertSelfAttention'],
+      [mask]
+    );
+    const outputScope = [...attentionScope, 'output:BertSelfOutput'];
+    const projected = linear(b, self, [...outputScope, 'dense:Linear']);
+    const [residual] = b.add('Add', [projected, x], { scope: outputScope });
+    [x] = b.add('LayerNormalization', [residual], { scope: outputScope });
     const up = linear(b, x, [...scope, 'intermediate:BertIntermediate']);
     const [gelu] = b.add('Gelu', [up], {
       scope: [...scope, 'intermediate:BertIntermediate']
@@ -230,9 +235,14 @@ export function llamaPayload(
   for (let layer = 0; layer < layers; layer++) {
     const scope = [...model, `layers.${layer}:LlamaDecoderLayer`];
     const normed = rmsNorm(b, x, [...scope, 'input_layernorm:LlamaRMSNorm']);
-    const own = [...scope, 'self_attn:LlamaAttention'];
-    const context = attention(b, normed, own, extra);
-    const output = linear(b, context, [...own, 'o_proj:Linear'], false);
+    const attentionScope = [...scope, 'self_attn:LlamaAttention'];
+    const context = attention(b, normed, attentionScope, extra);
+    const output = linear(
+      b,
+      context,
+      [...attentionScope, 'o_proj:Linear'],
+      false
+    );
     [x] = b.add('Add', [x, output], { scope });
     const post = rmsNorm(b, x, [
       ...scope,
@@ -255,8 +265,8 @@ export function repeatPayload(count: number): GraphPayload {
   const b = new PayloadBuilder('repeat');
   const ids = b.input('input_ids');
   let [x] = b.add('Gather', [b.weight('embed', [100, 16]), ids]);
-  for (let part = 0; part < count; part++) {
-    const scope = [`Layer ×${count}::repeat`, `layers.${part}:Layer`];
+  for (let repeat = 0; repeat < count; repeat++) {
+    const scope = [`Layer ×${count}::repeat`, `layers.${repeat}:Layer`];
     const [normed] = b.add('LayerNormalization', [x], { scope });
     const mlp = [...scope, 'mlp:Mlp'];
     const [wide] = b.add('MatMul', [normed, b.weight('w', [16, 16])], {
@@ -295,7 +305,7 @@ export function controlPayload(): GraphPayload {
   const condition = b.input('condition', []);
   const [a] = b.add('Relu', [x], { scope: ['front'] });
   const [c] = b.add('Exp', [a], { scope: ['front'] });
-  const [chosen] = b.add('If', [condition], { name: '/decide/If' });
+  const [output] = b.add('If', [condition], { name: '/decide/If' });
   const decision = b.lastNode;
   const then = b.body(decision, 'then_branch', ['then_scope']);
   const [t1] = b.add('Mul', [c, a], { scope: ['then_scope'], graph: then });
@@ -305,7 +315,7 @@ export function controlPayload(): GraphPayload {
   const [e1] = b.add('Neg', [c], { scope: ['else_scope'], graph: other });
   b.output(e1, other);
   const [trips] = b.add('Constant', []);
-  const [result] = b.add('Loop', [trips, condition, chosen], {
+  const [result] = b.add('Loop', [trips, condition, output], {
     name: 'repeat'
   });
   const loop = b.lastNode;
@@ -318,11 +328,11 @@ export function controlPayload(): GraphPayload {
     scope: ['body_scope'],
     graph: body
   });
-  const [keep] = b.add('Identity', [goOn], {
+  const [nextCondition] = b.add('Identity', [goOn], {
     scope: ['body_scope'],
     graph: body
   });
-  b.output(keep, body);
+  b.output(nextCondition, body);
   b.output(s2, body);
   const [y] = b.add('Sigmoid', [result]);
   b.output(y);

@@ -62,7 +62,7 @@ function piecesOf(routes: Routes): IWirePiece[] {
 }
 
 /** Side of the line through a piece on which the point lies. */
-function side({ ends }: IWirePiece, x: number, y: number): number {
+function sideOf({ ends }: IWirePiece, x: number, y: number): number {
   const [x0, y0, x1, y1] = ends;
   return Math.sign((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0));
 }
@@ -70,7 +70,7 @@ function side({ ends }: IWirePiece, x: number, y: number): number {
 /** Where the pieces cross, to a tenth of a pixel; null if they do not. */
 function crossing(a: IWirePiece, b: IWirePiece): string | null {
   const apart = (p: IWirePiece, [x0, y0, x1, y1]: readonly number[]) =>
-    side(p, x0, y0) * side(p, x1, y1) < 0;
+    sideOf(p, x0, y0) * sideOf(p, x1, y1) < 0;
   if (!apart(a, b.ends) || !apart(b, a.ends)) {
     return null;
   }
@@ -92,21 +92,21 @@ function strangers({ source, target }: IPlainGraph, e: number, f: number) {
 }
 
 function countCrossings(graph: IPlainGraph, routes: Routes): number {
-  const places = new Set<string>();
+  const crossings = new Set<string>();
   const tensor = (e: number) => `${graph.source[e]}:${graph.trunk[e]}`;
   let active: IWirePiece[] = [];
-  for (const piece of piecesOf(routes)) {
-    active = active.filter(({ ends }) => ends[2] >= piece.ends[0]);
+  for (const segment of piecesOf(routes)) {
+    active = active.filter(({ ends }) => ends[2] >= segment.ends[0]);
     for (const other of active) {
-      const [e, f] = [piece.edge, other.edge];
-      const point = strangers(graph, e, f) ? crossing(piece, other) : null;
+      const [e, f] = [segment.edge, other.edge];
+      const point = strangers(graph, e, f) ? crossing(segment, other) : null;
       if (point) {
-        places.add(`${[tensor(e), tensor(f)].sort().join(' ')} ${point}`);
+        crossings.add(`${[tensor(e), tensor(f)].sort().join(' ')} ${point}`);
       }
     }
-    active.push(piece);
+    active.push(segment);
   }
-  return places.size;
+  return crossings.size;
 }
 
 function lengthOf(
@@ -172,12 +172,12 @@ function countThrough(
 }
 
 /** Measures a layout; quadratic in overlapping wires. */
-export function qualityOf(graph: IPlainGraph, drawn: IDrawnGraph): IQuality {
-  const { routes } = drawn;
+export function qualityOf(graph: IPlainGraph, layout: IDrawnGraph): IQuality {
+  const { routes } = layout;
   return {
-    crossings: countCrossings(graph, routes) + countThrough(graph, drawn),
+    crossings: countCrossings(graph, routes) + countThrough(graph, layout),
     length: routes.reduce(
-      (sum, route, e) => sum + lengthOf(graph, drawn, route, e),
+      (sum, route, e) => sum + lengthOf(graph, layout, route, e),
       0
     )
   };

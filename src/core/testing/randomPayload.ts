@@ -20,10 +20,10 @@ export function randomPayload(random: Random, most: number): GraphPayload {
     const depth = random.int(4);
     for (let d = 0; d < depth; d++) {
       // Mostly in order, sometimes back in an earlier group, which makes cycles among groups.
-      const part = random.chance(0.1)
+      const parent = random.chance(0.1)
         ? random.int(6)
         : Math.floor((i * (d + 2)) / 8);
-      scope.push(`part.${part}:Class${d}`);
+      scope.push(`part.${parent}:Class${d}`);
     }
     const inputs = Array.from({ length: random.int(3) + 1 }, () =>
       random.chance(0.8)
@@ -32,13 +32,13 @@ export function randomPayload(random: Random, most: number): GraphPayload {
     );
     const op = random.pick(['Conv', 'Relu', 'Add', 'Mul', 'Split', 'Constant']);
     const outputs = op === 'Split' ? 3 : 1;
-    const made = b.add(op, op === 'Constant' ? [] : inputs, {
+    const results = b.add(op, op === 'Constant' ? [] : inputs, {
       scope,
       outputs,
       params: op === 'Conv' ? 100 : 0,
       macs: random.chance(0.2) ? null : 10
     });
-    tensors.push(...made);
+    tensors.push(...results);
   }
   b.output(tensors[tensors.length - 1]);
   b.output(random.pick(tensors));

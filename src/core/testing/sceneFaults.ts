@@ -136,10 +136,10 @@ function edges(scene: IScene, faults: string[]): void {
     }
     const level = levelOf(scene, s, t);
     for (const b of rows.get(level) ?? []) {
-      const own =
+      const isOwn =
         b === s || b === t || holds(scene, b, s) || holds(scene, b, t);
       const box = inset(boxAt(scene, b), 0.5);
-      for (let i = begin + 1; !own && i < end; i++) {
+      for (let i = begin + 1; !isOwn && i < end; i++) {
         if (segmentHitsBox([x(i - 1), y(i - 1), x(i), y(i)], box)) {
           faults.push(`edge ${e} runs through box ${b}`);
           break;

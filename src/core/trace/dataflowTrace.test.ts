@@ -16,7 +16,7 @@ import { BoxKind, type IScene } from '../types';
 import { createGraphView } from '../view/graphView';
 import type { IGroupTree } from '../tree/treeTypes';
 
-const on = (marks: Uint8Array): number[] =>
+const marked = (marks: Uint8Array): number[] =>
   [...marks.keys()].filter(i => marks[i]);
 
 /** A naive reference: repeated passes over all reads. */
@@ -52,18 +52,18 @@ describe('traversals', () => {
       const b = random.pick(nodes);
       const up = collectAncestors(tree, { nodes: [a] });
       const down = collectDescendants(tree, { nodes: [a] });
-      expect(on(up.nodes)).toEqual(slowly(tree, a, false));
-      expect(on(down.nodes)).toEqual(slowly(tree, a, true));
-      expect(up.count).toBe(on(up.nodes).length);
+      expect(marked(up.nodes)).toEqual(slowly(tree, a, false));
+      expect(marked(down.nodes)).toEqual(slowly(tree, a, true));
+      expect(up.count).toBe(marked(up.nodes).length);
       const between = (x: number, y: number): number[] => {
         const before = slowly(tree, y, false);
         const ahead = slowly(tree, x, true);
         return ahead.includes(y) ? ahead.filter(n => before.includes(n)) : [];
       };
-      const all = new Set([...between(a, b), ...between(b, a)]);
+      const expected = new Set([...between(a, b), ...between(b, a)]);
       const trace = pathsBetween(tree, { nodes: [a] }, { nodes: [b] });
-      expect(trace ? on(trace.nodes) : []).toEqual(
-        [...all].sort((x, y) => x - y)
+      expect(trace ? marked(trace.nodes) : []).toEqual(
+        [...expected].sort((x, y) => x - y)
       );
     }
   });
@@ -89,8 +89,12 @@ describe('traversals', () => {
     // No valid model has a cycle, but a broken file may.
     payload.nodes.inputs[1] = second;
     const tree = buildTree(decodePayload(payload));
-    expect(on(collectAncestors(tree, { nodes: [0] }).nodes)).toEqual([0, 1]);
-    expect(on(collectDescendants(tree, { nodes: [0] }).nodes)).toEqual([0, 1]);
+    expect(marked(collectAncestors(tree, { nodes: [0] }).nodes)).toEqual([
+      0, 1
+    ]);
+    expect(marked(collectDescendants(tree, { nodes: [0] }).nodes)).toEqual([
+      0, 1
+    ]);
   });
 
   it('follow the subgraphs of loops across iterations', () => {
@@ -110,12 +114,12 @@ describe('traversals', () => {
     b.add('Relu', [after]);
     const end = b.lastNode;
     const tree = buildTree(decodePayload(b.finish()));
-    const up = on(collectAncestors(tree, { nodes: [inner] }).nodes);
+    const up = marked(collectAncestors(tree, { nodes: [inner] }).nodes);
     expect(up).toEqual([0, inner, carried].sort((p, q) => p - q));
-    const down = on(collectDescendants(tree, { nodes: [carried] }).nodes);
+    const down = marked(collectDescendants(tree, { nodes: [carried] }).nodes);
     expect(down).toEqual([loop, inner, carried, end].sort((p, q) => p - q));
     const way = pathsBetween(tree, { nodes: [0] }, { nodes: [end] });
-    expect(way && on(way.nodes)).toContain(inner);
+    expect(way && marked(way.nodes)).toContain(inner);
   });
 
   it('also start from tensors, and find no path if there is none', () => {

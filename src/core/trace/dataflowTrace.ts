@@ -35,9 +35,9 @@ interface IReaderIndex {
 const readerIndexes = new WeakMap<IGroupTree, IReaderIndex>();
 
 function readerIndexOf(tree: IGroupTree): IReaderIndex {
-  const known = readerIndexes.get(tree);
-  if (known) {
-    return known;
+  const index = readerIndexes.get(tree);
+  if (index) {
+    return index;
   }
   const { model, reads } = tree;
   const { graphs } = model.payload;
@@ -193,12 +193,12 @@ function oneWay(
   }
   const behind = collectAncestors(tree, to);
   let count = 0;
-  const nodes = ahead.nodes.map((on, node) => {
-    const both = on & behind.nodes[node];
-    count += both;
-    return both;
+  const nodes = ahead.nodes.map((mark, node) => {
+    const isBetween = mark & behind.nodes[node];
+    count += isBetween;
+    return isBetween;
   });
-  const tensors = ahead.tensors.map((on, t) => on & behind.tensors[t]);
+  const tensors = ahead.tensors.map((mark, t) => mark & behind.tensors[t]);
   return { nodes, tensors, count };
 }
 
@@ -218,11 +218,11 @@ export function pathsBetween(
   if (!second) {
     return { ...first, outputs: false };
   }
-  const nodes = first.nodes.map((on, node) => on | second.nodes[node]);
+  const nodes = first.nodes.map((mark, node) => mark | second.nodes[node]);
   return {
     nodes,
-    tensors: first.tensors.map((on, t) => on | second.tensors[t]),
-    count: nodes.reduce((sum, on) => sum + on, 0),
+    tensors: first.tensors.map((mark, t) => mark | second.tensors[t]),
+    count: nodes.reduce((sum, mark) => sum + mark, 0),
     outputs: false
   };
 }

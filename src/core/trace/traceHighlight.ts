@@ -201,12 +201,12 @@ export function computeTraceHighlight(
 export function highlightedWires(
   tree: IGroupTree,
   scene: IScene,
-  on: WireTest
+  isOn: WireTest
 ): Uint8Array {
   const { nodeCount: count, tensorCount } = tree.model;
   const trace: ITrace = {
     ...{ nodes: new Uint8Array(count).fill(1), count, outputs: true },
     tensors: new Uint8Array(tensorCount).fill(1)
   };
-  return new TraceHighlighter(tree, scene, trace, on).run().edges;
+  return new TraceHighlighter(tree, scene, trace, isOn).run().edges;
 }

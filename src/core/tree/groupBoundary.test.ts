@@ -16,14 +16,14 @@ test('lists tensors that a block reads and produces, without weights and interna
   const [before] = b.add('Relu', [x], { name: 'before' });
   const [conv] = b.add('Conv', [before, weight], { scope: ['m'], name: 'c' });
   const [sum] = b.add('Add', [conv, x], { scope: ['m'], name: 's' });
-  const [out] = b.add('Relu', [sum], { scope: ['m'], name: 'o' });
+  const [output] = b.add('Relu', [sum], { scope: ['m'], name: 'o' });
   const [after] = b.add('Relu', [sum], { name: 'after' });
-  b.output(out);
+  b.output(output);
   b.output(after);
   const tree = buildTree(decodePayload(b.finish()));
   const tensors = boundary(tree, 0);
   expect(names(tree, tensors.inputs)).toEqual(names(tree, [before, x]));
-  expect(names(tree, tensors.outputs)).toEqual(names(tree, [sum, out]));
+  expect(names(tree, tensors.outputs)).toEqual(names(tree, [sum, output]));
 });
 
 test('inputs are produced outside and outputs inside, each listed once, in random models', () => {

@@ -85,14 +85,14 @@ function topDown(parent: number[]): Int32Array {
     parent.map(p => (p >= 0 && p < count ? p + 1 : 0))
   );
   const order = new Int32Array(count);
-  const seen = new Uint8Array(count);
+  const visited = new Uint8Array(count);
   let filled = 0;
   let head = 0;
   const visit = (row: number) => {
     for (let k = children.offsets[row]; k < children.offsets[row + 1]; k++) {
       const child = children.values[k];
-      if (!seen[child]) {
-        seen[child] = 1;
+      if (!visited[child]) {
+        visited[child] = 1;
         order[filled++] = child;
       }
     }
@@ -105,9 +105,9 @@ function topDown(parent: number[]): Int32Array {
   visit(0);
   drain();
   for (let group = 0; group < count; group++) {
-    if (!seen[group]) {
+    if (!visited[group]) {
       parent[group] = -1;
-      seen[group] = 1;
+      visited[group] = 1;
       order[filled++] = group;
       drain();
     }

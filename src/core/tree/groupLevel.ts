@@ -116,13 +116,13 @@ export class LevelBuilder {
     const leaving: number[] = [];
     const pills = new Map<number, number>();
     for (const tensor of outputsOf.get(this._group) ?? []) {
-      const lead = seriesRepresentative(this._tree.series, tensor);
-      const pill = pills.get(lead) ?? outputs.length;
+      const representative = seriesRepresentative(this._tree.series, tensor);
+      const pill = pills.get(representative) ?? outputs.length;
       if (pill === outputs.length) {
-        pills.set(lead, pill);
-        outputs.push(lead);
+        pills.set(representative, pill);
+        outputs.push(representative);
       }
-      this._linkOutput(tensor, lead, pill);
+      this._linkOutput(tensor, representative, pill);
     }
     if (this._group < 0) {
       return { outputs, leaving };
@@ -138,17 +138,20 @@ export class LevelBuilder {
           lastRead[tensor] >= 0 &&
           (firstRead[tensor] < this._start || lastRead[tensor] >= this._end);
         if (outside) {
-          const lead = seriesRepresentative(this._tree.series, tensor);
-          const port = ports.get(lead) ?? leaving.length;
+          const representative = seriesRepresentative(
+            this._tree.series,
+            tensor
+          );
+          const port = ports.get(representative) ?? leaving.length;
           if (port === leaving.length) {
-            ports.set(lead, port);
-            leaving.push(lead);
+            ports.set(representative, port);
+            leaving.push(representative);
           }
           this._links.addResult(
             this._local[position],
             port,
             tensor,
-            lead,
+            representative,
             TO_PORT
           );
         }
@@ -158,12 +161,16 @@ export class LevelBuilder {
   }
 
   /** Links a model output's pill to its producer, or to the input that it passes on. */
-  private _linkOutput(tensor: number, lead: number, pill: number): void {
+  private _linkOutput(
+    tensor: number,
+    representative: number,
+    pill: number
+  ): void {
     const { model, nodePosition } = this._tree;
     const producer = model.tensorProducer[tensor];
     if (producer >= 0 && nodePosition[producer] >= 0) {
       const source = this._local[nodePosition[producer]];
-      this._links.addResult(source, pill, tensor, lead, TO_OUTPUT);
+      this._links.addResult(source, pill, tensor, representative, TO_OUTPUT);
     } else if (this._stamp[tensor] === this._stampId) {
       this._links.add(this._source[tensor], pill, tensor, TO_OUTPUT);
     }
@@ -184,15 +191,17 @@ export class LevelBuilder {
       const inside = position >= this._start && position < this._end;
       return inside ? this._local[position] : this._newPort(tensor);
     }
-    const home = tree.inputPillGroup[tensor];
-    if (home === this._group) {
+    const pillGroup = tree.inputPillGroup[tensor];
+    if (pillGroup === this._group) {
       return this._newInput(tensor);
     }
     const below =
-      home > this._group &&
-      tree.groupStart[home] >= this._start &&
-      tree.groupEnd[home] <= this._end;
-    return below ? this._local[tree.groupStart[home]] : this._newPort(tensor);
+      pillGroup > this._group &&
+      tree.groupStart[pillGroup] >= this._start &&
+      tree.groupEnd[pillGroup] <= this._end;
+    return below
+      ? this._local[tree.groupStart[pillGroup]]
+      : this._newPort(tensor);
   }
 
   /** Pills and ports get negative numbers until all are known. */

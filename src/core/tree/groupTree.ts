@@ -43,7 +43,7 @@ function orderedChildren(
 ): ICsrRows {
   const rows = new IntList();
   const entities = new IntList();
-  const seen = new Uint8Array(raw.parent.length);
+  const visited = new Uint8Array(raw.parent.length);
   for (const node of orderByFirstUse(model)) {
     if (model.nodeConstant[node]) {
       continue;
@@ -51,8 +51,8 @@ function orderedChildren(
     let group = raw.nodeGroup[node] >= 0 ? closest[raw.nodeGroup[node]] : -1;
     rows.push(group + 1);
     entities.push(node);
-    while (group >= 0 && !seen[group]) {
-      seen[group] = 1;
+    while (group >= 0 && !visited[group]) {
+      visited[group] = 1;
       const above = raw.parent[group];
       const parent = above >= 0 ? closest[above] : -1;
       rows.push(parent + 1);
@@ -71,12 +71,12 @@ function numberGroups(
 ): INumbering {
   const { nodeCount } = model;
   const rows = orderedChildren(model, raw, closest);
-  const kept = closest.filter((c, i) => c === i).length;
-  const rawOf = new Int32Array(kept);
-  const parent = new Int32Array(kept).fill(-1);
-  const depth = new Int32Array(kept);
+  const groupCount = closest.filter((c, i) => c === i).length;
+  const rawOf = new Int32Array(groupCount);
+  const parent = new Int32Array(groupCount).fill(-1);
+  const depth = new Int32Array(groupCount);
   const nodeParent = new Int32Array(nodeCount).fill(-1);
-  const children: Int32Array[] = new Array<Int32Array>(kept + 1);
+  const children: Int32Array[] = new Array<Int32Array>(groupCount + 1);
   const open = [-1];
   let count = 0;
   const rowOf = (group: number) => (group < 0 ? 0 : rawOf[group] + 1);
@@ -158,17 +158,20 @@ function aggregate(
   numbering: Pick<INumbering, 'count' | 'parent' | 'nodeParent'>
 ) {
   const { count, parent, nodeParent } = numbering;
-  const drawn = model.nodeConstant.reduce<number[]>((nodes, hidden, node) => {
-    if (!hidden) {
-      nodes.push(node);
-    }
-    return nodes;
-  }, []);
+  const drawnNodes = model.nodeConstant.reduce<number[]>(
+    (nodes, hidden, node) => {
+      if (!hidden) {
+        nodes.push(node);
+      }
+      return nodes;
+    },
+    []
+  );
   const tree = { groupCount: count, groupParent: parent, nodeParent };
   const sums = {} as Record<MetricId, Float64Array>;
   const unknown = {} as Record<MetricId, Int32Array>;
   for (const id of METRIC_IDS) {
-    const columns = sumColumns(model, id, drawn, tree);
+    const columns = sumColumns(model, id, drawnNodes, tree);
     sums[id] = columns.sum.subarray(1);
     unknown[id] = columns.unknown.subarray(1);
   }

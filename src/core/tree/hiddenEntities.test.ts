@@ -36,8 +36,8 @@ function chain(): GraphPayload {
     [t] = b.add('Relu', [t]);
   }
   b.output(t);
-  const [side] = b.add('Sigmoid', [x]);
-  b.output(side);
+  const [sigmoid] = b.add('Sigmoid', [x]);
+  b.output(sigmoid);
   return b.finish();
 }
 
@@ -63,9 +63,9 @@ describe('hidden entities', () => {
     expect(wires(scene, BoxKind.Stub, BoxKind.Node)).toBe(1);
     expect(view.hidden()).toEqual([1]);
     expect(scene.boxOf(1)).toBe(-1);
-    const whole = await view.setHidden([]);
-    expect(entities(whole).size).toBe(5);
-    expect(kinds(whole, BoxKind.Stub)).toBe(0);
+    const complete = await view.setHidden([]);
+    expect(entities(complete).size).toBe(5);
+    expect(kinds(complete, BoxKind.Stub)).toBe(0);
   });
 
   it('hide pills whose consumers or producers are all hidden', async () => {
@@ -93,15 +93,15 @@ describe('hidden entities', () => {
     for (let seed = 1; seed <= 25; seed++) {
       const random = new Random(seed);
       const { view, tree } = viewOf(randomPayload(random, 60));
-      const all = tree.model.nodeCount + tree.groupCount;
+      const entityCount = tree.model.nodeCount + tree.groupCount;
       const isVisible =
         tree.model.nodeCount - tree.model.payload.nodes.constant.length;
       await view.openInitial(12);
       for (let round = 0; round < 4; round++) {
-        const wanted = Array.from({ length: random.int(12) }, () =>
-          random.int(all)
+        const hidden = Array.from({ length: random.int(12) }, () =>
+          random.int(entityCount)
         );
-        await view.setHidden(wanted);
+        await view.setHidden(hidden);
         const scene = await view.expandAll(10_000);
         expect(sceneFaults(scene)).toEqual([]);
         const visible = entities(scene);
@@ -114,8 +114,8 @@ describe('hidden entities', () => {
         await view.collapseAll();
       }
       await view.setHidden([]);
-      const whole = await view.expandAll(10_000);
-      expect(entities(whole).size).toBe(
+      const complete = await view.expandAll(10_000);
+      expect(entities(complete).size).toBe(
         tree.nodeOrder.length + tree.groupCount
       );
     }

@@ -42,47 +42,52 @@ export class LinkList {
   }
 
   /**
-   * Adds the link of a result, or counts it in the existing link of its series, represented by `lead`.
+   * Adds the link of a result, or counts it in the existing link of its series, represented by `representative`.
    */
   addResult(
     source: number,
     target: number,
     tensor: number,
-    lead: number,
+    representative: number,
     mark: number
   ): void {
-    const last = this._linkOf[lead];
-    const again =
+    const last = this._linkOf[representative];
+    const isSame =
       this._inSeries[tensor] &&
       last < this.sources.length &&
-      this.tensors.at(last) === lead &&
+      this.tensors.at(last) === representative &&
       this.marks.at(last) === mark &&
       this.sources.at(last) === source;
-    if (again) {
-      this._addTo(last, lead);
+    if (isSame) {
+      this._addTo(last, representative);
     } else {
-      this.add(source, target, lead, mark);
-      this.members.set(this._linkOf[lead], tensor);
+      this.add(source, target, representative, mark);
+      this.members.set(this._linkOf[representative], tensor);
     }
   }
 
   /** Counts a member of a series once per target, in the last link of the series. */
-  count(member: number, target: number, lead: number, fresh: boolean): void {
+  count(
+    member: number,
+    target: number,
+    representative: number,
+    fresh: boolean
+  ): void {
     if (this._counted.get(member) !== target) {
       this._counted.set(member, target);
-      const link = this._linkOf[lead];
+      const link = this._linkOf[representative];
       if (fresh) {
         this.members.set(link, member);
       } else {
-        this._addTo(link, lead);
+        this._addTo(link, representative);
       }
     }
   }
 
   /** Adds one more member of a series to a link. */
-  private _addTo(link: number, lead: number): void {
+  private _addTo(link: number, representative: number): void {
     this.weights.set(link, this.weights.at(link) + 1);
-    this.members.set(link, lead);
+    this.members.set(link, representative);
   }
 
   /** Last link of each tensor. */

@@ -7,17 +7,17 @@ import type { IGraphModel } from '../types';
 
 /** Marks tensors that edges are drawn from: those with a visible producer, and inputs. */
 function drawnTensors(model: IGraphModel): Uint8Array {
-  const out = new Uint8Array(model.tensorCount);
+  const isOutput = new Uint8Array(model.tensorCount);
   for (let tensor = 0; tensor < model.tensorCount; tensor++) {
     const producer = model.tensorProducer[tensor];
     if (producer >= 0) {
-      out[tensor] = model.nodeConstant[producer] ? 0 : 1;
+      isOutput[tensor] = model.nodeConstant[producer] ? 0 : 1;
     }
   }
   for (const tensor of interfaceTensors(model)) {
-    out[tensor] = 1;
+    isOutput[tensor] = 1;
   }
-  return out;
+  return isOutput;
 }
 
 /** Inputs of the main graph, and the formal inputs of every subgraph. */
@@ -108,17 +108,17 @@ export function computeReadRange(
 ) {
   const firstRead = new Int32Array(model.tensorCount).fill(positions + 1);
   const lastRead = new Int32Array(model.tensorCount).fill(-1);
-  const note = (tensor: number, position: number) => {
+  const addRead = (tensor: number, position: number) => {
     firstRead[tensor] = Math.min(firstRead[tensor], position);
     lastRead[tensor] = Math.max(lastRead[tensor], position);
   };
   for (let node = 0; node < model.nodeCount; node++) {
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
-      note(reads.values[k], nodePosition[node]);
+      addRead(reads.values[k], nodePosition[node]);
     }
   }
   for (const tensor of outputsOf.get(-1) ?? []) {
-    note(tensor, positions);
+    addRead(tensor, positions);
   }
   return { firstRead, lastRead };
 }

@@ -60,29 +60,29 @@ export function inputPillGroups(
   bundled: SeriesByTensor
 ): Int32Array {
   const { tensors, graphs } = model.payload;
-  const home = new Int32Array(model.tensorCount).fill(-1);
+  const pillGroup = new Int32Array(model.tensorCount).fill(-1);
   groupBody.forEach((graph, group) => {
     for (const tensor of graph > 0 ? graphs.inputs[graph] : []) {
       if (tensor >= 0 && tensor < model.tensorCount) {
-        home[tensor] = group;
+        pillGroup[tensor] = group;
       }
     }
   });
   const sinking = findLongSeries(model, tensors.inputs, bundled);
-  const seen = new Set<number>();
+  const visited = new Set<number>();
   for (let node = 0; sinking.size > 0 && node < model.nodeCount; node++) {
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
       const tensor = reads.values[k];
       const group = parents.nodeParent[node];
       if (sinking.has(tensor)) {
-        home[tensor] = seen.has(tensor)
-          ? commonGroup(parents, home[tensor], group)
+        pillGroup[tensor] = visited.has(tensor)
+          ? commonGroup(parents, pillGroup[tensor], group)
           : group;
-        seen.add(tensor);
+        visited.add(tensor);
       }
     }
   }
-  return home;
+  return pillGroup;
 }
 
 /** Model outputs by the group of their pill; see `IGroupTree.outputsOf`. */

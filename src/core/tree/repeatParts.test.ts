@@ -22,7 +22,9 @@ let fold: number;
 let nodes: number;
 
 const groupNamed = (label: string, nth = 0): number =>
-  tree.groupLabel.flatMap((own, group) => (own === label ? [group] : []))[nth];
+  tree.groupLabel.flatMap((groupLabel, group) =>
+    groupLabel === label ? [group] : []
+  )[nth];
 
 beforeEach(() => {
   tree = buildTree(decodePayload(repeatPayload(COUNT)));
@@ -104,7 +106,7 @@ describe('an initial view with a repeat', () => {
 
   it('shows one of very many instances: the first or the revealed one', async () => {
     const many = buildTree(decodePayload(repeatPayload(60)));
-    const chosen = async (action: 'expand' | 'reveal' | 'all') => {
+    const shownParts = async (action: 'expand' | 'reveal' | 'all') => {
       const view = createGraphView(many, plainSizer(many.model, many));
       const box = many.groupIsRepeat.indexOf(1);
       const revealed = partsOf(many, box)[33];
@@ -114,9 +116,9 @@ describe('an initial view with a repeat', () => {
       const hidden = new Set(view.hidden());
       return soloPart(many, box, entity => hidden.has(entity));
     };
-    expect(await chosen('expand')).toBe(0);
-    expect(await chosen('reveal')).toBe(33);
-    expect(await chosen('all')).toBe(-1);
+    expect(await shownParts('expand')).toBe(0);
+    expect(await shownParts('reveal')).toBe(33);
+    expect(await shownParts('all')).toBe(-1);
   });
 
   it('shows the instance of a revealed node instead', async () => {

@@ -58,17 +58,17 @@ export function soloPart(
   repeatGroup: number,
   isHidden: (entity: number) => boolean
 ): number {
-  let chosen = -1;
+  let solo = -1;
   const parts = partsOf(tree, repeatGroup);
   for (let index = 0; index < parts.length; index++) {
     if (!isHidden(parts[index])) {
-      if (chosen >= 0) {
+      if (solo >= 0) {
         return -1;
       }
-      chosen = index;
+      solo = index;
     }
   }
-  return parts.length > 1 ? chosen : -1;
+  return parts.length > 1 ? solo : -1;
 }
 
 /**
@@ -81,9 +81,11 @@ export function withPart(
   { repeatGroup, index }: IRepeatPart
 ): number[] {
   const parts = partsOf(tree, repeatGroup);
-  const own = new Set(parts);
-  const kept = [...hidden].filter(entity => !own.has(entity));
-  return index < 0 ? kept : [...kept, ...parts.filter((_, i) => i !== index)];
+  const partIds = new Set(parts);
+  const others = [...hidden].filter(entity => !partIds.has(entity));
+  return index < 0
+    ? others
+    : [...others, ...parts.filter((_, i) => i !== index)];
 }
 
 /** Hidden entities, without the instances hidden only because a single one is shown. */
@@ -91,18 +93,18 @@ export function userHidden(
   tree: ITree,
   hidden: readonly number[]
 ): readonly number[] {
-  const all = new Set(hidden);
+  const allHidden = new Set(hidden);
   const aside = new Map<number, boolean>();
   const standsAside = (entity: number): boolean => {
     const repeatGroup = repeatAround(tree, entity);
     if (repeatGroup < 0) {
       return false;
     }
-    const known =
+    const isKnown =
       aside.get(repeatGroup) ??
-      soloPart(tree, repeatGroup, part => all.has(part)) >= 0;
-    aside.set(repeatGroup, known);
-    return known;
+      soloPart(tree, repeatGroup, part => allHidden.has(part)) >= 0;
+    aside.set(repeatGroup, isKnown);
+    return isKnown;
   };
   return hidden.filter(entity => !standsAside(entity));
 }

@@ -131,10 +131,10 @@ export interface ITensorRef {
 /** The tensors that a selection stands for; empty if it is not a tensor. */
 export function tensorIdsOf(
   series: SeriesByTensor,
-  what: { readonly kind: string; readonly id?: number } | null
+  selection: { readonly kind: string; readonly id?: number } | null
 ): readonly number[] {
-  const id = what?.id ?? -1;
-  switch (what?.kind) {
+  const id = selection?.id ?? -1;
+  switch (selection?.kind) {
     case 'tensor':
       return [id];
     case 'series':
@@ -149,9 +149,9 @@ export function pillTensorRef(
   series: SeriesByTensor,
   tensor: number
 ): ITensorRef {
-  const lead = seriesRepresentative(series, tensor);
+  const representative = seriesRepresentative(series, tensor);
   return series.has(tensor)
-    ? { kind: 'series', id: lead }
+    ? { kind: 'series', id: representative }
     : { kind: 'tensor', id: tensor };
 }
 

@@ -20,26 +20,29 @@ function layouts(steps: readonly IExpansionStep[], ...zooms: number[]) {
     Promise.resolve({ width: 1000 / zooms[steps.indexOf(step)], height: 10 });
 }
 
-async function chosen(visible: number[], zooms: number[]): Promise<number> {
+async function lastVisible(
+  visible: number[],
+  zooms: number[]
+): Promise<number> {
   const steps = stepsOf(...visible);
   const last = await lastReadable(steps, PANE, layouts(steps, ...zooms));
   return last!.step.visible;
 }
 
 it('expands as long as everything is readable', async () => {
-  expect(await chosen([1, 7, 12, 20], [1, 1, 0.9, 0.7])).toBe(12);
-  expect(await chosen([1, 7, 12, 20], [1, 1, 1, 0.9])).toBe(20);
+  expect(await lastVisible([1, 7, 12, 20], [1, 1, 0.9, 0.7])).toBe(12);
+  expect(await lastVisible([1, 7, 12, 20], [1, 1, 1, 0.9])).toBe(20);
 });
 
 it('expands low-cost steps only if the zoom stays the same', async () => {
-  expect(await chosen([1, 7, -12], [1, 1, 0.9])).toBe(7);
-  expect(await chosen([1, 7, -12], [1, 1, 1])).toBe(12);
+  expect(await lastVisible([1, 7, -12], [1, 1, 0.9])).toBe(7);
+  expect(await lastVisible([1, 7, -12], [1, 1, 1])).toBe(12);
 });
 
 it('uses the first step with enough boxes, unless one with slightly fewer is readable', async () => {
-  expect(await chosen([1, 3, 9, 20], [1, 1, 0.5, 0.4])).toBe(9);
-  expect(await chosen([1, 5, 9, 20], [1, 0.95, 0.6, 0.4])).toBe(5);
-  expect(await chosen([1, 5, 9, 20], [1, 0.8, 0.6, 0.4])).toBe(9);
+  expect(await lastVisible([1, 3, 9, 20], [1, 1, 0.5, 0.4])).toBe(9);
+  expect(await lastVisible([1, 5, 9, 20], [1, 0.95, 0.6, 0.4])).toBe(5);
+  expect(await lastVisible([1, 5, 9, 20], [1, 0.8, 0.6, 0.4])).toBe(9);
 });
 
 it('expands a repeat if the pane would stay mostly empty', async () => {

@@ -57,8 +57,8 @@ export async function lastNotLonger(
     if (stepLength === null) {
       return null;
     }
-    const room = steps[index].lowCost ? CHEAP_PANE_SHARE * length : length;
-    if (stepLength > room && index > 0 && showsEnough(steps, index - 1)) {
+    const maxLength = steps[index].lowCost ? CHEAP_PANE_SHARE * length : length;
+    if (stepLength > maxLength && index > 0 && showsEnough(steps, index - 1)) {
       return steps[index - 1];
     }
   }

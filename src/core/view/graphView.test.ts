@@ -203,14 +203,14 @@ describe('initial view', () => {
 
   it('is no longer than the pane, unless it would have few boxes', async () => {
     const view = viewOf(resnetPayload([3, 3, 3, 3]));
-    const all = await view.openInitial(40);
-    const short = await view.openInitial(40, all.width - 1);
-    expect(short.width).toBeLessThan(all.width);
+    const scene = await view.openInitial(40);
+    const short = await view.openInitial(40, scene.width - 1);
+    expect(short.width).toBeLessThan(scene.width);
     expect(cards(short).length).toBeGreaterThanOrEqual(6);
     const least = await view.openInitial(40, 1);
     expect(cards(least).length).toBeGreaterThanOrEqual(6);
     expect(least.width).toBeLessThanOrEqual(short.width);
-    expect((await view.openInitial(40, all.width)).width).toBe(all.width);
+    expect((await view.openInitial(40, scene.width)).width).toBe(scene.width);
   });
 
   /**
@@ -219,7 +219,7 @@ describe('initial view', () => {
   function maskedPayload() {
     const b = new PayloadBuilder('masked');
     const block = (scope: string, op: string, x: number, params: number) => {
-      for (let part = 0; part < 5; part++) {
+      for (let repeat = 0; repeat < 5; repeat++) {
         [x] = b.add(op, [x], { scope: [scope], params });
       }
       return x;
@@ -243,8 +243,8 @@ describe('initial view', () => {
 
   it('is not made longer than the pane by nodes without arithmetic', async () => {
     const view = viewOf(maskedPayload());
-    const all = await view.openInitial(40);
-    const short = await view.openInitial(40, all.width - 1);
+    const scene = await view.openInitial(40);
+    const short = await view.openInitial(40, scene.width - 1);
     expect(view.isOpen(groupNamed(view, 'embeddings'))).toBe(false);
     expect(cards(short).length).toBe(5);
   });
@@ -422,15 +422,15 @@ describe('concurrent calls', () => {
     const view = viewOf(resnetPayload(), engine);
     const first = view.expandAll(1e6);
     const last = view.collapseAll();
-    let done = false;
-    const all = Promise.all([first, last]).finally(() => {
-      done = true;
+    let isDone = false;
+    const scenes = Promise.all([first, last]).finally(() => {
+      isDone = true;
     });
-    for (let attempt = 0; attempt < 1000 && !done; attempt++) {
+    for (let attempt = 0; attempt < 1000 && !isDone; attempt++) {
       engine.open.shift()?.();
       await Promise.resolve();
     }
-    const [a, b] = await all;
+    const [a, b] = await scenes;
     expect(a).toBe(b);
     expect(b).toBe(view.scene);
     expect(view.openGroups()).toEqual([]);

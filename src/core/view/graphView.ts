@@ -106,8 +106,8 @@ class GraphView implements IInstrumentedGraphView {
   openInitial(budget: number, length = Infinity): Promise<IScene> {
     const steps = expansionSteps(this.tree, budget);
     return this._refresh(async job => {
-      const step = await lastNotLonger(steps, length, async shown =>
-        (await this._show(shown, job)) ? this._size().width : null
+      const step = await lastNotLonger(steps, length, async candidate =>
+        (await this._show(candidate, job)) ? this._size().width : null
       );
       return step !== null && this._show(step, job);
     });
@@ -125,8 +125,8 @@ class GraphView implements IInstrumentedGraphView {
     return this._refresh(async job => {
       const best = await lastReadable(steps, pane, async step => {
         this._setRows(null);
-        const shown = await this._show(step, job);
-        return shown && (await this._arrange(job, flow, pane))
+        const isShown = await this._show(step, job);
+        return isShown && (await this._arrange(job, flow, pane))
           ? { ...this._size(), rows: this._rows }
           : null;
       });

@@ -138,22 +138,24 @@ function nextFamily(
           visible <= MIN_BOXES_UNOPENED || !isPlumbing(tree, family)
       )
       .sort((a, b) => a.fold - b.fold || a.depth - b.depth || b.size - a.size);
-  const chosen = (withFolds: boolean) => {
-    const [whole] = fitting(closed, withFolds);
+  const chooseFamily = (withFolds: boolean) => {
+    const [family] = fitting(closed, withFolds);
     if (
       visible > MIN_BOXES_PER_FAMILY ||
-      whole?.cost <= 2 * MIN_BOXES_PER_FAMILY
+      family?.cost <= 2 * MIN_BOXES_PER_FAMILY
     ) {
-      return whole;
+      return family;
     }
-    const singles = (whole?.family ?? closed.flat()).map(group => [group]);
+    const singles = (family?.family ?? closed.flat()).map(group => [group]);
     const [best] = fitting(singles, withFolds);
     return best;
   };
   // Instances of a repeat add no information, unless there is little else to show.
   return (
-    chosen(visible <= MIN_BOXES_UNOPENED) ??
-    (isSpare || visible <= MIN_BOXES_PER_FAMILY ? chosen(true) : undefined)
+    chooseFamily(visible <= MIN_BOXES_UNOPENED) ??
+    (isSpare || visible <= MIN_BOXES_PER_FAMILY
+      ? chooseFamily(true)
+      : undefined)
   );
 }
 
@@ -187,32 +189,35 @@ export function expansionSteps(
   let hidden: readonly number[] = [];
   let visible = tree.children[0].length;
   const steps: IExpansionStep[] = [];
-  const all = tree.model.metrics.macs.reduce((sum, x) => sum + (x || 0), 0);
+  const totalMacs = tree.model.metrics.macs.reduce(
+    (sum, x) => sum + (x || 0),
+    0
+  );
   let lowCost = false;
   let isSpare = false;
   for (;;) {
     steps.push({ open: open.slice(), hidden, visible, lowCost, isSpare });
     const closed = families(tree, open, new Set(hidden));
-    let chosen = nextFamily(tree, closed, visible, budget, isSpare);
-    if (!chosen && !isSpare) {
+    let next = nextFamily(tree, closed, visible, budget, isSpare);
+    if (!next && !isSpare) {
       isSpare = true;
-      chosen = nextFamily(tree, closed, visible, budget, isSpare);
+      next = nextFamily(tree, closed, visible, budget, isSpare);
     }
-    if (!chosen) {
+    if (!next) {
       return steps;
     }
-    for (const group of chosen.family) {
+    for (const group of next.family) {
       open[group] = 1;
       if (tree.groupIsRepeat[group]) {
         hidden = withPart(tree, hidden, { repeatGroup: group, index: 0 });
-        const part = firstPart(tree, group);
-        if (part >= 0 && visible > MIN_BOXES_UNOPENED) {
-          open[part] = 1;
+        const firstChild = firstPart(tree, group);
+        if (firstChild >= 0 && visible > MIN_BOXES_UNOPENED) {
+          open[firstChild] = 1;
         }
       }
     }
-    visible += chosen.cost;
-    const macs = chosen.family.map(group => tree.groupMetrics.macs[group]);
-    lowCost = macs.reduce((sum, x) => sum + x, 0) < LOW_COST_SHARE * all;
+    visible += next.cost;
+    const macs = next.family.map(group => tree.groupMetrics.macs[group]);
+    lowCost = macs.reduce((sum, x) => sum + x, 0) < LOW_COST_SHARE * totalMacs;
   }
 }

@@ -68,14 +68,14 @@ export class LevelLayouts {
       if (!(await this._yieldIfDue(job, index / stale.length))) {
         return false;
       }
-      let placed = hierarchy.layOutLevel(group, this.isOpen);
-      if (placed instanceof Promise) {
-        placed = await placed;
+      let layout = hierarchy.layOutLevel(group, this.isOpen);
+      if (layout instanceof Promise) {
+        layout = await layout;
         if (!job.isCurrent()) {
           return false;
         }
       }
-      hierarchy.storeLayout(group, placed);
+      hierarchy.storeLayout(group, layout);
       visibility.markLaidOut(group);
     }
     return job.isCurrent();
@@ -94,11 +94,14 @@ export class LevelLayouts {
     const rooms = this._rooms(rows);
     hierarchy.storeRows(new Set(rooms.keys()));
     // Innermost first.
-    for (const [group, room] of [...rooms].reverse()) {
+    for (const [group, width] of [...rooms].reverse()) {
       if (!(await this._yieldIfDue(job, null))) {
         return false;
       }
-      const placing = hierarchy.layOutRows(group, this.isOpen, { room, keep });
+      const placing = hierarchy.layOutRows(group, this.isOpen, {
+        room: width,
+        keep
+      });
       if (placing) {
         await placing;
         if (!job.isCurrent()) {
@@ -112,18 +115,18 @@ export class LevelLayouts {
   /** The interface for choosing rows: trial layouts are made in place. */
   arrangeable(job: ILayoutJob): IArrangeable {
     const root = this.hierarchy.straight(-1);
-    const seen = new Set<string>();
+    const tried = new Set<string>();
     return {
       boxes: this.count(),
       straight: { width: root?.along ?? 0, height: root?.across ?? 0 },
       isCurrent: () => job.isCurrent(),
       inRows: async (rows: IRowWidth): Promise<IRowTrial | null> => {
         const rooms = [...this._rooms(rows)];
-        const key = rooms.map(([group, room]) => `${group}:${room}`).join();
-        if (seen.has(key) || !(await this.inRows(rows, false, job))) {
+        const key = rooms.map(([group, width]) => `${group}:${width}`).join();
+        if (tried.has(key) || !(await this.inRows(rows, false, job))) {
           return null;
         }
-        seen.add(key);
+        tried.add(key);
         return this._tried(rooms.map(([group]) => group));
       }
     };
@@ -141,12 +144,12 @@ export class LevelLayouts {
     const root = this.hierarchy.layoutOf(-1);
     let [breaks, returning, portRows] = [0, 0, 0];
     for (const group of groups) {
-      const placed = this.hierarchy.layoutOf(group);
-      const rows = placed && asRowedResult(placed.geometry);
+      const layout = this.hierarchy.layoutOf(group);
+      const rows = layout && asRowedResult(layout.geometry);
       if (rows) {
         breaks += rows.breaks.length;
         returning += rows.returning;
-        portRows += rowsWithoutNodes(rows, placed.level.children.length);
+        portRows += rowsWithoutNodes(rows, layout.level.children.length);
       }
     }
     return {
@@ -161,12 +164,12 @@ export class LevelLayouts {
   count(): number {
     const { groupCount } = this.tree;
     const { groupParent } = this.tree;
-    const drawn = new Uint8Array(groupCount);
+    const isDrawn = new Uint8Array(groupCount);
     let count = this.hierarchy.straight(-1)?.level.itemCount ?? 0;
     for (let group = 0; group < groupCount; group++) {
       const parent = groupParent[group];
-      if (this.isOpen(group) && (parent < 0 || drawn[parent])) {
-        drawn[group] = 1;
+      if (this.isOpen(group) && (parent < 0 || isDrawn[parent])) {
+        isDrawn[group] = 1;
         count += this.hierarchy.straight(group)?.level.itemCount ?? 0;
       }
     }

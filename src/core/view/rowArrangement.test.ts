@@ -9,10 +9,10 @@ const PANE = { w: 1048, h: 648 };
 /** A graph of constant area: narrower rows make it higher. */
 function constantArea(width: number, height: number, tangle = 0) {
   const tried: IRowWidth[] = [];
-  const sizeAt = (room: number): IRowTrial => {
-    const rows = Math.ceil(width / room);
+  const sizeAt = (rowLength: number): IRowTrial => {
+    const rows = Math.ceil(width / rowLength);
     return {
-      width: Math.min(width, room),
+      width: Math.min(width, rowLength),
       height: rows * (height + 40),
       cuts: tangle,
       portRows: 0
@@ -43,8 +43,8 @@ it('breaks a long row at the width with the largest zoom', async () => {
   const k = fitZoom(sizeAt(rows!.room), PANE);
   // Tried one by one, no other width is more than slightly better.
   let best = 0;
-  for (let room = 400; room < 6000; room += 5) {
-    best = Math.max(best, fitZoom(sizeAt(room), PANE));
+  for (let rowLength = 400; rowLength < 6000; rowLength += 5) {
+    best = Math.max(best, fitZoom(sizeAt(rowLength), PANE));
   }
   expect(k).toBeGreaterThan(best / 1.06);
   expect(tried.length).toBeLessThan(16);

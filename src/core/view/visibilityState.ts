@@ -41,8 +41,8 @@ export class VisibilityState {
     const reached = this._drawnGroups();
     const groups: number[] = [];
     for (let group = this._tree.groupCount - 1; group >= -1; group--) {
-      const drawn = group < 0 || (this._open[group] && reached[group]);
-      if (drawn && this._dirty[group + 1]) {
+      const isDrawn = group < 0 || (this._open[group] && reached[group]);
+      if (isDrawn && this._dirty[group + 1]) {
         groups.push(group);
       }
     }
@@ -133,13 +133,13 @@ export class VisibilityState {
   /** Whether all ancestors are open, by group; parents come first. */
   private _drawnGroups(): Uint8Array {
     const { groupParent, groupCount } = this._tree;
-    const drawn = new Uint8Array(groupCount);
+    const isDrawn = new Uint8Array(groupCount);
     for (let group = 0; group < groupCount; group++) {
       const parent = groupParent[group];
-      drawn[group] =
-        parent < 0 || (drawn[parent] && this._open[parent]) ? 1 : 0;
+      isDrawn[group] =
+        parent < 0 || (isDrawn[parent] && this._open[parent]) ? 1 : 0;
     }
-    return drawn;
+    return isDrawn;
   }
 
   /** The group around an entity; -1 is the root. */
@@ -193,7 +193,7 @@ export class VisibilityState {
     }
     const hidden = this._hidden;
     const instances = partsOf(this._tree, group);
-    const noneHidden = !instances.some(part => hidden.has(part));
+    const noneHidden = !instances.some(instance => hidden.has(instance));
     if (!this._open[group] && instances.length > MAX_OPEN_PARTS && noneHidden) {
       this.hide(withPart(this._tree, hidden, { repeatGroup: group, index }));
     }
@@ -214,10 +214,8 @@ export class VisibilityState {
     for (const ancestor of chain) {
       const part = hidden.has(ancestor) ? partOf(this._tree, ancestor) : null;
       if (part) {
-        const chosen = soloPart(this._tree, part.repeatGroup, e =>
-          hidden.has(e)
-        );
-        next = chosen >= 0 ? withPart(this._tree, next, part) : next;
+        const solo = soloPart(this._tree, part.repeatGroup, e => hidden.has(e));
+        next = solo >= 0 ? withPart(this._tree, next, part) : next;
       }
     }
     this.hide(next);

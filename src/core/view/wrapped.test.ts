@@ -76,19 +76,19 @@ it('ports are on the border of a panel whose title is wider than its rows', asyn
   for (let seed = 0; seed < 12; seed++) {
     const model = decodePayload(randomPayload(new Random(seed), 60));
     const tree = buildTree(model);
-    const plain = plainSizer(model, tree);
+    const sizer = plainSizer(model, tree);
     const view = createGraphView(tree, {
-      ...plain,
+      ...sizer,
       group: () => ({ w: 420, h: 52 }),
       title: () => 400
     });
     await view.expandAll(60);
-    for (const room of [260, 340, 420, 560]) {
-      const rows = { room, beside: 0.45 };
+    for (const width of [260, 340, 420, 560]) {
+      const rows = { room: width, beside: 0.45 };
       const scene = await view.restore(view.openGroups(), [], rows);
-      expect({ seed, room, faults: sceneFaults(scene) }).toEqual({
+      expect({ seed, room: width, faults: sceneFaults(scene) }).toEqual({
         seed,
-        room,
+        room: width,
         faults: []
       });
     }
@@ -161,18 +161,18 @@ describe('compact boxes', () => {
     );
 
   it('are used if full boxes do not fit, and increase the zoom', async () => {
-    const whole = await large(1).openInitialIn(40, 'down', TINY);
-    expect([...cards(whole)]).toEqual([236]);
+    const complete = await large(1).openInitialIn(40, 'down', TINY);
+    expect([...cards(complete)]).toEqual([236]);
     const view = large(0.5);
     const scene = await view.openInitialIn(40, 'auto', TINY);
     expect(view.rows?.compact).toBe(true);
     expect([...cards(scene)]).toEqual([120]);
     expect(sceneFaults(scene)).toEqual([]);
-    const plain = await large(0.5).openInitialIn(40, 'auto', {
+    const simple = await large(0.5).openInitialIn(40, 'auto', {
       w: 1800,
       h: 900
     });
-    expect([...cards(plain)]).toEqual([236]);
+    expect([...cards(simple)]).toEqual([236]);
   });
 
   it('are restored with the rows, and full again in one row', async () => {
@@ -192,8 +192,12 @@ describe('compact boxes', () => {
   it('are not used if they do not increase the zoom', async () => {
     const model = decodePayload(chainPayload(24));
     const tree = buildTree(model);
-    const same = () => ({ w: 236, h: 90 });
-    const sizer = { ...plainSizer(model, tree), node: same, group: same };
+    const sameSize = () => ({ w: 236, h: 90 });
+    const sizer = {
+      ...plainSizer(model, tree),
+      node: sameSize,
+      group: sameSize
+    };
     const view = createGraphView(tree, sizer);
     const scene = await view.openInitialIn(40, 'auto', TINY);
     expect(fitZoom(scene, TINY)).toBeLessThan(0.5);

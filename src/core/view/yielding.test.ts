@@ -35,20 +35,20 @@ it('a later call overtakes a long layout', async () => {
   const view = slowView();
   const before = await view.openInitial(10);
   const open = view.openGroups();
-  const all = view.expandAll(1e6);
+  const expansion = view.expandAll(1e6);
   await new Promise(resolve => setTimeout(resolve));
-  const back = await view.restore(open);
+  const restored = await view.restore(open);
   vi.restoreAllMocks();
-  expect(await all).toBe(back);
-  expect(back.boxEntity).toEqual(before.boxEntity);
+  expect(await expansion).toBe(restored);
+  expect(restored.boxEntity).toEqual(before.boxEntity);
   expect(view.openGroups()).toEqual(open);
 });
 
 it('a view disposed of during a layout returns its previous scene', async () => {
   const view = slowView();
   const before = view.scene;
-  const all = view.expandAll(1e6);
+  const expansion = view.expandAll(1e6);
   view.dispose();
   vi.restoreAllMocks();
-  expect(await all).toBe(before);
+  expect(await expansion).toBe(before);
 });

@@ -78,7 +78,7 @@ export async function chooseModels(
   title: string,
   extensions: readonly string[] = ['.onnx']
 ): Promise<string[]> {
-  const answer = await FileDialog.getOpenFiles({
+  const result = await FileDialog.getOpenFiles({
     manager,
     translator,
     title,
@@ -88,10 +88,10 @@ export async function chooseModels(
         ? {}
         : null
   });
-  if (!answer.button.accept || !answer.value) {
+  if (!result.button.accept || !result.value) {
     return [];
   }
-  const files = answer.value.filter(model => model.type !== 'directory');
+  const files = result.value.filter(model => model.type !== 'directory');
   if (files.length === 0) {
     await new Dialog({
       title: trans.__('No file selected'),

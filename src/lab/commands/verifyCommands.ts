@@ -107,9 +107,9 @@ function addFiles(context: ICompareContext): void {
   const selected = (): string[] => {
     const items = [...(browsers?.tracker.currentWidget?.selectedItems() ?? [])];
     const paths = items.map(({ path }) => path);
-    const fit = paths.every(path => isOf(path, REFERENCES));
+    const areReferences = paths.every(path => isOf(path, REFERENCES));
     return paths.length === 2 &&
-      fit &&
+      areReferences &&
       paths.some(path => isOf(path, ['.onnx']))
       ? paths
       : [];
@@ -126,7 +126,7 @@ function addFiles(context: ICompareContext): void {
         return;
       }
       const values = paths.find(path => !isOf(path, ['.onnx']));
-      const answer =
+      const reference =
         values === undefined
           ? (
               await InputDialog.getItem({
@@ -136,11 +136,11 @@ function addFiles(context: ICompareContext): void {
               })
             ).value
           : values;
-      const path = paths.find(path => path !== answer);
-      if (answer !== null && path !== undefined) {
+      const path = paths.find(path => path !== reference);
+      if (reference !== null && path !== undefined) {
         await app.commands.execute(CommandIDs.verify, {
           path,
-          against: answer
+          against: reference
         });
       }
     }

@@ -96,7 +96,7 @@ export function current({
   return document && app.shell.currentWidget === document ? document : null;
 }
 
-function others(
+function otherDocuments(
   { tracker }: ICompareContext,
   than: OnnxDocument
 ): OnnxDocument[] {
@@ -124,11 +124,11 @@ function addWith(context: ICompareContext): void {
         await compareWith(context, first, args.path);
         return;
       }
-      const chosen = await choose(context, first);
-      if (chosen instanceof OnnxDocument) {
-        openSideBySide(context, first, chosen);
-      } else if (chosen !== null) {
-        await compareWith(context, first, chosen);
+      const second = await choose(context, first);
+      if (second instanceof OnnxDocument) {
+        openSideBySide(context, first, second);
+      } else if (second !== null) {
+        await compareWith(context, first, second);
       }
     }
   });
@@ -140,7 +140,7 @@ async function choose(
   first: OnnxDocument
 ): Promise<OnnxDocument | string | null> {
   const { trans, manager, translator } = context;
-  const open = others(context, first);
+  const open = otherDocuments(context, first);
   if (open.length > 0) {
     const another = trans.__('Another file…');
     const view = await pick(context, open, trans.__('Compare with'), another);
@@ -170,17 +170,17 @@ async function pick<T extends string = never>(
   const labels = views.map(
     (view, index) => `${index + 1}. ${view.context.path}`
   );
-  const answer = await InputDialog.getItem({
+  const result = await InputDialog.getItem({
     title,
     label: trans.__('Model'),
     items: extra === undefined ? labels : [...labels, extra]
   });
-  if (!answer.button.accept || answer.value === null) {
+  if (!result.button.accept || result.value === null) {
     return null;
   }
-  return extra !== undefined && answer.value === extra
+  return extra !== undefined && result.value === extra
     ? extra
-    : (views[labels.indexOf(answer.value)] ?? null);
+    : (views[labels.indexOf(result.value)] ?? null);
 }
 
 function addLink(context: ICompareContext): void {
@@ -193,17 +193,17 @@ function addLink(context: ICompareContext): void {
     describedBy: { args: { type: 'object', properties: {} } },
     isEnabled: () => {
       const first = current(context);
-      return first !== null && others(context, first).length > 0;
+      return first !== null && otherDocuments(context, first).length > 0;
     },
     execute: async () => {
       const first = current(context);
-      const open = first ? others(context, first) : [];
-      const chosen =
+      const open = first ? otherDocuments(context, first) : [];
+      const second =
         open.length > 1
           ? await pick(context, open, trans.__('Link with'))
           : open[0];
-      if (first && chosen) {
-        links.link(first, chosen);
+      if (first && second) {
+        links.link(first, second);
       }
     }
   });

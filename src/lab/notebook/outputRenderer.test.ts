@@ -18,7 +18,7 @@ vi.mock('./savedPanel', async () => {
       constructor(
         readonly saved: unknown,
         _services: unknown,
-        readonly fail: (why: string) => void
+        readonly fail: (message: string) => void
       ) {
         super();
         this.addClass('saved');
@@ -53,7 +53,7 @@ interface IGiven {
 
 function setUp({
   comms,
-  savedIds: kept = [],
+  savedIds: ids = [],
   kernelIds: elsewhere,
   manager = true
 }: IGiven) {
@@ -78,7 +78,7 @@ function setUp({
     context: {
       model: {
         getMetadata: () => ({
-          [STATE]: { state: Object.fromEntries(kept.map(id => [id, {}])) }
+          [STATE]: { state: Object.fromEntries(ids.map(id => [id, {}])) }
         })
       },
       sessionContext: {
@@ -128,8 +128,12 @@ test('the saved model is rendered without a kernel', async () => {
 test('the models of a widget box are rendered below each other', async () => {
   const { output } = setUp({});
   const single = MODELS.models[0];
-  const own = { models: [single, single, single], height: 400, apart: true };
-  await output.renderModel(model('w', { models: own }));
+  const bundles = {
+    models: [single, single, single],
+    height: 400,
+    apart: true
+  };
+  await output.renderModel(model('w', { models: bundles }));
   expect(renderedKinds(output)).toEqual(['saved', 'saved', 'saved']);
 });
 
@@ -187,7 +191,9 @@ test('the image is rendered if the model cannot be drawn', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   const { output } = setUp({});
   await output.renderModel(model());
-  const [saved] = output.widgets as unknown as [{ fail(why: string): void }];
+  const [saved] = output.widgets as unknown as [
+    { fail(message: string): void }
+  ];
   saved.fail('broken');
   expect(renderedKinds(output)).toEqual(['image-svg-xml']);
   expect(warn).toHaveBeenCalledOnce();

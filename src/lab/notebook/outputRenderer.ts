@@ -95,8 +95,8 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
       const { content } = await kernel.requestCommInfo({
         target_name: COMM_TARGET
       });
-      const there = content.status === 'ok' && id in content.comms;
-      if (there && generation === this._generation) {
+      const exists = content.status === 'ok' && id in content.comms;
+      if (exists && generation === this._generation) {
         await this._showWidget(model);
       }
     }
@@ -122,10 +122,10 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
     const notebook = this._host.context.model as {
       getMetadata?(key: string): unknown;
     };
-    const kept = notebook.getMetadata?.('widgets') as
+    const widgetStates = notebook.getMetadata?.('widgets') as
       | Record<string, { state?: Record<string, unknown> } | undefined>
       | undefined;
-    const state = kept?.[STATE_MIME]?.state ?? {};
+    const state = widgetStates?.[STATE_MIME]?.state ?? {};
     const id = this._id(model);
     return id !== '' && Object.hasOwn(state, id) && this._canShowWidgets();
   }
@@ -163,8 +163,8 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
     }
     this._shown = 'model';
     this._clear();
-    const fail = (why: string): void => {
-      console.warn(`ONNX Autodoc: the saved model cannot be shown: ${why}`);
+    const fail = (message: string): void => {
+      console.warn(`ONNX Autodoc: the saved model cannot be shown: ${message}`);
       if (this._shown === 'model') {
         void this._showPicture(model);
       }
@@ -172,17 +172,21 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
     const parts = saved.separate
       ? saved.models.map(model => ({ ...saved, models: [model] }))
       : [saved];
-    for (const part of parts) {
-      this.addWidget(new SavedPanel(part, this._host.services, fail));
+    for (const savedModel of parts) {
+      this.addWidget(new SavedPanel(savedModel, this._host.services, fail));
     }
   }
 
   /** Renders the preferred MIME type of the rest of the output. */
   private async _showPicture(model: IRenderMime.IMimeModel): Promise<void> {
     this._shown = 'picture';
-    const { [VIEW_MIME]: _view, [OUTPUT_MIME]: _own, ...rest } = model.data;
+    const {
+      [VIEW_MIME]: _view,
+      [OUTPUT_MIME]: _own,
+      ...otherData
+    } = model.data;
     const best = this._host.rendermime.preferredMimeType(
-      rest,
+      otherData,
       model.trusted ? 'any' : 'ensure'
     );
     if (best !== undefined) {

@@ -24,7 +24,7 @@ export interface ISavedModelsProps {
   models: readonly ISavedModelState[];
   height: number;
   services: IDocumentServices;
-  onFail(why: string): void;
+  onFail(message: string): void;
 }
 
 /** The viewer for models saved in a notebook; created when first visible. */
@@ -43,19 +43,20 @@ export default function SavedModels(props: ISavedModelsProps): JSX.Element {
   );
   const current = React.useRef(sessions);
   current.current = sessions;
-  const keep = (): void => current.current.forEach(session => session?.keep());
+  const keepAll = (): void =>
+    current.current.forEach(session => session?.keep());
   React.useEffect(() => {
     const resident = new LazyMount(host.current!, {
       resume: () => setAwake(true),
       suspend: () => {
-        keep();
+        keepAll();
         setAwake(false);
       }
     });
     return () => resident.dispose();
   }, []);
   // Runs before the views are unmounted: the notebook may remove the whole output from the page.
-  React.useLayoutEffect(() => keep, []);
+  React.useLayoutEffect(() => keepAll, []);
   const names = React.useRef('');
   if (providers) {
     names.current = providers.map(provider => provider.exportName).join(' · ');
@@ -85,7 +86,7 @@ export default function SavedModels(props: ISavedModelsProps): JSX.Element {
 function useProviders(
   models: readonly ISavedModelState[],
   isVisible: boolean,
-  onFail: (why: string) => void
+  onFail: (message: string) => void
 ): readonly BundleProvider[] | null {
   const [providers, setProviders] = React.useState<
     readonly BundleProvider[] | null

@@ -32,10 +32,10 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 /** Reads the saved output, ignoring invalid parts. Never throws. */
 export function readSaved(value: unknown): ISavedOutput {
   const raw = isRecord(value) ? value : {};
-  const given = Array.isArray(raw.models) ? raw.models : [];
+  const entries = Array.isArray(raw.models) ? raw.models : [];
   const separate = raw.apart === true;
   const most = separate ? MAX_MODELS_IN_BOX : PAIR;
-  const models = given.slice(0, most).flatMap((entry: unknown) => {
+  const models = entries.slice(0, most).flatMap((entry: unknown) => {
     const { bundle, overlay, selection, view } = isRecord(entry) ? entry : {};
     return typeof bundle === 'string' && bundle !== ''
       ? [{ bundle, overlay, selection, view }]
@@ -44,7 +44,7 @@ export function readSaved(value: unknown): ISavedOutput {
   const height = Number(raw.height) || HEIGHT_LIMITS.usual;
   return {
     // With one half missing, it is not a pair.
-    models: models.length === given.length ? models : [],
+    models: models.length === entries.length ? models : [],
     separate,
     height: Math.min(Math.max(height, HEIGHT_LIMITS.least), HEIGHT_LIMITS.most)
   };

@@ -19,7 +19,7 @@ export class SavedPanel extends ReactWidget {
     private readonly _saved: ISavedOutput,
     private readonly _services: IDocumentServices,
     /** Called if they cannot be shown. */
-    private readonly _fail: (why: string) => void
+    private readonly _fail: (message: string) => void
   ) {
     super();
     this.addClass('oad-Saved');

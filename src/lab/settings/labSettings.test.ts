@@ -60,8 +60,11 @@ describe('LabSettings', () => {
   });
 
   it('prefers a threshold file to thresholds', () => {
-    const own = { thresholdsFile: 'a.toml', thresholds: { floor: 'low' } };
-    expect(attached(own).rules).toEqual({ thresholds: 'a.toml' });
+    const thresholds = {
+      thresholdsFile: 'a.toml',
+      thresholds: { floor: 'low' }
+    };
+    expect(attached(thresholds).rules).toEqual({ thresholds: 'a.toml' });
   });
 
   it.each([

@@ -93,12 +93,12 @@ export class LabSettings {
 /** A threshold file overrides thresholds in the settings; without either, the default rules apply. */
 function rulesOf(values: SettingsReader): IRuleOptions {
   const file = values.text('thresholdsFile');
-  const own = values.record('thresholds');
+  const thresholds = values.record('thresholds');
   const readWeights = values.flag('readWeights', false);
   return {
     ...(file
       ? { thresholds: file }
-      : Object.keys(own).length > 0 && { thresholds: own }),
+      : Object.keys(thresholds).length > 0 && { thresholds }),
     ...(readWeights && { readWeights })
   };
 }

@@ -22,8 +22,8 @@ export class SettingsReader {
     return this._value(key, fallback, value => typeof value === 'boolean');
   }
 
-  choice<T extends string>(key: string, all: readonly T[], fallback: T): T {
-    return this._value(key, fallback, value => all.includes(value as T));
+  choice<T extends string>(key: string, choices: readonly T[], fallback: T): T {
+    return this._value(key, fallback, value => choices.includes(value as T));
   }
 
   integer(key: string, least: number, most: number, fallback: number): number {

@@ -39,10 +39,10 @@ describe('shortcuts of the settings', () => {
     const declared = new Set(
       shortcuts.map(({ args, keys }) => `${args.action}: ${keys.join(',')}`)
     );
-    const own = ACTIONS.flatMap(({ id, keys }) =>
+    const actionKeys = ACTIONS.flatMap(({ id, keys }) =>
       keys.filter(key => !isFixedKey(key)).map(key => `${id}: ${labKeys(key)}`)
     );
-    expect([...declared].sort()).toEqual([...new Set(own)].sort());
+    expect([...declared].sort()).toEqual([...new Set(actionKeys)].sort());
   });
 
   it('run an action of the viewer, and apply in text boxes only if the action is global', () => {

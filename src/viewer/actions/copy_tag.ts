@@ -24,8 +24,8 @@ export const copyTag: IAction = {
         ({ tag, name }) => copyWithFeedback(session, tag || name),
         (error: unknown) => {
           if (!isAbort(error)) {
-            const why = problemOf(error).detail;
-            const notice = session.trans.__('No tag to copy: %1', why);
+            const detail = problemOf(error).detail;
+            const notice = session.trans.__('No tag to copy: %1', detail);
             session.store.set({ notice });
           }
         }

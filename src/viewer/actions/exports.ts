@@ -37,7 +37,7 @@ function file(
 
 function svg(
   id: string,
-  part: 'graph' | 'view' | 'selection',
+  region: 'graph' | 'view' | 'selection',
   label: (trans: ITranslate) => string,
   enabled?: IAction['enabled']
 ): IAction {
@@ -46,7 +46,7 @@ function svg(
     label,
     keys: [],
     ...(enabled ? { enabled } : {}),
-    run: ({ session }) => void saveSvg(session, part)
+    run: ({ session }) => void saveSvg(session, region)
   };
 }
 

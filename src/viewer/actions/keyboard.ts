@@ -48,7 +48,7 @@ export function chordOf(event: IKeyEvent): string {
     shift ? 'Shift' : '',
     key
   ]
-    .filter(part => part)
+    .filter(text => text)
     .join('+');
 }
 

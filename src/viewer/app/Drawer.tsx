@@ -77,10 +77,14 @@ const OWN_HEIGHT: ReadonlySet<DrawerTab> = new Set([
 export function Drawer(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
-  const { drawer, tab: wanted, drawerHeight } = useView(state => state.panels);
+  const {
+    drawer,
+    tab: requestedTab,
+    drawerHeight
+  } = useView(state => state.panels);
   const compared = useView(state => state.linkedView?.compared ?? null);
   const { payload } = useDocument().model;
-  const shown: Partial<Record<DrawerTab, unknown>> = {
+  const available: Partial<Record<DrawerTab, unknown>> = {
     changes: compared,
     report: session.provider.sections,
     run: session.provider.task,
@@ -88,8 +92,10 @@ export function Drawer(): JSX.Element {
     // Only decoders have a key-value cache.
     serving: payload.memory.kv_cache?.num_layers
   };
-  const tabs = DRAWER_TABS.filter(name => !(name in shown) || shown[name]);
-  const tab = tabs.includes(wanted) ? wanted : tabs[0];
+  const tabs = DRAWER_TABS.filter(
+    name => !(name in available) || available[name]
+  );
+  const tab = tabs.includes(requestedTab) ? requestedTab : tabs[0];
   const id = React.useId();
   const section = React.useRef<HTMLElement>(null);
   const { height } = useSize(section);

@@ -70,12 +70,12 @@ export function GraphPane(props: { theme: string }): JSX.Element {
 function Tips(): JSX.Element | null {
   const { listeners } = useSession();
   const now = React.useRef({ box: -1, byKey: false });
-  const [asked, ask] = React.useState(false);
+  const [isRequested, setRequested] = React.useState(false);
   React.useEffect(() => {
     const hover = (box: number, byKey: boolean): void => {
       now.current = { box, byKey };
       if (box >= 0) {
-        ask(true);
+        setRequested(true);
       }
     };
     const listener = {
@@ -85,5 +85,5 @@ function Tips(): JSX.Element | null {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }, [listeners]);
-  return asked ? <BoxTip now={now} /> : null;
+  return isRequested ? <BoxTip now={now} /> : null;
 }

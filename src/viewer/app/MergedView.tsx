@@ -28,10 +28,10 @@ function Picture(props: {
   const { side, model, provider, toggleMerged } = linkedView;
   const { columns } = compared;
   const mergedProvider = React.useMemo(() => {
-    const here = { payload, provider: session.provider };
-    const there = { payload: model!.payload, provider };
+    const ownModel = { payload, provider: session.provider };
+    const otherModel = { payload: model!.payload, provider };
     return new MergedProvider(
-      side === 0 ? [here, there] : [there, here],
+      side === 0 ? [ownModel, otherModel] : [otherModel, ownModel],
       columns
     );
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the structure counts: other sizes of the same models make no other picture

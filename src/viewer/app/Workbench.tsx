@@ -66,7 +66,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
   const linked = useView(state => state.linkedView !== null);
   const merged = useView(state => state.linkedView?.merged === true);
   // Two models as one graph have no totals: they would belong to neither.
-  const both = useView(state => !!state.linkedView?.compared?.added);
+  const isMerged = useView(state => !!state.linkedView?.compared?.added);
   // In a low viewer, the line lies over the graph instead of taking a row.
   const { height } = useSize(React.useContext(RootContext));
   const low = height > 0 && height < LOW_HEIGHT;
@@ -75,15 +75,15 @@ export function Workbench(props: { theme: string }): JSX.Element {
       <SkipLink />
       <TopBar />
       {linked && <CompareBar />}
-      {!both && <Facts low={low} />}
+      {!isMerged && <Facts low={low} />}
       {load.status === 'loading' && <Working progress={load.progress} />}
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}
       {notice && <NoticeBanner text={notice} />}
       {extracts && <ExtractionBanner />}
       {file !== 'same' && load.status === 'ready' && <FileBanner file={file} />}
-      {low && !both && <ModelDescription low />}
+      {low && !isMerged && <ModelDescription low />}
       <Middle theme={props.theme} />
-      {!both && <Drawer />}
+      {!isMerged && <Drawer />}
       {merged && <Merged theme={props.theme} />}
       {choosing && <DeviceChooser />}
       {help && <Help />}
@@ -133,12 +133,12 @@ function Middle(props: { theme: string }): JSX.Element {
   const selection = useView(state => state.selection);
   const narrow = width < NARROW;
   const outline = useView(state => isShown('outline', state, width));
-  const asked = useView(state => isShown('inspector', state, width));
+  const isWanted = useView(state => isShown('inspector', state, width));
   const patient = selection.kind === 'group' && panels.inspector === 'auto';
   // Two models as one graph have no common description.
-  const both = useView(state => !!state.linkedView?.compared?.added);
+  const isMerged = useView(state => !!state.linkedView?.compared?.added);
   const inspector = useDelayedOpen(
-    asked && !(both && selection.kind === 'none'),
+    isWanted && !(isMerged && selection.kind === 'none'),
     patient
   );
   usePinned(`${outline} ${inspector}`);

@@ -38,8 +38,8 @@ export function usePinned(panelKey: string): void {
   // Before the surface measures its new size.
   React.useLayoutEffect(() => {
     const { surface } = session.graph;
-    const same = before.current.width === width;
-    if (surface && same && before.current.panelKey !== panelKey) {
+    const isSameWidth = before.current.width === width;
+    if (surface && isSameWidth && before.current.panelKey !== panelKey) {
       surface.setCamera(surface.camera, false);
     }
     before.current = { panelKey, width };

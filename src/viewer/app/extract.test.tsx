@@ -79,10 +79,10 @@ test('a node, several nodes and a block send their nodes; the result can be open
   const group = testPayload().nodes.name.length;
   fireEvent.click(entry(group)!);
   await settle();
-  const [nodes, part] = extract.mock.calls[2];
+  const [nodes, name] = extract.mock.calls[2];
   expect(nodes.length).toBeGreaterThan(1);
   expect(nodes.every(node => node < group)).toBe(true);
-  expect(part).not.toBe('');
+  expect(name).not.toBe('');
 });
 
 test('a failure shows its message and removes the progress', async () => {

@@ -78,7 +78,7 @@ describe('tracing', () => {
     expect(highlighted()).toEqual([1, 2, 3]);
     key(root, 'E', { shiftKey: true });
     await settle();
-    expect(surface().highlight?.boxes.some(on => on === 1)).toBe(true);
+    expect(surface().highlight?.boxes.some(mark => mark === 1)).toBe(true);
     fireEvent.click(screen.getByRole('button', { name: 'End' }));
     expect(surface().highlight).toBeNull();
   });

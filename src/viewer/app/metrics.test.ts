@@ -21,10 +21,12 @@ const IDS = Object.keys(METRICS) as AnyMetric[];
 
 describe('lists of metrics match the table of metrics', () => {
   test('in the heatmap picker, settings and labels', () => {
-    const own = OVERLAY_IDS.length - SHOWN.heatmap.length;
-    expect(OVERLAY_IDS.slice(0, -own)).toEqual(SHOWN.heatmap);
+    const addedCount = OVERLAY_IDS.length - SHOWN.heatmap.length;
+    expect(OVERLAY_IDS.slice(0, -addedCount)).toEqual(SHOWN.heatmap);
     // The other overlays are not metrics.
-    expect(OVERLAY_IDS.slice(-own).filter(id => id in METRICS)).toEqual([]);
+    expect(OVERLAY_IDS.slice(-addedCount).filter(id => id in METRICS)).toEqual(
+      []
+    );
     const settings = JSON.parse(plugin);
     const offered: { const: string; title: string }[] =
       settings.properties.overlay.oneOf;
@@ -70,10 +72,10 @@ describe('lists of metrics match the table of metrics', () => {
   });
 
   test('in the inspector of a node, with those per execution', () => {
-    const own = IDS.filter(id => METRICS[id].stored || METRICS[id].device);
-    expect(METRIC_IDS).toEqual(own);
+    const stored = IDS.filter(id => METRICS[id].stored || METRICS[id].device);
+    expect(METRIC_IDS).toEqual(stored);
     expect(EXECUTION_COSTS).toEqual(
-      own.filter(id => METRICS[id].stored === 'execution')
+      stored.filter(id => METRICS[id].stored === 'execution')
     );
   });
 });

@@ -30,7 +30,7 @@ async function open(payload: GraphPayload, state?: object) {
       provider={provider}
       settings={settings}
       state={state}
-      onStateChange={(_, own) => saved.push(own)}
+      onStateChange={(_, state) => saved.push(state)}
     />
   );
   const { container, rerender } = render(draw({}));
@@ -83,9 +83,9 @@ test('unchanged settings keep the choices of the user', async () => {
     overlay: 'params',
     showNames: true
   });
-  const chosen = surface().overlay;
+  const overlay = surface().overlay;
   await change({ minimap: false });
-  expect(surface().overlay?.text?.(0)).toBe(chosen?.text?.(0));
+  expect(surface().overlay?.text?.(0)).toBe(overlay?.text?.(0));
 });
 
 test('only differences from the settings are saved for a model', async () => {
@@ -94,12 +94,12 @@ test('only differences from the settings are saved for a model', async () => {
     const { change, saved } = await open(repeatPayload(3));
     await change({ showNames: true });
     await act(() => vi.advanceTimersByTimeAsync(1500));
-    const own = saved[saved.length - 1] as Record<string, unknown>;
+    const state = saved[saved.length - 1] as Record<string, unknown>;
     for (const key of ['showNames', 'scale', 'overlay', 'assume']) {
-      expect(own, key).not.toHaveProperty(key);
+      expect(state, key).not.toHaveProperty(key);
     }
-    expect(own).toHaveProperty('open');
-    expect(own).toHaveProperty('version');
+    expect(state).toHaveProperty('open');
+    expect(state).toHaveProperty('version');
   } finally {
     vi.useRealTimers();
   }

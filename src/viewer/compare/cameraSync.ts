@@ -24,10 +24,11 @@ export class CameraSync {
 
   /** Takes both cameras as the new baseline; with `from`, the other view first gets its zoom. */
   captureBaseline(from?: Side): void {
-    const lead = from === undefined ? null : this._sessions[from].graph.camera;
-    if (from !== undefined && lead) {
+    const camera =
+      from === undefined ? null : this._sessions[from].graph.camera;
+    if (from !== undefined && camera) {
       const { surface } = this._sessions[otherSide(from)].graph;
-      surface?.setCamera({ ...surface.camera, k: lead.k }, false);
+      surface?.setCamera({ ...surface.camera, k: camera.k }, false);
     }
     SIDES.forEach(side => this._look(side));
   }
@@ -42,12 +43,12 @@ export class CameraSync {
     const now = this._look(side);
     const to = otherSide(side);
     const { surface } = this._sessions[to].graph;
-    const moved =
+    const isMoved =
       before && now && !sameCamera(before.camera, now.camera) && surface;
     // A resized view fits its graph again; that is not a move by the user.
     const resized =
       before?.view.w !== now?.view.w || before?.view.h !== now?.view.h;
-    if (!moved || resized || performance.now() < this._pausedUntil) {
+    if (!isMoved || resized || performance.now() < this._pausedUntil) {
       return;
     }
     const { x, y, k } = surface.camera;

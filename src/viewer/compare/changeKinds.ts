@@ -2,7 +2,7 @@ import type { ITranslate } from '../i18n/translate';
 
 /** A kind of change, in a word. */
 export function kindText(kind: string, trans: ITranslate): string {
-  const known: Readonly<Record<string, string>> = {
+  const labels: Readonly<Record<string, string>> = {
     inputs: trans.__('other inputs'),
     operator: trans.__('operator'),
     attributes: trans.__('attributes'),
@@ -12,5 +12,5 @@ export function kindText(kind: string, trans: ITranslate): string {
     fused: trans.__('fused'),
     moves: trans.__('reshaped')
   };
-  return Object.hasOwn(known, kind) ? known[kind] : kind;
+  return Object.hasOwn(labels, kind) ? labels[kind] : kind;
 }

@@ -226,15 +226,15 @@ describe('aligned models', () => {
 
 describe('alignment from the host', () => {
   test('does not link selections until it arrives', async () => {
-    let answer: (comparison: ComparisonColumns) => void = () => undefined;
+    let respond: (comparison: ComparisonColumns) => void = () => undefined;
     const { left, right } = await pair(
-      () => new Promise(resolve => (answer = resolve))
+      () => new Promise(resolve => (respond = resolve))
     );
     expect(bar(left).textContent).toContain('Matching…');
     act(() => left.surface.callbacks.onSelect?.(1, { additive: false }));
     await settle();
     expect(right.handle.selectedNodes()).toEqual([]);
-    await act(async () => answer(columns()));
+    await act(async () => respond(columns()));
     await settle();
     expect(right.handle.selectedNodes()).toEqual([1]);
   });
@@ -285,17 +285,17 @@ describe('merged graph', () => {
     async from => {
       const { left, right } = await pair();
       const region = await merge([left, right][from]);
-      const drawn = surface();
+      const ownSurface = surface();
       expect(region.textContent).toContain('Both as one graph');
       expect(region.textContent).toContain('− 2 removed');
       expect(region.textContent).toContain('+ 0 added');
-      expect(drawn.scene?.boxCount).toBeGreaterThan(0);
+      expect(ownSurface.scene?.boxCount).toBeGreaterThan(0);
       const removed = nodesOf(RIGHT);
-      expect(drawn.overlay?.sign?.(0)).toBe('≠');
-      expect(drawn.overlay?.sign?.(1)).toBe('');
-      expect(drawn.overlay?.sign?.(removed)).toBe('−');
-      expect(drawn.overlay?.ghost?.(removed)).toBe(true);
-      expect(drawn.overlay?.ghost?.(0)).toBe(false);
+      expect(ownSurface.overlay?.sign?.(0)).toBe('≠');
+      expect(ownSurface.overlay?.sign?.(1)).toBe('');
+      expect(ownSurface.overlay?.sign?.(removed)).toBe('−');
+      expect(ownSurface.overlay?.ghost?.(removed)).toBe(true);
+      expect(ownSurface.overlay?.ghost?.(0)).toBe(false);
       // No totals: they would belong to neither model.
       expect(
         within(region).queryByRole('group', { name: 'Totals' })
@@ -317,15 +317,15 @@ describe('merged graph', () => {
     act(() => void left.handle.link(right.handle));
     await settle();
     const region = await merge(left);
-    const drawn = surface();
+    const ownSurface = surface();
     expect(region.textContent).toContain('+ 2 added');
     const signs = Array.from(
       { length: nodesOf(LEFT) },
-      (_, node) => drawn.overlay?.sign?.(node) ?? ''
+      (_, node) => ownSurface.overlay?.sign?.(node) ?? ''
     );
     const added = signs.flatMap((sign, node) => (sign === '+' ? [node] : []));
     expect(added).toHaveLength(2);
-    expect(added.some(node => drawn.overlay?.ghost?.(node))).toBe(false);
+    expect(added.some(node => ownSurface.overlay?.ghost?.(node))).toBe(false);
     const root = region.querySelector('.oad-Viewer')!;
     fireEvent.keyDown(root, { key: 'c' });
     await settle();

@@ -191,11 +191,11 @@ export class ChangeNavigator {
   }
 
   private _toggleOnly(side: Side): void {
-    const on = this._sessions[side].store.get().trace?.kind !== 'changes';
+    const isOn = this._sessions[side].store.get().trace?.kind !== 'changes';
     for (const side of SIDES) {
       const session = this._sessions[side];
       const { document } = session.store.get();
-      if (!on || !document || !this._compared) {
+      if (!isOn || !document || !this._compared) {
         endTrace(session);
         continue;
       }

@@ -60,8 +60,8 @@ function colour(position: number, dark: boolean): string {
   return (COLOURS[Math.round(position * 8)] ?? COLOURS[0])[dark ? 1 : 0];
 }
 
-function isAdded(given: IEntityChanges, entity: number): boolean {
-  return given.added?.(entity) ?? given.second;
+function isAdded(changes: IEntityChanges, entity: number): boolean {
+  return changes.added?.(entity) ?? changes.second;
 }
 
 function sign(state: ChangeState, second: boolean): string {
@@ -106,48 +106,51 @@ function stateLooks({
     return looks;
   }
   const label = stateLabel('only', true, trans);
-  const all = [...looks, { place: ADDED, sign: sign('only', true), label }];
-  return all.map(look => ({
+  const allLooks = [
+    ...looks,
+    { place: ADDED, sign: sign('only', true), label }
+  ];
+  return allLooks.map(look => ({
     ...look,
     dash: WIRES.find(({ place }) => place === look.place)?.dash
   }));
 }
 
 /** The states of one of the two models, or of both as one graph. */
-export function changeStates(given: IEntityChanges): IStates {
-  const { trans, added, wires } = given;
-  const shown = (entity: number): string =>
-    sign(given.state(entity), isAdded(given, entity));
+export function changeStates(changes: IEntityChanges): IStates {
+  const { trans, added, wires } = changes;
+  const signOf = (entity: number): string =>
+    sign(changes.state(entity), isAdded(changes, entity));
   return {
     merged: added !== undefined,
     about: trans.__('Values of weights are not compared.'),
-    looks: stateLooks(given),
+    looks: stateLooks(changes),
     value: entity => {
-      const state = given.state(entity);
+      const state = changes.state(entity);
       return state === 'only' && added?.(entity) ? ADDED : PLACES[state];
     },
     color: colour,
     text: entity => {
-      const state = given.state(entity);
+      const state = changes.state(entity);
       if (state === 'none') {
         return '';
       }
-      const second = isAdded(given, entity);
-      const about = given.about(entity) || stateLabel(state, second, trans);
-      return `${shown(entity)} ${about}`;
+      const second = isAdded(changes, entity);
+      const about = changes.about(entity) || stateLabel(state, second, trans);
+      return `${signOf(entity)} ${about}`;
     },
-    sign: entity => (given.state(entity) === 'same' ? '' : shown(entity)),
+    sign: entity => (changes.state(entity) === 'same' ? '' : signOf(entity)),
     ghost: entity =>
-      added !== undefined && given.state(entity) === 'only' && !added(entity),
+      added !== undefined && changes.state(entity) === 'only' && !added(entity),
     wires:
       wires &&
       ((scene, dark) => {
         const sides = wires(scene);
-        const all = WIRES.map(({ place, dash }) => ({
+        const styles = WIRES.map(({ place, dash }) => ({
           color: colour(place, dark),
           dash
         }));
-        return edge => all[sides[edge] - 1] ?? null;
+        return edge => styles[sides[edge] - 1] ?? null;
       })
   };
 }

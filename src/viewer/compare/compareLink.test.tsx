@@ -170,8 +170,8 @@ describe('selection', () => {
 describe('graph', () => {
   test('blocks expand and collapse together', async () => {
     const { left, right } = await pair();
-    const groupOf = ({ surface: drawn }: ILinkTestView): number =>
-      openGroups({ surface: drawn } as ILinkTestView)[0];
+    const groupOf = ({ surface: viewSurface }: ILinkTestView): number =>
+      openGroups({ surface: viewSurface } as ILinkTestView)[0];
     fireEvent.keyDown(left.root, { key: 'E', shiftKey: true, code: '' });
     await settle();
     expect(openGroups(left)).toEqual([]);

@@ -195,23 +195,25 @@ export class CompareLink {
       payload.tensors
     ]);
     const inputs = [match, ...of];
-    if (inputs.some((part, i) => part !== this._matched[i])) {
+    if (inputs.some((input, i) => input !== this._matched[i])) {
       this._matched = inputs;
       this._alignmentRequest?.abort();
       this._alignmentRequest = null;
-      const [here, there] = this.sessions.map(({ provider }) => provider);
-      if (match === 'auto' && here.compare) {
+      const [ownProvider, otherProvider] = this.sessions.map(
+        ({ provider }) => provider
+      );
+      if (match === 'auto' && ownProvider.compare) {
         // Nothing is synchronised before the alignment arrives, so that the matching does not change
         // halfway.
         this._setMatching(null);
-        const asked = (this._alignmentRequest = new AbortController());
-        void here
-          .compare(there, asked.signal)
+        const controller = (this._alignmentRequest = new AbortController());
+        void ownProvider
+          .compare(otherProvider, controller.signal)
           .catch(() => null)
-          .then(given => {
-            if (this._alignmentRequest === asked && !this._ended) {
+          .then(alignment => {
+            if (this._alignmentRequest === controller && !this._ended) {
               this._alignmentRequest = null;
-              this._align(given);
+              this._align(alignment);
             }
           });
         return;
@@ -221,27 +223,27 @@ export class CompareLink {
   }
 
   /** Uses the alignment computed by the server or kernel; without one, matches by names and wires. */
-  private _align(given: ComparisonColumns | null): void {
+  private _align(alignment: ComparisonColumns | null): void {
     const [left, right] = this.sessions.map(s => s.store.get().document!.tree);
-    const matching = given && matchGiven(left, right, given);
+    const matching = alignment && matchGiven(left, right, alignment);
     this._setMatching(
       matching ?? MATCHERS.auto(left, right),
-      matching ? given : null
+      matching ? alignment : null
     );
     this._follow();
   }
 
   private _setMatching(
     matching: IMatching | null,
-    given: ComparisonColumns | null = null
+    alignment: ComparisonColumns | null = null
   ): void {
     this._matching = matching;
-    this._changes.setChanges(matching?.changes ?? null, given);
+    this._changes.setChanges(matching?.changes ?? null, alignment);
     this._synced = NOTHING_SYNCED;
     this._groups.captureBaseline();
-    const lead = this._selected[1].selection.kind === 'none' ? 0 : 1;
-    if (matching && this._selected[lead].selection.kind !== 'none') {
-      this._syncSelection(lead);
+    const side = this._selected[1].selection.kind === 'none' ? 0 : 1;
+    if (matching && this._selected[side].selection.kind !== 'none') {
+      this._syncSelection(side);
     }
   }
 
@@ -284,9 +286,9 @@ export class CompareLink {
     const [left, right] = this.sessions.map(({ store }) => store.get());
     const shared = left.overlay === right.overlay && left.overlay !== null;
     for (const side of SIDES) {
-      const [here, there] = side === 0 ? [left, right] : [right, left];
-      const values = (shared && there.overlayRange?.values) || NO_VALUES;
-      if (!sameList(here.linkedScaleValues, values)) {
+      const [state, otherState] = side === 0 ? [left, right] : [right, left];
+      const values = (shared && otherState.overlayRange?.values) || NO_VALUES;
+      if (!sameList(state.linkedScaleValues, values)) {
         this.sessions[side].store.set({ linkedScaleValues: values });
       }
     }
@@ -328,17 +330,18 @@ export class CompareLink {
 
   private _linkedView(side: Side): ILinkedView {
     const other = this.sessions[otherSide(side)];
-    const here = this.sessions[side].store.get().document?.model.payload;
+    const payload = this.sessions[side].store.get().document?.model.payload;
     const model = other.store.get().document?.model ?? null;
-    const there = model?.payload;
+    const otherPayload = model?.payload;
     return {
       side,
-      name: there?.model.name ?? other.provider.exportName,
+      name: otherPayload?.model.name ?? other.provider.exportName,
       model,
       counts: this._matching?.counts ?? null,
       synced: this._synced,
       compared: this._changes.compared,
-      conflicts: here && there ? conflictsOf(here, there) : [],
+      conflicts:
+        payload && otherPayload ? conflictsOf(payload, otherPayload) : [],
       provider: other.provider,
       merged: this._merged === side && this._changes.compared !== null,
       toggleMerged: this._toggleMerged[side],

@@ -7,12 +7,14 @@ import type { ISizeConflict } from '../state/linkedViews';
 
 /** Dimensions of the same name with different sizes. */
 export function conflictsOf(
-  here: GraphPayload,
-  there: GraphPayload
+  payload: GraphPayload,
+  otherPayload: GraphPayload
 ): ISizeConflict[] {
-  const others = new Map(there.dims.map(dim => [dim.name, dim.value]));
-  return here.dims.flatMap(({ name, value }) => {
-    const other = others.get(name);
+  const otherSizes = new Map(
+    otherPayload.dims.map(dim => [dim.name, dim.value])
+  );
+  return payload.dims.flatMap(({ name, value }) => {
+    const other = otherSizes.get(name);
     return other === undefined || other === value
       ? []
       : [{ name, here: value, there: other }];
@@ -46,24 +48,27 @@ export class DimSync {
       this._lastRequests[to] = '';
       return;
     }
-    const wanted = new Map(Object.entries(bindings));
+    const requested = new Map(Object.entries(bindings));
     for (const { name, here } of conflicts) {
       if (here === null) {
-        wanted.delete(name);
+        requested.delete(name);
       } else {
-        wanted.set(name, here);
+        requested.set(name, here);
       }
     }
-    const asked = JSON.stringify([...wanted]);
-    if (asked !== this._lastRequests[to]) {
-      this._lastRequests[to] = asked;
+    const key = JSON.stringify([...requested]);
+    if (key !== this._lastRequests[to]) {
+      this._lastRequests[to] = key;
       const freed = conflicts.some(({ here }) => here === null);
-      const whole = document.model.payload.dims.flatMap(({ name, value }) => {
-        const size = wanted.get(name) ?? value;
+      const entries = document.model.payload.dims.flatMap(({ name, value }) => {
+        const size = requested.get(name) ?? value;
         return size === null ? [] : [[name, size] as const];
       });
-      const sizes = [Object.fromEntries(whole), Object.fromEntries(wanted)];
-      this._ownBindings[to] = sizes.map(given => JSON.stringify(given));
+      const sizes = [
+        Object.fromEntries(entries),
+        Object.fromEntries(requested)
+      ];
+      this._ownBindings[to] = sizes.map(bound => JSON.stringify(bound));
       void applySizes(session, sizes[0], sizes[1], freed);
     }
   }
@@ -72,14 +77,14 @@ export class DimSync {
 /** Applies all sizes at once if expressions allow it, else runs an analysis with the bound ones. */
 async function applySizes(
   session: Session,
-  whole: Readonly<Record<string, number>>,
+  bindings: Readonly<Record<string, number>>,
   bound: Readonly<Record<string, number>>,
   freed: boolean
 ): Promise<void> {
   const { assume } = session.store.get();
-  const shown =
-    !freed && (await session.preview(whole, assume ? bound : undefined));
-  if (!shown && !session.provider.fixedDims) {
+  const isShown =
+    !freed && (await session.preview(bindings, assume ? bound : undefined));
+  if (!isShown && !session.provider.fixedDims) {
     await session.bind(bound, assume && !freed);
   }
 }

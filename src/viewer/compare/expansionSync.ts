@@ -54,8 +54,9 @@ export class ExpansionSync {
     this._captureOpen(side);
     const to = otherSide(side);
     // Groups of another file have other ids.
-    const same = structure !== null && structure === this._structures[side];
-    if (!same || this._busy[side] > 0) {
+    const isUnchanged =
+      structure !== null && structure === this._structures[side];
+    if (!isUnchanged || this._busy[side] > 0) {
       return Promise.resolve();
     }
     const opened = this._counterparts(
@@ -68,21 +69,21 @@ export class ExpansionSync {
       side,
       addedGroups(this._open[side], before)
     );
-    const there = new Set(this._sessions[to].graph.openGroups());
+    const openGroups = new Set(this._sessions[to].graph.openGroups());
     const change =
-      opened.some(group => !there.has(group)) ||
-      closed.some(group => there.has(group));
+      opened.some(group => !openGroups.has(group)) ||
+      closed.some(group => openGroups.has(group));
     if (!change) {
       return Promise.resolve();
     }
-    opened.forEach(group => there.add(group));
-    closed.forEach(group => there.delete(group));
+    opened.forEach(group => openGroups.add(group));
+    closed.forEach(group => openGroups.delete(group));
     const { nodeCount } = this._model(to);
     const only = [...opened, ...closed];
     const anchor = only.length === 1 ? nodeCount + only[0] : undefined;
     return this._withoutSync(to, () =>
       this._sessions[to].graph.transition(
-        view => view.restore([...there]),
+        view => view.restore([...openGroups]),
         anchor
       )
     );
@@ -104,11 +105,11 @@ export class ExpansionSync {
     side: Side,
     groups: readonly number[]
   ): number[] {
-    const here = this._model(side).nodeCount;
-    const there = this._model(otherSide(side)).nodeCount;
+    const nodeCount = this._model(side).nodeCount;
+    const otherNodeCount = this._model(otherSide(side)).nodeCount;
     return groups
-      .map(group => matching.counterpart(side, here + group))
+      .map(group => matching.counterpart(side, nodeCount + group))
       .filter(entity => entity >= 0)
-      .map(entity => entity - there);
+      .map(entity => entity - otherNodeCount);
   }
 }

@@ -51,9 +51,9 @@ export class MergedChanges {
       trans
     );
     this._showFirst(firstUnmatched(tree, changeBits));
-    const count = (what: number): number =>
+    const count = (state: number): number =>
       tree.nodeOrder.reduce(
-        (sum, node) => sum + Number(changeBits[node] === what),
+        (sum, node) => sum + Number(changeBits[node] === state),
         0
       );
     store.set({
@@ -74,8 +74,8 @@ export class MergedChanges {
   }
 
   /** A repeat shows one of its instances: the one with the first added or removed box. */
-  private _showFirst(shown: number | null): void {
-    if (shown === null) {
+  private _showFirst(node: number | null): void {
+    if (node === null) {
       return;
     }
     this._sceneListener = {
@@ -85,7 +85,7 @@ export class MergedChanges {
         if ((graph.surface?.scene?.boxCount ?? 0) > 0) {
           this._unhook();
           // The picture is still being set.
-          setTimeout(() => void graph.reveal(shown));
+          setTimeout(() => void graph.reveal(node));
         }
       }
     };
@@ -133,10 +133,10 @@ export class MergedChanges {
     }
     const { selection } = store.get();
     const positions = this._tree!.nodePosition;
-    const here = selection.kind === 'node' ? positions[selection.id] : -1;
-    const after = stops.findIndex(node => positions[node] > here);
-    const before = stops.filter(node => positions[node] < here).length - 1;
-    const next = step > 0 ? after : here >= 0 ? before : -1;
+    const current = selection.kind === 'node' ? positions[selection.id] : -1;
+    const after = stops.findIndex(node => positions[node] > current);
+    const before = stops.filter(node => positions[node] < current).length - 1;
+    const next = step > 0 ? after : current >= 0 ? before : -1;
     const index = next >= 0 ? next : step > 0 ? 0 : stops.length - 1;
     this._session.select({ kind: 'node', id: stops[index] }, 'reveal');
     store.set({

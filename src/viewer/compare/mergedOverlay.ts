@@ -88,7 +88,7 @@ export function firstUnmatched(
   changeBits: Uint8Array
 ): number | null {
   const { nodeCount } = tree.model;
-  const whole = (group: number): boolean =>
+  const isOneSided = (group: number): boolean =>
     tree.nodeOrder
       .subarray(tree.groupStart[group], tree.groupEnd[group])
       .every(node => changeBits[node] !== NEITHER);
@@ -96,14 +96,14 @@ export function firstUnmatched(
   if (first === undefined) {
     return null;
   }
-  let shown = first;
+  let level = first;
   let folded = false;
   let group = tree.nodeParent[first];
   for (; group >= 0; group = tree.groupParent[group]) {
-    if (whole(group)) {
-      shown = nodeCount + group;
+    if (isOneSided(group)) {
+      level = nodeCount + group;
     }
     folded ||= tree.groupIsRepeat[group] === 1;
   }
-  return folded ? shown : null;
+  return folded ? level : null;
 }

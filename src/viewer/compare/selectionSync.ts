@@ -57,8 +57,8 @@ function selectEntities(
   } else {
     const next = selectionOf(document.model, first);
     // If it is already selected there, the camera stays where the user put it.
-    const known = sameSelection(to.store.get().selection, next);
-    to.select(next, known || isInView(to, first) ? 'none' : 'reveal');
+    const isSame = sameSelection(to.store.get().selection, next);
+    to.select(next, isSame || isInView(to, first) ? 'none' : 'reveal');
   }
   if (!sameList(to.store.get().moreSelected, moreSelected)) {
     to.store.set({ moreSelected });

@@ -123,8 +123,8 @@ export async function pngOf(
   }
   const paint = (x: number, y: number, w: number, h: number) => {
     ctx.setTransform(scale, 0, 0, scale, -x, -y);
-    const part = { x: x / scale, y: y / scale, w: w / scale, h: h / scale };
-    page.draw(new CanvasTarget(ctx, palette), part);
+    const clip = { x: x / scale, y: y / scale, w: w / scale, h: h / scale };
+    page.draw(new CanvasTarget(ctx, palette), clip);
     return ctx.getImageData(0, 0, w, h).data;
   };
   return encodePng(width, height, DPI * scale, paint);

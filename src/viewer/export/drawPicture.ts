@@ -51,14 +51,14 @@ function detailOf(k: number): number {
   return Math.max(k, CANVAS_MAX_ZOOM + 0.001);
 }
 
-/** Draws the contents of `part`, in world units. */
+/** Draws the contents of `region`, in world units. */
 export function drawPicture(
   picture: IPicture,
   target: IPageTarget,
-  part: IRect = picture.region
+  region: IRect = picture.region
 ): void {
   const { index, only, drawing } = picture;
-  const near = expandRect(part, OVERHANG);
+  const near = expandRect(region, OVERHANG);
   const { scene } = drawing;
   const boxes = index
     .boxesIn(near)

@@ -25,8 +25,14 @@ export function withExportColors(
     return drawing;
   }
   const { scene, model, tree } = drawing;
-  const over = session.graph.scaled;
-  const look = { scale, brush, dark, extraValues: linkedScaleValues, over };
+  const scaled = session.graph.scaled;
+  const look = {
+    scale,
+    brush,
+    dark,
+    extraValues: linkedScaleValues,
+    over: scaled
+  };
   const values = computeOverlay(OVERLAYS[overlay], scene, tree, look).overlay;
   return { ...drawing, paint: new BoxColors(scene, model, values, tree) };
 }
@@ -38,11 +44,11 @@ export function exportPalette(session: Session): IPalette | null {
     return null;
   }
   const state = session.store.get();
-  const shown = renderer.colors();
+  const palette = renderer.colors();
   const dark = isDark(state);
   return dark === state.dark
-    ? shown
-    : sheetPalette(rulesOf(renderer.root), dark, shown.font);
+    ? palette
+    : sheetPalette(rulesOf(renderer.root), dark, palette.font);
 }
 
 /** The rules with the tokens, from the root that holds the viewer's style sheet. */

@@ -90,8 +90,8 @@ describe('exported parts of the graph', () => {
     const { scene } = drawing;
     const relu = svg(toSvgImage(drawing, [scene.boxOf(1)]));
     expect(texts(relu)).toEqual(['Relu', 'm', 'l']);
-    const all = svg(toSvgImage(drawing, null));
-    expect(texts(all).filter(text => text === 'Relu')).toHaveLength(3);
+    const image = svg(toSvgImage(drawing, null));
+    expect(texts(image).filter(text => text === 'Relu')).toHaveLength(3);
     const group = scene.boxParent[scene.boxOf(1)];
     expect(group).toBeGreaterThanOrEqual(0);
     const block = svg(toSvgImage(drawing, [group]));
@@ -112,15 +112,15 @@ describe('exported parts of the graph', () => {
       [...root.querySelectorAll('text')]
         .filter(text => text.getAttribute('font-weight') === '600')
         .map(text => Number(text.getAttribute('x')));
-    const whole = toSvgImage(drawing, null);
+    const image = toSvgImage(drawing, null);
     const clipped = {
-      ...whole,
-      region: { ...whole.region, x: scene.boxX[group] + 10 }
+      ...image,
+      region: { ...image.region, x: scene.boxX[group] + 10 }
     };
     expect(Math.max(...x(svg(clipped)))).toBeGreaterThanOrEqual(
-      Math.max(...x(svg(whole)))
+      Math.max(...x(svg(image)))
     );
-    expect(x(svg(clipped))).not.toEqual(x(svg(whole)));
+    expect(x(svg(clipped))).not.toEqual(x(svg(image)));
   });
 });
 
@@ -206,10 +206,10 @@ it('a caption wider than its page is wrapped', async () => {
 });
 
 it('the message of a too large image names the limit', () => {
-  const side = Math.sqrt(MAX_PIXELS);
+  const length = Math.sqrt(MAX_PIXELS);
   const page = {
-    width: side / 2,
-    height: side / 2,
+    width: length / 2,
+    height: length / 2,
     title: '',
     draw: () => undefined
   };

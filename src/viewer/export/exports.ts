@@ -156,8 +156,10 @@ export async function exportFile(
     }
   } catch (error) {
     const { detail, hint } = problemOf(error);
-    const why = [detail, hint].filter(Boolean).join(' ');
-    store.set({ notice: trans.__('The file could not be created: %1', why) });
+    const message = [detail, hint].filter(Boolean).join(' ');
+    store.set({
+      notice: trans.__('The file could not be created: %1', message)
+    });
   }
 }
 

@@ -72,9 +72,9 @@ describe('image without a browser', () => {
   it('uses only plain SVG elements, without scripts or links', async () => {
     for (const dark of [false, true]) {
       const { root, text } = await draw(testPayload(), { dark });
-      for (const part of [root, ...root.querySelectorAll('*')]) {
-        expect(PARTS.has(part.tagName)).toBe(true);
-        for (const { name, value } of part.attributes) {
+      for (const element of [root, ...root.querySelectorAll('*')]) {
+        expect(PARTS.has(element.tagName)).toBe(true);
+        for (const { name, value } of element.attributes) {
           expect(name).not.toMatch(/^(on|style$|class$|href$|xlink)/);
           expect(value).not.toMatch(
             /var\(|rgba?\(|color-mix|NaN|undefined|--oad/

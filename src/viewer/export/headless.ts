@@ -129,10 +129,10 @@ export async function headlessSvg(
     undefined,
     options.direction ?? 'auto'
   );
-  const shown = prepare(tree);
+  const group = prepare(tree);
   await open(view, options);
-  if (shown !== null) {
-    await view.reveal(shown);
+  if (group !== null) {
+    await view.reveal(group);
   }
   const { scene } = view;
   const measure = new TextMeasure(FONT);

@@ -45,13 +45,13 @@ export function pictureCaption(
         ? trans.__('%1 = %2 (assumed)', name, value)
         : `${name} = ${value}`
   );
-  const { nodes_known: known, nodes_total: all } = payload.coverage;
+  const { nodes_known: knownNodes, nodes_total: totalNodes } = payload.coverage;
   const partial =
-    known < all
+    knownNodes < totalNodes
       ? trans.__(
           'Costs known for %1 of %2 nodes.',
-          formatExact(known),
-          formatExact(all)
+          formatExact(knownNodes),
+          formatExact(totalNodes)
         )
       : '';
   return {
@@ -108,14 +108,14 @@ export function pictureLegend(
   trans: ITranslate
 ): ILegend {
   const definition: IOverlayDefinition = OVERLAYS[id];
-  const known = Number.isFinite(range.max);
+  const isKnown = Number.isFinite(range.max);
   const states = definition.states?.(tree);
   return {
     label: definition.label(trans, tree),
     about: definition.about?.(tree) ?? '',
     scale: scaleName(look.scale, trans),
-    low: known ? overlayText(definition, range.low) : '',
-    high: known
+    low: isKnown ? overlayText(definition, range.low) : '',
+    high: isKnown
       ? overlayText(definition, range.max)
       : trans.__('No known values.'),
     unknown:

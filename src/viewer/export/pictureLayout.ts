@@ -40,8 +40,8 @@ export interface IPage {
   readonly width: number;
   readonly height: number;
   readonly title: string;
-  /** Draws all of it, or the contents of `part` (in page pixels). */
-  draw(target: IPageTarget, part?: IRect): void;
+  /** Draws all of it, or the contents of `clip` (in page pixels). */
+  draw(target: IPageTarget, clip?: IRect): void;
 }
 
 /** Separator between the parts of a caption line. */
@@ -74,12 +74,14 @@ export function makePage(
 ): IPage {
   const { region, k } = picture;
   const inner = Math.max(MIN_WIDTH, region.w * k);
-  const beside = legend !== null && inner >= MIN_WIDTH_BESIDE;
+  const isBeside = legend !== null && inner >= MIN_WIDTH_BESIDE;
   // On a very wide page the two stay together.
-  const room = beside
+  const maxWidth = isBeside
     ? Math.min(MAX_TEXT_WIDTH, inner - RAMP_WIDTH - 40)
     : inner;
-  const lines = caption.lines.flatMap(line => wrapLine(line, room, measure));
+  const lines = caption.lines.flatMap(line =>
+    wrapLine(line, maxWidth, measure)
+  );
   const textHeight = TITLE + 6 + lines.length * LINE_HEIGHT;
   const legendHeight =
     legend === null
@@ -88,7 +90,7 @@ export function makePage(
           ? LINE_HEIGHT * (legend.states.length + 1)
           : LEGEND_HEIGHT) +
         [legend.unknown, legend.about].filter(Boolean).length * LINE_HEIGHT;
-  const footer = beside
+  const footer = isBeside
     ? Math.max(textHeight, legendHeight)
     : textHeight + (legend ? GAP + legendHeight : 0);
   const top = MARGIN + region.h * k + GAP;
@@ -99,37 +101,48 @@ export function makePage(
     width,
     height,
     title: cleanText(caption.title),
-    draw: (target, part = { x: 0, y: 0, w: width, h: height }) => {
+    draw: (target, clip = { x: 0, y: 0, w: width, h: height }) => {
       target.rect(0, 0, width, height, 0, { fill: '--oad-ground' });
       target.clip(left, MARGIN, region.w * k, region.h * k);
       target.push(left - region.x * k, MARGIN - region.y * k, k);
       drawPicture(picture, target, {
-        x: (part.x - left) / k + region.x,
-        y: (part.y - MARGIN) / k + region.y,
-        w: part.w / k,
-        h: part.h / k
+        x: (clip.x - left) / k + region.x,
+        y: (clip.y - MARGIN) / k + region.y,
+        w: clip.w / k,
+        h: clip.h / k
       });
       target.pop();
       target.pop();
-      drawCaption({ ...caption, lines }, MARGIN, top, room, measure, target);
+      drawCaption(
+        { ...caption, lines },
+        MARGIN,
+        top,
+        maxWidth,
+        measure,
+        target
+      );
       if (legend) {
-        const x = beside ? MARGIN + room + 40 : MARGIN;
-        drawLegend(legend, x, beside ? top : top + textHeight + GAP, target);
+        const x = isBeside ? MARGIN + maxWidth + 40 : MARGIN;
+        drawLegend(legend, x, isBeside ? top : top + textHeight + GAP, target);
       }
     }
   };
 }
 
 /** Wraps the parts of a line onto as many lines as needed. */
-function wrapLine(line: string, room: number, measure: TextMeasure): string[] {
+function wrapLine(
+  line: string,
+  maxWidth: number,
+  measure: TextMeasure
+): string[] {
   const lines: string[] = [];
-  for (const part of line.split(SEPARATOR)) {
+  for (const segment of line.split(SEPARATOR)) {
     const last = lines.length - 1;
-    const longer = last < 0 ? part : `${lines[last]}${SEPARATOR}${part}`;
-    if (last >= 0 && measure.width(longer, LINE) <= room) {
+    const longer = last < 0 ? segment : `${lines[last]}${SEPARATOR}${segment}`;
+    if (last >= 0 && measure.width(longer, LINE) <= maxWidth) {
       lines[last] = longer;
     } else {
-      lines.push(part);
+      lines.push(segment);
     }
   }
   return lines;
@@ -139,16 +152,16 @@ function drawCaption(
   caption: ICaption,
   x: number,
   y: number,
-  room: number,
+  maxWidth: number,
   measure: TextMeasure,
   target: IPageTarget
 ): void {
-  const title = measure.shorten(caption.title, room, TITLE, 600);
+  const title = measure.shorten(caption.title, maxWidth, TITLE, 600);
   const style = { size: TITLE, weight: 600, fill: '--oad-text' };
   target.text(x, y + TITLE, title, style);
   caption.lines.forEach((line, i) => {
     const baseline = y + TITLE + 6 + (i + 1) * LINE_HEIGHT - 4;
-    const text = measure.shorten(line, room, LINE);
+    const text = measure.shorten(line, maxWidth, LINE);
     target.text(x, baseline, text, { size: LINE, fill: '--oad-text-quiet' });
   });
 }

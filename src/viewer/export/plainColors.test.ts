@@ -14,9 +14,9 @@ describe('plain colours', () => {
     ['color(srgb 1 0.5 0 / 0.25)', '#ff8000', 0.25],
     ['RGB(300 0 0)', '#ff0000', 1]
   ])('%s', (css, color, opacity) => {
-    const plain = plainColor(css);
-    expect(plain.color).toBe(color);
-    expect(plain.opacity).toBeCloseTo(opacity, 3);
+    const parsed = plainColor(css);
+    expect(parsed.color).toBe(color);
+    expect(parsed.opacity).toBeCloseTo(opacity, 3);
   });
 
   it.each(['', 'url(#x)', 'red;}', 'rgb(a b c)', '#12345', 'rgb(1,2)'])(
@@ -31,8 +31,8 @@ describe('palette of the style sheet', () => {
     for (const token of TOKENS) {
       const css = palette.color(token);
       expect(css, token).toMatch(/^(#[\da-f]{3,6}|rgb\()/);
-      const plain = plainColor(css);
-      expect(plain, token).not.toEqual({ color: '#888888', opacity: 1 });
+      const parsed = plainColor(css);
+      expect(parsed, token).not.toEqual({ color: '#888888', opacity: 1 });
     }
     expect(palette.color('#123456')).toBe('#123456');
   });

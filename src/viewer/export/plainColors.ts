@@ -14,7 +14,9 @@ export interface IPlainColor {
 const GREY: IPlainColor = { color: '#888888', opacity: 1 };
 
 function hex(parts: readonly number[]): string {
-  const bytes = parts.map(part => Math.max(0, Math.min(255, Math.round(part))));
+  const bytes = parts.map(channel =>
+    Math.max(0, Math.min(255, Math.round(channel)))
+  );
   return `#${bytes.map(byte => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
@@ -27,10 +29,10 @@ function ofHex(digits: string): IPlainColor {
   return { color: hex(bytes.slice(0, 3)), opacity: (bytes[3] ?? 255) / 255 };
 }
 
-/** Parses `12`, `40%` and `0.5` as shares of `whole`. */
-function amount(text: string, whole: number): number {
+/** Parses `12`, `40%` and `0.5` as shares of `unit`. */
+function amount(text: string, unit: number): number {
   return text.endsWith('%')
-    ? (parseFloat(text) / 100) * whole
+    ? (parseFloat(text) / 100) * unit
     : parseFloat(text);
 }
 
@@ -45,12 +47,14 @@ export function plainColor(css: string): IPlainColor {
     return ofHex(digits[1]);
   }
   const call = /^(?:rgba?\(|color\(srgb )(.*)\)$/.exec(text);
-  const parts = call?.[1].split(/[\s,/]+/).filter(part => part) ?? [];
+  const parts = call?.[1].split(/[\s,/]+/).filter(channel => channel) ?? [];
   if (parts.length < 3) {
     return GREY;
   }
   const unit = text.startsWith('color') ? 255 : 1;
-  const bytes = parts.slice(0, 3).map(part => amount(part, 255 / unit) * unit);
+  const bytes = parts
+    .slice(0, 3)
+    .map(channel => amount(channel, 255 / unit) * unit);
   const opacity = parts[3] === undefined ? 1 : amount(parts[3], 1);
   return [...bytes, opacity].some(Number.isNaN)
     ? GREY

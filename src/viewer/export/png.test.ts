@@ -50,10 +50,10 @@ async function decoded(blob: Blob): Promise<IDecoded> {
     }
     offset += 12 + length;
   }
-  const plain = new Blob(data)
+  const stream = new Blob(data)
     .stream()
     .pipeThrough(new DecompressionStream('deflate'));
-  const rows = new Uint8Array(await new Response(plain).arrayBuffer());
+  const rows = new Uint8Array(await new Response(stream).arrayBuffer());
   const stride = 3 * width;
   expect(rows.length).toBe((stride + 1) * height);
   for (let y = 1; y < height; y++) {

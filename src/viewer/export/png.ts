@@ -80,16 +80,16 @@ function band(
   paint: PaintTile
 ): Uint8Array<ArrayBuffer> {
   const stride = 3 * width;
-  const plain = new Uint8Array(stride * h);
+  const scanlines = new Uint8Array(stride * h);
   for (let x = 0; x < width; x += TILE_WIDTH) {
     const w = Math.min(TILE_WIDTH, width - x);
     const tile = paint(x, y, w, h);
     for (let row = 0; row < h; row++) {
       let to = row * stride + 3 * x;
       for (let from = 4 * w * row; from < 4 * w * (row + 1); from += 4) {
-        plain[to++] = tile[from];
-        plain[to++] = tile[from + 1];
-        plain[to++] = tile[from + 2];
+        scanlines[to++] = tile[from];
+        scanlines[to++] = tile[from + 1];
+        scanlines[to++] = tile[from + 2];
       }
     }
   }
@@ -98,11 +98,11 @@ function band(
     const start = row * (stride + 1);
     rows[start] = FILTER_UP;
     for (let i = 0; i < stride; i++) {
-      const before = row === 0 ? above[i] : plain[(row - 1) * stride + i];
-      rows[start + 1 + i] = plain[row * stride + i] - before;
+      const before = row === 0 ? above[i] : scanlines[(row - 1) * stride + i];
+      rows[start + 1 + i] = scanlines[row * stride + i] - before;
     }
   }
-  above.set(plain.subarray((h - 1) * stride));
+  above.set(scanlines.subarray((h - 1) * stride));
   return rows;
 }
 

@@ -67,12 +67,12 @@ export class SvgFileTarget implements IPageTarget {
   text(x: number, y: number, text: string, style: ITextStyle): void {
     const { size, weight, anchor, opacity = 1 } = style;
     const fill = this._color(style.fill);
-    const seen = fill.opacity * opacity;
+    const alpha = fill.opacity * opacity;
     // A font other than the measured one must not overflow the box.
     const width = this._measure.width(text, size, weight);
     this._parts.push(
       `<text x="${formatNumber(x)}" y="${formatNumber(y)}" font-size="${formatNumber(size)}" fill="${fill.color}"` +
-        (seen < 1 ? ` fill-opacity="${formatNumber(seen)}"` : '') +
+        (alpha < 1 ? ` fill-opacity="${formatNumber(alpha)}"` : '') +
         (weight && weight !== 400 ? ` font-weight="${weight}"` : '') +
         (anchor && anchor !== 'start' ? ` text-anchor="${anchor}"` : '') +
         (text.length > 1
@@ -94,7 +94,9 @@ export class SvgFileTarget implements IPageTarget {
 
   clip(x: number, y: number, w: number, h: number): void {
     // Files embedded in one page share their ids, so equal ids must mean equal rectangles.
-    const id = ['clip', x, y, w, h].map(part => String(part).replace('.', '_'));
+    const id = ['clip', x, y, w, h].map(value =>
+      String(value).replace('.', '_')
+    );
     this._parts.push(
       `<clipPath id="${id.join('-')}"><rect x="${formatNumber(x)}" y="${formatNumber(y)}"` +
         ` width="${formatNumber(w)}" height="${formatNumber(h)}"/></clipPath>` +
@@ -128,14 +130,14 @@ export class SvgFileTarget implements IPageTarget {
     const { opacity = 1 } = shape;
     const fill = shape.fill ? this._color(shape.fill) : null;
     const stroke = shape.stroke ? this._color(shape.stroke) : null;
-    const part = (name: string, paint: IPlainColor): string => {
-      const seen = paint.opacity * opacity;
-      const weak = seen < 1 ? ` ${name}-opacity="${formatNumber(seen)}"` : '';
+    const paintAttributes = (name: string, paint: IPlainColor): string => {
+      const alpha = paint.opacity * opacity;
+      const weak = alpha < 1 ? ` ${name}-opacity="${formatNumber(alpha)}"` : '';
       return ` ${name}="${paint.color}"${weak}`;
     };
     return (
-      (fill ? part('fill', fill) : ' fill="none"') +
-      (stroke ? part('stroke', stroke) : '') +
+      (fill ? paintAttributes('fill', fill) : ' fill="none"') +
+      (stroke ? paintAttributes('stroke', stroke) : '') +
       (stroke && shape.width
         ? ` stroke-width="${formatNumber(shape.width)}"`
         : '') +

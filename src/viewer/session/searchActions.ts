@@ -62,7 +62,7 @@ export function stepSearch(session: ISession, step: 1 | -1): void {
     void searching.get().then(() => stepSearch(session, step));
     return;
   }
-  const { document, search: search } = session.store.get();
+  const { document, search } = session.store.get();
   const { hits, at: index } = search;
   if (!document || hits.length === 0) {
     return;

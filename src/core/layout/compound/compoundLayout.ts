@@ -184,9 +184,9 @@ export class CompoundLayout {
     ) {
       return;
     }
-    const kept = request.keep && before ? rowStarts(before.placed) : [];
-    const rows = { room, kept };
-    const keep = (placed: IPlacedLevel): void =>
+    const keptRows = request.keep && before ? rowStarts(before.placed) : [];
+    const rows = { room, kept: keptRows };
+    const storePlaced = (placed: IPlacedLevel): void =>
       void this._rows.set(group, { placed, room, straight, inner });
     const placed = this._place(
       group,
@@ -194,7 +194,9 @@ export class CompoundLayout {
       child => this.layoutOf(child),
       rows
     );
-    return placed instanceof Promise ? placed.then(keep) : keep(placed);
+    return placed instanceof Promise
+      ? placed.then(storePlaced)
+      : storePlaced(placed);
   }
 
   private _place(
@@ -228,8 +230,8 @@ export class CompoundLayout {
       const child = entity - this._tree.model.nodeCount;
       return child >= 0 && isOpen(child) && placedOf(child)?.falls;
     });
-    const run = (given: ILayoutOptions) => {
-      const options = inner ? { ...given, falls: true } : given;
+    const run = (runOptions: ILayoutOptions) => {
+      const options = inner ? { ...runOptions, falls: true } : runOptions;
       return this._layoutCache.get(assembly.input, options, () =>
         this._engine.layout(assembly.input, options)
       );

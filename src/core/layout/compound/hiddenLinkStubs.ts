@@ -50,10 +50,10 @@ class HiddenStubBuilder {
 }
 
 function appendInts(a: Int32Array, b: IntList): Int32Array {
-  const both = new Int32Array(a.length + b.length);
-  both.set(a);
-  both.set(b.toArray(), a.length);
-  return both;
+  const combined = new Int32Array(a.length + b.length);
+  combined.set(a);
+  combined.set(b.toArray(), a.length);
+  return combined;
 }
 
 /** Returns the wires and connectors of a level with those of its hidden links. */

@@ -54,10 +54,10 @@ function sameOptions(a: ILayoutOptions, b: ILayoutOptions): boolean {
   );
 }
 
-function same(a: ILayoutInput, b: ILayoutInput): boolean {
-  const others = columns(b);
+function isSame(a: ILayoutInput, b: ILayoutInput): boolean {
+  const otherColumns = columns(b);
   return columns(a).every((column, c) => {
-    const other = others[c];
+    const other = otherColumns[c];
     if (column.length !== other.length) {
       return false;
     }
@@ -88,20 +88,20 @@ export class LayoutCache {
     const key = hash(input, options);
     const bucket = this._entries.get(key) ?? [];
     const cached = bucket.find(
-      entry => sameOptions(entry.options, options) && same(entry.input, input)
+      entry => sameOptions(entry.options, options) && isSame(entry.input, input)
     );
     if (cached) {
       this.hits++;
       return cached.result;
     }
     this.misses++;
-    const keep = (result: ILayoutResult) => {
+    const store = (result: ILayoutResult) => {
       bucket.push({ input, options, result });
       this._entries.set(key, bucket);
       return result;
     };
     const computed = compute();
-    return computed instanceof Promise ? computed.then(keep) : keep(computed);
+    return computed instanceof Promise ? computed.then(store) : store(computed);
   }
 
   private _entries = new Map<number, IEntry[]>();

@@ -21,7 +21,7 @@ function joinLinks(level: ILevel, items: IItemMeasures): IWireTable {
     weight: new Int32Array(links),
     link: new Int32Array(links)
   };
-  const known = new Map<string | number, number>();
+  const itemByKey = new Map<string | number, number>();
   const children = Array.from(level.children, (_, item) => items.ports(item));
   let count = 0;
   for (let l = 0; l < links; l++) {
@@ -29,14 +29,14 @@ function joinLinks(level: ILevel, items: IItemMeasures): IWireTable {
     const tensor = level.linkTensor[l];
     const leave = children[s]?.leaving(tensor) ?? -1;
     const enter = children[t]?.entering(tensor) ?? -1;
-    const plain = leave < 0 && enter < 0;
-    const key = plain ? s * 2 ** 26 + t : `${s} ${leave} ${t} ${enter}`;
-    const wire = known.get(key);
+    const isSimple = leave < 0 && enter < 0;
+    const key = isSimple ? s * 2 ** 26 + t : `${s} ${leave} ${t} ${enter}`;
+    const wire = itemByKey.get(key);
     if (wire !== undefined) {
       table.weight[wire] += level.linkWeight[l];
       continue;
     }
-    known.set(key, count);
+    itemByKey.set(key, count);
     table.source[count] = s;
     table.target[count] = t;
     table.sourcePort[count] = leave;
@@ -255,15 +255,15 @@ export function buildLevelGraph(
   }
   const stubber = new StubInserter(level, items, wires);
   const table = stubber.apply(stubbed);
-  const whole = addHiddenLinkStubs(
+  const extended = addHiddenLinkStubs(
     level,
     items,
     table,
     stubber.stubs.toArray()
   );
   return {
-    ...whole.wires,
-    input: layoutInput(level, items, whole.wires, whole.stubs),
-    stubs: whole.stubs
+    ...extended.wires,
+    input: layoutInput(level, items, extended.wires, extended.stubs),
+    stubs: extended.stubs
   };
 }

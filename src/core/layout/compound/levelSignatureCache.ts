@@ -90,12 +90,12 @@ export class LevelSignatureCache {
     this._sign(level, items, head);
     const hash = this._signature.hash();
     const bucket = this._known.get(hash) ?? [];
-    const known = bucket.find(({ signature }) =>
+    const cached = bucket.find(({ signature }) =>
       this._signature.equals(signature)
     );
-    if (known) {
+    if (cached) {
       this.hits++;
-      return { equalLevel: known.placed, remember: () => undefined };
+      return { equalLevel: cached.placed, remember: () => undefined };
     }
     const signature = this._signature.copy();
     return {

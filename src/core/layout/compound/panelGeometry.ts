@@ -75,9 +75,9 @@ export function widthAround(level: ILevel): number {
   if (level.group < 0) {
     return 0;
   }
-  const side = (ports: Int32Array) =>
+  const centerOf = (ports: Int32Array) =>
     ports.length > 0 ? PANEL.port + OPTIONS.right.portGap : PANEL.padding;
-  return side(level.portsIn) + side(level.portsOut);
+  return centerOf(level.portsIn) + centerOf(level.portsOut);
 }
 
 /** Options with wider gaps if the panel would be narrower than its title; null if it is wide enough. */

@@ -43,10 +43,10 @@ export function rowWidthsFor(
       const child = entity - nodeCount;
       const inner = child >= 0 && isOpen(child) ? straight(child) : undefined;
       if (inner && inner.along > content) {
-        const others = placed.along - around - inner.along;
-        const left = content - others;
+        const othersLength = placed.along - around - inner.along;
+        const left = content - othersLength;
         const isBeside =
-          others <= beside * content && left >= MIN_WIDTH_SHARE * room;
+          othersLength <= beside * content && left >= MIN_WIDTH_SHARE * room;
         open.push([child, isBeside ? left : content]);
       }
     }

@@ -11,17 +11,17 @@ function markSpine(
   spine: ISpine,
   blocked: Uint8Array
 ): void {
-  const { out } = graph;
-  const { place, vertices, columns } = order;
+  const { out: outgoing } = graph;
+  const { position, vertices, columns } = order;
   for (let r = 0; r + 1 < graph.rankCount; r++) {
     let s = -1;
     let t = -1;
     for (let i = columns[r]; i < columns[r + 1] && s < 0; i++) {
       const v = vertices[i];
-      for (let k = out.offsets[v]; k < out.offsets[v + 1]; k++) {
-        if (spine.stepOut[v] === out.step[k]) {
+      for (let k = outgoing.offsets[v]; k < outgoing.offsets[v + 1]; k++) {
+        if (spine.stepOut[v] === outgoing.step[k]) {
           s = v;
-          t = out.vertex[k];
+          t = outgoing.vertex[k];
         }
       }
     }
@@ -30,15 +30,16 @@ function markSpine(
     }
     for (let i = columns[r]; i < columns[r + 1]; i++) {
       const u = vertices[i];
-      for (let k = out.offsets[u]; k < out.offsets[u + 1]; k++) {
-        if (out.step[k] === spine.stepOut[s]) {
+      for (let k = outgoing.offsets[u]; k < outgoing.offsets[u + 1]; k++) {
+        if (outgoing.step[k] === spine.stepOut[s]) {
           continue;
         }
-        const w = out.vertex[k];
+        const w = outgoing.vertex[k];
         const meets = u === s || w === t;
-        const crosses = (place[u] - place[s]) * (place[w] - place[t]) < 0;
+        const crosses =
+          (position[u] - position[s]) * (position[w] - position[t]) < 0;
         if (meets || crosses) {
-          blocked[out.step[k]] = 1;
+          blocked[outgoing.step[k]] = 1;
         }
       }
     }
@@ -60,7 +61,7 @@ function markInner(
   order: IOrder,
   blocked: Uint8Array
 ): void {
-  const { place, vertices, columns } = order;
+  const { position, vertices, columns } = order;
   for (let r = 1; r < graph.rankCount; r++) {
     const [begin, end] = [columns[r], columns[r + 1]];
     let low = 0;
@@ -70,9 +71,10 @@ function markInner(
       if (inner < 0 && i < end - 1) {
         continue;
       }
-      const high = inner >= 0 ? place[inner] : columns[r] - columns[r - 1] - 1;
+      const high =
+        inner >= 0 ? position[inner] : columns[r] - columns[r - 1] - 1;
       for (; scanned <= i; scanned++) {
-        blockOutside(graph, place, vertices[scanned], low, high, blocked);
+        blockOutside(graph, position, vertices[scanned], low, high, blocked);
       }
       low = high;
     }
@@ -82,7 +84,7 @@ function markInner(
 /** Blocks the steps into v from positions outside `low … high`, except inner steps. */
 function blockOutside(
   graph: IProperGraph,
-  place: Int32Array,
+  position: Int32Array,
   v: number,
   low: number,
   high: number,
@@ -91,7 +93,7 @@ function blockOutside(
   for (let k = graph.in.offsets[v]; k < graph.in.offsets[v + 1]; k++) {
     const u = graph.in.vertex[k];
     const isInner = v >= graph.itemCount && u >= graph.itemCount;
-    if (!isInner && (place[u] < low || place[u] > high)) {
+    if (!isInner && (position[u] < low || position[u] > high)) {
       blocked[graph.in.step[k]] = 1;
     }
   }

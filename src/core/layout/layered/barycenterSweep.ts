@@ -17,20 +17,20 @@ interface IGuide {
   readonly fraction: Float64Array;
 }
 
-function guide(near: IAdjacency, far: IAdjacency): IGuide {
-  const ports = portNumbers(far);
-  const fractionOfStep = new Float64Array(far.step.length);
-  const vertices = far.offsets.length - 1;
+function guide(adjacent: IAdjacency, remote: IAdjacency): IGuide {
+  const ports = portNumbers(remote);
+  const fractionOfStep = new Float64Array(remote.step.length);
+  const vertices = remote.offsets.length - 1;
   for (let v = 0; v < vertices; v++) {
-    for (let k = far.offsets[v]; k < far.offsets[v + 1]; k++) {
-      fractionOfStep[far.step[k]] =
+    for (let k = remote.offsets[v]; k < remote.offsets[v + 1]; k++) {
+      fractionOfStep[remote.step[k]] =
         (ports.port[k] + 0.5) / ports.count[v] - 0.5;
     }
   }
   return {
-    offsets: near.offsets,
-    vertex: near.vertex,
-    fraction: Float64Array.from(near.step, step => fractionOfStep[step])
+    offsets: adjacent.offsets,
+    vertex: adjacent.vertex,
+    fraction: Float64Array.from(adjacent.step, step => fractionOfStep[step])
   };
 }
 
@@ -68,7 +68,7 @@ export class LayerSweep {
     this.order = {
       vertices: rows.values,
       columns: rows.offsets,
-      place: new Int32Array(graph.vertexCount)
+      position: new Int32Array(graph.vertexCount)
     };
   }
 
@@ -79,32 +79,36 @@ export class LayerSweep {
    * positions.
    */
   start(forward: boolean): void {
-    const { vertices, columns, place } = this.order;
+    const { vertices, columns, position } = this.order;
     const { rankCount, rank, vertexCount } = this._graph;
-    const side = forward ? this._graph.out : this._graph.in;
+    const adjacency = forward ? this._graph.out : this._graph.in;
     const filled = columns.slice(0, rankCount);
-    const seen = new Uint8Array(vertexCount);
+    const visited = new Uint8Array(vertexCount);
     const seeds = this._seeds(forward);
     const stack: number[] = [];
     for (let i = 0; i < vertexCount; i++) {
       stack.push(seeds[i]);
       while (stack.length > 0) {
         const v = stack.pop() as number;
-        if (seen[v]) {
+        if (visited[v]) {
           continue;
         }
-        seen[v] = 1;
+        visited[v] = 1;
         vertices[filled[rank[v]]++] = v;
-        for (let k = side.offsets[v + 1] - 1; k >= side.offsets[v]; k--) {
-          if (!seen[side.vertex[k]]) {
-            stack.push(side.vertex[k]);
+        for (
+          let k = adjacency.offsets[v + 1] - 1;
+          k >= adjacency.offsets[v];
+          k--
+        ) {
+          if (!visited[adjacency.vertex[k]]) {
+            stack.push(adjacency.vertex[k]);
           }
         }
       }
     }
     for (let r = 0; r < rankCount; r++) {
       for (let i = columns[r]; i < columns[r + 1]; i++) {
-        place[vertices[i]] = i - columns[r];
+        position[vertices[i]] = i - columns[r];
       }
     }
   }
@@ -118,16 +122,16 @@ export class LayerSweep {
    */
   sweep(rightwards: boolean, fixed: boolean, median: boolean): void {
     const { rankCount } = this._graph;
-    const side = rightwards ? this._left : this._right;
+    const guide = rightwards ? this._left : this._right;
     for (let i = 1; i < rankCount; i++) {
       const r = rightwards ? i : rankCount - 1 - i;
-      this._sortColumn(r, side, fixed, median);
+      this._sortColumn(r, guide, fixed, median);
     }
   }
 
   /** Swaps neighbours as long as that removes crossings, for at most three rounds. */
   transpose(): void {
-    const { vertices, columns, place } = this.order;
+    const { vertices, columns, position } = this.order;
     let improved = true;
     for (let round = 0; improved && round < 3; round++) {
       improved = false;
@@ -140,8 +144,8 @@ export class LayerSweep {
           if (gain > 0) {
             vertices[i] = b;
             vertices[i + 1] = a;
-            place[b]--;
-            place[a]++;
+            position[b]--;
+            position[a]++;
             improved = true;
           }
         }
@@ -154,11 +158,11 @@ export class LayerSweep {
   }
 
   restore(saved: Int32Array): void {
-    const { vertices, columns, place } = this.order;
+    const { vertices, columns, position } = this.order;
     vertices.set(saved);
     for (let r = 0; r < this._graph.rankCount; r++) {
       for (let i = columns[r]; i < columns[r + 1]; i++) {
-        place[vertices[i]] = i - columns[r];
+        position[vertices[i]] = i - columns[r];
       }
     }
   }
@@ -175,24 +179,26 @@ export class LayerSweep {
 
   private _sortColumn(
     r: number,
-    side: IGuide,
+    guide: IGuide,
     fixed: boolean,
     median: boolean
   ): void {
-    const { vertices, columns, place } = this.order;
+    const { vertices, columns, position } = this.order;
     const column = vertices.subarray(columns[r], columns[r + 1]);
     if (column.length < 2) {
       return;
     }
-    const guided = column.filter(v => side.offsets[v] !== side.offsets[v + 1]);
+    const guided = column.filter(
+      v => guide.offsets[v] !== guide.offsets[v + 1]
+    );
     for (const v of column) {
-      this._key[v] = this._position(side, v, median);
+      this._key[v] = this._position(guide, v, median);
     }
     if (fixed) {
       sortByKey(guided, this._key);
       let next = 0;
       for (let i = 0; i < column.length; i++) {
-        if (side.offsets[column[i]] !== side.offsets[column[i] + 1]) {
+        if (guide.offsets[column[i]] !== guide.offsets[column[i] + 1]) {
           column[i] = guided[next++];
         }
       }
@@ -200,44 +206,44 @@ export class LayerSweep {
       sortByKey(column, this._key);
     }
     for (let i = 0; i < column.length; i++) {
-      place[column[i]] = i;
+      position[column[i]] = i;
     }
   }
 
   /** Position preferred by the vertex's neighbours; its own if it has none. */
-  private _position(side: IGuide, v: number, median: boolean): number {
-    const [begin, end] = [side.offsets[v], side.offsets[v + 1]];
-    const { place } = this.order;
+  private _position(guide: IGuide, v: number, median: boolean): number {
+    const [begin, end] = [guide.offsets[v], guide.offsets[v + 1]];
+    const { position } = this.order;
     if (begin === end) {
-      return place[v];
+      return position[v];
     }
     if (median && end - begin > 2) {
       const positions = new Float64Array(end - begin);
       for (let k = begin; k < end; k++) {
-        positions[k - begin] = place[side.vertex[k]] + side.fraction[k];
+        positions[k - begin] = position[guide.vertex[k]] + guide.fraction[k];
       }
       return positions.sort()[positions.length >> 1];
     }
     let sum = 0;
     for (let k = begin; k < end; k++) {
-      sum += place[side.vertex[k]] + side.fraction[k];
+      sum += position[guide.vertex[k]] + guide.fraction[k];
     }
     return sum / (end - begin);
   }
 
   /** Number of crossings saved by moving b before its neighbour a. */
-  private _swapGain(side: IGuide, a: number, b: number): number {
-    const [a0, a1] = [side.offsets[a], side.offsets[a + 1]];
-    const [b0, b1] = [side.offsets[b], side.offsets[b + 1]];
+  private _swapGain(guide: IGuide, a: number, b: number): number {
+    const [a0, a1] = [guide.offsets[a], guide.offsets[a + 1]];
+    const [b0, b1] = [guide.offsets[b], guide.offsets[b + 1]];
     if ((a1 - a0) * (b1 - b0) > SWAP_LIMIT) {
       return 0;
     }
-    const { place } = this.order;
+    const { position } = this.order;
     let gain = 0;
     for (let i = a0; i < a1; i++) {
-      const p = place[side.vertex[i]] + side.fraction[i];
+      const p = position[guide.vertex[i]] + guide.fraction[i];
       for (let j = b0; j < b1; j++) {
-        const q = place[side.vertex[j]] + side.fraction[j];
+        const q = position[guide.vertex[j]] + guide.fraction[j];
         gain += p > q ? 1 : p < q ? -1 : 0;
       }
     }

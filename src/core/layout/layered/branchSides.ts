@@ -46,11 +46,11 @@ class SideProfile {
     return this._cover[r];
   }
 
-  add(id: number, part: IBranch, thickness: Float64Array): void {
-    const base = this.distance(part);
-    for (let r = part.first; r <= part.last; r++) {
-      this._height[r] = base + thickness[r - part.first];
-      if (r < part.last) {
+  add(id: number, branch: IBranch, thickness: Float64Array): void {
+    const base = this.distance(branch);
+    for (let r = branch.first; r <= branch.last; r++) {
+      this._height[r] = base + thickness[r - branch.first];
+      if (r < branch.last) {
         this._cover[r]++;
       }
     }
@@ -104,7 +104,7 @@ function collectBranches(
     if (label[v] >= 0) {
       (vertices[label[v]] ??= []).push(v);
       const spine = spineAt[graph.rank[v]];
-      const above = spine >= 0 && order.place[v] < order.place[spine];
+      const above = spine >= 0 && order.position[v] < order.position[spine];
       higher[label[v]] = (higher[label[v]] ?? 0) + (above ? 1 : -1);
     }
   }
@@ -125,8 +125,8 @@ class BranchPlacer {
       spine.stepIn[v] >= 0 || spine.stepOut[v] >= 0 ? 1 : 0
     );
     this._spineAt = new Int32Array(graph.rankCount).fill(-1);
-    this._onSpine.forEach((on, v) => {
-      if (on) {
+    this._onSpine.forEach((isOn, v) => {
+      if (isOn) {
         this._spineAt[graph.rank[v]] = v;
       }
     });
@@ -147,8 +147,8 @@ class BranchPlacer {
     ids.sort((a, b) => span(a) - span(b) || mass[a] - mass[b] || a - b);
     const above = new Uint8Array(ids.length);
     for (const id of ids) {
-      const part = this._branches[id];
-      above[id] = this._better(part) ? 1 : 0;
+      const branch = this._branches[id];
+      above[id] = this._better(branch) ? 1 : 0;
       this._add(id, above[id] === 1);
     }
     if (this._resolveConflicts(ids, above)) {
@@ -160,9 +160,9 @@ class BranchPlacer {
   }
 
   private _add(id: number, above: boolean): void {
-    const part = this._branches[id];
+    const branch = this._branches[id];
     const bank = above ? this._above : this._below;
-    bank.add(id, part, this._thickness(part));
+    bank.add(id, branch, this._thickness(branch));
   }
 
   /**
@@ -175,9 +175,9 @@ class BranchPlacer {
   ): boolean {
     const conflicts = this._conflicts(ids);
     let any = false;
-    let moved = conflicts !== null;
-    for (let pass = 0; conflicts && moved && pass < MAX_PASSES; pass++) {
-      moved = false;
+    let isMoved = conflicts !== null;
+    for (let pass = 0; conflicts && isMoved && pass < MAX_PASSES; pass++) {
+      isMoved = false;
       for (const id of ids) {
         let gain = 0;
         for (const [other, weight] of conflicts[id] ?? []) {
@@ -185,7 +185,7 @@ class BranchPlacer {
         }
         if (gain > 0) {
           above[id] = 1 - above[id];
-          moved = true;
+          isMoved = true;
           any = true;
         }
       }
@@ -204,14 +204,14 @@ class BranchPlacer {
     const covers: number[][] = Array.from({ length: rankCount }, () => []);
     const conflicts: (Map<number, number> | undefined)[] = [];
     let entries = 0;
-    const note = (a: number, b: number, weight: number) => {
+    const addLink = (a: number, b: number, weight: number) => {
       const list = (conflicts[a] ??= new Map<number, number>());
       list.set(b, (list.get(b) ?? 0) + weight);
       entries++;
     };
     for (const id of ids) {
-      const part = this._branches[id];
-      for (const v of part.vertices) {
+      const branch = this._branches[id];
+      for (const v of branch.vertices) {
         const before = this._spineLinks(this._graph.in, v);
         const after = this._spineLinks(this._graph.out, v);
         const inner = [
@@ -219,14 +219,14 @@ class BranchPlacer {
           ...(after > 0 ? covers[rank[v]] : [])
         ];
         for (const other of inner) {
-          note(id, other, 1);
-          note(other, id, 1);
+          addLink(id, other, 1);
+          addLink(other, id, 1);
         }
         if (entries > MAX_CONFLICTS) {
           return null;
         }
       }
-      for (let r = part.first; r < part.last; r++) {
+      for (let r = branch.first; r < branch.last; r++) {
         covers[r].push(id);
       }
     }
@@ -234,13 +234,13 @@ class BranchPlacer {
   }
 
   /** True if above is better: fewer crossings, then less distance, then the current side. */
-  private _better(part: IBranch): boolean {
-    const [own, other] = part.above
+  private _better(branch: IBranch): boolean {
+    const [nearSide, other] = branch.above
       ? [this._above, this._below]
       : [this._below, this._above];
     const crossings = (bank: SideProfile) => {
       let sum = 0;
-      for (const v of part.vertices) {
+      for (const v of branch.vertices) {
         const r = this._graph.rank[v];
         sum +=
           this._spineLinks(this._graph.in, v) * bank.cover(Math.max(0, r - 1));
@@ -248,12 +248,15 @@ class BranchPlacer {
       }
       return sum;
     };
-    const [here, there] = [crossings(own), crossings(other)];
-    if (here !== there) {
-      return here < there ? part.above : !part.above;
+    const [ownCrossings, otherCrossings] = [
+      crossings(nearSide),
+      crossings(other)
+    ];
+    if (ownCrossings !== otherCrossings) {
+      return ownCrossings < otherCrossings ? branch.above : !branch.above;
     }
-    const closer = other.distance(part) < own.distance(part);
-    return closer ? !part.above : part.above;
+    const closer = other.distance(branch) < nearSide.distance(branch);
+    return closer ? !branch.above : branch.above;
   }
 
   /** Number of steps between the vertex and the spine. */
@@ -279,9 +282,9 @@ class BranchPlacer {
     const { rankCount, vertexCount } = this._graph;
     const rows: number[][] = Array.from({ length: rankCount }, () => []);
     const put = (id: number, above: boolean) => {
-      const part = this._branches[id];
-      const isFlipped = part.above !== above;
-      const list = isFlipped ? [...part.vertices].reverse() : part.vertices;
+      const branch = this._branches[id];
+      const isFlipped = branch.above !== above;
+      const list = isFlipped ? [...branch.vertices].reverse() : branch.vertices;
       list.forEach(v => rows[this._graph.rank[v]].push(v));
     };
     [...this._above.branches].reverse().forEach(id => put(id, true));

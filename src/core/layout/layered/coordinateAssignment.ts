@@ -35,19 +35,19 @@ interface IAlignmentContext {
 
 /** Adjacency entries of v in order of their far ends, topmost first. */
 function entriesByPlace(
-  side: IAdjacency,
-  place: Int32Array,
+  adjacency: IAdjacency,
+  position: Int32Array,
   v: number
 ): number[] {
   const entries: number[] = [];
-  for (let k = side.offsets[v]; k < side.offsets[v + 1]; k++) {
+  for (let k = adjacency.offsets[v]; k < adjacency.offsets[v + 1]; k++) {
     entries.push(k);
   }
   if (entries.length > 1) {
     entries.sort(
       (a, b) =>
-        place[side.vertex[a]] - place[side.vertex[b]] ||
-        side.farOffset[a] - side.farOffset[b]
+        position[adjacency.vertex[a]] - position[adjacency.vertex[b]] ||
+        adjacency.farOffset[a] - adjacency.farOffset[b]
     );
   }
   return entries;
@@ -59,18 +59,18 @@ function candidates(
   direction: IDirection,
   v: number
 ): number[] {
-  const side = direction.fromLeft ? context.graph.in : context.graph.out;
+  const adjacency = direction.fromLeft ? context.graph.in : context.graph.out;
   const spineStep = direction.fromLeft
     ? context.spine.stepIn[v]
     : context.spine.stepOut[v];
   if (spineStep >= 0) {
-    for (let k = side.offsets[v]; k < side.offsets[v + 1]; k++) {
-      if (side.step[k] === spineStep) {
+    for (let k = adjacency.offsets[v]; k < adjacency.offsets[v + 1]; k++) {
+      if (adjacency.step[k] === spineStep) {
         return [k];
       }
     }
   }
-  const entries = entriesByPlace(side, context.order.place, v);
+  const entries = entriesByPlace(adjacency, context.order.position, v);
   if (entries.length === 0) {
     return [];
   }
@@ -82,10 +82,10 @@ function candidates(
 /** Builds chains of vertices that should lie on one straight wire. */
 function align(context: IAlignmentContext, direction: IDirection): IBlocks {
   const { graph, order, blocked } = context;
-  const { vertices, columns, place } = order;
-  const side = direction.fromLeft ? graph.in : graph.out;
+  const { vertices, columns, position } = order;
+  const adjacency = direction.fromLeft ? graph.in : graph.out;
   const root = Int32Array.from({ length: graph.vertexCount }, (_, v) => v);
-  const taken = new Uint8Array(graph.vertexCount);
+  const aligned = new Uint8Array(graph.vertexCount);
   const shift = new Float64Array(graph.vertexCount);
   for (let i = 1; i < graph.rankCount; i++) {
     const r = direction.fromLeft ? i : graph.rankCount - 1 - i;
@@ -94,13 +94,15 @@ function align(context: IAlignmentContext, direction: IDirection): IBlocks {
     for (let j = 0; j < size; j++) {
       const v = vertices[columns[r] + (direction.upper ? j : size - 1 - j)];
       for (const k of candidates(context, direction, v)) {
-        const u = side.vertex[k];
-        const free = direction.upper ? place[u] > limit : place[u] < limit;
-        if (free && !taken[u] && !blocked[side.step[k]]) {
-          taken[u] = 1;
+        const u = adjacency.vertex[k];
+        const free = direction.upper
+          ? position[u] > limit
+          : position[u] < limit;
+        if (free && !aligned[u] && !blocked[adjacency.step[k]]) {
+          aligned[u] = 1;
           root[v] = root[u];
-          shift[v] = shift[u] + side.farOffset[k] - side.ownOffset[k];
-          limit = place[u];
+          shift[v] = shift[u] + adjacency.farOffset[k] - adjacency.ownOffset[k];
+          limit = position[u];
           break;
         }
       }
@@ -225,14 +227,14 @@ function combine(
   const moves = results.map(({ upper }, i) =>
     upper ? flattest.top - extents[i].top : flattest.bottom - extents[i].bottom
   );
-  const out = new Float64Array(height.length);
-  for (let v = 0; v < out.length; v++) {
+  const result = new Float64Array(height.length);
+  for (let v = 0; v < result.length; v++) {
     const [a, b, c, d] = results.map(({ y }, i) => y[v] + moves[i]);
     const least = Math.min(a, b, c, d);
     const most = Math.max(a, b, c, d);
-    out[v] = (a + b + c + d - least - most) / 2;
+    result[v] = (a + b + c + d - least - most) / 2;
   }
-  return out;
+  return result;
 }
 
 /**

@@ -9,21 +9,21 @@ export interface IOrder {
   /** Column r is `vertices[columns[r] … columns[r+1])`. */
   readonly columns: Int32Array;
   /** Position of each vertex within its column. */
-  readonly place: Int32Array;
+  readonly position: Int32Array;
 }
 
 /** Port number (by distinct offset) of each entry on one side, and the number of ports of each vertex. */
-export function portNumbers(side: IAdjacency): {
+export function portNumbers(adjacency: IAdjacency): {
   port: Int32Array;
   count: Int32Array;
 } {
-  const vertices = side.offsets.length - 1;
-  const port = new Int32Array(side.step.length);
+  const vertices = adjacency.offsets.length - 1;
+  const port = new Int32Array(adjacency.step.length);
   const count = new Int32Array(vertices).fill(1);
   for (let v = 0; v < vertices; v++) {
     let current = 0;
-    for (let k = side.offsets[v] + 1; k < side.offsets[v + 1]; k++) {
-      if (side.ownOffset[k] !== side.ownOffset[k - 1]) {
+    for (let k = adjacency.offsets[v] + 1; k < adjacency.offsets[v + 1]; k++) {
+      if (adjacency.ownOffset[k] !== adjacency.ownOffset[k - 1]) {
         current++;
       }
       port[k] = current;
@@ -74,7 +74,7 @@ export class CrossingCounter {
     }
     this._tree.fill(0, 0, slots + 1);
     let crossings = 0;
-    let seen = 0;
+    let inserted = 0;
     for (let i = begin; i < middle; i++) {
       const last = this._graph.out.offsets[vertices[i] + 1];
       let k = this._graph.out.offsets[vertices[i]];
@@ -87,12 +87,12 @@ export class CrossingCounter {
           next++;
         }
         for (let j = k; j < next; j++) {
-          crossings += seen - this._upTo(this._slot(j));
+          crossings += inserted - this._upTo(this._slot(j));
         }
         for (let j = k; j < next; j++) {
           this._add(this._slot(j), slots);
         }
-        seen += next - k;
+        inserted += next - k;
         k = next;
       }
     }

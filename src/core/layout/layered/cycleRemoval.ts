@@ -22,9 +22,9 @@ function markBack(
   starts: Int32Array,
   edgeClass: Uint8Array
 ): void {
-  const out = indexBy(itemCount, source);
+  const outgoing = indexBy(itemCount, source);
   const state = new Uint8Array(itemCount);
-  const cursor = out.offsets.slice(0, itemCount);
+  const cursor = outgoing.offsets.slice(0, itemCount);
   const stack: number[] = [];
   const enter = (item: number) => {
     if (state[item] === 0) {
@@ -36,12 +36,12 @@ function markBack(
     enter(start);
     while (stack.length > 0) {
       const item = stack[stack.length - 1];
-      if (cursor[item] >= out.offsets[item + 1]) {
+      if (cursor[item] >= outgoing.offsets[item + 1]) {
         state[item] = 2;
         stack.pop();
         continue;
       }
-      const edge = out.values[cursor[item]++];
+      const edge = outgoing.values[cursor[item]++];
       if (edgeClass[edge] === EDGE.loop) {
         continue;
       }

@@ -15,17 +15,17 @@ export interface IDag {
 }
 
 export function dagOf(input: ILayoutInput, edgeClass: Uint8Array): IDag {
-  const keep: number[] = [];
+  const edges: number[] = [];
   for (let e = 0; e < edgeClass.length; e++) {
     if (edgeClass[e] !== EDGE.loop) {
-      keep.push(e);
+      edges.push(e);
     }
   }
   const isBack = (e: number) => edgeClass[e] === EDGE.back;
-  const from = Int32Array.from(keep, e =>
+  const from = Int32Array.from(edges, e =>
     isBack(e) ? input.target[e] : input.source[e]
   );
-  const to = Int32Array.from(keep, e =>
+  const to = Int32Array.from(edges, e =>
     isBack(e) ? input.source[e] : input.target[e]
   );
   return {

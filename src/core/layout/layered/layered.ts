@@ -64,14 +64,14 @@ function shortestWires(
 
 /** Sum of the height differences of all wires. */
 function totalHeightChange(
-  { out, vertexCount }: IProperGraph,
+  { out: outgoing, vertexCount }: IProperGraph,
   y: Float64Array
 ): number {
   let sum = 0;
   for (let v = 0; v < vertexCount; v++) {
-    for (let k = out.offsets[v]; k < out.offsets[v + 1]; k++) {
-      const from = y[v] + out.ownOffset[k];
-      sum += Math.abs(y[out.vertex[k]] + out.farOffset[k] - from);
+    for (let k = outgoing.offsets[v]; k < outgoing.offsets[v + 1]; k++) {
+      const from = y[v] + outgoing.ownOffset[k];
+      sum += Math.abs(y[outgoing.vertex[k]] + outgoing.farOffset[k] - from);
     }
   }
   return sum;

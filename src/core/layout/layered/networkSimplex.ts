@@ -28,7 +28,7 @@ interface ISpanningTree {
   readonly wire: Int32Array;
   /** Index in `order` after the last descendant. */
   readonly end: Int32Array;
-  readonly place: Int32Array;
+  readonly preorder: Int32Array;
 }
 
 class NetworkSimplex {
@@ -73,7 +73,7 @@ class NetworkSimplex {
     const order = new Int32Array(count);
     const wire = new Int32Array(count).fill(-1);
     const end = new Int32Array(count);
-    const place = new Int32Array(count).fill(-1);
+    const preorder = new Int32Array(count).fill(-1);
     const { from, to } = this._graph;
     const rows = indexBy(
       count,
@@ -82,11 +82,11 @@ class NetworkSimplex {
     let filled = 0;
     const stack: number[] = [];
     for (let root = 0; root < count; root++) {
-      if (place[root] >= 0) {
+      if (preorder[root] >= 0) {
         continue;
       }
       stack.push(root);
-      place[root] = filled;
+      preorder[root] = filled;
       order[filled++] = root;
       const cursor: number[] = [rows.offsets[root]];
       while (stack.length > 0) {
@@ -100,9 +100,9 @@ class NetworkSimplex {
         }
         const e = linked[rows.values[position] % linked.length];
         const next = from[e] === v ? to[e] : from[e];
-        if (place[next] < 0) {
+        if (preorder[next] < 0) {
           wire[next] = e;
-          place[next] = filled;
+          preorder[next] = filled;
           order[filled++] = next;
           stack.push(next);
           cursor.push(rows.offsets[next]);
@@ -110,7 +110,7 @@ class NetworkSimplex {
       }
     }
     this._work -= count;
-    return { order, wire, end, place };
+    return { order, wire, end, preorder };
   }
 
   /** A spanning forest of tight wires. */
@@ -147,7 +147,7 @@ class NetworkSimplex {
 
   /** Moves every subtree that gains from it, as far as the wires around it allow. */
   private _moves(tree: ISpanningTree): { gain: number; entering: number[] } {
-    const { order, wire, end, place } = tree;
+    const { order, wire, end, preorder } = tree;
     const { from } = this._graph;
     const sum = this._pull.slice();
     const entering: number[] = [];
@@ -164,7 +164,7 @@ class NetworkSimplex {
       const right = sum[v] > 0 && (e < 0 || from[e] !== v);
       const left = sum[v] < 0 && (e < 0 || from[e] === v);
       if ((right || left) && this._work > 0) {
-        const limit = this._limit(order, place, i, end[v], right);
+        const limit = this._limit(order, preorder, i, end[v], right);
         if (limit.wire >= 0) {
           this._shift(order, i, end[v], right ? limit.slack : -limit.slack);
           entering.push(limit.wire);
@@ -181,19 +181,19 @@ class NetworkSimplex {
   /** The first wire that stops a subtree on its way. */
   private _limit(
     order: Int32Array,
-    place: Int32Array,
+    preorder: Int32Array,
     begin: number,
     end: number,
     right: boolean
   ): { slack: number; wire: number } {
-    const side: ICsrRows = right ? this._out : this._in;
-    const far = right ? this._graph.to : this._graph.from;
+    const edges: ICsrRows = right ? this._out : this._in;
+    const farEnd = right ? this._graph.to : this._graph.from;
     let best = { slack: Infinity, wire: -1 };
     for (let i = begin; i < end; i++) {
       const v = order[i];
-      for (let k = side.offsets[v]; k < side.offsets[v + 1]; k++) {
-        const e = side.values[k];
-        const position = place[far[e]];
+      for (let k = edges.offsets[v]; k < edges.offsets[v + 1]; k++) {
+        const e = edges.values[k];
+        const position = preorder[farEnd[e]];
         if (
           (position < begin || position >= end) &&
           this._slack(e) < best.slack

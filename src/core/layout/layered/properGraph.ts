@@ -72,13 +72,13 @@ function trunks(
 
 function adjacencyOf(
   count: number,
-  own: Int32Array,
-  far: Int32Array,
+  nearEnd: Int32Array,
+  farEnd: Int32Array,
   ownAt: Float64Array,
   farAt: Float64Array
 ): IAdjacency {
-  const steps = Int32Array.from({ length: own.length }, (_, s) => s);
-  const rows = groupBy(count, own, steps);
+  const steps = Int32Array.from({ length: nearEnd.length }, (_, s) => s);
+  const rows = groupBy(count, nearEnd, steps);
   const order = rows.values;
   // Steps ordered by where they meet the vertex, so that equal ends are adjacent.
   for (let v = 0; v < count; v++) {
@@ -90,7 +90,7 @@ function adjacencyOf(
   }
   return {
     offsets: rows.offsets,
-    vertex: order.map(s => far[s]),
+    vertex: order.map(s => farEnd[s]),
     step: order,
     ownOffset: Float64Array.from(order, s => ownAt[s]),
     farOffset: Float64Array.from(order, s => farAt[s])

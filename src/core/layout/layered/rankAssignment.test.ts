@@ -90,8 +90,8 @@ describe('rank assignment', () => {
         expect(rank[input.target[e]]).toBeGreaterThan(rank[s]);
       });
       pin.forEach((p, v) => {
-        const wanted = p === PIN.first ? 0 : p === PIN.last ? last : rank[v];
-        expect(rank[v]).toBe(wanted);
+        const expected = p === PIN.first ? 0 : p === PIN.last ? last : rank[v];
+        expect(rank[v]).toBe(expected);
       });
     }
   });

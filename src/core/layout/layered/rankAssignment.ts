@@ -68,11 +68,11 @@ function balance(dag: IDag, rank: Int32Array, order: Int32Array): void {
 function pullSources(dag: IDag, rank: Int32Array, order: Int32Array): void {
   const free = new Uint8Array(dag.count);
   for (const v of order) {
-    let all = dag.pin[v] === PIN.none && inDegree(dag, v) <= 1;
+    let isFree = dag.pin[v] === PIN.none && inDegree(dag, v) <= 1;
     for (let k = dag.in.offsets[v]; k < dag.in.offsets[v + 1]; k++) {
-      all = all && free[dag.from[dag.in.values[k]]] === 1;
+      isFree = isFree && free[dag.from[dag.in.values[k]]] === 1;
     }
-    free[v] = all ? 1 : 0;
+    free[v] = isFree ? 1 : 0;
   }
   for (let i = dag.count - 1; i >= 0; i--) {
     const v = order[i];

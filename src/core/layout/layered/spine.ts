@@ -56,7 +56,7 @@ function heaviestEntry(
   }
   equals.sort(
     (a, b) =>
-      order.place[vertex[a]] - order.place[vertex[b]] ||
+      order.position[vertex[a]] - order.position[vertex[b]] ||
       ownOffset[a] - ownOffset[b]
   );
   return equals.length > 0 ? equals[(equals.length - 1) >> 1] : -1;

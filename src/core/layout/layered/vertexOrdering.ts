@@ -107,8 +107,8 @@ export function orderVertices(
     .slice(0, graph.vertexCount > MAX_COMPARED ? 1 : 2)
     .map(({ saved }) => {
       sweeper.restore(saved);
-      const { columns, place } = sweeper.order;
-      return { vertices: saved, columns, place: place.slice() };
+      const { columns, position } = sweeper.order;
+      return { vertices: saved, columns, position: position.slice() };
     });
   return { crossings, orders };
 }

@@ -178,13 +178,13 @@ class Router {
     const to = rank[this._input.target[e]];
     const [x0, y0] = this._start(e);
     const [x1, y1] = this._end(e);
-    const out = left[from] + width[from] + inset;
-    const back = left[to] - inset;
+    const startX = left[from] + width[from] + inset;
+    const endX = left[to] - inset;
     points.add(x0, y0);
-    points.add(out, y0);
-    points.add(out, y);
-    points.add(back, y);
-    points.add(back, y1);
+    points.add(startX, y0);
+    points.add(startX, y);
+    points.add(endX, y);
+    points.add(endX, y1);
     points.add(x1, y1);
   }
 

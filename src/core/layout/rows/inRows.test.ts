@@ -101,8 +101,8 @@ describe('a chain in rows', () => {
     const rows = rowsOf(result);
     const e = rows.findIndex((row, v) => row < rows[v + 1]);
     const route = points(result, e);
-    const [, , down, back] = route.map(([x]) => x);
-    expect(back).toBeLessThan(result.x[e + 1] - 50);
+    const [, , down, backX] = route.map(([x]) => x);
+    expect(backX).toBeLessThan(result.x[e + 1] - 50);
     expect(down).toBeGreaterThan(result.x[e] + 50);
     const gutter = route[2][1];
     expect(gutter).toBeGreaterThan(result.y[e] + 20);
@@ -210,15 +210,15 @@ describe('ports', () => {
       wires.push([v, v + 1]);
     }
     wires.push([0, 2], [1, 11], [4, inner + 2], [inner + 1, inner + 3]);
-    const plain = simpleInput(
+    const levelInput = simpleInput(
       width.map((w, v) => (v < 2 || v >= inner + 2 ? 8 : w)),
       height.map((h, v) => (v < 2 || v >= inner + 2 ? 8 : h)),
       wires.map(([from]) => from),
       wires.map(([, to]) => to)
     );
     const input = {
-      ...plain,
-      pin: plain.pin.map((_, v) =>
+      ...levelInput,
+      pin: levelInput.pin.map((_, v) =>
         v < 2 ? PIN.first : v >= inner + 2 ? PIN.last : PIN.none
       )
     };
@@ -259,8 +259,8 @@ describe('random graphs in rows', () => {
   function check(seed: number, input: ILayoutInput): boolean {
     const straight = straightOf(input);
     const widest = input.width.reduce((a, b) => Math.max(a, b), 0);
-    const room = Math.max(widest + 160, straight.width * 0.4);
-    const result = layOutInRows(input, straight, { room });
+    const rowLength = Math.max(widest + 160, straight.width * 0.4);
+    const result = layOutInRows(input, straight, { room: rowLength });
     const { overlaps, detached, through, outside } = findFaults(input, result);
     expect({ seed, overlaps, detached, outside }).toEqual({
       seed,

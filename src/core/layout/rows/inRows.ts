@@ -51,8 +51,12 @@ export function layOutInRows(
   const level = new RowedLevel(input, geometry, columns, trunks, breaks);
   const returns = returnsOf(level);
   const extents = measureExtents(level, returns.byTrunk);
-  const { x, y, width, height, ...places } = placeRows(level, returns, extents);
-  const all = { x, y, width, height, ...places };
+  const { x, y, width, height, ...rowPlaces } = placeRows(
+    level,
+    returns,
+    extents
+  );
+  const placement = { x, y, width, height, ...rowPlaces };
   const returning = returns.inGutter.reduce((sum, n) => sum + n, 0);
   return {
     ...geometry,
@@ -60,7 +64,7 @@ export function layOutInRows(
     y,
     width,
     height,
-    ...routeRowWires(level, returns, extents, all),
+    ...routeRowWires(level, returns, extents, placement),
     ...({ breaks, returning } satisfies Partial<IRowedResult>)
   };
 }

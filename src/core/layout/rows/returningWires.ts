@@ -51,9 +51,9 @@ export function returnsOf(level: RowedLevel): IReturns {
     }
   }
   for (let row = 0; row < level.rowCount; row++) {
-    const here = leaving[row] ?? [];
-    inGutter[row] = here.length;
-    turning[row] = orderRight(here, level.end[row] - 1);
+    const wires = leaving[row] ?? [];
+    inGutter[row] = wires.length;
+    turning[row] = orderRight(wires, level.end[row] - 1);
   }
   return { byTrunk, inGutter, turning, tracks };
 }
@@ -108,10 +108,10 @@ function orderLeft(returns: readonly IReturn[]): number {
  * Orders the gutter and the right side of one row. Returns the number of wires that turn at its end; the
  * others need no track there.
  */
-function orderRight(here: readonly IReturn[], lastColumn: number): number {
-  const outer = [...here].sort((a, b) => b.left - a.left);
+function orderRight(wires: readonly IReturn[], lastColumn: number): number {
+  const outer = [...wires].sort((a, b) => b.left - a.left);
   outer.forEach((wire, i) => (wire.gutter = i));
-  const turning = here.filter(wire => wire.drop === lastColumn);
+  const turning = wires.filter(wire => wire.drop === lastColumn);
   turning.sort((a, b) => b.exitY - a.exitY);
   turning.forEach((wire, i) => (wire.right = i));
   const dropCounts = new Map<number, number>();

@@ -75,7 +75,7 @@ export function chooseBreaks(
           CUT_WIRE_COST * Math.max(0, cuts[i] - 1) -
           (keeps(i) ? KEPT_BREAK_BONUS : 0);
     // The longest row, used if no candidate is within reach.
-    let [last, lastCost, chosen] = [-1, Infinity, false];
+    let [last, lastCost, isWanted] = [-1, Infinity, false];
     for (let j = i + 1; j <= to; j++) {
       high = Math.min(high, top[j - 1]);
       low = Math.max(low, bottom[j - 1]);
@@ -100,13 +100,13 @@ export function chooseBreaks(
         [last, lastCost] = [j, cost];
         continue;
       }
-      chosen = true;
+      isWanted = true;
       if (cost < best[j]) {
         best[j] = cost;
         previous[j] = i;
       }
     }
-    if (!chosen && lastCost < best[last]) {
+    if (!isWanted && lastCost < best[last]) {
       best[last] = lastCost;
       previous[last] = i;
     }

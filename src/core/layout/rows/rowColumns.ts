@@ -34,9 +34,9 @@ export function trunksOf(input: ILayoutInput, rank: Int32Array): ITrunk[] {
   for (let e = 0; e < source.length; e++) {
     if (rank[source[e]] < rank[target[e]]) {
       const key = source[e] * 2 ** 26 + trunk[e];
-      const known = trunks.get(key);
-      if (known) {
-        known.edges.push(e);
+      const existing = trunks.get(key);
+      if (existing) {
+        existing.edges.push(e);
       } else {
         trunks.set(key, { source: source[e], edges: [e] });
       }

@@ -41,8 +41,8 @@ export function placeRows(
   const shiftX = Float64Array.from(level.first, first => start - left[first]);
   const heights = stack(returns, extents);
   const width = widthOf(level, returns, extents, shiftX);
-  const places = { start, shiftX, ...heights, width };
-  return { ...places, ...movedItems(level, extents, places) };
+  const placement = { start, shiftX, ...heights, width };
+  return { ...placement, ...movedItems(level, extents, placement) };
 }
 
 /** Width on the left for incoming wires and for those that run down next to the rows. */
@@ -74,8 +74,8 @@ function stack(
     if (row + 1 < top.length) {
       gutterAt[row] = y + GUTTER;
       const count = inGutter[row];
-      const used = count > 0 ? 2 * GUTTER + (count - 1) * TRACK : 0;
-      y += Math.max(MIN_GUTTER, used);
+      const gutterSize = count > 0 ? 2 * GUTTER + (count - 1) * TRACK : 0;
+      y += Math.max(MIN_GUTTER, gutterSize);
     }
   }
   return { shiftY, gutterAt, height: y };

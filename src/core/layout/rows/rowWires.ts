@@ -26,9 +26,9 @@ export function routeRowWires(
   level: RowedLevel,
   returns: IReturns,
   extents: IRowExtents,
-  places: IRowPlaces
+  rowPlaces: IRowPlaces
 ): IRowWires {
-  return new RowWireRouter(level, extents, places).run(returns);
+  return new RowWireRouter(level, extents, rowPlaces).run(returns);
 }
 
 class RowWireRouter {
@@ -61,13 +61,13 @@ class RowWireRouter {
   }
 
   private _forward(e: number, returns: IReturn | null): void {
-    const { _level: level, _places: places } = this;
+    const { _level: level, _places: rowPlaces } = this;
     const { input, columns } = level;
     const [s, t] = [input.source[e], input.target[e]];
     const [from, to] = [level.row(s), level.row(t)];
     const end = to > from && returns ? returns.drop : level.end[from] - 1;
     if (isIn(input, s)) {
-      this._add(places.x[s] + input.width[s] / 2, this._sourceY(e));
+      this._add(rowPlaces.x[s] + input.width[s] / 2, this._sourceY(e));
     } else {
       this._slice(e, from, -Infinity, columns.right[end]);
     }
@@ -82,10 +82,10 @@ class RowWireRouter {
     if (isOut(input, t)) {
       // A wire at another height than its port bends behind the last card, because shapes are shown on
       // the rest of it.
-      const last = level.rightOf(to) + places.shiftX[to];
-      const y = places.y[t] + input.targetOffset[e];
+      const last = level.rightOf(to) + rowPlaces.shiftX[to];
+      const y = rowPlaces.y[t] + input.targetOffset[e];
       this._add(last + PORT_GAP - PORT_GAP / 4, y);
-      this._add(places.x[t] - input.width[t] / 2, y);
+      this._add(rowPlaces.x[t] - input.width[t] / 2, y);
     }
   }
 
@@ -117,20 +117,20 @@ class RowWireRouter {
 
   /** Routes a wire from the end of a row, or a port, to the beginning of a later row. */
   private _return(r: IReturn, e: number, from: number, to: number): void {
-    const { _level: level, _places: places } = this;
-    const x = places.start - TURN - r.left * TRACK;
+    const { _level: level, _places: rowPlaces } = this;
+    const x = rowPlaces.start - TURN - r.left * TRACK;
     if (r.entry) {
       this._add(x, this._sourceY(e));
     } else {
-      const end = level.columns.right[r.drop] + places.shiftX[from];
+      const end = level.columns.right[r.drop] + rowPlaces.shiftX[from];
       const step = r.drop === level.end[from] - 1 ? TRACK : DROP;
-      const out = end + TURN + r.right * step;
-      const gutter = places.gutterAt[from] + r.gutter * TRACK;
-      this._add(out, r.exitY + places.shiftY[from]);
-      this._add(out, gutter);
+      const turnX = end + TURN + r.right * step;
+      const gutter = rowPlaces.gutterAt[from] + r.gutter * TRACK;
+      this._add(turnX, r.exitY + rowPlaces.shiftY[from]);
+      this._add(turnX, gutter);
       this._add(x, gutter);
     }
-    this._add(x, level.entryY(e, to) + places.shiftY[to]);
+    this._add(x, level.entryY(e, to) + rowPlaces.shiftY[to]);
   }
 
   /**
@@ -138,30 +138,30 @@ class RowWireRouter {
    * columns.
    */
   private _back(e: number): void {
-    const { _level: level, _places: places } = this;
+    const { _level: level, _places: rowPlaces } = this;
     const { source, target, width, targetOffset } = level.input;
     const [s, t] = [source[e], target[e]];
     const [from, to] = [level.row(s), level.row(t)];
     const { left, right } = level.columns;
     const { rank } = level.geometry;
     const y0 = this._sourceY(e);
-    const y1 = places.y[t] + targetOffset[e];
-    const out = right[rank[s]] + places.shiftX[from] + TURN_BACK;
-    const back = left[rank[t]] + places.shiftX[to] - TURN_BACK;
+    const y1 = rowPlaces.y[t] + targetOffset[e];
+    const startX = right[rank[s]] + rowPlaces.shiftX[from] + TURN_BACK;
+    const endX = left[rank[t]] + rowPlaces.shiftX[to] - TURN_BACK;
     const lane = this._lane(from);
-    this._add(places.x[s] + width[s] / 2, y0);
-    this._add(out, y0);
-    this._add(out, lane);
+    this._add(rowPlaces.x[s] + width[s] / 2, y0);
+    this._add(startX, y0);
+    this._add(startX, lane);
     if (from !== to) {
       const up = this._lane(to);
-      this._add(places.start - TURN, lane);
-      this._add(places.start - TURN, up);
-      this._add(back, up);
+      this._add(rowPlaces.start - TURN, lane);
+      this._add(rowPlaces.start - TURN, up);
+      this._add(endX, up);
     } else {
-      this._add(back, lane);
+      this._add(endX, lane);
     }
-    this._add(back, y1);
-    this._add(places.x[t] - width[t] / 2, y1);
+    this._add(endX, y1);
+    this._add(rowPlaces.x[t] - width[t] / 2, y1);
   }
 
   /** The next free height above a row. */
@@ -176,8 +176,8 @@ class RowWireRouter {
     const n = points.length;
     if (n - this._begin >= 4) {
       const level = points[n - 1] === y && points[n - 3] === y;
-      const on = (points[n - 2] - points[n - 4]) * (x - points[n - 2]) >= 0;
-      if (level && on) {
+      const goesOn = (points[n - 2] - points[n - 4]) * (x - points[n - 2]) >= 0;
+      if (level && goesOn) {
         points[n - 2] = x;
         return;
       }

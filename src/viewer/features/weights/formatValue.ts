@@ -22,7 +22,7 @@ function groupDigits(digits: string): string {
   return digits.replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** Multi-dimensional index of element `at` in row-major order: `[0, 3, 12]`. */
+/** Multi-dimensional index of element `index` in row-major order: `[0, 3, 12]`. */
 export function indexText(index: number, shape: readonly number[]): string {
   const indices: number[] = [];
   let rest = index;

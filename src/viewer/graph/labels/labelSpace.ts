@@ -98,7 +98,7 @@ export class LabelSpace {
     return [...labels];
   }
 
-  /** True if a label of the wire at `at` may cover the rectangle. */
+  /** True if a label of the wire at `origin` may cover the rectangle. */
   isFree(r: IRect, origin: IPoint): boolean {
     const { width: w, height: h } = this._scene;
     const inside = r.x >= 0 && r.y >= 0 && r.x + r.w <= w && r.y + r.h <= h;

@@ -51,7 +51,7 @@ class UniformGrid {
     );
   }
 
-  /** Calls `found` once for every owner that may touch the rectangle. */
+  /** Calls `onMatch` once for every owner that may touch the rectangle. */
   query(r: IRect, onMatch: (owner: number) => void): void {
     const round = ++this._round;
     const take = (row: number): void => {
