@@ -43,8 +43,8 @@ async function load() {
 }
 
 const { qualityOf, drawOurs, drawDagre, drawElk } = await load();
-const figures = (graph, drawn) => {
-  const { crossings, length } = qualityOf(graph, drawn);
+const figures = (graph, layout) => {
+  const { crossings, length } = qualityOf(graph, layout);
   return { crossings, length: Math.round(length) };
 };
 

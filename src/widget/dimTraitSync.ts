@@ -51,15 +51,15 @@ export class DimTraitSync {
   }
 
   private async _applyTrait(handle: IViewerHandle | null): Promise<void> {
-    const wanted = { ...this._shown, ...this._given() };
-    if (!handle || sameSizes(wanted, this._shown)) {
+    const bindings = { ...this._shown, ...this._given() };
+    if (!handle || sameSizes(bindings, this._shown)) {
       return;
     }
-    if (await handle.preview(wanted)) {
-      this._shown = wanted;
+    if (await handle.preview(bindings)) {
+      this._shown = bindings;
     } else if (this._isLive() && this._model.get('_fixed') !== true) {
-      this._shown = wanted;
-      handle.bind(wanted);
+      this._shown = bindings;
+      handle.bind(bindings);
     } else {
       // The numbers for these sizes cannot be computed: keep the ones that are shown.
       this._put(this._shown);

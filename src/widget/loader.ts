@@ -76,10 +76,10 @@ async function codeOf(model: IWidgetModel): Promise<ICode> {
 }
 
 async function unpackText(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const plain = new Response(bytes).body!.pipeThrough(
+  const stream = new Response(bytes).body!.pipeThrough(
     new DecompressionStream('gzip')
   );
-  return new Response(plain).text();
+  return new Response(stream).text();
 }
 
 function ask(model: IWidgetModel): Promise<ICode> {
@@ -97,14 +97,14 @@ function ask(model: IWidgetModel): Promise<ICode> {
       );
     };
     const onMessage = (content: unknown): void => {
-      const answer = messageOf(content, TYPE);
-      if (answer) {
+      const message = messageOf(content, TYPE);
+      if (message) {
         end();
-        const code = text(answer.code);
+        const code = text(message.code);
         resolve({
           code,
-          style: text(answer.style),
-          version: text(answer.version)
+          style: text(message.style),
+          version: text(message.version)
         });
       }
     };

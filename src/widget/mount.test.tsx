@@ -234,17 +234,17 @@ test('a view that follows another one does not change it', async () => {
   await settled();
   const surface = FakeSurface.last!;
   const view = model.get('view') as { camera?: object };
-  const moved = { ...view, camera: { x: 70, y: 7, k: 0.5 } };
+  const panned = { ...view, camera: { x: 70, y: 7, k: 0.5 } };
   const changes: unknown[] = [];
   model.on('change:view', () => changes.push(model.get('view')));
-  act(() => model.set('view', moved));
+  act(() => model.set('view', panned));
   await settled();
-  expect(surface.camera).toEqual(moved.camera);
+  expect(surface.camera).toEqual(panned.camera);
   // A pane of another size may have another camera.
   surface.camera = { x: 71, y: 7, k: 0.5 };
   act(() => surface.callbacks.onCameraChange!(surface.camera));
   await settled();
-  expect(changes).toEqual([moved]);
+  expect(changes).toEqual([panned]);
   // Until the user moves it.
   document
     .querySelector('.oad-GraphHost')!

@@ -95,10 +95,10 @@ class WidgetView implements IMountContent {
       this._view.publish(this._handle.getState());
     }
     this._clear();
-    const note = document.createElement('div');
-    note.className = 'oad-LazyMount-rest';
-    note.textContent = this._provider?.exportName ?? '';
-    this._host.replaceChildren(note);
+    const notice = document.createElement('div');
+    notice.className = 'oad-LazyMount-rest';
+    notice.textContent = this._provider?.exportName ?? '';
+    this._host.replaceChildren(notice);
     this._provider = null;
   }
 
@@ -160,8 +160,8 @@ class WidgetView implements IMountContent {
   private _addStyle(): void {
     const root = this._host.getRootNode();
     const target = root instanceof ShadowRoot ? root : document.head;
-    const known = target.querySelectorAll('style[data-onnx-autodoc]');
-    if (!Array.from(known).some(old => old.textContent === this._style)) {
+    const styles = target.querySelectorAll('style[data-onnx-autodoc]');
+    if (!Array.from(styles).some(old => old.textContent === this._style)) {
       const sheet = document.createElement('style');
       sheet.dataset.onnxAutodoc = '';
       sheet.textContent = this._style;
@@ -171,8 +171,9 @@ class WidgetView implements IMountContent {
 
   private _frame(): boolean {
     const dark = isDark(String(this._model.get('theme')), this._el);
-    const own = !hasThemeColors(this._el) || dark !== isDark('auto', this._el);
-    this._host.toggleAttribute('data-oad-own', own);
+    const needsTheme =
+      !hasThemeColors(this._el) || dark !== isDark('auto', this._el);
+    this._host.toggleAttribute('data-oad-own', needsTheme);
     // Boxes are sized for the page's font; elements in between may set another.
     this._host.style.setProperty('--jp-ui-font-family', pageFont());
     this._host.style.height = `${Number(this._model.get('height')) || 600}px`;
@@ -269,16 +270,18 @@ class WidgetView implements IMountContent {
         act();
       }
     };
-    const follow = (act: () => void): (() => void) =>
+    const subscribe = (act: () => void): (() => void) =>
       apply(() => {
         this._view.claimLead();
         act();
       });
     const listeners: Record<string, (...args: never[]) => void> = {
-      'change:selection': follow(() => this._applySelection()),
-      'change:overlay': follow(() => this._applyOverlay()),
+      'change:selection': subscribe(() => this._applySelection()),
+      'change:overlay': subscribe(() => this._applyOverlay()),
       'change:view': apply(() => this._view.follow(this._handle)),
-      'change:dims': follow(() => void this._sizes.follow(() => this._handle)),
+      'change:dims': subscribe(
+        () => void this._sizes.follow(() => this._handle)
+      ),
       'change:_bundle': () => {
         if ((this._root || this._making) && !this._provider?.asking) {
           void this._show();
@@ -302,11 +305,11 @@ class WidgetView implements IMountContent {
     }
   }
 
-  private _applySelection(again = false): void {
+  private _applySelection(isRetry = false): void {
     if (this._handle) {
       // The view applies them one by one: values from Python must not be sent back in pieces.
       this._settled = false;
-      applySelection(this._handle, this._model.get('selection'), again);
+      applySelection(this._handle, this._model.get('selection'), isRetry);
       this._settled = true;
     }
   }

@@ -17,20 +17,22 @@ export class PairRegistry {
   /**
    * Registers a drawn widget; the returned function removes it. Does nothing for a widget without a pair.
    */
-  register(place: unknown, handle: IViewerHandle): () => void {
-    const match = typeof place === 'string' ? PLACE.exec(place) : null;
+  register(value: unknown, handle: IViewerHandle): () => void {
+    const match = typeof value === 'string' ? PLACE.exec(value) : null;
     if (!match) {
       return () => undefined;
     }
     const [, name, side] = match;
     const pair = this._drawn.get(name) ?? [[], []];
     this._drawn.set(name, pair);
-    const own: IPairedView = { handle, link: null };
-    pair[side === '0' ? 0 : 1].push(own);
+    const ownView: IPairedView = { handle, link: null };
+    pair[side === '0' ? 0 : 1].push(ownView);
     join(pair);
     return () => {
-      own.link?.end();
-      pair.forEach(row => row.includes(own) && row.splice(row.indexOf(own), 1));
+      ownView.link?.end();
+      pair.forEach(
+        row => row.includes(ownView) && row.splice(row.indexOf(ownView), 1)
+      );
       if (pair.every(row => row.length === 0)) {
         this._drawn.delete(name);
       } else {

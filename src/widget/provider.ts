@@ -160,9 +160,9 @@ export class WidgetProvider implements IReportProvider {
     onProgress: Parameters<IReportProvider['load']>[1],
     signal: AbortSignal
   ): ReturnType<IReportProvider['load']> {
-    const wanted = { ...this.base, ...options.bindings };
-    if (!this.fixedDims && !sameSizes(wanted, this.base)) {
-      await this._ask(wanted, signal);
+    const bindings = { ...this.base, ...options.bindings };
+    if (!this.fixedDims && !sameSizes(bindings, this.base)) {
+      await this._ask(bindings, signal);
       const bundle = await readBundle(bytesOf(this._model.get('_bundle')));
       this._served = new BundleProvider(bundle);
       this.base = sizesOf(bundle.payload);
@@ -177,10 +177,14 @@ export class WidgetProvider implements IReportProvider {
   }
 
   private _isBeside(other: WidgetProvider): boolean {
-    const [here, there] = [this, other].map(({ _model }) =>
+    const [ownFiles, otherFiles] = [this, other].map(({ _model }) =>
       String(_model.get('_pair')).split(':')
     );
-    return here[0] !== '' && here[0] === there[0] && here[1] !== there[1];
+    return (
+      ownFiles[0] !== '' &&
+      ownFiles[0] === otherFiles[0] &&
+      ownFiles[1] !== otherFiles[1]
+    );
   }
 
   /** Requests an analysis; resolves when the new bundle has arrived. */
@@ -198,11 +202,11 @@ export class WidgetProvider implements IReportProvider {
         reject(abortError());
       };
       const onMessage = (content: unknown): void => {
-        const answer = messageOf(content, TYPE);
-        if (answer?.id === id) {
+        const message = messageOf(content, TYPE);
+        if (message?.id === id) {
           end();
-          if (answer.problem) {
-            reject(problemIn(answer.problem));
+          if (message.problem) {
+            reject(problemIn(message.problem));
           } else {
             resolve();
           }

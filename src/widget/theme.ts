@@ -4,8 +4,8 @@ const DARK_QUERY = '(prefers-color-scheme: dark)';
 
 /** The theme of a Jupyter page, from the nearest element that states it. */
 function jupyterTheme(el: Element): string | null {
-  const mark = '[data-jp-theme-light]';
-  const host = el.closest(mark) ?? el.ownerDocument.body.closest(mark);
+  const selector = '[data-jp-theme-light]';
+  const host = el.closest(selector) ?? el.ownerDocument.body.closest(selector);
   return host?.getAttribute('data-jp-theme-light') ?? null;
 }
 

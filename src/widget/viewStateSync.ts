@@ -22,10 +22,12 @@ export class ViewStateSync {
 
   /** Watches user actions in `host`; the returned function stops that. */
   watch(host: HTMLElement): () => void {
-    const lead = (): void => this.claimLead();
-    USER_EVENTS.forEach(event => host.addEventListener(event, lead, true));
+    const claim = (): void => this.claimLead();
+    USER_EVENTS.forEach(event => host.addEventListener(event, claim, true));
     return () =>
-      USER_EVENTS.forEach(event => host.removeEventListener(event, lead, true));
+      USER_EVENTS.forEach(event =>
+        host.removeEventListener(event, claim, true)
+      );
   }
 
   /** From now on, this view publishes its changes. */

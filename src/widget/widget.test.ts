@@ -88,8 +88,8 @@ describe('loader', () => {
 
   /** The shared widget; bytes arrive as sent by a kernel. */
   const packed = async (style: string): Promise<FakeModel> => {
-    const plain = new Response('x').body!;
-    const zipped = plain.pipeThrough(new CompressionStream('gzip'));
+    const stream = new Response('x').body!;
+    const zipped = stream.pipeThrough(new CompressionStream('gzip'));
     const bytes = await new Response(zipped).arrayBuffer();
     const traits = { code: new DataView(bytes), style, version: 'v2' };
     return new FakeModel(traits);

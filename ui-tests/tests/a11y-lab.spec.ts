@@ -36,8 +36,8 @@ test('an error message, and the loading state', async ({ page }) => {
 
   // The analysis takes as long as the scan needs.
   let release = (): void => undefined;
-  const held = new Promise<void>(done => {
-    release = done;
+  const held = new Promise<void>(resolve => {
+    release = resolve;
   });
   await page.route(/autodoc\/api\/jobs/, async route => {
     await held;
@@ -72,15 +72,17 @@ test('a link opens the same view in JupyterLab', async ({ page }) => {
     window.location.href = url;
     window.location.reload();
   }, link);
-  const again = current(page);
+  const reopened = current(page);
   await expect(
-    again.locator('.oad-GraphHost[data-scene-version]')
+    reopened.locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();
-  await expect(box(again, /^BertEmbeddings/)).toHaveAttribute(
+  await expect(box(reopened, /^BertEmbeddings/)).toHaveAttribute(
     'aria-expanded',
     String(!asFirst)
   );
-  await expect(again.locator('.oad-Inspector')).toContainText('BertEmbeddings');
+  await expect(reopened.locator('.oad-Inspector')).toContainText(
+    'BertEmbeddings'
+  );
   await context.clearPermissions();
 });
 

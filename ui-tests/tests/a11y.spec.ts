@@ -81,7 +81,7 @@ test.describe('axe reports no violations', () => {
 
   test('on the error page of an unreadable model', async ({
     page,
-    seen
+    seen: visible
   }, info) => {
     await open(page, 'resnet_tiny.onnx');
     await page.evaluate(() => {
@@ -90,7 +90,7 @@ test.describe('axe reports no violations', () => {
     await page.goto(await save(page, info.outputPath('broken.html')));
     await expect(page.getByRole('alert')).toContainText(/\w+ \w+/);
     await clean(page);
-    seen.complaints.length = 0;
+    visible.complaints.length = 0;
   });
 });
 
@@ -101,8 +101,8 @@ function focused(page: Page): Promise<{ name: string; shows: boolean }> {
     if (!element || element === document.body) {
       return { name: '', shows: true };
     }
-    const ring = (of: Element | null, part?: string): boolean => {
-      const style = of && getComputedStyle(of, part);
+    const ring = (of: Element | null, pseudo?: string): boolean => {
+      const style = of && getComputedStyle(of, pseudo);
       return (
         style !== null &&
         style.outlineStyle !== 'none' &&
@@ -358,8 +358,8 @@ test.describe('with a screen reader', () => {
     await open(page, 'resnet50.onnx');
     const names = await graph(page)
       .getByRole('button')
-      .evaluateAll(all =>
-        all.map(element => ({
+      .evaluateAll(elements =>
+        elements.map(element => ({
           name: element.getAttribute('aria-label') ?? '',
           title: element.querySelector('text')?.textContent ?? '',
           kind: element.getAttribute('class') ?? ''
@@ -455,8 +455,8 @@ test.describe('with the settings of the system', () => {
     await open(page, 'bert_dyn.onnx', { width: 700, height: 450 });
     const cut = (): Promise<string[]> =>
       page.evaluate(() => {
-        const places = '.oad-Bar *, .oad-Tabs *, .oad-Kpi, .oad-Panel-head *';
-        return [...document.querySelectorAll<HTMLElement>(places)]
+        const selector = '.oad-Bar *, .oad-Tabs *, .oad-Kpi, .oad-Panel-head *';
+        return [...document.querySelectorAll<HTMLElement>(selector)]
           .filter(element => element.offsetParent !== null)
           .filter(element => {
             const r = element.getBoundingClientRect();

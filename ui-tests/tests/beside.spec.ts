@@ -11,13 +11,13 @@ import {
 } from './pages';
 
 /** BERT with fixed and with free sizes. */
-const both = (): string => pageOfTwo('bert_base.onnx', 'bert_dyn.onnx');
+const twoModels = (): string => pageOfTwo('bert_base.onnx', 'bert_dyn.onnx');
 
 test('one page shows two models, and actions in one apply to the other', async ({
   page
 }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.goto(both());
+  await page.goto(twoModels());
   const sides = page.locator('.oad-SideBySide-side');
   await expect(sides.locator('.oad-GraphHost[data-scene-version]')).toHaveCount(
     2
@@ -50,7 +50,7 @@ test('the merged graph replaces both views until it is closed', async ({
   page
 }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.goto(both());
+  await page.goto(twoModels());
   const sides = page.locator('.oad-SideBySide-side');
   await expect(sides.locator('.oad-GraphHost[data-scene-version]')).toHaveCount(
     2
@@ -89,7 +89,7 @@ test('the merged graph replaces both views until it is closed', async ({
 test('the table of blocks lists the changes of each and selects them on both sides', async ({
   page
 }) => {
-  await page.goto(both());
+  await page.goto(twoModels());
   const [left, right] = [0, 1].map(index =>
     page.locator('.oad-SideBySide-side').nth(index)
   );
@@ -123,7 +123,7 @@ test('the table of blocks lists the changes of each and selects them on both sid
     .filter({ hasText: 'layer.11/output' })
     .getByRole('button')
     .click();
-  for (const side of [left, right]) {
-    await expect(side.locator('.oad-ring-selected').first()).toBeVisible();
+  for (const pane of [left, right]) {
+    await expect(pane.locator('.oad-ring-selected').first()).toBeVisible();
   }
 });

@@ -135,13 +135,13 @@ test('heatmap, expanded blocks and the link survive a reload; closing one side u
   );
   await written;
   await page.reload({ waitForIsReady: false });
-  const [again, other] = await pair(page);
+  const [reopened, other] = await pair(page);
   // Until then JupyterLab gives the focus to what it has opened.
   await page.evaluate(() => window.jupyterapp.restored);
-  await expect(again.getByRole('combobox', { name: 'Match by' })).toHaveValue(
-    'tag'
-  );
-  await find(again, 'softmax');
+  await expect(
+    reopened.getByRole('combobox', { name: 'Match by' })
+  ).toHaveValue('tag');
+  await find(reopened, 'softmax');
   await expect(selected(other)).toContainText('same place in the module');
   await page
     .locator('.lm-TabBar-tab', { hasText: 'bert_dyn.onnx' })
@@ -192,8 +192,8 @@ test('open views are linked and unlinked by commands', async ({ page }) => {
   await openModel(page, 'resnet50.onnx');
   const run = (command: string, args = {}): Promise<unknown> =>
     page.evaluate(
-      ([id, given]) =>
-        window.jupyterapp.commands.execute(id as string, given as never),
+      ([id, size]) =>
+        window.jupyterapp.commands.execute(id as string, size as never),
       [command, args]
     );
   // One of the two tabs is behind the other.

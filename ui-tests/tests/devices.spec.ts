@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from '@playwright/test';
 import { clean } from './axe';
-import { drawn, expect, open, pageOf, tab, test } from './pages';
+import { waitUntilDrawn, expect, open, pageOf, tab, test } from './pages';
 
 const totals = (page: Page): Locator =>
   page.getByRole('group', { name: 'Totals' });
@@ -19,22 +19,25 @@ test('the table of devices sorts and filters, and a click selects a device', asy
   await expect(page.getByRole('tabpanel')).toContainText(/^.*22\d of 22\d/);
   await clean(page);
   await page.getByRole('textbox', { name: 'Filter devices' }).fill('nvidia l4');
-  const own = row(page, 'NVIDIA L4 ').or(row(page, 'NVIDIA L4')).first();
+  const ownRow = row(page, 'NVIDIA L4 ').or(row(page, 'NVIDIA L4')).first();
   await page
     .getByRole('tabpanel')
     .getByRole('combobox', { name: 'Precision' })
     .selectOption('fp16');
-  await expect(own).toContainText('FP16');
-  await expect(own.locator('.oad-Fits')).toHaveText('fits');
-  const latency = await own.getByRole('cell').nth(0).innerText();
-  await own.click();
+  await expect(ownRow).toContainText('FP16');
+  await expect(ownRow.locator('.oad-Fits')).toHaveText('fits');
+  const latency = await ownRow.getByRole('cell').nth(0).innerText();
+  await ownRow.click();
   // What the row said is what the totals say.
   const tile = totals(page).getByRole('button', { name: /^Latency, / });
   await expect(tile).toContainText(latency);
   await expect(page.locator('.oad-Chip.oad-mod-device .oad-Fits')).toHaveText(
     'fits'
   );
-  await expect(own.getByRole('button')).toHaveAttribute('aria-pressed', 'true');
+  await expect(ownRow.getByRole('button')).toHaveAttribute(
+    'aria-pressed',
+    'true'
+  );
   await clean(page);
 });
 
@@ -57,7 +60,7 @@ test('a click on a curve over the batch sets that batch size', async ({
   await page.emulateMedia({ reducedMotion: 'reduce' });
   const options = ['--hardware', 'l4', '--precision', 'fp16'];
   await page.goto(pageOf('resnet50.onnx', ...options));
-  await drawn(page);
+  await waitUntilDrawn(page);
   await tab(page, 'Sweep');
   const panel = page.getByRole('tabpanel');
   const latency = panel.getByRole('slider', { name: 'Latency' });
@@ -68,8 +71,8 @@ test('a click on a curve over the batch sets that batch size', async ({
   await page.keyboard.press('Home');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
-  const note = await panel.locator('.oad-Sweep-note').innerText();
-  const [, time] = /^batch 4: (.*?) \(/.exec(note)!;
+  const noteText = await panel.locator('.oad-Sweep-note').innerText();
+  const [, time] = /^batch 4: (.*?) \(/.exec(noteText)!;
   await page.keyboard.press('Enter');
   const tile = totals(page).getByRole('button', { name: /^Latency, / });
   await expect(tile).toContainText(time);
@@ -88,7 +91,7 @@ for (const dark of [false, true]) {
       colorScheme: dark ? 'dark' : 'light'
     });
     await page.goto(pageOf('llama.onnx', '--hardware', 'l4'));
-    await drawn(page);
+    await waitUntilDrawn(page);
     await tab(page, 'Serving');
     const panel = page.getByRole('tabpanel');
     const decode = panel.getByRole('slider', {
@@ -136,7 +139,7 @@ for (const dark of [false, true]) {
     });
     const options = ['--hardware', 'l4', '--precision', 'fp16'];
     await page.goto(pageOf('resnet50.onnx', ...options));
-    await drawn(page);
+    await waitUntilDrawn(page);
     await tab(page, 'Roofline');
     const panel = page.getByRole('tabpanel');
     const chart = panel.getByRole('slider', { name: 'Roofline' });

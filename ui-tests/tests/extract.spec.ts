@@ -5,10 +5,10 @@ import { current, openModel, test } from './helpers';
 import { box, pick } from './pages';
 
 const root = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
-const made = (): string[] =>
+const extractedFiles = (): string[] =>
   fs.readdirSync(root).filter(name => /^resnet_tiny\..+\.onnx$/.test(name));
 const clean = (): void =>
-  made().forEach(name => fs.unlinkSync(path.join(root, name)));
+  extractedFiles().forEach(name => fs.unlinkSync(path.join(root, name)));
 
 test.beforeEach(clean);
 
@@ -23,19 +23,19 @@ test('a node is extracted from its menu, and the new file opens', async ({
   await panel.getByRole('menuitem', { name: 'Extract to .onnx…' }).click();
   const told = panel.getByText(/Extracted to/);
   await expect(told).toContainText('1 input, 1 output');
-  const [name] = made();
-  expect(made()).toHaveLength(1);
+  const [name] = extractedFiles();
+  expect(extractedFiles()).toHaveLength(1);
   await expect(told).toContainText(name);
   await expect(
     page.locator(`.jp-DirListing-item[title^="Name: ${name}"]`)
   ).toBeVisible();
   await panel.getByRole('button', { name: 'Open', exact: true }).click();
-  const part = current(page);
+  const partPanel = current(page);
   await expect(page.getByRole('tab', { name, exact: false })).toBeVisible();
   await expect(
-    part.locator('.oad-GraphHost[data-scene-version]')
+    partPanel.locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();
-  await expect(box(part, /^Conv/)).toBeVisible();
+  await expect(box(partPanel, /^Conv/)).toBeVisible();
 });
 
 test('several nodes are extracted to one file; a second one gets a different name', async ({
@@ -50,10 +50,10 @@ test('several nodes are extracted to one file; a second one gets a different nam
     await selectAll.click();
     await box(panel, /^Conv/).click({ button: 'right' });
     await panel.getByRole('menuitem', { name: 'Extract to .onnx…' }).click();
-    await expect.poll(() => made().length).toBe(number);
+    await expect.poll(() => extractedFiles().length).toBe(number);
     await panel.getByRole('button', { name: 'Close', exact: true }).click();
   }
-  const [second, first] = made().sort();
+  const [second, first] = extractedFiles().sort();
   expect(first).toMatch(/^resnet_tiny\.[2-9]\d*-nodes\.onnx$/);
   expect(second).toBe(first.replace('.onnx', '-2.onnx'));
 });

@@ -11,13 +11,13 @@ const HOSTS: readonly Host[] = ['vscode', 'colab'];
 /** Opens a host; the test fails when something was asked of others or an error was written. */
 const test = base.extend<{ open: (host: Host) => Promise<Opened> }>({
   open: async ({ page }, use) => {
-    const all: Opened[] = [];
+    const pages: Opened[] = [];
     await use(async host => {
       const opened = await Opened.at(page, host);
-      all.push(opened);
+      pages.push(opened);
       return opened;
     });
-    for (const { log } of all) {
+    for (const { log } of pages) {
       expect(log.foreign).toEqual([]);
       expect(log.errors).toEqual([]);
     }
@@ -25,19 +25,19 @@ const test = base.extend<{ open: (host: Host) => Promise<Opened> }>({
 });
 
 /** A kernel has to start first, which takes long on a busy machine. */
-async function drawn(place: Locator): Promise<void> {
-  await expect(place.locator('.oad-GraphHost[data-scene-version]')).toBeVisible(
-    {
-      timeout: 60_000
-    }
-  );
+async function waitUntilDrawn(output: Locator): Promise<void> {
+  await expect(
+    output.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible({
+    timeout: 60_000
+  });
 }
 
-const totals = (place: Locator): Locator =>
-  place.getByRole('group', { name: 'Totals' });
+const totals = (output: Locator): Locator =>
+  output.getByRole('group', { name: 'Totals' });
 
-async function find(place: Locator, query: string): Promise<void> {
-  const search = place.getByRole('textbox', { name: 'Find in the model' });
+async function find(output: Locator, query: string): Promise<void> {
+  const search = output.getByRole('textbox', { name: 'Find in the model' });
   await search.fill(query);
   await search.press('Enter');
 }
@@ -53,7 +53,7 @@ for (const host of HOSTS) {
       'w'
     );
     const widget = opened.frame().locator('.oad-Widget');
-    await drawn(widget);
+    await waitUntilDrawn(widget);
     await expect(totals(widget)).toContainText('11.2 G');
 
     // From the page to Python.
@@ -112,7 +112,7 @@ for (const host of HOSTS) {
     );
     const frame = opened.frame();
     const widget = frame.locator('.oad-Widget');
-    await drawn(widget);
+    await waitUntilDrawn(widget);
     await expect(totals(widget)).toContainText('11.2 G');
     const slider = frame.getByRole('slider').first();
     await slider.focus();
@@ -142,12 +142,12 @@ for (const host of HOSTS) {
     for (const index of [0, 19, 7, 0]) {
       // A frame out of sight draws nothing, so its own elements can neither be scrolled to nor be clicked:
       // a click waits for two frames of the picture. What is above may still grow and push it away.
-      const place =
+      const output =
         host === 'vscode'
           ? widget(index)
           : opened.page.locator('iframe').nth(index);
       await expect(async () => {
-        await place.scrollIntoViewIfNeeded();
+        await output.scrollIntoViewIfNeeded();
         await expect(
           widget(index).locator('.oad-GraphHost[data-scene-version]')
         ).toBeVisible({ timeout: 2_000 });
@@ -174,7 +174,7 @@ for (const host of HOSTS) {
       "Autodoc('resnet_tiny.onnx', height=300)"
     );
     const widget = opened.frame().locator('.oad-Widget');
-    await drawn(widget);
+    await waitUntilDrawn(widget);
     const ground = widget.locator('.oad-Viewer');
     const total = totals(widget).getByRole('button').first();
     await expect(ground).toHaveCSS('background-color', 'rgb(255, 255, 255)');
@@ -210,7 +210,7 @@ test('vscode: saved widget state can be explored without its kernel', async ({
   );
   const frame = after.frame();
   const widget = frame.locator('.oad-Widget');
-  await drawn(widget);
+  await waitUntilDrawn(widget);
   await expect(totals(widget)).toContainText('11.2 G');
   const slider = frame.getByRole('slider').first();
   await slider.focus();
@@ -237,7 +237,7 @@ test('a large model is laid out on the page when the worker is blocked', async (
     'Autodoc(h.make_model(h.make_graph(nodes, "flat", [x], [y])), height=520)'
   );
   const widget = opened.frame().locator('.oad-Widget');
-  await drawn(widget);
+  await waitUntilDrawn(widget);
   await widget.getByRole('button', { name: /^Expand all/ }).click();
   await expect(
     widget.locator('.oad-GraphHost [role=button]', { hasText: /^Tanh/ }).first()
@@ -256,7 +256,7 @@ test('blocked copying and saving show a clear message', async ({ page }) => {
     'w'
   );
   const widget = opened.frame().locator('.oad-Widget');
-  await drawn(widget);
+  await waitUntilDrawn(widget);
   // The clipboard is closed to such frames; take away the old way, too.
   await widget.evaluate(() => {
     document.execCommand = () => false;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Download, Locator, Page } from '@playwright/test';
 import {
   box,
-  drawn,
+  waitUntilDrawn,
   expect,
   graph,
   inspector,
@@ -22,7 +22,7 @@ import {
 
 test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
 
-const note = (page: Page): Locator => page.locator('.oad-Note');
+const noteOf = (page: Page): Locator => page.locator('.oad-Note');
 const totals = (page: Page): Locator =>
   page.getByRole('group', { name: 'Totals' });
 const copied = (page: Page): Promise<string> =>
@@ -53,8 +53,8 @@ test('traces upstream, downstream and between two nodes', async ({ page }) => {
   await graph(page).focus();
   await page.keyboard.press('a');
   await expect(graph(page)).toHaveClass(/oad-tracing/);
-  await expect(note(page)).toContainText(/nodes are upstream of/);
-  const before = count(await note(page).innerText());
+  await expect(noteOf(page)).toContainText(/nodes are upstream of/);
+  const before = count(await noteOf(page).innerText());
   // Boxes of the trace are bright; there are some of both kinds.
   expect(
     await graph(page).locator('.oad-box.oad-trace-member').count()
@@ -63,25 +63,25 @@ test('traces upstream, downstream and between two nodes', async ({ page }) => {
     await graph(page).locator('.oad-box:not(.oad-trace-member)').count()
   ).toBeGreaterThan(0);
   await page.keyboard.press('Shift+A');
-  await expect(note(page)).toContainText(/nodes are downstream of/);
-  const after = count(await note(page).innerText());
+  await expect(noteOf(page)).toContainText(/nodes are downstream of/);
+  const after = count(await noteOf(page).innerText());
   // In a chain of residual blocks, all that comes before and after the pool is the whole.
-  const all = Number(
-    /of ([\d,]+) nodes/.exec(await note(page).innerText())?.[1]
+  const total = Number(
+    /of ([\d,]+) nodes/.exec(await noteOf(page).innerText())?.[1]
   );
-  expect(before + after).toBe(all + 1);
+  expect(before + after).toBe(total + 1);
 
   await box(page, /^Relu/).click({ modifiers: ['Shift'] });
   await page.keyboard.press('p');
-  await expect(note(page)).toContainText(/nodes are on a path between/);
-  const between = count(await note(page).innerText());
+  await expect(noteOf(page)).toContainText(/nodes are on a path between/);
+  const between = count(await noteOf(page).innerText());
   expect(between).toBeGreaterThan(1);
-  expect(between).toBeLessThan(all);
-  await note(page).getByRole('button', { name: 'End' }).click();
+  expect(between).toBeLessThan(total);
+  await noteOf(page).getByRole('button', { name: 'End' }).click();
   await expect(graph(page)).not.toHaveClass(/oad-tracing/);
   await page.keyboard.press('a');
   await page.keyboard.press('Escape');
-  await expect(note(page)).toHaveCount(0);
+  await expect(noteOf(page)).toHaveCount(0);
 });
 
 test('hides, shows only, and shows all again', async ({ page }) => {
@@ -89,13 +89,13 @@ test('hides, shows only, and shows all again', async ({ page }) => {
   await pick(page, /^MaxPool/);
   await page.keyboard.press('x');
   await expect(box(page, /^MaxPool/)).toHaveCount(0);
-  await expect(note(page)).toContainText('1 node hidden');
+  await expect(noteOf(page)).toContainText('1 node hidden');
   await page.keyboard.press('z');
   await expect(box(page, /^MaxPool/)).toBeVisible();
   await pick(page, /^MaxPool/);
   await page.keyboard.press('Shift+X');
   await expect(cards(page)).toHaveCount(1);
-  await note(page).getByRole('button', { name: 'Show all' }).click();
+  await noteOf(page).getByRole('button', { name: 'Show all' }).click();
   await expect(cards(page)).not.toHaveCount(1);
 });
 
@@ -177,26 +177,26 @@ test('a saved view restores hidden nodes, the shown instance of a repeat and the
   await page.keyboard.press('PageDown');
   await pick(page, /^BertEmbeddings/);
   await page.keyboard.press('x');
-  await expect(note(page)).toContainText('hidden');
+  await expect(noteOf(page)).toContainText('hidden');
   await page.keyboard.press('l');
   await expect(graph(page)).not.toHaveClass(/oad-moving/);
-  const names = await cards(page).evaluateAll(all =>
-    all.map(element => element.getAttribute('aria-label'))
+  const names = await cards(page).evaluateAll(elements =>
+    elements.map(element => element.getAttribute('aria-label'))
   );
   const transform = await world.getAttribute('transform');
   await page.keyboard.press('Shift+4');
   await expect(said(page)).toHaveText('View 4 saved.');
 
   await page.keyboard.press('z');
-  await expect(note(page)).toHaveCount(0);
+  await expect(noteOf(page)).toHaveCount(0);
   await page.keyboard.press('l');
   await page.keyboard.press('4');
   await expect(said(page)).toHaveText('View 4');
-  await expect(note(page)).toContainText('hidden');
+  await expect(noteOf(page)).toContainText('hidden');
   await expect(world).toHaveAttribute('transform', transform!);
   expect(
-    await cards(page).evaluateAll(all =>
-      all.map(element => element.getAttribute('aria-label'))
+    await cards(page).evaluateAll(elements =>
+      elements.map(element => element.getAttribute('aria-label'))
     )
   ).toEqual(names);
   await expect(page.getByRole('button', { name: 'log' })).toBeVisible();
@@ -223,7 +223,7 @@ test('copies names and a link that opens the same view', async ({ page }) => {
 
   await page.goto('about:blank');
   await page.goto(link);
-  await drawn(page);
+  await waitUntilDrawn(page);
   await expect(page.getByLabel('Heatmap').first()).toHaveValue('params');
   await expect(block).toHaveAttribute('aria-expanded', String(!asFirst));
   await expect(inspector(page)).toContainText('BertEmbeddings');
@@ -299,10 +299,10 @@ test('filters, sorts and groups the table; the CSV has the rows shown', async ({
   const table = page.locator('.oad-Grid');
   await page.getByRole('textbox', { name: 'Filter layers' }).fill('macs>1e8');
   await expect(page.locator('.oad-Tools')).toContainText(/\d+ of \d+ layers/);
-  const shown = count(
+  const visible = count(
     await page.locator('.oad-Tools [role=status]').innerText()
   );
-  expect(shown).toBeGreaterThan(3);
+  expect(visible).toBeGreaterThan(3);
   const head = (name: string): Locator =>
     table.getByRole('columnheader', { name, exact: true });
   await head('MACs').getByRole('button').click();
@@ -313,7 +313,9 @@ test('filters, sorts and groups the table; the CSV has the rows shown', async ({
   await expect(head('Name')).toHaveAttribute('aria-sort', 'ascending');
   const names = await table
     .locator('.oad-Grid-row bdi')
-    .evaluateAll(all => all.map(element => element.textContent ?? ''));
+    .evaluateAll(elements =>
+      elements.map(element => element.textContent ?? '')
+    );
 
   const file = await saved(page, () =>
     page.getByRole('button', { name: 'CSV' }).click()
@@ -322,7 +324,7 @@ test('filters, sorts and groups the table; the CSV has the rows shown', async ({
   const rows = readFileSync(await file.path(), 'utf8')
     .trim()
     .split(/\r?\n/);
-  expect(rows).toHaveLength(shown + 1);
+  expect(rows).toHaveLength(visible + 1);
   const fields = rows[0].split(',');
   const macs = rows
     .slice(1)
@@ -338,7 +340,7 @@ test('filters, sorts and groups the table; the CSV has the rows shown', async ({
   ).toBeVisible();
   // The sums of the blocks are those of the filtered layers.
   await expect(table.locator('.oad-Grid-foot')).toContainText(
-    `Total of ${shown} layers`
+    `Total of ${visible} layers`
   );
 });
 
@@ -347,21 +349,21 @@ test('cycles the heatmap and limits its range in the legend', async ({
 }) => {
   await open(page, 'resnet50.onnx');
   const overlay = page.getByLabel('Heatmap').first();
-  const seen = new Set([await overlay.inputValue()]);
+  const visited = new Set([await overlay.inputValue()]);
   await graph(page).focus();
   for (let i = 0; i < 9; i++) {
     await page.keyboard.press('h');
-    seen.add(await overlay.inputValue());
+    visited.add(await overlay.inputValue());
   }
   // Times need a device first.
   const offered = await overlay.locator('option:not([value=latency])').count();
-  expect(seen.size).toBe(offered);
+  expect(visited.size).toBe(offered);
 
   await overlay.selectOption('macs');
   const legend = page.getByRole('group', { name: 'Heatmap legend' });
   await openLegend(page);
   const ends = legend.locator('.oad-Legend-ends > span');
-  const whole = await ends.allInnerTexts();
+  const labels = await ends.allInnerTexts();
   const bar = await rectOf(legend.locator('.oad-Brush'));
   const y = bar.y + bar.height / 2;
   await page.mouse.move(bar.x + bar.width * 0.5, y);
@@ -369,11 +371,11 @@ test('cycles the heatmap and limits its range in the legend', async ({
   await page.mouse.move(bar.x + bar.width * 0.98, y, { steps: 3 });
   await page.mouse.up();
   await expect(legend.locator('.oad-Brush-span')).toBeVisible();
-  await expect(ends.first()).not.toHaveText(whole[0]);
+  await expect(ends.first()).not.toHaveText(labels[0]);
   await graph(page).focus();
   await page.keyboard.press('Escape');
   await expect(legend.locator('.oad-Brush-span')).toHaveCount(0);
-  await expect(ends.first()).toHaveText(whole[0]);
+  await expect(ends.first()).toHaveText(labels[0]);
 });
 
 test('a slider of a dimension changes totals, table, curve and graph', async ({
@@ -444,8 +446,8 @@ test('saves SVG, PNG and DOT of the graph shown', async ({ page }) => {
   await page.keyboard.press('Shift+E');
   await expect(graph(page).locator('.oad-panel')).toHaveCount(0);
   await page.keyboard.press('Space');
-  const shown = await graph(page).getByRole('button').count();
-  expect(shown).toBeGreaterThan(2);
+  const visible = await graph(page).getByRole('button').count();
+  expect(visible).toBeGreaterThan(2);
   const choose = async (name: string): Promise<Download> => {
     await page.getByRole('button', { name: 'Export' }).click();
     return saved(page, () =>
@@ -464,7 +466,7 @@ test('saves SVG, PNG and DOT of the graph shown', async ({ page }) => {
     ] as const;
   }, text);
   expect(fault).toBeNull();
-  expect(boxes).toBe(shown);
+  expect(boxes).toBe(visible);
   expect(text).not.toMatch(/<script|href="http|var\(--/);
 
   const sizes = [];
@@ -510,7 +512,7 @@ test('a saved page opens again from disk', async ({ page, context }, info) => {
   const file = await save(page, info.outputPath('again.html'));
   const other = await context.newPage();
   await other.goto(file);
-  await drawn(other);
+  await waitUntilDrawn(other);
   await expect(totals(other)).toContainText('3.73 M');
 });
 
@@ -695,11 +697,11 @@ test('a long layout shows its progress; Escape restores the previous graph', asy
   await graph(page).focus();
   await page.evaluate(() => Object.assign(window, { slow: true }));
   await page.keyboard.press('e');
-  const note = page.getByText('Computing the layout');
-  await expect(note).toBeVisible();
+  const progressNote = page.getByText('Computing the layout');
+  await expect(progressNote).toBeVisible();
   await expect(page.getByRole('progressbar', { name: 'Layout' })).toBeVisible();
   await page.keyboard.press('Escape');
   await page.evaluate(() => Reflect.deleteProperty(window, 'slow'));
-  await expect(note).toBeHidden();
+  await expect(progressNote).toBeHidden();
   await expect(boxes).toHaveCount(before);
 });

@@ -216,8 +216,8 @@ async function keepWorkspace(page: Page, address: RegExp): Promise<void> {
       return route.fulfill({ status: 204 });
     }
     const isModel = address.exec(request.url())?.groups?.id !== undefined;
-    const all = { workspaces: { ids: ['default'], values: [workspace] } };
-    return route.fulfill({ json: isModel ? workspace : all });
+    const response = { workspaces: { ids: ['default'], values: [workspace] } };
+    return route.fulfill({ json: isModel ? workspace : response });
   });
 }
 

@@ -41,10 +41,10 @@ test('the bytes of a 300 MB model never reach the browser and no checkpoint is w
   expect(
     about.filter(r => r.method === 'POST' && r.url.includes('checkpoints'))
   ).toEqual([]);
-  const moved = log.requests
+  const requests = log.requests
     .filter(r => r.url.includes('/api/'))
     .reduce((sum, r) => sum + Math.max(0, r.bytes), 0);
-  expect(moved).toBeLessThan(1_000_000);
+  expect(requests).toBeLessThan(1_000_000);
   const checkpoints = path.join(root, '.ipynb_checkpoints');
   const copies = fs.existsSync(checkpoints) ? fs.readdirSync(checkpoints) : [];
   expect(copies.filter(name => name.includes('onnx'))).toEqual([]);
@@ -116,9 +116,9 @@ test('a fixed batch size can be changed in the Dimensions tab', async ({
   log
 }) => {
   const panel = await openModel(page, 'resnet50.onnx');
-  const asked = (): number =>
+  const requests = (): number =>
     log.requests.filter(r => /jobs\/[^/]+\/batch/.test(r.url)).length;
-  expect(asked()).toBe(0);
+  expect(requests()).toBe(0);
   await panel.getByRole('tab', { name: /Dimensions/ }).click();
   const dims = panel.getByRole('tabpanel');
   await dims.getByRole('textbox', { name: 'batch' }).fill('8');
@@ -126,13 +126,13 @@ test('a fixed batch size can be changed in the Dimensions tab', async ({
   await expect(panel.getByRole('group', { name: 'Totals' })).toContainText(
     '32.7 G'
   );
-  expect(asked()).toBe(1);
+  expect(requests()).toBe(1);
   expect(log.errors).toEqual([]);
 });
 
 test('a decoder is planned on the chosen device', async ({ page, log }) => {
   const panel = await openModel(page, 'llama.onnx');
-  const asked = (): string[] =>
+  const requests = (): string[] =>
     log.requests
       .map(({ url }) => url)
       .filter(url => /jobs\/[^/]+\/serving/.test(url));
@@ -144,13 +144,13 @@ test('a decoder is planned on the chosen device', async ({ page, log }) => {
     .first()
     .click();
   await expect(served.getByRole('slider')).toHaveCount(5);
-  expect(asked()).toHaveLength(1);
-  expect(asked()[0]).toContain('device=l4&');
+  expect(requests()).toHaveLength(1);
+  expect(requests()[0]).toContain('device=l4&');
   await page.getByLabel('Runtime').selectOption('pytorch-eager');
   await expect(served).toContainText(
     'Assumed: the model runs in PyTorch, eager.'
   );
-  expect(asked()).toHaveLength(2);
+  expect(requests()).toHaveLength(2);
   expect(log.errors).toEqual([]);
 });
 
@@ -182,8 +182,8 @@ test('a broken file shows the problem and what to do', async ({
     .dblclick();
   await expect(current(page).getByRole('alert')).toContainText(/ORT/i);
   // The browser tells the console of every answer that says no.
-  const others = log.errors.filter(text => !/status of 4\d\d/.test(text));
-  expect(others).toEqual([]);
+  const otherErrors = log.errors.filter(text => !/status of 4\d\d/.test(text));
+  expect(otherErrors).toEqual([]);
   log.errors.length = 0;
 });
 
@@ -290,12 +290,12 @@ test('keys work after a double click and after returning to the tab', async ({
   page
 }) => {
   const panel = await openModel(page, 'resnet_tiny.onnx');
-  const drawn = (): Promise<string | null> =>
+  const sceneVersion = (): Promise<string | null> =>
     panel.locator('.oad-GraphHost').getAttribute('data-scene-version');
   const focused = panel.locator('.oad-GraphHost [role=button]:focus');
-  const before = await drawn();
+  const before = await sceneVersion();
   await page.keyboard.press('k');
-  await expect.poll(drawn).not.toBe(before);
+  await expect.poll(sceneVersion).not.toBe(before);
   // Arrows are about the graph although nothing in it was clicked.
   await page.keyboard.press('ArrowDown');
   await expect(focused).toHaveCount(1);

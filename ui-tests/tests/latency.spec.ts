@@ -20,7 +20,7 @@ const totals = (page: Page): Locator =>
   page.getByRole('group', { name: 'Totals' });
 const chip = (page: Page): Locator => page.locator('.oad-Chip.oad-mod-device');
 /** What it says; a badge beside it says whether the model fits. */
-const chosen = (page: Page): Locator =>
+const deviceChip = (page: Page): Locator =>
   chip(page).locator('span:not(.oad-Fits)');
 const tile = (page: Page): Locator =>
   totals(page).getByRole('button', { name: /^Latency, / });
@@ -53,7 +53,7 @@ test('choosing a device colours the graph, fills the table and is kept in links'
   page
 }) => {
   await open(page, 'bert_dyn.onnx', { width: 1900 });
-  await expect(chosen(page)).toHaveText('Latency (choose a device…)');
+  await expect(deviceChip(page)).toHaveText('Latency (choose a device…)');
   await expect(tile(page)).toHaveCount(0);
   await page.getByLabel('Heatmap').first().selectOption('latency');
   await clean(page);
@@ -61,7 +61,7 @@ test('choosing a device colours the graph, fills the table and is kept in links'
   await clean(page);
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
-  await expect(chosen(page)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
+  await expect(deviceChip(page)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
   await expect(chip(page).locator('.oad-Fits')).toHaveText('fits');
   await expect(page.getByLabel('Heatmap').first()).toHaveValue('latency');
   const legend = page.getByRole('group', { name: 'Heatmap legend' });
@@ -70,19 +70,19 @@ test('choosing a device colours the graph, fills the table and is kept in links'
   await clean(page);
 
   // The table adds up to the tile, of which blocks are the parts.
-  const whole = seconds(await tile(page).innerText());
+  const total = seconds(await tile(page).innerText());
   await tab(page, 'Layers');
   const table = page.getByRole('grid', { name: 'Layers' });
   const heads = await table.getByRole('columnheader').allInnerTexts();
   const column = heads.findIndex(head => head.trim() === 'Latency');
   const foot = page.locator('.oad-Grid-foot').getByRole('gridcell');
-  expect(seconds(await foot.nth(column).innerText())).toBe(whole);
+  expect(seconds(await foot.nth(column).innerText())).toBe(total);
   await expect(foot.nth(column + 1)).toHaveText('100 %');
   await table.getByRole('button', { name: 'Latency', exact: true }).click();
   const first = table.locator('.oad-Grid-row').first().getByRole('gridcell');
   // Rows are sorted a moment after the click; the first one there had no time.
   await expect(first.nth(column)).toHaveText(/s$/);
-  expect(seconds(await first.nth(column).innerText())).toBeLessThan(whole);
+  expect(seconds(await first.nth(column).innerText())).toBeLessThan(total);
   expect(seconds(await first.nth(column).innerText())).toBeGreaterThan(0);
 
   // A link opens the same.
@@ -91,9 +91,9 @@ test('choosing a device colours the graph, fills the table and is kept in links'
   const link = await page.evaluate(() => navigator.clipboard.readText());
   const fresh = await page.context().newPage();
   await fresh.goto(link);
-  await expect(chosen(fresh)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
+  await expect(deviceChip(fresh)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
   await expect(fresh.getByLabel('Heatmap').first()).toHaveValue('latency');
-  expect(seconds(await tile(fresh).innerText())).toBe(whole);
+  expect(seconds(await tile(fresh).innerText())).toBe(total);
 });
 
 test('times follow the dimensions; a kernel shows what bounds it', async ({

@@ -2,7 +2,7 @@
 
 import { expect, type Locator } from '@playwright/test';
 import { test } from './helpers';
-import { drawn, notebook, runCell } from './notebooks';
+import { waitUntilDrawn, notebook, runCell } from './notebooks';
 import { rectOf } from './pages';
 
 test('a cell shows the model, and its selection is a Python value', async ({
@@ -18,7 +18,7 @@ test('a cell shows the model, and its selection is a Python value', async ({
   ]);
   await runCell(page, 0);
   const widget = page.locator('.oad-Widget');
-  await drawn(widget);
+  await waitUntilDrawn(widget);
   await expect(widget.getByRole('group', { name: 'Totals' })).toContainText(
     '11.2 G'
   );
@@ -59,7 +59,7 @@ test('a slider linked in the page updates the numbers, and the kernel gets the v
   ]);
   await runCell(page, 0);
   const widget = page.locator('.oad-Widget');
-  await drawn(widget);
+  await waitUntilDrawn(widget);
   const totals = widget.getByRole('group', { name: 'Totals' });
   await expect(totals).toContainText('11.2 G');
 
@@ -104,7 +104,7 @@ test('widgets in boxes share a row, and hidden ones are drawn when they are show
   await runCell(page, 0);
   const widgets = page.locator('.oad-Widget');
   for (const index of [0, 1, 2]) {
-    await drawn(widgets.nth(index));
+    await waitUntilDrawn(widgets.nth(index));
   }
   const [left, right] = await Promise.all(
     [0, 1].map(index => rectOf(widgets.nth(index)))
@@ -131,8 +131,8 @@ test('one widget in two cells: changes in one view apply to the other', async ({
   await runCell(page, 0);
   await runCell(page, 1);
   const widgets = page.locator('.oad-Widget');
-  await drawn(widgets.first());
-  await drawn(widgets.last());
+  await waitUntilDrawn(widgets.first());
+  await waitUntilDrawn(widgets.last());
   const open = (index: number): Locator =>
     widgets
       .nth(index)
@@ -153,8 +153,8 @@ test('two models are compared: stepping through changes, only changes, blocks, m
   ]);
   await runCell(page, 0);
   const widgets = page.locator('.oad-Widget');
-  await drawn(widgets.first());
-  await drawn(widgets.last());
+  await waitUntilDrawn(widgets.first());
+  await waitUntilDrawn(widgets.last());
   const right = widgets.last();
   await expect(right.locator('.oad-Compare')).toContainText('26 only here');
 
@@ -170,7 +170,7 @@ test('two models are compared: stepping through changes, only changes, blocks, m
 
   await right.getByRole('button', { name: 'Merge', exact: true }).click();
   const merged = right.getByRole('region', { name: 'Merged graph' });
-  await drawn(merged);
+  await waitUntilDrawn(merged);
   await expect(merged).toContainText('+ 26 added');
   await page.keyboard.press('c');
   await expect(merged).toContainText(/Change 1 of \d+/);

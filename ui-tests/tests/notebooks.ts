@@ -11,7 +11,7 @@ export async function notebook(
   name: string,
   cells: readonly string[]
 ): Promise<void> {
-  const made = {
+  const content = {
     cells: cells.map((source, index) => ({
       cell_type: 'code',
       execution_count: null,
@@ -27,7 +27,7 @@ export async function notebook(
     nbformat_minor: 5
   };
   // Written, not typed: what people do in cells is JupyterLab's matter.
-  writeFileSync(join(root, name), JSON.stringify(made));
+  writeFileSync(join(root, name), JSON.stringify(content));
   await page.evaluate(async path => {
     const panel = await window.jupyterapp.commands.execute('docmanager:open', {
       path,
@@ -38,7 +38,7 @@ export async function notebook(
 }
 
 /** Waits until the widget has drawn its model. */
-export async function drawn(widget: Locator): Promise<void> {
+export async function waitUntilDrawn(widget: Locator): Promise<void> {
   await expect(
     widget.locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();

@@ -23,8 +23,8 @@ const rescale = (page: Page): Locator =>
 async function readable(page: Page): Promise<number> {
   const area = await rectOf(graph(page));
   return cards(page).evaluateAll(
-    (all, { x, y, width, height }) =>
-      all.filter(element => {
+    (elements, { x, y, width, height }) =>
+      elements.filter(element => {
         const r = element.getBoundingClientRect();
         const inside =
           r.right > x &&
@@ -45,8 +45,8 @@ for (const model of ['ten_thousand.onnx', 'bert_base.onnx', 'resnet50.onnx']) {
     // A picture that moves is shifted as a whole, not drawn in place.
     await expect(graph(page)).not.toHaveClass(/oad-moving/);
     const transform = await world(page).getAttribute('transform');
-    const names = await cards(page).evaluateAll(all =>
-      all.map(element => element.getAttribute('aria-label'))
+    const names = await cards(page).evaluateAll(elements =>
+      elements.map(element => element.getAttribute('aria-label'))
     );
     await graph(page).focus();
     await page.keyboard.press('End');
@@ -58,8 +58,8 @@ for (const model of ['ten_thousand.onnx', 'bert_base.onnx', 'resnet50.onnx']) {
     await page.keyboard.press('o');
     await expect(world(page)).toHaveAttribute('transform', transform!);
     expect(
-      await cards(page).evaluateAll(all =>
-        all.map(element => element.getAttribute('aria-label'))
+      await cards(page).evaluateAll(elements =>
+        elements.map(element => element.getAttribute('aria-label'))
       )
     ).toEqual(names);
     await expect(rescale(page)).toHaveCount(0);
@@ -125,12 +125,12 @@ test('choosing a device does not move the graph', async ({ page }) => {
   // What is selected is out of view now: nothing may bring it back.
   await page.mouse.wheel(1200, 150);
   await expect(graph(page)).not.toHaveClass(/oad-moving/);
-  const place = async (): Promise<string> =>
+  const transformOf = async (): Promise<string> =>
     ((await world(page).getAttribute('transform')) ?? '').replace(
       /-?\d+\.\d+/g,
       number => String(Math.round(Number(number) * 1000) / 1000)
     );
-  const transform = await place();
+  const transform = await transformOf();
   await page.locator('.oad-Chip.oad-mod-device').click();
   const search = page.getByRole('combobox', { name: 'Search devices' });
   await search.fill('nvidia l4');
@@ -139,7 +139,7 @@ test('choosing a device does not move the graph', async ({ page }) => {
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(graph(page)).not.toHaveClass(/oad-moving/);
-  expect(await place()).toBe(transform);
+  expect(await transformOf()).toBe(transform);
 });
 
 test('the inspector of the model opens if the graph leaves room for it', async ({

@@ -15,25 +15,25 @@ interface ISeen {
 
 /** Opens the page of a model and records what it asks for and complains about. */
 async function open(page: Page, model: string): Promise<ISeen> {
-  const seen: ISeen = { requests: [], errors: [] };
-  page.on('request', request => seen.requests.push(request.url()));
+  const log: ISeen = { requests: [], errors: [] };
+  page.on('request', request => log.requests.push(request.url()));
   page.on('console', message => {
     if (['error', 'warning'].includes(message.type())) {
-      seen.errors.push(message.text());
+      log.errors.push(message.text());
     }
   });
-  page.on('pageerror', error => seen.errors.push(error.message));
+  page.on('pageerror', error => log.errors.push(error.message));
   await page.goto(pageOf(model));
   await expect(
     page.locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();
-  return seen;
+  return log;
 }
 
 /** Nothing was asked for but the file itself, and what the page made of it. */
-function alone(seen: ISeen): void {
-  expect(seen.errors).toEqual([]);
-  const fetched = seen.requests.filter(url => !/^(blob|data):/.test(url));
+function alone(log: ISeen): void {
+  expect(log.errors).toEqual([]);
+  const fetched = log.requests.filter(url => !/^(blob|data):/.test(url));
   expect(fetched).toHaveLength(1);
   expect(fetched[0]).toMatch(/^file:/);
 }
@@ -41,7 +41,7 @@ function alone(seen: ISeen): void {
 test('shows the model, its numbers and a node without network requests', async ({
   page
 }) => {
-  const seen = await open(page, 'bert_base.onnx');
+  const log = await open(page, 'bert_base.onnx');
   await expect(page.getByRole('group', { name: 'Totals' })).toContainText(
     '11.2 G'
   );
@@ -51,46 +51,46 @@ test('shows the model, its numbers and a node without network requests', async (
   await expect(inspector).toContainText('epsilon');
   await page.getByRole('tab', { name: 'Layers' }).click();
   await expect(page.getByRole('grid').first()).toContainText('MatMul');
-  alone(seen);
+  alone(log);
 });
 
 test('a large model is laid out in the worker of the page', async ({
   page
 }) => {
-  const seen = await open(page, 'ten_thousand.onnx');
+  const log = await open(page, 'ten_thousand.onnx');
   await page.keyboard.press('E');
   await expect(page.locator('.oad-GraphHost')).toBeVisible();
-  alone(seen);
+  alone(log);
 });
 
 test('dimensions are shown but cannot be changed', async ({ page }) => {
-  const seen = await open(page, 'bert_dyn.onnx');
+  const log = await open(page, 'bert_dyn.onnx');
   await page.getByRole('tab', { name: /Dimensions/ }).click();
   await expect(page.locator('.oad-Dims')).toContainText('assumed');
-  alone(seen);
+  alone(log);
 });
 
 test('names in a hostile model are shown as text', async ({ page }) => {
-  const seen = await open(page, 'hostile.onnx');
+  const log = await open(page, 'hostile.onnx');
   expect(
     await page.evaluate(() => (window as { PWNED?: number }).PWNED)
   ).toBeUndefined();
-  alone(seen);
+  alone(log);
 });
 
 test('follows the dark theme of the system', async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'dark' });
-  const seen = await open(page, 'resnet_tiny.onnx');
+  const log = await open(page, 'resnet_tiny.onnx');
   await expect(page.locator('html')).toHaveAttribute(
     'data-jp-theme-light',
     'false'
   );
-  alone(seen);
+  alone(log);
 });
 
 /** Texts of the cells of all tables of a Markdown file, as a reader sees them. */
 function cellsOf(card: string): string[][] {
-  const plain = (text: string): string =>
+  const plainSpaces = (text: string): string =>
     text
       .trim()
       .replace(/^(`+) ?(.*?) ?\1$/, '$2')
@@ -108,7 +108,7 @@ function cellsOf(card: string): string[][] {
       line
         .split(/(?<!\\)\|/)
         .slice(1, -1)
-        .map(plain)
+        .map(plainSpaces)
     );
 }
 
@@ -116,7 +116,7 @@ test('the report has the tables of the model card and is the part that is printe
   page
 }) => {
   await page.emulateMedia({ colorScheme: 'dark' });
-  const seen = await open(page, 'resnet50.onnx');
+  const log = await open(page, 'resnet50.onnx');
   const model = join(models, 'resnet50.onnx');
   const card = execFileSync(
     'onnx-autodoc',
@@ -128,13 +128,13 @@ test('the report has the tables of the model card and is the part that is printe
   await expect(report.getByRole('heading', { level: 1 })).toHaveText(
     'resnet50.onnx'
   );
-  const shown = await report.locator('tr').evaluateAll(rows =>
+  const tableRows = await report.locator('tr').evaluateAll(rows =>
     rows.map(row => {
       const cells = [...(row as HTMLTableRowElement).cells];
       return cells.map(cell => cell.textContent!.trim());
     })
   );
-  expect(shown).toEqual(cellsOf(card));
+  expect(tableRows).toEqual(cellsOf(card));
   await page.getByLabel('Section').selectOption({ label: 'Coverage' });
   await expect(
     report.getByRole('heading', { name: 'Coverage' })
@@ -146,7 +146,7 @@ test('the report has the tables of the model card and is the part that is printe
   await expect(paper.locator('tr')).toHaveCount(0);
   await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-  await expect(paper.locator('tr')).toHaveCount(shown.length);
+  await expect(paper.locator('tr')).toHaveCount(tableRows.length);
   await expect(paper.getByRole('heading', { level: 1 })).toBeVisible();
   await expect(page.locator('#autodoc')).toBeHidden();
   await expect(paper).toHaveCSS('color', 'rgb(31, 35, 40)');
@@ -155,5 +155,5 @@ test('the report has the tables of the model card and is the part that is printe
   await expect(paper.locator('tr')).toHaveCount(0);
   const pages = (await page.pdf()).toString('latin1').match(/\/Type \/Page\b/g);
   expect(pages!.length).toBeGreaterThan(2);
-  alone(seen);
+  alone(log);
 });

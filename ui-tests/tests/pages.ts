@@ -28,18 +28,18 @@ export interface ISeen {
 export const test = base.extend<{ seen: ISeen }>({
   seen: [
     async ({ page }, use) => {
-      const seen: ISeen = { requests: [], complaints: [] };
-      page.on('request', request => seen.requests.push(request.url()));
+      const log: ISeen = { requests: [], complaints: [] };
+      page.on('request', request => log.requests.push(request.url()));
       page.on('console', message => {
         if (['error', 'warning'].includes(message.type())) {
-          seen.complaints.push(message.text());
+          log.complaints.push(message.text());
         }
       });
-      page.on('pageerror', error => seen.complaints.push(error.message));
-      await use(seen);
-      expect(seen.complaints).toEqual([]);
+      page.on('pageerror', error => log.complaints.push(error.message));
+      await use(log);
+      expect(log.complaints).toEqual([]);
       expect(
-        seen.requests.filter(url => !/^(file|blob|data):/.test(url))
+        log.requests.filter(url => !/^(file|blob|data):/.test(url))
       ).toEqual([]);
     },
     { auto: true }
@@ -106,11 +106,11 @@ export async function open(
     reducedMotion: 'reduce'
   });
   await page.goto(pageOf(model) + hash);
-  await drawn(page);
+  await waitUntilDrawn(page);
 }
 
 /** Until the picture is there. */
-export async function drawn(page: Page): Promise<void> {
+export async function waitUntilDrawn(page: Page): Promise<void> {
   await expect(
     page.locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();
@@ -156,8 +156,8 @@ async function isShown(page: Place, name: RegExp): Promise<boolean> {
   }
   return box(page, name).evaluate(element => {
     const { left, top } = element.getBoundingClientRect();
-    const there = document.elementFromPoint(left + 30, top + 8);
-    return there !== null && element.contains(there);
+    const target = document.elementFromPoint(left + 30, top + 8);
+    return target !== null && element.contains(target);
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { expect } from '@playwright/test';
 import { test } from './helpers';
-import { drawn, notebook, runCell } from './notebooks';
+import { waitUntilDrawn, notebook, runCell } from './notebooks';
 
 test('changing a scale updates the outputs, and undo restores it', async ({
   page,
@@ -19,7 +19,7 @@ test('changing a scale updates the outputs, and undo restores it', async ({
   ]);
   await runCell(page, 0);
   const output = page.locator('.jp-OutputArea-output').first();
-  await drawn(output);
+  await waitUntilDrawn(output);
   await expect(output.getByText('SQNR')).toContainText('dB');
   await expect(output.getByText('As in the file')).toBeVisible();
   await expect(output.getByRole('img', { name: /^Histogram/ })).toBeVisible();

@@ -44,7 +44,7 @@ test('K cycles through one row, top to bottom, rows and automatic', async ({
     const [a, b] = [await first(), await last()];
     return b.y > a.y + a.height;
   };
-  const beside = async () => {
+  const isBeside = async () => {
     const [a, b] = [await first(), await last()];
     return b.x > a.x + a.width && Math.abs(b.y - a.y) < 4;
   };
@@ -57,7 +57,7 @@ test('K cycles through one row, top to bottom, rows and automatic', async ({
   await graph(page).focus();
   await page.keyboard.press('k');
   await page.keyboard.press('f');
-  await expect.poll(beside).toBe(true);
+  await expect.poll(isBeside).toBe(true);
   await page.keyboard.press('k');
   await page.keyboard.press('f');
   await expect

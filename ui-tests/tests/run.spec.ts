@@ -10,12 +10,12 @@ async function drop(
   files: Readonly<Record<string, string>>
 ): Promise<void> {
   const graph = view.locator('.oad-GraphHost');
-  const data = await view.page().evaluateHandle(given => {
-    const made = new DataTransfer();
-    for (const [name, text] of Object.entries(given)) {
-      made.items.add(new File([text], name));
+  const data = await view.page().evaluateHandle(texts => {
+    const transfer = new DataTransfer();
+    for (const [name, text] of Object.entries(texts)) {
+      transfer.items.add(new File([text], name));
     }
-    return made;
+    return transfer;
   }, files);
   await graph.dispatchEvent('dragenter', { dataTransfer: data });
   await expect(async () => {

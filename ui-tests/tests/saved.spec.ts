@@ -4,7 +4,7 @@ import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { expect } from '@playwright/test';
 import type { Locator } from '@playwright/test';
 import { test } from './helpers';
-import { closeNotebook, drawn, notebook, runCell } from './notebooks';
+import { closeNotebook, waitUntilDrawn, notebook, runCell } from './notebooks';
 import { box, setOpen } from './pages';
 
 /** The widget manager's own complaint about a notebook without a kernel, whatever is in it. */
@@ -15,7 +15,7 @@ test.beforeEach(({ log }) => {
 });
 
 /** Runs the cells, saves, closes and ends the kernel: nothing is left but the file. */
-async function made(
+async function createNotebook(
   page: IJupyterLabPageFixture,
   name: string,
   cells: readonly string[]
@@ -24,7 +24,7 @@ async function made(
   for (const index of cells.keys()) {
     await runCell(page, index);
   }
-  await drawn(page.locator('.oad-Widget').first());
+  await waitUntilDrawn(page.locator('.oad-Widget').first());
   await page.notebook.save();
   await closeNotebook(page);
 }
@@ -47,16 +47,16 @@ async function reopen(
   );
 }
 
-const totals = (place: Locator): Locator =>
-  place.getByRole('group', { name: 'Totals' });
+const totals = (output: Locator): Locator =>
+  output.getByRole('group', { name: 'Totals' });
 
-for (const [what, kernel] of [
+for (const [title, kernel] of [
   ['without a kernel', false],
   ['with a new kernel', true]
 ] as const) {
-  test(`the saved model can be explored ${what}`, async ({ page }) => {
+  test(`the saved model can be explored ${title}`, async ({ page }) => {
     const name = `saved${Number(kernel)}.ipynb`;
-    await made(page, name, [
+    await createNotebook(page, name, [
       [
         'from py_autodoc import Autodoc',
         "w = Autodoc('bert_dyn.onnx', height=500)",
@@ -66,7 +66,7 @@ for (const [what, kernel] of [
     ]);
     await reopen(page, name, kernel);
     const saved = page.locator('.oad-Saved');
-    await drawn(saved);
+    await waitUntilDrawn(saved);
     await expect(page.locator('.oad-Widget')).toHaveCount(0);
     await expect(page.locator('.jp-Notebook')).not.toContainText('not found');
     await expect(totals(saved)).toContainText('11.2 G');
@@ -89,14 +89,14 @@ for (const [what, kernel] of [
 }
 
 test('two saved models are linked', async ({ page }) => {
-  await made(page, 'saved-pair.ipynb', [
+  await createNotebook(page, 'saved-pair.ipynb', [
     "from py_autodoc import side_by_side\nside_by_side('bert_base.onnx', 'bert_dyn.onnx', height=450)"
   ]);
   await reopen(page, 'saved-pair.ipynb');
   const sides = page.locator('.oad-Saved .oad-SideBySide-side');
   await expect(sides).toHaveCount(2);
-  await drawn(sides.first());
-  await drawn(sides.last());
+  await waitUntilDrawn(sides.first());
+  await waitUntilDrawn(sides.last());
   await expect(sides.first().locator('.oad-Compare')).toContainText(
     '371 of 371 matched'
   );
@@ -112,7 +112,7 @@ test('two saved models are linked', async ({ page }) => {
 test('the models of a widget box are shown below each other, not linked', async ({
   page
 }) => {
-  await made(page, 'saved-box.ipynb', [
+  await createNotebook(page, 'saved-box.ipynb', [
     [
       'import ipywidgets as W',
       'from py_autodoc import Autodoc',
@@ -124,10 +124,10 @@ test('the models of a widget box are shown below each other, not linked', async 
   await reopen(page, 'saved-box.ipynb');
   const saved = page.locator('.oad-Saved');
   await expect(saved).toHaveCount(2);
-  await drawn(saved.first());
+  await waitUntilDrawn(saved.first());
   await expect(totals(saved.first())).toContainText('11.2 G');
   await saved.last().scrollIntoViewIfNeeded();
-  await drawn(saved.last());
+  await waitUntilDrawn(saved.last());
   await expect(totals(saved.last())).toContainText('3.73 M');
   // No pair: what is chosen in one is not looked for in the other.
   await expect(saved.locator('.oad-Compare')).toHaveCount(0);
@@ -138,7 +138,7 @@ test('the models of a widget box are shown below each other, not linked', async 
 });
 
 test('a model too large to be saved is shown as an image', async ({ page }) => {
-  await made(page, 'saved-large.ipynb', [
+  await createNotebook(page, 'saved-large.ipynb', [
     [
       'from py_autodoc import Autodoc',
       'from py_autodoc.widget import saved_output as saved',
@@ -160,12 +160,12 @@ test('a second view of the notebook shows the live widget too', async ({
   ]);
   await runCell(page, 0);
   const widgets = page.locator('.oad-Widget');
-  await drawn(widgets);
+  await waitUntilDrawn(widgets);
   await page.evaluate(() =>
     window.jupyterapp.commands.execute('docmanager:clone')
   );
   await expect(widgets).toHaveCount(2);
-  await drawn(widgets.last());
+  await waitUntilDrawn(widgets.last());
   await expect(page.locator('.oad-Saved')).toHaveCount(0);
   await runCell(page, 1);
   for (const widget of [widgets.first(), widgets.last()]) {

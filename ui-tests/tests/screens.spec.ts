@@ -26,9 +26,9 @@ test.beforeEach(async ({ page }) => {
   });
 });
 
-for (const [model, what] of Object.entries(MODELS)) {
+for (const [model, title] of Object.entries(MODELS)) {
   for (const theme of ['light', 'dark']) {
-    test(`${what}, ${theme}`, async ({ page }) => {
+    test(`${title}, ${theme}`, async ({ page }) => {
       await open(page, `${model}.onnx`, {
         width: 1280,
         height: 720,

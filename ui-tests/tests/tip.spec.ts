@@ -24,18 +24,18 @@ async function pointAt(page: Page, name: RegExp): Promise<IRect> {
 }
 
 async function expectBeside(page: Page, rect: IRect): Promise<void> {
-  const shown = await rectOf(tip(page));
+  const tipRect = await rectOf(tip(page));
   const pane = await rectOf(page.locator('.oad-GraphPane'));
   const apart =
-    shown.y >= rect.y + rect.height ||
-    shown.y + shown.height <= rect.y ||
-    shown.x >= rect.x + rect.width ||
-    shown.x + shown.width <= rect.x;
+    tipRect.y >= rect.y + rect.height ||
+    tipRect.y + tipRect.height <= rect.y ||
+    tipRect.x >= rect.x + rect.width ||
+    tipRect.x + tipRect.width <= rect.x;
   expect(apart).toBe(true);
-  expect(shown.x).toBeGreaterThanOrEqual(pane.x);
-  expect(shown.y).toBeGreaterThanOrEqual(pane.y);
-  expect(shown.x + shown.width).toBeLessThanOrEqual(pane.x + pane.width);
-  expect(shown.y + shown.height).toBeLessThanOrEqual(pane.y + pane.height);
+  expect(tipRect.x).toBeGreaterThanOrEqual(pane.x);
+  expect(tipRect.y).toBeGreaterThanOrEqual(pane.y);
+  expect(tipRect.x + tipRect.width).toBeLessThanOrEqual(pane.x + pane.width);
+  expect(tipRect.y + tipRect.height).toBeLessThanOrEqual(pane.y + pane.height);
 }
 
 for (const dark of [false, true]) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from '@playwright/test';
 import type { Locator, Page } from '@playwright/test';
 import { openModel, test } from './helpers';
-import { drawn, notebook, runCell } from './notebooks';
+import { waitUntilDrawn, notebook, runCell } from './notebooks';
 import { pick } from './pages';
 
 /** Selects the first node of that operator and returns the inspector. */
@@ -41,9 +41,9 @@ async function saveFirst(page: Page, inspector: Locator): Promise<ISaved> {
 test('values of a weight are read on request', async ({ page, log }) => {
   const panel = await openModel(page, 'resnet_tiny.onnx');
   const inspector = await inspect(panel, /^Conv/);
-  const asked = (): number =>
+  const requestCount = (): number =>
     log.requests.filter(({ url }) => url.includes('/weights?')).length;
-  expect(asked()).toBe(0);
+  expect(requestCount()).toBe(0);
   const show = inspector.getByRole('button', { name: /^Show values of/ });
   await show.first().focus();
   await page.keyboard.press('Enter');
@@ -55,11 +55,11 @@ test('values of a weight are read on request', async ({ page, log }) => {
   const values = inspector.locator('.oad-Weights').first();
   await expect(values).toContainText('Std. deviation');
   await expect(values.getByRole('row').first()).toContainText('[0, 0, 0, 0]');
-  await expect.poll(asked).toBe(1);
+  await expect.poll(requestCount).toBe(1);
   await values.getByRole('button', { name: /^Hide values of/ }).click();
   await show.first().click();
   await expect(chart).toBeVisible();
-  expect(asked()).toBe(1);
+  expect(requestCount()).toBe(1);
 });
 
 test('a missing file is named with a way to fix it', async ({ page, log }) => {
@@ -89,7 +89,7 @@ test('all values of a weight are saved as a NumPy file', async ({ page }) => {
   expect(saved.name).toMatch(/weight\.npy$/);
   expect(saved.header).toContain("'descr': '<f4'");
   const shape = /'shape': \(([\d, ]+)\)/.exec(saved.header)?.[1].split(', ');
-  const elements = shape?.reduce((whole, size) => whole * Number(size), 1);
+  const elements = shape?.reduce((count, size) => count * Number(size), 1);
   expect(saved.values).toHaveLength(elements ?? 0);
   const cell = inspector.locator('.oad-Weights').getByRole('cell').first();
   expect(Number(await cell.textContent())).toBeCloseTo(saved.values[0], 5);
@@ -106,7 +106,7 @@ test('the kernel reads the values for a widget', async ({ page }) => {
   ]);
   await runCell(page, 0);
   const widget = page.locator('.oad-Widget');
-  await drawn(widget);
+  await waitUntilDrawn(widget);
   await runCell(page, 1);
   const inspector = widget.locator('.oad-Inspector');
   await expect(inspector).toContainText('Conv');

@@ -249,8 +249,8 @@ describe('pointer', () => {
     expect(calls.onActivate).toHaveBeenCalledTimes(1);
     expect(calls.onSelect).not.toHaveBeenCalled();
     // Elsewhere it is an ordinary click.
-    const far = { clientX: position.clientX, clientY: position.clientY + 200 };
-    click(root(), far);
+    const end = { clientX: position.clientX, clientY: position.clientY + 200 };
+    click(root(), end);
     expect(calls.onSelect).toHaveBeenCalledTimes(1);
   });
 

@@ -83,13 +83,13 @@ export class GraphSurface implements IInteractionHost {
     this._undock = this._minimap
       ? this._docks.add(this._minimap)
       : () => undefined;
-    const moved = (): void => {
+    const onMove = (): void => {
       this._motion.noteMotion();
       this._schedule();
     };
     this._cameraController = new CameraController(
       this,
-      moved,
+      onMove,
       this._reducesMotion
     );
     this._interaction = new InteractionController(
@@ -105,13 +105,13 @@ export class GraphSurface implements IInteractionHost {
     scene: IScene,
     model: IGraphModel,
     tree: ITree,
-    how: ISetSceneOptions = {}
+    options: ISetSceneOptions = {}
   ): void {
     const before = this.scene
       ? { scene: this.scene, camera: this.camera }
       : null;
     // The cursor moves from a card to the group expanded from its chip, and back.
-    const { anchorEntity: anchor = -1 } = how;
+    const { anchorEntity: anchor = -1 } = options;
     const moves =
       this._cursor >= 0 && this.scene?.boxOf(anchor) === this._cursor;
     const entity = moves
@@ -130,17 +130,17 @@ export class GraphSurface implements IInteractionHost {
     this._decorations.onSceneChange(scene, ringed);
     // Its target may be gone; the next pointer move sets a new tooltip.
     this._dom.setTooltip(null);
-    this._cameraController.onSceneChange(before, scene, how, entity);
+    this._cameraController.onSceneChange(before, scene, options, entity);
     this._frame();
-    if (before && how.animateFrom && !this._reducesMotion()) {
+    if (before && options.animateFrom && !this._reducesMotion()) {
       this.renderer.animateBoxes(
-        { scene: how.animateFrom, camera: before.camera },
+        { scene: options.animateFrom, camera: before.camera },
         this.camera
       );
     }
     const { drawing } = this.renderer;
     this._dom.announce(
-      groupAnnouncement(drawing, how.anchorEntity, this._strings)
+      groupAnnouncement(drawing, options.anchorEntity, this._strings)
     );
   }
 

@@ -63,20 +63,23 @@ export type IHitTarget =
 
 export interface ISurfaceCallbacks {
   /** A click or a keyboard step on an entity; null on none (Esc, click on the background). */
-  onSelect(entity: number | null, how: { additive: boolean }): void;
+  onSelect(entity: number | null, options: { additive: boolean }): void;
   /** Double-click, chevron or Enter: expands or collapses groups, shows the details of nodes. */
-  onActivate(entity: number, how: { recursive: boolean }): void;
+  onActivate(entity: number, options: { recursive: boolean }): void;
   /** A click in the title of a repeat: next (1) or previous (-1) instance, or all of them (0). */
   onStep?(entity: number, step: 1 | -1 | 0): void;
   /** Nodes and groups in a rectangle drawn with Shift. */
-  onSelectArea?(entities: readonly number[], how: { additive: boolean }): void;
+  onSelectArea?(
+    entities: readonly number[],
+    options: { additive: boolean }
+  ): void;
   /**
    * Esc; returns false if the key should propagate to the host. If absent, Esc acts like a click on the
    * background.
    */
   onEscape?(): boolean;
   /** A click on a wire, an input or output pill, a connector or a port; `activated` by Enter. */
-  onSelectTensor(ref: ITensorRef, how: { activated: boolean }): void;
+  onSelectTensor(ref: ITensorRef, options: { activated: boolean }): void;
   /** `box` is its box in the scene, -1 for a wire or nothing. */
   onHover(target: IHitTarget, box: number): void;
   /** The box with the keyboard's focus ring; -1 if there is none. */

@@ -18,11 +18,11 @@ function text(value: unknown): string {
  */
 export function applySelection(
   handle: IViewerHandle,
-  wanted: unknown,
+  requested: unknown,
   reveal = false
 ): void {
-  const ids = Array.isArray(wanted)
-    ? wanted.filter(id => Number.isInteger(id)).map(Number)
+  const ids = Array.isArray(requested)
+    ? requested.filter(id => Number.isInteger(id)).map(Number)
     : [];
   const sorted = [...ids].sort((a, b) => a - b);
   if (

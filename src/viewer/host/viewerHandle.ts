@@ -61,9 +61,9 @@ export function createHandle(
     loadProfile: files =>
       void taskCode.get().then(code => code.loadProfile(session, files)),
     link: (other, options, callbacks) => {
-      const there = sessions.get(other);
-      return there && there !== session
-        ? linkSessions([session, there], options, callbacks)
+      const otherSession = sessions.get(other);
+      return otherSession && otherSession !== session
+        ? linkSessions([session, otherSession], options, callbacks)
         : null;
     }
   };

@@ -12,9 +12,9 @@ export interface ITranslate {
 }
 
 function fill(text: string, args: readonly (string | number)[]): string {
-  return text.replace(/%(\d+)/g, (whole, digits: string) => {
+  return text.replace(/%(\d+)/g, (placeholder, digits: string) => {
     const value = args[Number(digits) - 1];
-    return value === undefined ? whole : String(value);
+    return value === undefined ? placeholder : String(value);
   });
 }
 

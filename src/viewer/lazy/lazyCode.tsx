@@ -53,15 +53,15 @@ export function lazyComponent<P extends object>(
     const [failed, setFailed] = React.useState(false);
     const [Found, setFound] = React.useState(() => code.now);
     React.useEffect(() => {
-      let here = true;
+      let isMounted = true;
       if (!Found && !failed) {
         code.get().then(
-          component => here && setFound(() => component),
-          () => here && setFailed(true)
+          component => isMounted && setFound(() => component),
+          () => isMounted && setFailed(true)
         );
       }
       return () => {
-        here = false;
+        isMounted = false;
       };
     }, [Found, failed]);
     if (Found) {

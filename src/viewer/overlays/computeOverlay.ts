@@ -54,10 +54,10 @@ export function computeOverlay(
   }
   const entities = visibleEntities(scene);
   const values = entities.map(entity => definition.value(tree, entity));
-  const over = look.over?.map(entity => definition.value(tree, entity));
-  const known = over?.some(value => Number.isFinite(value));
-  const deciding = over && known ? over : values;
-  const kept = deciding !== values && look.over?.join() !== entities.join();
+  const scaleValues = look.over?.map(entity => definition.value(tree, entity));
+  const isKnown = scaleValues?.some(value => Number.isFinite(value));
+  const deciding = scaleValues && isKnown ? scaleValues : values;
+  const isKept = deciding !== values && look.over?.join() !== entities.join();
   const counted = look.extraValues?.length
     ? [...deciding, ...look.extraValues]
     : deciding;
@@ -91,7 +91,7 @@ export function computeOverlay(
       bins: [...histogram(fullScale, values, BINS)],
       heaviest,
       values: deciding.filter(value => Number.isFinite(value)),
-      kept
+      kept: isKept
     }
   };
 }

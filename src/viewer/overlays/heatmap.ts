@@ -25,7 +25,7 @@ export function heatmapOf<Id extends HeatmapMetric>(
     // For a group, it is derived from the group's sums.
     value: metric.over
       ? (tree, entity) =>
-          derivedOf(metric, part => completeMetric(tree, part, entity))
+          derivedOf(metric, metricId => completeMetric(tree, metricId, entity))
       : (tree, entity) => metricOf(tree, id as MetricId, entity),
     ...(metric.device && {
       about: ({ model }: ITree) => deviceLabel(model),

@@ -14,8 +14,8 @@ function mixWithWhite(color: string, share: number): string {
   return (
     '#' +
     parts
-      .map(part => Math.round(part + (255 - part) * share))
-      .map(part => part.toString(16).padStart(2, '0'))
+      .map(channel => Math.round(channel + (255 - channel) * share))
+      .map(channel => channel.toString(16).padStart(2, '0'))
       .join('')
   );
 }

@@ -47,34 +47,34 @@ test('cycling includes all overlays with data, and none', () => {
     }
     return visited;
   };
-  const others = OVERLAY_IDS.filter(
+  const otherIds = OVERLAY_IDS.filter(
     id => id !== 'user' && id !== 'changes' && id !== 'latency'
   );
-  expect(steps()).toEqual(others);
+  expect(steps()).toEqual(otherIds);
   setUserValues(tree, { label: 'time', unit: 'ms', values: new Map([[2, 5]]) });
-  expect(steps()).toEqual([...others, 'user']);
+  expect(steps()).toEqual([...otherIds, 'user']);
   setUserValues(tree, null);
-  expect(steps()).toEqual(others);
+  expect(steps()).toEqual(otherIds);
   expect(isOverlayId('__proto__')).toBe(false);
 });
 
 test('intensity is FLOPs per byte, for a group the quotient of its sums', () => {
   const { nodeCount, metrics } = tree.model;
   for (let entity = 0; entity < nodeCount; entity++) {
-    const moved = metrics.read_bytes[entity] + metrics.write_bytes[entity];
-    if (moved > 0) {
+    const bytes = metrics.read_bytes[entity] + metrics.write_bytes[entity];
+    if (bytes > 0) {
       expect(OVERLAYS.intensity.value(tree, entity)).toBe(
-        metrics.flops[entity] / moved
+        metrics.flops[entity] / bytes
       );
     }
   }
   for (let group = 0; group < tree.groupCount; group++) {
     const sum = (metric: 'flops' | 'read_bytes' | 'write_bytes'): number =>
       tree.groupMetrics[metric][group];
-    const moved = sum('read_bytes') + sum('write_bytes');
-    if (moved > 0) {
+    const bytes = sum('read_bytes') + sum('write_bytes');
+    if (bytes > 0) {
       expect(OVERLAYS.intensity.value(tree, nodeCount + group)).toBe(
-        sum('flops') / moved
+        sum('flops') / bytes
       );
     }
   }
@@ -175,13 +175,13 @@ test('a kept range gives values the same colour in every scene', async () => {
   });
   expect(first.range.kept).toBe(false);
   const open = await view.expandAll(Infinity);
-  const kept = computeOverlay(OVERLAYS.macs, open, tree, {
+  const overlay = computeOverlay(OVERLAYS.macs, open, tree, {
     ...look,
     over: before
   });
-  expect(kept.range.kept).toBe(true);
-  expect(kept.range.max).toBe(first.range.max);
-  expect(kept.overlay.value(2)).toBeCloseTo(2000 / first.range.max);
+  expect(overlay.range.kept).toBe(true);
+  expect(overlay.range.max).toBe(first.range.max);
+  expect(overlay.overlay.value(2)).toBeCloseTo(2000 / first.range.max);
   const fresh = computeOverlay(OVERLAYS.macs, open, tree, look);
   expect(fresh.range.kept).toBe(false);
   expect(fresh.range.max).toBe(2000);

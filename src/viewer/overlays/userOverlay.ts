@@ -19,13 +19,13 @@ interface IGroupedValues extends IUserValues {
 const valuesByTree = new WeakMap<ITree, IGroupedValues>();
 
 /** Sets the values of a model; null removes them. */
-export function setUserValues(tree: ITree, given: IUserValues | null): void {
-  if (given === null) {
+export function setUserValues(tree: ITree, values: IUserValues | null): void {
+  if (values === null) {
     valuesByTree.delete(tree);
     return;
   }
   const groups = new Float64Array(tree.groupCount).fill(Number.NaN);
-  for (const [node, value] of given.values) {
+  for (const [node, value] of values.values) {
     if (Number.isNaN(value)) {
       continue;
     }
@@ -36,12 +36,12 @@ export function setUserValues(tree: ITree, given: IUserValues | null): void {
       group = tree.groupParent[group]
     ) {
       const previous = groups[group] || 0;
-      groups[group] = given.largest
+      groups[group] = values.largest
         ? Math.max(previous, value)
         : previous + value;
     }
   }
-  valuesByTree.set(tree, { ...given, groups });
+  valuesByTree.set(tree, { ...values, groups });
 }
 
 /** Values from the host; available only if there are any. */

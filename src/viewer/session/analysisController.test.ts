@@ -17,7 +17,7 @@ test('changes by the user during a new analysis are kept', async () => {
   let finish = (): void => undefined;
   const load = provider.load.bind(provider);
   vi.spyOn(provider, 'load').mockImplementation(async (...args) => {
-    await new Promise<void>(done => (finish = done));
+    await new Promise<void>(resolve => (finish = resolve));
     return load(...args);
   });
   const rebinding = session.bind({ batch: 8 }, false);

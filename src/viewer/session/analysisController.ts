@@ -99,8 +99,8 @@ export class AnalysisController {
     try {
       const { offer, reason } = await provider.batch(request.signal);
       if (this._batchRequest === request) {
-        const taken = offer !== null && this._takeBatch(offer);
-        store.set({ batch: taken ? null : { status: 'none', reason } });
+        const isTaken = offer !== null && this._takeBatch(offer);
+        store.set({ batch: isTaken ? null : { status: 'none', reason } });
       }
     } catch (error) {
       if (this._batchRequest === request) {
@@ -150,15 +150,15 @@ export class AnalysisController {
   /**
    * Shows the numbers for other sizes at once, from the payload's expressions; the full analysis follows
    * once the sizes have not changed for a while. Returns false if only an analysis can compute them.
-   * `given` holds the sizes set by the user; the others are assumed.
+   * `bound` holds the sizes set by the user; the others are assumed.
    */
   async preview(
     sizes: Readonly<Record<string, number>>,
-    given?: Readonly<Record<string, number>>
+    bound?: Readonly<Record<string, number>>
   ): Promise<boolean> {
     const session = this._session;
     const { document, device } = session.store.get();
-    const payload = document && this._rebinder?.rebind(sizes, given);
+    const payload = document && this._rebinder?.rebind(sizes, bound);
     if (!payload) {
       return false;
     }
@@ -168,13 +168,13 @@ export class AnalysisController {
     setUserValues(tree, session.userValues);
     const next: IDocument = { model, tree };
     // The graph first, in the same frame as the panels, which render when the state changes.
-    const drawn = session.graph.updateNumbers(next);
+    const update = session.graph.updateNumbers(next);
     // An analysis of the file cannot have a batch other than the file's.
     const offered = Boolean(payload.batch);
     session.store.set({
       ...(offered
         ? {}
-        : { bindings: given ?? sizes, assume: given !== undefined }),
+        : { bindings: bound ?? sizes, assume: bound !== undefined }),
       document: next,
       brush: null,
       load: { status: 'ready' }
@@ -187,7 +187,7 @@ export class AnalysisController {
         REANALYSIS_DELAY_MS
       );
     }
-    await drawn;
+    await update;
     return true;
   }
 
@@ -212,11 +212,11 @@ export class AnalysisController {
     const session = this._session;
     const { store } = session;
     // The current one: the user may have gone on during the analysis.
-    const kept = store.get().document
+    const snapshot = store.get().document
       ? session.snapshot()
       : this.initialSnapshot;
     const device =
-      kept.device === undefined
+      snapshot.device === undefined
         ? initialDevice(session.settings, payload)
         : store.get().device;
     const model = withLatency(decodePayload(payload), device);
@@ -231,17 +231,17 @@ export class AnalysisController {
       device,
       batch: null,
       load: { status: 'ready' },
-      selection: kept.selection
-        ? fromRecord(tree, kept.selection)
+      selection: snapshot.selection
+        ? fromRecord(tree, snapshot.selection)
         : NO_SELECTION,
-      moreSelected: additionalFromRecords(document, kept.also),
+      moreSelected: additionalFromRecords(document, snapshot.also),
       historyBack: [],
       historyForward: [],
       trace: null,
       menu: null,
       brush: null,
       overlay:
-        kept.overlay === undefined
+        snapshot.overlay === undefined
           ? initialOverlay(session.settings, tree)
           : overlay,
       search: NO_SEARCH,
@@ -249,10 +249,10 @@ export class AnalysisController {
     });
     setQuery(session, search.query);
     await session.graph.show(document, {
-      open: kept.open && groupsOf(tree, kept.open),
-      camera: kept.camera,
-      hidden: hiddenOf(document, kept.hidden),
-      rows: kept.rows
+      open: snapshot.open && groupsOf(tree, snapshot.open),
+      camera: snapshot.camera,
+      hidden: hiddenOf(document, snapshot.hidden),
+      rows: snapshot.rows
     });
   }
 }

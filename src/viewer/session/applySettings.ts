@@ -73,7 +73,7 @@ export function withoutDefaults(
   const { document, device } = session.store.get();
   const { settings } = session;
   const first = document && initialDevice(settings, document.model.payload);
-  const given: Record<string, unknown> = {
+  const values: Record<string, unknown> = {
     ...initialFields(settings),
     assume: settings.assumeDims,
     ...(document && {
@@ -84,7 +84,7 @@ export function withoutDefaults(
   };
   return Object.fromEntries(
     Object.entries(snapshot).filter(
-      ([key, value]) => !Object.hasOwn(given, key) || given[key] !== value
+      ([key, value]) => !Object.hasOwn(values, key) || values[key] !== value
     )
   ) as unknown as ISnapshot;
 }

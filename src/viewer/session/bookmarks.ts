@@ -52,16 +52,18 @@ export async function recallView(
     await session.graph.whenDirectionApplied();
   }
   const record = bookmarks[slot].hidden;
-  const own = record?.of === document.model.payload.model.identity;
-  const hidden = own ? hiddenOf(document, record) : session.store.get().hidden;
-  const here = session.graph.openGroups();
+  const isOwn = record?.of === document.model.payload.model.identity;
+  const hidden = isOwn
+    ? hiddenOf(document, record)
+    : session.store.get().hidden;
+  const openGroups = session.graph.openGroups();
   if (
-    !sameList(groups ?? here, here) ||
+    !sameList(groups ?? openGroups, openGroups) ||
     !sameList(hidden, session.store.get().hidden) ||
     (rows !== undefined && !sameRows(rows, session.graph.rows))
   ) {
     await session.graph.transition(view =>
-      view.restore(groups ?? here, hidden, rows)
+      view.restore(groups ?? openGroups, hidden, rows)
     );
   }
   session.graph.surface?.setCamera({ x, y, k }, true);

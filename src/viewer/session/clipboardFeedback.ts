@@ -7,9 +7,9 @@ export async function copyWithFeedback(
   text: string,
   copied = trans.__('Copied.')
 ): Promise<boolean> {
-  const done = await copyText(text);
+  const isCopied = await copyText(text);
   store.set(
-    done
+    isCopied
       ? { announcement: copied }
       : {
           notice: trans.__(
@@ -17,5 +17,5 @@ export async function copyWithFeedback(
           )
         }
   );
-  return done;
+  return isCopied;
 }

@@ -16,9 +16,9 @@ export class DetailsCache {
   }
 
   async read(node: number, signal: AbortSignal): Promise<NodeDetails> {
-    const known = this._known.get(node);
-    if (known !== undefined) {
-      return known;
+    const cached = this._known.get(node);
+    if (cached !== undefined) {
+      return cached;
     }
     const details = await this._provider.details(node, signal);
     this._known.set(node, details);

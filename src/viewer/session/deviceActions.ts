@@ -20,12 +20,12 @@ export function initialDevice(
   settings: Pick<IViewerSettings, 'device' | 'precision' | 'runtime'>,
   payload: GraphPayload
 ): IDeviceChoice | null {
-  const part = hardwareOf(payload);
+  const hardware = hardwareOf(payload);
   const { device, precision } = settings;
   return (
     chosenDevice(payload) ??
-    (part && deviceOf(part, device) >= 0
-      ? { device, precision, ...initialRuntime(settings, part) }
+    (hardware && deviceOf(hardware, device) >= 0
+      ? { device, precision, ...initialRuntime(settings, hardware) }
       : null)
   );
 }
@@ -33,9 +33,9 @@ export function initialDevice(
 /** The runtime of the settings, if the model has estimates for it in addition to its own. */
 export function initialRuntime(
   { runtime }: Pick<IViewerSettings, 'runtime'>,
-  part: HardwarePart
+  hardware: HardwarePart
 ): Pick<IDeviceChoice, 'runtime'> {
-  return (part.runtimes ?? []).some(({ id }) => id === runtime)
+  return (hardware.runtimes ?? []).some(({ id }) => id === runtime)
     ? { runtime }
     : {};
 }

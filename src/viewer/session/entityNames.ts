@@ -75,10 +75,10 @@ export function groupKeys(tree: ITree, groups: readonly number[]): string[] {
 
 /** Groups with these keys; keys that no longer exist are ignored. */
 export function groupsOf(tree: ITree, keys: readonly string[]): number[] {
-  const wanted = new Set(keys);
+  const keySet = new Set(keys);
   const entities: number[] = [];
-  for (let group = 0; wanted.size > 0 && group < tree.groupCount; group++) {
-    if (wanted.has(groupKey(tree, group))) {
+  for (let group = 0; keySet.size > 0 && group < tree.groupCount; group++) {
+    if (keySet.has(groupKey(tree, group))) {
       entities.push(group);
     }
   }
@@ -149,8 +149,8 @@ export function additionalFromRecords(
 ): number[] {
   return (records ?? []).flatMap(({ kind, id, name }) => {
     const count = kind === 'node' ? model.nodeCount : tree.groupCount;
-    const known = kind === 'node' || kind === 'group';
-    if (!known || id >= count) {
+    const isEntity = kind === 'node' || kind === 'group';
+    if (!isEntity || id >= count) {
       return [];
     }
     const now = toRecord(tree, { kind, id });

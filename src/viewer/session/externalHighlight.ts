@@ -12,10 +12,10 @@ export function highlightEntities(
 ): void {
   const { externalHighlight } = session.store.get();
   const next = nodes.length === 0 ? NONE : nodes.slice(0, MAX_MARKS);
-  const same =
+  const isUnchanged =
     next.length === externalHighlight.length &&
     next.every((node, index) => node === externalHighlight[index]);
-  if (!same) {
+  if (!isUnchanged) {
     session.store.set({ externalHighlight: next });
   }
 }

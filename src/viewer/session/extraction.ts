@@ -35,20 +35,20 @@ export async function extractSelection(session: ISession): Promise<void> {
     });
     return;
   }
-  const part = partName(document, selectedEntities(state), nodes);
+  const name = partName(document, selectedEntities(state), nodes);
   const working = { status: 'working', nodes: nodes.length } as const;
   store.set({ extraction: working, notice: '' });
   try {
     const { signal } = new AbortController();
-    const extracted = await provider.extract(nodes, part, signal);
+    const extracted = await provider.extract(nodes, name, signal);
     store.set({ extraction: { status: 'done', found: extracted } });
     session.files?.added(extracted.path);
   } catch (error) {
     const { detail, hint } = problemOf(error);
-    const why = [detail, hint].filter(Boolean).join(' ');
+    const message = [detail, hint].filter(Boolean).join(' ');
     store.set({
       extraction: null,
-      notice: trans.__('The part could not be extracted: %1', why)
+      notice: trans.__('The part could not be extracted: %1', message)
     });
   }
 }

@@ -34,16 +34,16 @@ export async function fitModelPanel(picture: IFirstPicture): Promise<void> {
   const { view, store, host, home } = picture;
   const state = store.get();
   const width = host.viewerWidth();
-  const beside = paneBeside(host.pane(), state, width);
-  if (!beside || state.modelPanelFits !== null) {
+  const smallPane = paneBeside(host.pane(), state, width);
+  if (!smallPane || state.modelPanelFits !== null) {
     return;
   }
-  const zoom = fitZoom(view.scene, beside);
+  const zoom = fitZoom(view.scene, smallPane);
   if (width < WIDE) {
-    const fits =
+    const isReadable =
       zoom >= COMFORTABLE_READING_ZOOM ||
-      (home !== null && (await narrows(picture, beside)));
-    if (fits) {
+      (home !== null && (await narrows(picture, smallPane)));
+    if (isReadable) {
       store.set({ modelPanelFits: true });
       await host.whenResized();
     }
@@ -65,9 +65,9 @@ async function narrows(
   const groups = view.openGroups();
   const hidden = view.hidden();
   const scene = await open(pane);
-  const same =
+  const isSame =
     sameList(groups, view.openGroups()) && sameList(hidden, view.hidden());
-  if (same && fitZoom(scene, pane) >= COMFORTABLE_READING_ZOOM) {
+  if (isSame && fitZoom(scene, pane) >= COMFORTABLE_READING_ZOOM) {
     return true;
   }
   await open(host.pane());

@@ -131,7 +131,7 @@ export class GraphController {
   }
 
   /** Lays out and draws a document. */
-  async show(document: IDocument, how: IShowOptions = {}): Promise<void> {
+  async show(document: IDocument, options: IShowOptions = {}): Promise<void> {
     this._view?.dispose();
     const view = createView(
       document,
@@ -145,23 +145,23 @@ export class GraphController {
       this._scaled = null;
     }
     this._document = document;
-    const { open, hidden, rows } = how;
+    const { open, hidden, rows } = options;
     const work = async (): Promise<IScene> => {
       if (open && rows !== undefined) {
         return view.restore(open, hidden, rows);
       }
       await this._surfaceHost.whenHosted();
       // Groups opened in the meantime were requested by the user.
-      const asked = open ?? view.openGroups();
-      if (!open && asked.length === 0) {
+      const groups = open ?? view.openGroups();
+      if (!open && groups.length === 0) {
         return this.openInitial(view);
       }
-      void view.restore(asked, open ? hidden : view.hidden());
+      void view.restore(groups, open ? hidden : view.hidden());
       return this._flow(view);
     };
     const first = (): Promise<IScene> => this.openInitial(view);
-    const home = (): void => void this.transition(first);
-    await this.layoutProgress.track(view, work, home);
+    const showFirst = (): void => void this.transition(first);
+    await this.layoutProgress.track(view, work, showFirst);
     if (!open && hidden?.length) {
       await view.setHidden(hidden);
     }
@@ -173,7 +173,9 @@ export class GraphController {
       store: this._store,
       host: this._surfaceHost,
       open: pane => this._openInitialIn(view, pane),
-      home: open ? null : () => this.layoutProgress.track(view, first, home)
+      home: open
+        ? null
+        : () => this.layoutProgress.track(view, first, showFirst)
     });
     if (this._view !== view) {
       return;
@@ -183,7 +185,7 @@ export class GraphController {
       this._store.set({ outlineOpen: new Set(view.openGroups()) });
     }
     this._draw({ keepCamera: false });
-    this._surfaceHost.setCameraWhenReady(how.camera ?? null);
+    this._surfaceHost.setCameraWhenReady(options.camera ?? null);
   }
 
   /** Updates the numbers of the current document, at once if no box has to move; the camera stays. */
@@ -301,7 +303,7 @@ export class GraphController {
     return { names: showNames, weights: showWeights, costs: true };
   }
 
-  private _draw(how: Parameters<GraphSurface['setScene']>[3]): void {
+  private _draw(options: Parameters<GraphSurface['setScene']>[3]): void {
     if (!this.surface || !this._view || !this._document) {
       return;
     }
@@ -312,7 +314,7 @@ export class GraphController {
     }
     // Colours first: the new boxes are then drawn once, in their final colours.
     this._paint();
-    this.surface.setScene(this._view.scene, model, tree, how);
+    this.surface.setScene(this._view.scene, model, tree, options);
     if (this._view.scene.version > 0) {
       // Until something is laid out, the scene is empty.
       this._surfaceHost.markSceneVersion(this._view.scene.version);

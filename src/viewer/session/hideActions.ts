@@ -12,12 +12,12 @@ const MAX_PAIRS = 10_000;
 
 async function hide(
   session: ISession,
-  wanted: (document: IDocument) => number[]
+  entitiesOf: (document: IDocument) => number[]
 ): Promise<void> {
   const { document } = session.store.get();
   if (document) {
     recordHistory(session);
-    const hidden = wanted(document);
+    const hidden = entitiesOf(document);
     await session.graph.transition(view => view.setHidden(hidden));
   }
 }
@@ -25,13 +25,13 @@ async function hide(
 /** Hides the selection in addition to what is already hidden. */
 export async function hideSelection(session: ISession): Promise<void> {
   const state = session.store.get();
-  const chosen = selectedEntities(state);
-  if (chosen.length > 0) {
+  const selected = selectedEntities(state);
+  if (selected.length > 0) {
     // Chips on a hidden card are hidden too.
     await hide(session, ({ tree }) => [
       ...state.hidden,
-      ...chosen,
-      ...chosen
+      ...selected,
+      ...selected
         .flatMap(entity => tree.groupChips.get(entity) ?? [])
         .filter(group => !session.graph.isOpen(group))
         .map(group => tree.model.nodeCount + group)
@@ -42,9 +42,9 @@ export async function hideSelection(session: ISession): Promise<void> {
 
 /** Hides everything except the selection and the groups around it. */
 export async function showOnlySelection(session: ISession): Promise<void> {
-  const chosen = selectedEntities(session.store.get());
-  if (chosen.length > 0) {
-    await hide(session, ({ tree }) => allExcept(tree, chosen));
+  const selected = selectedEntities(session.store.get());
+  if (selected.length > 0) {
+    await hide(session, ({ tree }) => allExcept(tree, selected));
     session.graph.surface?.fit(true);
   }
 }

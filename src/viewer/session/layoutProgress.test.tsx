@@ -47,7 +47,7 @@ async function wait(): Promise<void> {
   });
 }
 
-const note = () => screen.queryByText('Computing the layout');
+const progressNote = () => screen.queryByText('Computing the layout');
 
 test('a long layout shows its progress, and Cancel restores the graph', async () => {
   const { engine, root } = await open();
@@ -55,14 +55,14 @@ test('a long layout shows its progress, and Cancel restores the graph', async ()
   engine.hangs = true;
   fireEvent.keyDown(root, { key: 'e', code: '' });
   await settle();
-  expect(note()).toBeNull();
+  expect(progressNote()).toBeNull();
   await wait();
-  expect(note()).not.toBeNull();
+  expect(progressNote()).not.toBeNull();
   expect(screen.getByRole('progressbar', { name: 'Layout' })).toBeTruthy();
   engine.hangs = false;
   fireEvent.click(screen.getByRole('button', { name: 'Cancel' }));
   await settle();
-  expect(note()).toBeNull();
+  expect(progressNote()).toBeNull();
   expect(surface().scene?.boxEntity).toEqual(before);
 });
 
@@ -90,11 +90,11 @@ test('Escape stops a change of direction', async () => {
   engine.hangs = true;
   fireEvent.keyDown(root, { key: 'k', code: '' });
   await wait();
-  expect(note()).not.toBeNull();
+  expect(progressNote()).not.toBeNull();
   engine.hangs = false;
   fireEvent.keyDown(root, { key: 'Escape', code: '' });
   await settle();
-  expect(note()).toBeNull();
+  expect(progressNote()).toBeNull();
   expect(handle.getState()).toMatchObject({ direction: 'right' });
   expect(surface().scene?.direction).toBe(before?.direction);
 });

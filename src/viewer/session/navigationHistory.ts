@@ -80,8 +80,8 @@ async function navigate(session: ISession, forward: boolean): Promise<void> {
   if (!entry || !state.document) {
     return;
   }
-  const here = captureEntry(session);
-  const rest = from.slice(0, -1);
+  const current = captureEntry(session);
+  const earlier = from.slice(0, -1);
   const { selection, moreSelected, direction } = entry;
   session.store.set({
     selection,
@@ -89,16 +89,16 @@ async function navigate(session: ISession, forward: boolean): Promise<void> {
     direction,
     ...(forward
       ? {
-          historyForward: rest,
-          historyBack: withEntry(state.historyBack, here)
+          historyForward: earlier,
+          historyBack: withEntry(state.historyBack, current)
         }
       : {
-          historyBack: rest,
-          historyForward: withEntry(state.historyForward, here)
+          historyBack: earlier,
+          historyForward: withEntry(state.historyForward, current)
         })
   });
   const { graph } = session;
-  if (!samePicture(entry, here)) {
+  if (!samePicture(entry, current)) {
     await graph.whenDirectionApplied();
     await graph.transition(view =>
       view.restore(entry.open, entry.hidden, entry.rows)

@@ -46,8 +46,8 @@ export function paneBeside(
   width: number
 ): IPane | null {
   const { panels, selection, linkedView } = state;
-  const asked = panels.inspector !== 'auto' || selection.kind !== 'none';
-  if (asked || linkedView !== null) {
+  const isWanted = panels.inspector !== 'auto' || selection.kind !== 'none';
+  if (isWanted || linkedView !== null) {
     return null;
   }
   // In a wide viewer it is open already.

@@ -25,11 +25,11 @@ export function togglePanel(
 ): void {
   const state = session.store.get();
   const width = root?.clientWidth || WIDE;
-  const shown = isShown(panel, state, width);
+  const isVisible = isShown(panel, state, width);
   const other = panel === 'outline' ? 'inspector' : 'outline';
   setPanels(session, {
-    [panel]: shown ? 'closed' : 'open',
-    ...(width < NARROW && !shown ? { [other]: 'closed' } : {})
+    [panel]: isVisible ? 'closed' : 'open',
+    ...(width < NARROW && !isVisible ? { [other]: 'closed' } : {})
   });
 }
 

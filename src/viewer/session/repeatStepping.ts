@@ -38,8 +38,8 @@ export function selectedRepeat(state: RepeatState): ISoloPart | null {
   if (!document || entity === null) {
     return null;
   }
-  const part = partAt(document.tree, entity);
-  return part && soloPartOf(document, hidden, part.repeatGroup);
+  const repeatPart = partAt(document.tree, entity);
+  return repeatPart && soloPartOf(document, hidden, repeatPart.repeatGroup);
 }
 
 /**
@@ -110,12 +110,12 @@ export async function showPart(
   recordHistory(session);
   if (index >= 0) {
     const entity = entityOf(model, state.selection);
-    const there =
+    const counterpart =
       selected < 0 || entity === null
         ? parts[index]
         : correspondingEntity(tree, entity, parts[selected], parts[index]);
     session.store.set({
-      selection: selectionOf(model, there),
+      selection: selectionOf(model, counterpart),
       moreSelected: []
     });
   }
@@ -180,8 +180,8 @@ export async function stepSelection(
   }
   const parts = partsOf(tree, repeat.repeatGroup);
   const next = parts[(index + step + parts.length) % parts.length];
-  const there = correspondingEntity(tree, entity, parts[index], next);
-  session.select(selectionOf(model, there), 'reveal');
+  const counterpart = correspondingEntity(tree, entity, parts[index], next);
+  session.select(selectionOf(model, counterpart), 'reveal');
 }
 
 /**
@@ -201,8 +201,8 @@ export function stepRepeat(
   if (step !== 0) {
     return stepPart(session, repeatGroup, step);
   }
-  const all = soloPartOf(document, hidden, repeatGroup).index < 0;
-  return showPart(session, { repeatGroup, index: all ? 0 : -1 });
+  const showsAll = soloPartOf(document, hidden, repeatGroup).index < 0;
+  return showPart(session, { repeatGroup, index: showsAll ? 0 : -1 });
 }
 
 /** The next (1) or previous (-1) instance; the last one is followed by all of them, then the first. */

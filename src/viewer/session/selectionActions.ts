@@ -18,9 +18,12 @@ export function selectAll(
   if (!document) {
     return;
   }
-  const kept = additive ? selectedEntities(state) : [];
-  const all = [...new Set([...kept, ...entities])].slice(0, MAX_SELECTED);
-  const [first, ...moreSelected] = all;
+  const previous = additive ? selectedEntities(state) : [];
+  const selected = [...new Set([...previous, ...entities])].slice(
+    0,
+    MAX_SELECTED
+  );
+  const [first, ...moreSelected] = selected;
   if (first === undefined) {
     session.select(NO_SELECTION);
     return;
@@ -28,7 +31,11 @@ export function selectAll(
   session.select(selectionOf(document.model, first));
   session.store.set({ moreSelected });
   session.store.set({
-    announcement: session.trans._n('%1 selected', '%1 selected', all.length)
+    announcement: session.trans._n(
+      '%1 selected',
+      '%1 selected',
+      selected.length
+    )
   });
 }
 
@@ -78,14 +85,14 @@ export function selectSameType(session: ISession): void {
     entity < nodeCount
       ? `n ${model.opType(entity)}`
       : `g ${tree.groupType[entity - nodeCount] || tree.groupLabel[entity - nodeCount]}`;
-  const chosen = selectedEntities(state);
-  const types = new Set(chosen.map(typeOf));
+  const selected = selectedEntities(state);
+  const types = new Set(selected.map(typeOf));
   const entities = [
     ...tree.nodeOrder,
     ...tree.groupLabel.map((_, g) => nodeCount + g)
   ];
   selectAll(session, [
-    ...chosen,
+    ...selected,
     ...entities.filter(e => types.has(typeOf(e)))
   ]);
 }

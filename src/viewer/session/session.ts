@@ -55,22 +55,25 @@ export class Session implements ISession {
     );
     this.details = new DetailsCache(provider);
     const callbacks: ISurfaceCallbacks = {
-      onSelect: (entity, how) => selectByClick(this, entity, how.additive),
-      onActivate: (entity, how) => void this.activate(entity, how.recursive),
+      onSelect: (entity, options) =>
+        selectByClick(this, entity, options.additive),
+      onActivate: (entity, options) =>
+        void this.activate(entity, options.recursive),
       onStep: (entity, step) => void stepRepeat(this, entity, step),
-      onSelectTensor: (what, { activated }) => {
-        this.select(what);
+      onSelectTensor: (tensor, { activated }) => {
+        this.select(tensor);
         if (activated) {
           showDetails(this);
         }
       },
-      onHover: (what, box) =>
-        this.listeners.forEach(f => f.onHover?.(what, box)),
+      onHover: (target, box) =>
+        this.listeners.forEach(f => f.onHover?.(target, box)),
       onRing: box => this.listeners.forEach(f => f.onRing?.(box)),
       onCameraChange: () => this.listeners.forEach(f => f.onCamera?.()),
       onContextMenu: (target, point) => openMenu(this, target, point),
       onEscape: () => false,
-      onSelectArea: (entities, how) => selectAll(this, entities, how.additive)
+      onSelectArea: (entities, options) =>
+        selectAll(this, entities, options.additive)
     };
     this.graph = new GraphController(
       this.store,
@@ -131,9 +134,9 @@ export class Session implements ISession {
 
   preview(
     sizes: Readonly<Record<string, number>>,
-    given?: Readonly<Record<string, number>>
+    bound?: Readonly<Record<string, number>>
   ): Promise<boolean> {
-    return this._analysis.preview(sizes, given);
+    return this._analysis.preview(sizes, bound);
   }
 
   /** Binds symbols to values and analyses the model again. */
@@ -171,13 +174,13 @@ export class Session implements ISession {
 
   // ---- selection
 
-  select(selection: Selection, follow: RevealMode = 'none'): void {
+  select(selection: Selection, reveal: RevealMode = 'none'): void {
     const { selection: before, document } = this.store.get();
     if (!sameSelection(before, selection)) {
       selectWithHistory(this, selection);
     }
-    if (document && follow !== 'none') {
-      this._bringIntoView(document, selection, follow);
+    if (document && reveal !== 'none') {
+      this._bringIntoView(document, selection, reveal);
     }
   }
 
@@ -213,7 +216,7 @@ export class Session implements ISession {
   private _bringIntoView(
     { model }: IDocument,
     selection: Selection,
-    follow: RevealMode
+    reveal: RevealMode
   ): void {
     let entity = entityOf(model, selection);
     if (selection.kind === 'tensor' || selection.kind === 'series') {
@@ -224,7 +227,7 @@ export class Session implements ISession {
     if (entity === null) {
       return;
     }
-    if (follow === 'reveal') {
+    if (reveal === 'reveal') {
       void this.graph.reveal(entity);
     } else {
       this.graph.focusOn(entity);

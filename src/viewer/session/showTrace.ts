@@ -17,7 +17,7 @@ function seedsOf({ tree }: IDocument, entities: readonly number[]): ISeeds {
   return { nodes: descendantNodes(tree, entities) };
 }
 
-function follow(
+function traceOf(
   document: IDocument,
   { selection, moreSelected }: IViewerState,
   kind: TraceKind
@@ -51,7 +51,7 @@ export function showTrace(
 ): void {
   const { selection, moreSelected } = state;
   const { trans } = session;
-  const trace = follow(document, state, kind);
+  const trace = traceOf(document, state, kind);
   if (trace === null) {
     session.store.set({
       trace: null,

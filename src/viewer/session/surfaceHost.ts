@@ -88,9 +88,9 @@ export class SurfaceHost {
   /** Resolves when there is a host to measure, or after a timeout. */
   async whenHosted(): Promise<void> {
     if (!this._host) {
-      await new Promise<void>(done => {
-        this._onHost = done;
-        setTimeout(done, MOUNT_TIMEOUT_MS);
+      await new Promise<void>(resolve => {
+        this._onHost = resolve;
+        setTimeout(resolve, MOUNT_TIMEOUT_MS);
       });
     }
   }
@@ -111,10 +111,10 @@ export class SurfaceHost {
 
   /** Resolves when the pane has the size that the state gives it. */
   async whenResized(): Promise<void> {
-    await new Promise<void>(done => {
+    await new Promise<void>(resolve => {
       // A page in the background has no frames.
-      setTimeout(done, MOUNT_TIMEOUT_MS);
-      requestAnimationFrame(() => setTimeout(done));
+      setTimeout(resolve, MOUNT_TIMEOUT_MS);
+      requestAnimationFrame(() => setTimeout(resolve));
     });
   }
 

@@ -56,7 +56,7 @@ export function syncMarks(
 }
 
 /**
- * Colours the boxes; the values of `over`, or else of the visible cards, determine the range, which is
+ * Colours the boxes; the values of `scaled`, or else of the visible cards, determine the range, which is
  * returned.
  */
 export function syncColors(
@@ -64,14 +64,20 @@ export function syncColors(
   document: IDocument | null,
   scene: IScene | null,
   state: IViewerState,
-  over: readonly number[] | null
+  scaled: readonly number[] | null
 ): IOverlayRange | null {
   const { overlay, scale, brush, dark, linkedScaleValues } = state;
   if (!overlay || !scene || !document) {
     surface?.setOverlay(null);
     return null;
   }
-  const look = { scale, dark, brush, extraValues: linkedScaleValues, over };
+  const look = {
+    scale,
+    dark,
+    brush,
+    extraValues: linkedScaleValues,
+    over: scaled
+  };
   const { tree } = document;
   const painted = computeOverlay(OVERLAYS[overlay], scene, tree, look);
   surface?.setOverlay(painted.overlay);

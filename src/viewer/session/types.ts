@@ -60,6 +60,6 @@ export interface ISession extends ISessionHost {
     bindings: Readonly<Record<string, number>>,
     assume: boolean
   ): Promise<void>;
-  select(selection: Selection, follow?: RevealMode): void;
+  select(selection: Selection, reveal?: RevealMode): void;
   snapshot(): ISnapshot;
 }

@@ -141,7 +141,7 @@ export interface IViewerProps {
   readonly onStateChange?: (
     state: object,
     /** The same, without values that a new view has by default. */
-    own: object
+    changed: object
   ) => void;
   readonly onReady?: (handle: IViewerHandle) => void;
   /**

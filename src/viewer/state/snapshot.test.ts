@@ -61,7 +61,7 @@ describe('readSnapshot', () => {
       version: 1,
       bookmarks: { 1: { x: 1, y: 2, k: 3, open: ['a'], overlay: 'macs' } }
     });
-    const whole = {
+    const complete = {
       x: 1,
       y: 2,
       k: 3,
@@ -69,13 +69,13 @@ describe('readSnapshot', () => {
       hidden: { of: 'sha', ranges: [4, 6] }
     };
     const hostile = {
-      ...whole,
+      ...complete,
       scale: 'cubic',
       hidden: { of: 'sha', ranges: [6] }
     };
-    const bookmarks = { 1: whole, 2: hostile };
+    const bookmarks = { 1: complete, 2: hostile };
     expect(readSnapshot({ version: 1, bookmarks }).bookmarks).toEqual({
-      1: whole,
+      1: complete,
       2: { x: 1, y: 2, k: 3 }
     });
   });

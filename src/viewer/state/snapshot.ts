@@ -118,11 +118,11 @@ function entries<V>(
   if (raw === null) {
     return undefined;
   }
-  const kept = Object.entries(raw).flatMap(([key, item]) => {
+  const valid = Object.entries(raw).flatMap(([key, item]) => {
     const good = read(item);
     return good === undefined ? [] : [[key, good] as const];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(valid);
 }
 
 export function isBinding(value: unknown): value is number {
@@ -132,7 +132,7 @@ export function isBinding(value: unknown): value is number {
 function selection(value: unknown): ISelectionRecord | undefined {
   const raw = fields(value);
   const kind = (['node', 'group', 'tensor', 'series'] as const).find(
-    known => known === raw?.kind
+    kind => kind === raw?.kind
   );
   const id = finite(raw?.id, 0, 2 ** 31);
   return kind === undefined || id === undefined
@@ -255,7 +255,7 @@ export function readSnapshot(value: unknown): ISnapshot {
   if (raw === null || raw.version !== SNAPSHOT_VERSION) {
     return { version: SNAPSHOT_VERSION };
   }
-  const whole: ISnapshot = {
+  const snapshot: ISnapshot = {
     version: SNAPSHOT_VERSION,
     overlay: overlay(raw.overlay),
     device: device(raw.device),
@@ -278,6 +278,6 @@ export function readSnapshot(value: unknown): ISnapshot {
     hidden: hidden(raw.hidden)
   };
   return Object.fromEntries(
-    Object.entries(whole).filter(([, part]) => part !== undefined)
+    Object.entries(snapshot).filter(([, value]) => value !== undefined)
   ) as unknown as ISnapshot;
 }

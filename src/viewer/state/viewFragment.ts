@@ -54,13 +54,13 @@ async function pipeThrough(
     }
     parts.push(value);
   }
-  const whole = new Uint8Array(length);
+  const joined = new Uint8Array(length);
   let position = 0;
-  for (const part of parts) {
-    whole.set(part, position);
-    position += part.length;
+  for (const chunk of parts) {
+    joined.set(chunk, position);
+    position += chunk.length;
   }
-  return whole;
+  return joined;
 }
 
 function toText(bytes: Uint8Array): string {
@@ -122,7 +122,7 @@ export async function decodeViewFragment(
   const parameter = fragment
     .replace(/^#/, '')
     .split('&')
-    .find(part => part.startsWith(PREFIX));
+    .find(parameter => parameter.startsWith(PREFIX));
   if (parameter === undefined || parameter.length > MAX_FRAGMENT_CHARS) {
     return null;
   }

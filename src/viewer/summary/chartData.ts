@@ -99,13 +99,13 @@ export function byOperator(
   const parts = new Map<string, { tally: Tally | null; nodes: number[] }>();
   for (const node of order) {
     const type = model.opType(node);
-    const part = parts.get(type) ?? {
+    const entry = parts.get(type) ?? {
       tally: metric === 'count' ? null : new Tally(model, metric),
       nodes: []
     };
-    parts.set(type, part);
-    part.nodes.push(node);
-    part.tally?.add(node);
+    parts.set(type, entry);
+    entry.nodes.push(node);
+    entry.tally?.add(node);
   }
   return [...parts]
     .map(([label, { tally, nodes }]) => ({

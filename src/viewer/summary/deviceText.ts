@@ -49,11 +49,11 @@ export function bestMatch(
   query: string
 ): number {
   const words = wordsOf(query);
-  const whole = devices.find(device => {
-    const own = wordsOf(textOf(columns, device));
-    return words.every(word => own.includes(word));
+  const exact = devices.find(device => {
+    const deviceWords = wordsOf(textOf(columns, device));
+    return words.every(word => deviceWords.includes(word));
   });
-  return whole ?? devices[0] ?? -1;
+  return exact ?? devices[0] ?? -1;
 }
 
 /** Devices whose name, vendor, kind or id contain all words, in their order, by vendor. */
@@ -113,14 +113,14 @@ export const precisionText = (precision: string): string =>
 
 /** The device with the requested precision if it supports it, else as stored. */
 export function choiceOf(
-  part: HardwarePart,
+  hardware: HardwarePart,
   device: number,
   { precision = '', runtime = '' }: Partial<IDeviceChoice>
 ): IDeviceChoice {
-  const kept = precisionsOf(part, device).includes(precision);
+  const isSupported = precisionsOf(hardware, device).includes(precision);
   return {
-    device: part.devices.id[device],
-    precision: kept ? precision : '',
+    device: hardware.devices.id[device],
+    precision: isSupported ? precision : '',
     ...(runtime ? { runtime } : {})
   };
 }
@@ -131,18 +131,18 @@ export function noTimeReason(
   choice: IDeviceChoice | null,
   trans: ITranslate
 ): string {
-  const part = hardwareOf(payload);
-  if (!choice || !part || (latency && latency.seconds >= 0)) {
+  const hardware = hardwareOf(payload);
+  if (!choice || !hardware || (latency && latency.seconds >= 0)) {
     return '';
   }
   if (latency) {
     return missingReason(payload, trans);
   }
-  const device = deviceOf(part, choice.device);
+  const device = deviceOf(hardware, choice.device);
   if (device < 0) {
     return trans.__('Unknown device “%1”.', choice.device);
   }
-  const name = part.devices.name[device];
+  const name = hardware.devices.name[device];
   return choice.precision
     ? trans.__(
         '%1 has no published %2 rate.',
@@ -156,8 +156,11 @@ export function noTimeReason(
 }
 
 /** The precision that the device uses by default. */
-export function storedPrecision(part: HardwarePart, device: number): string {
-  return precisionOf(part, device, '') ?? '';
+export function storedPrecision(
+  hardware: HardwarePart,
+  device: number
+): string {
+  return precisionOf(hardware, device, '') ?? '';
 }
 
 /** `0.34–0.78 ms`; with both units if they differ. */
@@ -191,11 +194,11 @@ export function memoryNeed(
   { payload, latency }: IGraphModel,
   trans: ITranslate
 ): { readonly text: string; readonly fits: boolean } {
-  const part = hardwareOf(payload);
-  if (!part || !latency || Number.isNaN(latency.required)) {
+  const hardware = hardwareOf(payload);
+  if (!hardware || !latency || Number.isNaN(latency.required)) {
     return { text: '', fits: true };
   }
-  const usable = usableDeviceBytes(part, latency.device);
+  const usable = usableDeviceBytes(hardware, latency.device);
   const fits = !(latency.required > usable);
   const need = formatBytes(latency.required);
   const text = Number.isNaN(usable)
@@ -212,14 +215,14 @@ export function memoryNeed(
 
 /** `−35 % … +50 %`. */
 export function bandText(
-  part: HardwarePart,
+  hardware: HardwarePart,
   {
     device,
     precision,
     uncompared
   }: Pick<ILatencyEstimate, 'device' | 'precision' | 'uncompared'>
 ): string {
-  const band = errorBandOf(part, device, precision, uncompared);
+  const band = errorBandOf(hardware, device, precision, uncompared);
   const signed = (factor: number): string => {
     const percent = Math.round((factor - 1) * 100);
     return `${percent < 0 ? '−' : '+'}${Math.abs(percent)} %`;
@@ -237,10 +240,10 @@ export function labelText(
   { label }: Pick<ILatencyEstimate, 'label'>,
   trans: ITranslate
 ): string {
-  const known: Record<string, string> = {
+  const texts: Record<string, string> = {
     estimate: trans.__('estimate'),
     rough: trans.__('rough'),
     'order of magnitude': trans.__('order of magnitude')
   };
-  return known[label] ?? label;
+  return texts[label] ?? label;
 }

@@ -34,8 +34,8 @@ export function withChange(
       continue;
     }
     let total: number | null = follows.plus;
-    for (const [part, factor] of Object.entries(follows.factors)) {
-      const size = parseSize(next.get(part) ?? '');
+    for (const [dim, factor] of Object.entries(follows.factors)) {
+      const size = parseSize(next.get(dim) ?? '');
       total = size === null || total === null ? null : total + factor * size;
     }
     next.set(other, total === null || total < 0 ? '' : String(total));

@@ -59,10 +59,11 @@ export function evidenceText(
     const texts = items
       .slice(0, MAX_LISTED)
       .map(item => evidenceText(name, item, trans));
-    const rest = items.length - texts.length;
-    return [...texts, ...(rest > 0 ? [trans.__('%1 more…', rest)] : [])].join(
-      ', '
-    );
+    const hiddenCount = items.length - texts.length;
+    return [
+      ...texts,
+      ...(hiddenCount > 0 ? [trans.__('%1 more…', hiddenCount)] : [])
+    ].join(', ');
   }
   return shortLabel(
     typeof value === 'string' ? value : JSON.stringify(value),

@@ -15,13 +15,13 @@ const CHOICE = { device: 'acme-two', precision: '' };
 
 const timed = (payload: GraphPayload): IGraphModel =>
   withLatency(decodePayload(payload), CHOICE);
-const plain = (text = ''): string => text.replace(/\u00a0/g, ' ');
+const plainSpaces = (text = ''): string => text.replace(/\u00a0/g, ' ');
 const caption = (model: IGraphModel): string =>
-  plain(pictureCaption(model, IDENTITY).lines.join('\n'));
+  plainSpaces(pictureCaption(model, IDENTITY).lines.join('\n'));
 const tileOf = (model: IGraphModel) => latencyTile(model, CHOICE, IDENTITY)!;
 
 /** Without the kernel that has no time. */
-function whole(payload: GraphPayload): GraphPayload {
+function withAllKnown(payload: GraphPayload): GraphPayload {
   const { kernels } = payload.hardware!;
   const count = kernels.kind.length - 1;
   const node = kernels.node.map(kernel => (kernel < count ? kernel : -1));
@@ -37,9 +37,11 @@ test('an incomplete sum is a lower bound, with the likely range of the known par
   expect(caption(model)).toContain(
     'Latency on Acme Two, FP32: ≥ 200 µs · 100–400 µs for the known kernels (rough) · fused runtime assumed'
   );
-  const all = timed(whole(withHardware(testPayload())));
-  expect(caption(all)).toContain(': 200 µs · 100–400 µs (rough)');
-  expect(plain(tileOf(all).note)).toBe('100–400 µs · best case 0.78 ns');
+  const complete = timed(withAllKnown(withHardware(testPayload())));
+  expect(caption(complete)).toContain(': 200 µs · 100–400 µs (rough)');
+  expect(plainSpaces(tileOf(complete).note)).toBe(
+    '100–400 µs · best case 0.78 ns'
+  );
 });
 
 test('assumptions about experts are stated if there are any', () => {
@@ -57,8 +59,8 @@ test('a model that does not fit into memory shows that instead of the range', ()
   payload.metrics.peak_activation_bytes = 2 ** 33;
   const model = timed(payload);
   const message = 'Does not fit: needs about 9.45 GB, has 8.59 GB.';
-  expect(plain(tileOf(model).note)).toBe(message);
-  expect(plain(tileOf(model).detail)).toContain(message);
+  expect(plainSpaces(tileOf(model).note)).toBe(message);
+  expect(plainSpaces(tileOf(model).detail)).toContain(message);
   expect(caption(model)).toContain(message);
   payload.metrics.peak_activation_bytes = null;
   expect(tileOf(timed(payload)).detail).not.toContain('memory');
@@ -75,26 +77,26 @@ test('the latency is unknown with a reason if no kernel is known', () => {
 });
 
 test('times are compared with the device and precision of each', () => {
-  const [here, there] = [3, 2].map(blocks => {
-    const payload = whole(withHardware(testPayload({ blocks })));
+  const [left, right] = [3, 2].map(blocks => {
+    const payload = withAllKnown(withHardware(testPayload({ blocks })));
     payload.hardware!.stored = [blocks === 3 ? 'fp16' : 'fp32'];
     return timed(payload);
   });
   const difference = (a: IGraphModel, b: IGraphModel) =>
     differenceOf(a, b, 'latency', IDENTITY);
-  const { text, detail, known } = difference(here, there);
-  expect([plain(text), known]).toEqual(['+100 µs (+50.0 %)', true]);
-  expect(plain(detail)).toBe(
+  const { text, detail, known } = difference(left, right);
+  expect([plainSpaces(text), known]).toEqual(['+100 µs (+50.0 %)', true]);
+  expect(plainSpaces(detail)).toBe(
     'Here: 300 µs (Acme Two, FP16)\nThere: 200 µs (Acme Two, FP32)\nDifference: +100 µs (+50.0 %)'
   );
   const unknown = { text: '—', known: false };
-  expect(difference(here, withLatency(there, null))).toMatchObject(unknown);
+  expect(difference(left, withLatency(right, null))).toMatchObject(unknown);
   const partial = timed(withHardware(testPayload()));
-  expect(difference(here, partial)).toMatchObject(unknown);
+  expect(difference(left, partial)).toMatchObject(unknown);
 });
 
 test('a model that cannot run has no latency, even if some kernels are known', () => {
-  const payload = whole(withHardware(testPayload()));
+  const payload = withAllKnown(withHardware(testPayload()));
   expect(tileOf(timed(payload)).known).toBe(true);
   const model = timed({
     ...payload,

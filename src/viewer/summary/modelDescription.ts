@@ -13,7 +13,10 @@ export function descriptionLine(
   const { inputs, outputs } = payload.tensors;
   let position = 0;
   let line = '';
-  const follow = (values: readonly IdentityValue[], ids: readonly number[]) => {
+  const replaceSizes = (
+    values: readonly IdentityValue[],
+    ids: readonly number[]
+  ) => {
     for (const value of values.filter(({ shown }) => shown)) {
       const before = sizesOf(value.shape);
       const start = identity.text.indexOf(before, position);
@@ -24,8 +27,8 @@ export function descriptionLine(
       }
     }
   };
-  follow(identity.inputs, inputs);
-  follow(identity.outputs, outputs);
+  replaceSizes(identity.inputs, inputs);
+  replaceSizes(identity.outputs, outputs);
   return shortLabel(line + identity.text.slice(position), 1000);
 }
 
@@ -72,7 +75,7 @@ export function reasonsOf(identity: Identity, trans: ITranslate): IReason[] {
     family: trans.__('Kind'),
     precision: trans.__('Precision')
   };
-  const known: Readonly<Record<string, string>> = {
+  const texts: Readonly<Record<string, string>> = {
     file: trans.__('stated in the file'),
     structure: trans.__('inferred from the structure'),
     likely: trans.__('likely, not certain'),
@@ -82,7 +85,7 @@ export function reasonsOf(identity: Identity, trans: ITranslate): IReason[] {
     about,
     label: labels[about],
     text: shortLabel(identity[about], 120),
-    known: known[identity.known[about]] ?? '',
+    known: texts[identity.known[about]] ?? '',
     why: identity.evidence
       .filter(line => line.about === about)
       .map(({ text }) => shortLabel(text, 400))

@@ -9,12 +9,12 @@ import { shortLabel } from '../ui/safeText';
 export function sizesText(payload: GraphPayload, trans: ITranslate): string {
   return sizable(payload)
     .map(({ name, value, assumed }) => {
-      const shown = shortLabel(name, 40);
+      const label = shortLabel(name, 40);
       return value === null
-        ? trans.__('%1 free', shown)
+        ? trans.__('%1 free', label)
         : assumed
-          ? trans.__('%1 = %2 (assumed)', shown, value)
-          : `${shown} = ${value}`;
+          ? trans.__('%1 = %2 (assumed)', label, value)
+          : `${label} = ${value}`;
     })
     .join(', ');
 }

@@ -16,17 +16,17 @@ const steps = new WeakMap<IGraphModel, Int32Array>();
 
 /** Step of each node of the main graph; -1 for nodes of subgraphs. */
 function stepsOf(model: IGraphModel): Int32Array {
-  let known = steps.get(model);
-  if (!known) {
-    known = new Int32Array(model.nodeCount).fill(-1);
+  let cached = steps.get(model);
+  if (!cached) {
+    cached = new Int32Array(model.nodeCount).fill(-1);
     for (const [step, node] of (model.payload.timeline?.node ?? []).entries()) {
-      if (node >= 0 && node < known.length) {
-        known[node] = step;
+      if (node >= 0 && node < cached.length) {
+        cached[node] = step;
       }
     }
-    steps.set(model, known);
+    steps.set(model, cached);
   }
-  return known;
+  return cached;
 }
 
 /** Null if unknown: weights, tensors of subgraphs, memory that was not computed. */

@@ -59,8 +59,8 @@ export function relativeChangeText(from: number, to: number): string {
   if (percent < 0.1) {
     return '<0.1 %';
   }
-  const shown = percent.toFixed(percent < 99.95 ? 1 : 0);
-  return `${share < 0 ? MINUS : '+'}${shown} %`;
+  const text = percent.toFixed(percent < 99.95 ? 1 : 0);
+  return `${share < 0 ? MINUS : '+'}${text} %`;
 }
 
 /**
@@ -68,12 +68,12 @@ export function relativeChangeText(from: number, to: number): string {
  * sums have none, since it would be wrong.
  */
 export function differenceOf(
-  here: IGraphModel,
-  there: IGraphModel,
+  ownModel: IGraphModel,
+  otherModel: IGraphModel,
   id: TotalId,
   trans: ITranslate
 ): IDifference {
-  const [a, b] = [valueOf(here, id), valueOf(there, id)];
+  const [a, b] = [valueOf(ownModel, id), valueOf(otherModel, id)];
   const timed = id === 'latency';
   const bytes = METRICS[id].unit === 'bytes';
   const unit = unitWord(METRICS[id].unit, trans);
@@ -84,8 +84,8 @@ export function differenceOf(
     (value === null ? trans.__('unknown') : exact(value)) +
     (timed ? ` (${deviceLabel(model) || UNKNOWN})` : '');
   const lines = [
-    trans.__('Here: %1', line(a, here)),
-    trans.__('There: %1', line(b, there))
+    trans.__('Here: %1', line(a, ownModel)),
+    trans.__('There: %1', line(b, otherModel))
   ];
   const reason =
     a.value === null || b.value === null

@@ -38,10 +38,10 @@ test('coverage is not a share until dimensions are set', () => {
   expect(values(free).get('coverage')).toBe('needs sizes');
   const bound = { ...free, dims: [{ ...SYMBOL, value: 2 }] };
   expect(values(bound).get('coverage')).toMatch(/%$/);
-  const whole = testPayload({ dims: [{ ...SYMBOL, value: null }] });
-  whole.coverage = { ...whole.coverage, nodes: 1, nodes_known: 3 };
-  whole.coverage.nodes_total = 3;
-  expect(values(whole).get('coverage')).toMatch(/^100/);
+  const unsized = testPayload({ dims: [{ ...SYMBOL, value: null }] });
+  unsized.coverage = { ...unsized.coverage, nodes: 1, nodes_known: 3 };
+  unsized.coverage.nodes_total = 3;
+  expect(values(unsized).get('coverage')).toMatch(/^100/);
 });
 
 test('unknown parameters name the weight responsible', () => {

@@ -82,8 +82,8 @@ function totalTile(
 ): ITile {
   const { label, unit, total } = METRICS[id];
   const { value, partial: isPartial, reason } = totalOf(payload, id);
-  const known = value !== null;
-  const impossible = !known && cannotRun(payload) !== '';
+  const isKnown = value !== null;
+  const impossible = !isKnown && cannotRun(payload) !== '';
   const short = unit === 'bytes' ? formatBytes(value) : formatCount(value);
   const about = total?.about?.(trans) ?? '';
   const partial = trans.__(
@@ -100,15 +100,15 @@ function totalTile(
     label: (total?.label ?? label)(trans),
     value: impossible
       ? trans.__('cannot run')
-      : known && isPartial
+      : isKnown && isPartial
         ? `≥ ${short}`
         : short,
-    detail: known
+    detail: isKnown
       ? lines.filter(line => line).join('\n')
       : reason && !impossible
         ? trans.__('Unknown: %1.', reason)
         : missingReason(payload, trans),
-    known,
+    known: isKnown,
     overlay: total?.heatmap ?? null
   };
 }

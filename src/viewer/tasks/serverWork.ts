@@ -8,12 +8,12 @@ import type { Session } from '../session/session';
 import { shortLabel, escapeInvisible } from '../ui/safeText';
 
 export function startTask(session: Session, order: TaskOrder): void {
-  const { kind, ...rest } = order;
+  const { kind, ...parameters } = order;
   showTab(session, 'run');
   const board = boardOf(session);
   const { data = board.get().data, against = '' } = order;
   board.set({ data, against });
-  void board.start(kind as TaskKind, { ...rest, data: data.trim() });
+  void board.start(kind as TaskKind, { ...parameters, data: data.trim() });
 }
 
 export async function attribute(

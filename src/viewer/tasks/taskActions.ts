@@ -67,33 +67,33 @@ const dropTargets = new WeakMap<HTMLElement, Session>();
 
 /** Accepts files dropped on a viewer. */
 export function acceptDrops(root: HTMLElement, session: Session): void {
-  const known = dropTargets.has(root);
+  const hasTarget = dropTargets.has(root);
   dropTargets.set(root, session);
-  if (known) {
+  if (hasTarget) {
     return;
   }
-  const mark = (over: boolean): void => {
-    root.toggleAttribute('data-drop', over);
+  const setHighlight = (isOver: boolean): void => {
+    root.toggleAttribute('data-drop', isOver);
   };
   root.addEventListener('dragover', event => {
     if (event.dataTransfer?.types.includes('Files')) {
       // Otherwise the browser would open the file in place of the page.
       event.preventDefault();
       event.dataTransfer.dropEffect = 'copy';
-      mark(true);
+      setHighlight(true);
     }
   });
   root.addEventListener('dragleave', ({ relatedTarget }) =>
-    mark(relatedTarget instanceof Node && root.contains(relatedTarget))
+    setHighlight(relatedTarget instanceof Node && root.contains(relatedTarget))
   );
   root.addEventListener('drop', event => {
-    mark(false);
+    setHighlight(false);
     const files = [...(event.dataTransfer?.files ?? [])];
-    const there = dropTargets.get(root);
-    if (there && files.length > 0) {
+    const session = dropTargets.get(root);
+    if (session && files.length > 0) {
       event.preventDefault();
       event.stopPropagation();
-      void loadProfile(there, files);
+      void loadProfile(session, files);
     }
   });
 }

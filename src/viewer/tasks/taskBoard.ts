@@ -134,14 +134,14 @@ class TaskBoard {
 
   private _take(kind: TaskKind, result: TaskResult): void {
     const { results, kept, shown } = this._state;
-    const chosen = result.layers
+    const keptTensors = result.layers
       .filter(layer => layer.keep)
       .map(layer => layer.tensor);
     this.set({
       running: null,
       results: { ...results, [kind]: result },
       shown: RUNS.has(kind) ? kind : shown,
-      kept: kind === 'sensitivity' ? new Set(chosen) : kept
+      kept: kind === 'sensitivity' ? new Set(keptTensors) : kept
     });
     if (result.path) {
       this._session.files?.added(result.path);
@@ -169,12 +169,12 @@ class TaskBoard {
 function whenLoaded({ store }: Session): Promise<void> {
   return new Promise(resolve => {
     const look = (): boolean => {
-      const there = store.get().document !== null;
-      if (there) {
+      const hasDocument = store.get().document !== null;
+      if (hasDocument) {
         stop();
         resolve();
       }
-      return there;
+      return hasDocument;
     };
     const stop = store.subscribe(look);
     look();
@@ -185,9 +185,9 @@ const boards = new WeakMap<Session, TaskBoard>();
 
 /** The board of a session, created once. */
 export function boardOf(session: Session): TaskBoard {
-  const known = boards.get(session) ?? new TaskBoard(session);
-  boards.set(session, known);
-  return known;
+  const board = boards.get(session) ?? new TaskBoard(session);
+  boards.set(session, board);
+  return board;
 }
 
 export function useBoard(board: TaskBoard): ITaskBoard {

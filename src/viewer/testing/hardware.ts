@@ -79,7 +79,7 @@ const DEVICES: HardwarePart['devices'] = {
 /** Each Conv is fused with its Relu; the last node's kernel has no time. */
 export function withHardware(
   payload: GraphPayload,
-  chosen = '',
+  device = '',
   precision = ''
 ): GraphPayload {
   const { op, input_offsets, inputs, output_offsets, outputs } = payload.nodes;
@@ -112,7 +112,7 @@ export function withHardware(
     runtimes: [],
     kernels,
     stored: ['fp32'],
-    chosen,
+    chosen: device,
     precision
   };
   return { ...payload, hardware };

@@ -70,7 +70,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
   const custom = nodeCount - 1;
   // Tensors: input, then Conv weight, Conv output, Relu output of each block, then the result.
   const weight = (b: number): number => 1 + 3 * b;
-  const made = (b: number): number => 2 + 3 * b;
+  const bytesOf = (b: number): number => 2 + 3 * b;
   const active = (b: number): number => 3 + 3 * b;
   const input = (b: number): number => (b === 0 ? 0 : active(b - 1));
   const last = 1 + 3 * blocks;
@@ -193,11 +193,11 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       constant: [],
       input_offsets: offsets(perNode(() => 2, 1, 1)),
       inputs: [
-        ...each.flatMap(b => [input(b), weight(b), made(b)]),
+        ...each.flatMap(b => [input(b), weight(b), bytesOf(b)]),
         active(blocks - 1)
       ],
       output_offsets: offsets(perNode(() => 1, 1, 1)),
-      outputs: [...each.flatMap(b => [made(b), active(b)]), last],
+      outputs: [...each.flatMap(b => [bytesOf(b), active(b)]), last],
       params: perNode(() => 100, 0, 0),
       weight_bytes: perNode<number | null>(() => 400, 0, 0),
       macs: perNode<number | null>(macs, 0, null),
@@ -228,9 +228,9 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
 }
 
 function offsets(lengths: readonly number[]): number[] {
-  const out = [0];
+  const outputOffsets = [0];
   for (const length of lengths) {
-    out.push(out[out.length - 1] + length);
+    outputOffsets.push(outputOffsets[outputOffsets.length - 1] + length);
   }
-  return out;
+  return outputOffsets;
 }

@@ -78,8 +78,8 @@ export async function mountProvider(
     <Viewer
       provider={provider}
       {...props}
-      onReady={made => {
-        handle = made;
+      onReady={viewer => {
+        handle = viewer;
       }}
     />
   );

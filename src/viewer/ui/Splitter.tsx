@@ -19,8 +19,8 @@ export function Splitter(props: ISplitterProps): JSX.Element {
   const start = React.useRef<{ at: number; size: number } | null>(null);
   const positionOf = (event: React.PointerEvent): number =>
     axis === 'x' ? event.clientX : event.clientY;
-  const resize = (wanted: number): void =>
-    props.onResize(Math.round(Math.max(min, Math.min(max, wanted))));
+  const resize = (size: number): void =>
+    props.onResize(Math.round(Math.max(min, Math.min(max, size))));
   const onKeyDown = (event: React.KeyboardEvent): void => {
     const [less, more] =
       axis === 'x' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown'];

@@ -21,11 +21,11 @@ function copyBySelection(text: string): boolean {
   document.body.append(box);
   box.select();
   // Deprecated, but the only way without a secure context.
-  const done =
+  const isCopied =
     typeof document.execCommand === 'function' && document.execCommand('copy');
   box.remove();
   if (before instanceof HTMLElement) {
     before.focus();
   }
-  return done;
+  return isCopied;
 }

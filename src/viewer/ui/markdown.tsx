@@ -97,7 +97,7 @@ function inline(text: string): React.ReactNode[] {
   const parts: React.ReactNode[] = [];
   let end = 0;
   for (const match of text.matchAll(INLINE)) {
-    const [whole, code, strong, emphasis, label, target] = match;
+    const [matched, code, strong, emphasis, label, target] = match;
     if (match.index > end) {
       parts.push(escapeInvisible(text.slice(end, match.index)));
     }
@@ -111,7 +111,7 @@ function inline(text: string): React.ReactNode[] {
     } else {
       parts.push(<Link key={key} label={label} target={target} />);
     }
-    end = match.index + whole.length;
+    end = match.index + matched.length;
   }
   parts.push(escapeInvisible(text.slice(end)));
   return parts;

@@ -40,11 +40,11 @@ test('a toolbar is one tab stop; arrow keys cycle, text boxes and menus keep the
   expect(document.activeElement).toBe(input);
   input.setSelectionRange(2, 2);
   fireEvent.keyDown(input, { key: 'ArrowRight' });
-  const note = container.querySelector('[role=note]')!;
-  expect(document.activeElement).toBe(note);
-  fireEvent.keyDown(note, { key: 'ArrowRight', altKey: true });
-  expect(document.activeElement).toBe(note);
-  fireEvent.keyDown(note, { key: 'ArrowRight' });
+  const toolbarNote = container.querySelector('[role=note]')!;
+  expect(document.activeElement).toBe(toolbarNote);
+  fireEvent.keyDown(toolbarNote, { key: 'ArrowRight', altKey: true });
+  expect(document.activeElement).toBe(toolbarNote);
+  fireEvent.keyDown(toolbarNote, { key: 'ArrowRight' });
   expect(document.activeElement).toBe(first);
 });
 

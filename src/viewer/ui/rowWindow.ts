@@ -45,12 +45,12 @@ export function useWindow(
           ? before
           : { top, height };
       });
-    let rest: number | undefined;
+    let idleTimer: number | undefined;
     const scroll = (): void => {
       read();
       setMargin(SCROLLING_MARGIN);
-      window.clearTimeout(rest);
-      rest = window.setTimeout(() => setMargin(MARGIN), SCROLL_IDLE_MS);
+      window.clearTimeout(idleTimer);
+      idleTimer = window.setTimeout(() => setMargin(MARGIN), SCROLL_IDLE_MS);
     };
     read();
     element.addEventListener('scroll', scroll, { passive: true });
@@ -59,7 +59,7 @@ export function useWindow(
     observer?.observe(element);
     return () => {
       element.removeEventListener('scroll', scroll);
-      window.clearTimeout(rest);
+      window.clearTimeout(idleTimer);
       observer?.disconnect();
     };
   }, [scroller, count]);
@@ -70,12 +70,12 @@ export function useWindow(
       if (!element || row < 0) {
         return;
       }
-      const room = (element.clientHeight || DEFAULT_HEIGHT) - inset;
+      const height = (element.clientHeight || DEFAULT_HEIGHT) - inset;
       const top = row * rowHeight;
       if (top < element.scrollTop) {
         element.scrollTop = top;
-      } else if (top + rowHeight > element.scrollTop + room) {
-        element.scrollTop = top + rowHeight - room;
+      } else if (top + rowHeight > element.scrollTop + height) {
+        element.scrollTop = top + rowHeight - height;
       }
     },
     [scroller, rowHeight, inset]

@@ -15,8 +15,8 @@ export function escapeInvisible(text: string): string {
 
 /** For tooltips and labels: escaped, and truncated. */
 export function shortLabel(text: string, limit = 300): string {
-  const shown = escapeInvisible(
+  const visible = escapeInvisible(
     text.length > limit ? `${text.slice(0, limit)}…` : text
   );
-  return shown;
+  return visible;
 }

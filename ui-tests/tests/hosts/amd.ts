@@ -14,16 +14,16 @@ export class Modules {
   private _anonymous: IModule | null = null;
 
   /** `define([name], [dependencies], factory)`. */
-  readonly define: Define = (...all) => {
-    const given = all.filter(module => module !== undefined);
-    const make = given.pop();
-    const last = given.at(-1);
+  readonly define: Define = (...args) => {
+    const defined = args.filter(module => module !== undefined);
+    const make = defined.pop();
+    const last = defined.at(-1);
     const module = {
       dependencies: Array.isArray(last) ? (last as string[]) : [],
       make: typeof make === 'function' ? (make as Factory) : () => make
     };
-    if (typeof given[0] === 'string') {
-      this._defined.set(given[0], module);
+    if (typeof defined[0] === 'string') {
+      this._defined.set(defined[0], module);
     } else {
       this._anonymous = module;
     }
@@ -43,12 +43,12 @@ export class Modules {
   }
 
   require(name: string): Promise<unknown> {
-    let made = this._made.get(name);
-    if (!made) {
-      made = this._make(name);
-      this._made.set(name, made);
+    let module = this._made.get(name);
+    if (!module) {
+      module = this._make(name);
+      this._made.set(name, module);
     }
-    return made;
+    return module;
   }
 
   private async _make(name: string): Promise<unknown> {

@@ -6,7 +6,7 @@ import * as controls from '@jupyter-widgets/controls';
 import { Widget } from '@lumino/widgets';
 import { Modules } from './amd';
 import type { IModelState } from './wire';
-import { hear, place, tellHeight, toPage } from './wire';
+import { hear, createOutput, tellHeight, toPage } from './wire';
 
 type Heard = (message: unknown) => void;
 type Callbacks = { iopub?: { status?: (message: unknown) => void } };
@@ -21,12 +21,12 @@ let called = 0;
 
 /** Messages of one model. */
 class Comm {
-  static readonly all = new Map<string, Comm>();
+  static readonly comms = new Map<string, Comm>();
   readonly target_name = 'jupyter.widget';
   private readonly _heard: Heard[] = [];
 
   constructor(readonly comm_id: string) {
-    Comm.all.set(comm_id, this);
+    Comm.comms.set(comm_id, this);
   }
 
   open(): string {
@@ -148,16 +148,16 @@ function viewed(state: IModelState | null): IModelState | null {
 const manager = new Manager();
 hear(message => {
   if (message.kind === 'model') {
-    manager.waiting.get(message.id)?.(viewed(message.found));
+    manager.waiting.get(message.id)?.(viewed(message.state));
   } else if (message.kind === 'comm') {
-    Comm.all.get(message.id)?.receive(message.data, message.buffers);
+    Comm.comms.get(message.id)?.receive(message.data, message.buffers);
   } else if (message.kind === 'idle') {
     calls.get(message.call)?.();
     calls.delete(message.call);
   } else if (message.kind === 'theme') {
     document.documentElement.setAttribute('theme', message.theme);
   } else if (message.kind === 'show') {
-    const node = place();
+    const node = createOutput();
     void manager
       .get_model(message.model)
       .then(model => manager.create_view(model))

@@ -26,7 +26,7 @@ function copied(buffers: (ArrayBuffer | ArrayBufferView)[] = []) {
 }
 
 /** Puts bytes where they belong: only whole traits are bytes here. */
-function whole(update: IUpdate, buffers: ArrayBuffer[]) {
+function withBuffers(update: IUpdate, buffers: ArrayBuffer[]) {
   const state = { ...update.state };
   for (const [index, path] of (update.buffer_paths ?? []).entries()) {
     if (path.length !== 1) {
@@ -57,11 +57,11 @@ export class Kernel {
       baseUrl: `${location.origin}/`,
       wsUrl: `${location.origin.replace(/^http/, 'ws')}/`
     });
-    const answer = await fetch('/api/kernels', {
+    const response = await fetch('/api/kernels', {
       method: 'POST',
       body: JSON.stringify({ name: 'python3', path: '' })
     });
-    const model = (await answer.json()) as Services.IModel;
+    const model = (await response.json()) as Services.IModel;
     const connection = new KernelConnection({
       model,
       serverSettings,
@@ -79,10 +79,10 @@ export class Kernel {
 
   async execute(
     code: string,
-    note: (message: IOPubMessage) => void
+    onMessage: (message: IOPubMessage) => void
   ): Promise<void> {
     const future = this._connection.requestExecute({ code });
-    future.onIOPub = note;
+    future.onIOPub = onMessage;
     await future.done;
   }
 
@@ -117,7 +117,7 @@ export class Kernel {
     comm: Services.IComm,
     { content, buffers }: KernelMessage.ICommOpenMsg
   ): void {
-    const state = whole(content.data as IUpdate, copied(buffers));
+    const state = withBuffers(content.data as IUpdate, copied(buffers));
     this.models.set(comm.commId, {
       name: String(state._model_name),
       module: String(state._model_module),
@@ -132,7 +132,7 @@ export class Kernel {
       const update = content.data as IUpdate;
       const bytes = copied(buffers);
       if (update.method !== 'custom') {
-        Object.assign(state, whole(update, bytes));
+        Object.assign(state, withBuffers(update, bytes));
       }
       this.onComm(comm.commId, update, bytes);
     };

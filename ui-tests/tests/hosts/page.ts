@@ -66,11 +66,11 @@ class Page implements IHostPage {
 
   async run(code: string): Promise<IRan> {
     const ran: IRan = { text: '', error: '', mimes: [] };
-    const shown: string[] = [];
+    const texts: string[] = [];
     const { viewless } = this._kernel!;
     viewless.length = 0;
-    await this._kernel!.execute(code, message => note(message, ran, shown));
-    for (const model of shown) {
+    await this._kernel!.execute(code, message => record(message, ran, texts));
+    for (const model of texts) {
       const frame = this._only ?? this._open();
       this._tell(frame, { kind: 'show', model, viewless });
     }
@@ -146,7 +146,7 @@ class Page implements IHostPage {
         this._tell(frame, {
           kind: 'model',
           id: message.id,
-          found: kernel.models.get(message.id) ?? null
+          state: kernel.models.get(message.id) ?? null
         });
         break;
       case 'tell':
@@ -162,7 +162,7 @@ class Page implements IHostPage {
 }
 
 /** Takes what matters of one message about a running cell. */
-function note(message: IOPubMessage, ran: IRan, shown: string[]): void {
+function record(message: IOPubMessage, ran: IRan, texts: string[]): void {
   const { content } = message as { content: Record<string, unknown> };
   const type = message.header.msg_type;
   if (type === 'stream') {
@@ -175,7 +175,7 @@ function note(message: IOPubMessage, ran: IRan, shown: string[]): void {
     ran.mimes = Object.keys(data);
     const view = data[VIEW] as { model_id: string } | undefined;
     if (view) {
-      shown.push(view.model_id);
+      texts.push(view.model_id);
     }
   }
 }

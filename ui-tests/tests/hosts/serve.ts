@@ -52,7 +52,7 @@ body { margin: 8px; overflow: hidden; font: 14px Roboto, sans-serif; color: #212
 html[theme='dark'] body { background: #383838; color: #d5d5d5; }
 `;
 
-const here = __dirname;
+const directory = __dirname;
 const resolved = (name: string): string => require.resolve(name);
 const styles = join(
   dirname(resolved('@jupyter-widgets/controls/package.json')),
@@ -73,10 +73,10 @@ function anywidget(): string {
 const bundles = new Map<string, Promise<string>>();
 
 function bundle(name: string): Promise<string> {
-  let made = bundles.get(name);
-  if (!made) {
-    made = build({
-      entryPoints: [join(here, `${name}.ts`)],
+  let building = bundles.get(name);
+  if (!building) {
+    building = build({
+      entryPoints: [join(directory, `${name}.ts`)],
       bundle: true,
       write: false,
       minify: true,
@@ -85,10 +85,10 @@ function bundle(name: string): Promise<string> {
       define: { global: 'globalThis', 'process.env.NODE_ENV': '"production"' },
       loader: { '.svg': 'text' },
       logLevel: 'error'
-    }).then(done => done.outputFiles[0].text);
-    bundles.set(name, made);
+    }).then(result => result.outputFiles[0].text);
+    bundles.set(name, building);
   }
-  return made;
+  return building;
 }
 
 function document(style: string, sheets: readonly string[], script: string) {

@@ -5,7 +5,7 @@ import type { Kernel } from '@jupyterlab/services';
 import { KernelConnection } from '@jupyterlab/services/lib/kernel/default';
 import { ServerConnection } from '@jupyterlab/services/lib/serverconnection';
 import { Modules } from './amd';
-import { hear, place, tellHeight, toPage } from './wire';
+import { hear, createOutput, tellHeight, toPage } from './wire';
 
 /** VS Code's widget manager as far as it is used here. */
 interface IManager {
@@ -22,16 +22,16 @@ interface IManager {
 interface IScripts {
   readonly widgetsRegisteredInRequireJs: Set<string>;
   loadWidgetScript(name: string, version: string): Promise<void>;
-  errorHandler(...what: unknown[]): void;
-  successHandler(...what: unknown[]): void;
+  errorHandler(...details: unknown[]): void;
+  successHandler(...details: unknown[]): void;
 }
 
 interface IWindow {
   define: Modules['define'];
   requirejs(
     names: string[],
-    done: (...modules: unknown[]) => void,
-    failed: (why: unknown) => void
+    resolve: (...modules: unknown[]) => void,
+    failed: (reason: unknown) => void
   ): void;
   vscIPyWidgets8: { load(): void };
   vscIPyWidgets: {
@@ -78,9 +78,9 @@ class Socket {
 const modules = new Modules();
 const page = window as unknown as IWindow;
 page.define = modules.define;
-page.requirejs = (names, done, failed) =>
+page.requirejs = (names, resolve, failed) =>
   void Promise.all(names.map(name => modules.require(name))).then(
-    modules => done(...modules),
+    modules => resolve(...modules),
     failed
   );
 
@@ -107,7 +107,7 @@ function scripts(): IScripts {
       await loaded;
       registered.add(name);
     },
-    errorHandler: (...what) => console.error('No widget class', ...what),
+    errorHandler: (...details) => console.error('No widget class', ...details),
     successHandler: () => undefined
   };
 }
@@ -140,7 +140,7 @@ async function start(): Promise<IManager> {
 }
 
 /** The kernel's message about the model may come after the output that shows it. */
-async function known(manager: IManager, id: string): Promise<unknown> {
+async function modelOf(manager: IManager, id: string): Promise<unknown> {
   while (!manager.has_model(id)) {
     await new Promise(resolve => setTimeout(resolve, 20));
   }
@@ -148,8 +148,8 @@ async function known(manager: IManager, id: string): Promise<unknown> {
 }
 
 async function show(manager: IManager, id: string): Promise<void> {
-  const node = place();
-  const model = await known(manager, id);
+  const node = createOutput();
+  const model = await modelOf(manager, id);
   const view = await manager.create_view(model, { el: node });
   await manager.display_view(null, view, { node });
 }
@@ -169,15 +169,15 @@ hear(message => {
   } else if (message.kind === 'theme') {
     themed(message.theme);
   } else if (message.kind === 'show') {
-    void manager.then(made => show(made, message.model));
+    void manager.then(manager => show(manager, message.model));
   } else if (message.kind === 'restore') {
     const notebook = { getMetadata: () => message.metadata };
-    void manager.then(async made => {
-      await made.restoreWidgets(notebook, {
+    void manager.then(async manager => {
+      await manager.restoreWidgets(notebook, {
         loadKernel: false,
         loadNotebook: true
       });
-      await show(made, message.model);
+      await show(manager, message.model);
     });
   }
 });

@@ -16,7 +16,7 @@ export type ToFrame =
   | { kind: 'theme'; theme: 'light' | 'dark' }
   | { kind: 'open'; protocol: string }
   | { kind: 'receive'; data: string | ArrayBuffer }
-  | { kind: 'model'; id: string; found: IModelState | null }
+  | { kind: 'model'; id: string; state: IModelState | null }
   | { kind: 'comm'; id: string; data: unknown; buffers: ArrayBuffer[] }
   | { kind: 'idle'; id: string; call: number };
 
@@ -37,7 +37,7 @@ export type ToPage =
     };
 
 /** Where a frame shows its outputs. */
-export function place(): HTMLElement {
+export function createOutput(): HTMLElement {
   const element = document.createElement('div');
   // VS Code gives this class to what holds a widget.
   element.className = 'cell-output-ipywidget-background';

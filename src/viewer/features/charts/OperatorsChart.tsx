@@ -31,14 +31,19 @@ function measures(
 export function OperatorsChart({ model, order }: IChartProps): JSX.Element {
   const trans = useTrans();
   const labels = measures(model.latency !== null, trans);
-  const [wanted, setMeasure] = React.useState<OperatorMeasure>('count');
-  const measure = labels.some(([id]) => id === wanted) ? wanted : 'count';
+  const [requestedMeasure, setMeasure] =
+    React.useState<OperatorMeasure>('count');
+  const measure = labels.some(([id]) => id === requestedMeasure)
+    ? requestedMeasure
+    : 'count';
   const parts = React.useMemo(
     () => byOperator(model, order, measure),
     [model, order, measure]
   );
-  const shown = parts.filter(({ value, unknown }) => value > 0 || unknown > 0);
-  const bars = shown
+  const nonEmpty = parts.filter(
+    ({ value, unknown }) => value > 0 || unknown > 0
+  );
+  const bars = nonEmpty
     .slice(0, MAX_BARS)
     .map(({ label, value, unknown, nodes }): IBar => ({
       label: shortLabel(label, 80),
@@ -65,8 +70,12 @@ export function OperatorsChart({ model, order }: IChartProps): JSX.Element {
     <Chart
       title={trans.__('Operators')}
       note={
-        shown.length > MAX_BARS
-          ? trans.__('Showing %1 of %2 operator types.', MAX_BARS, shown.length)
+        nonEmpty.length > MAX_BARS
+          ? trans.__(
+              'Showing %1 of %2 operator types.',
+              MAX_BARS,
+              nonEmpty.length
+            )
           : trans.__('Click a bar to select its nodes.')
       }
       tools={

@@ -35,7 +35,7 @@ export interface ICurvesProps {
   /** Points that do not fit the device. */
   readonly small: readonly boolean[];
   /** Index of the current size; -1 if it is not one of the points. */
-  readonly shown: number;
+  readonly activeIndex: number;
   readonly at: number;
   onAt(index: number): void;
   /** Absent if points cannot be chosen. */
@@ -53,18 +53,18 @@ const BOTTOM = 20;
  */
 export function Curves(props: ICurvesProps): JSX.Element {
   const trans = useTrans();
-  const { sizes, at: index, shown } = props;
+  const { sizes, at: index, activeIndex } = props;
   const box = React.useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   const focused = React.useRef(false);
-  const room = {
+  const plotArea = {
     width: Math.max(1, width - LEFT - RIGHT),
     height: Math.max(1, height - TOP - BOTTOM)
   };
   const positions = placesOf(sizes);
-  const under = (event: React.PointerEvent | React.MouseEvent): number => {
+  const indexUnder = (event: React.PointerEvent | React.MouseEvent): number => {
     const left = box.current?.getBoundingClientRect().left ?? 0;
-    const x = (event.clientX - left - LEFT) / room.width;
+    const x = (event.clientX - left - LEFT) / plotArea.width;
     let best = -1;
     positions.forEach((position, point) => {
       if (best < 0 || Math.abs(position - x) < Math.abs(positions[best] - x)) {
@@ -73,7 +73,7 @@ export function Curves(props: ICurvesProps): JSX.Element {
     });
     return best;
   };
-  const start = index < 0 ? shown : index;
+  const start = index < 0 ? activeIndex : index;
   return (
     <section className="oad-Chart" aria-label={props.title}>
       <header>
@@ -104,7 +104,7 @@ export function Curves(props: ICurvesProps): JSX.Element {
                   )
               : props.describe(index)
           }
-          onPointerMove={event => props.onAt(under(event))}
+          onPointerMove={event => props.onAt(indexUnder(event))}
           onPointerLeave={() => !focused.current && props.onAt(-1)}
           onFocus={() => {
             focused.current = true;
@@ -113,7 +113,7 @@ export function Curves(props: ICurvesProps): JSX.Element {
             focused.current = false;
             props.onAt(-1);
           }}
-          onClick={event => props.onPick?.(under(event))}
+          onClick={event => props.onPick?.(indexUnder(event))}
           onKeyDown={event => {
             const next = stepIndex(event.key, start, sizes.length);
             if (next !== null && !event.altKey && !event.ctrlKey) {
@@ -131,7 +131,9 @@ export function Curves(props: ICurvesProps): JSX.Element {
             event.stopPropagation();
           }}
         >
-          {width > 0 && <Picture {...props} {...room} places={positions} />}
+          {width > 0 && (
+            <Picture {...props} {...plotArea} positions={positions} />
+          )}
         </div>
       </div>
     </section>
@@ -150,28 +152,28 @@ function Picture(
   props: ICurvesProps & {
     width: number;
     height: number;
-    places: readonly number[];
+    positions: readonly number[];
   }
 ): JSX.Element {
   const {
     curves,
     width,
     height,
-    places,
+    positions,
     limit,
     log,
     small,
     at: index,
-    shown
+    activeIndex
   } = props;
-  const values = curves.flatMap(({ values: own, low, high }) => [
-    ...own,
+  const values = curves.flatMap(({ values: curveValues, low, high }) => [
+    ...curveValues,
     ...(low ?? []),
     ...(high ?? [])
   ]);
   const lines = Math.max(2, Math.floor(height / 30));
   const scale = log ? logScale(values, lines) : flatScale(values, lines);
-  const x = (point: number): number => places[point] * width;
+  const x = (point: number): number => positions[point] * width;
   const y = (value: number): number =>
     height *
     (1 - (log ? logPlace(value, scale.low, scale.high) : value / scale.high));
@@ -195,16 +197,16 @@ function Picture(
           </g>
         ))}
         <Sizes {...props} />
-        {shown >= 0 && (
+        {activeIndex >= 0 && (
           <line
             className="oad-Plot-chosen"
-            x1={x(shown)}
-            x2={x(shown)}
+            x1={x(activeIndex)}
+            x2={x(activeIndex)}
             y1={0}
             y2={height}
           />
         )}
-        {index >= 0 && index !== shown && (
+        {index >= 0 && index !== activeIndex && (
           <line
             className="oad-Plot-cursor"
             x1={x(index)}
@@ -227,7 +229,7 @@ function Picture(
         {props.marks
           .filter(mark => mark.at >= 0)
           .map(mark => {
-            const atRight = places[mark.at] > 0.7;
+            const atRight = positions[mark.at] > 0.7;
             const value = curves[0].values[mark.at];
             return Number.isNaN(value) ? null : (
               <g
@@ -264,17 +266,17 @@ function flatScale(
 /** Labels of the sizes below the curves; those that would touch their neighbour are omitted. */
 function Sizes(props: {
   sizes: readonly number[];
-  places: readonly number[];
+  positions: readonly number[];
   width: number;
   height: number;
 }): JSX.Element {
-  const { sizes, places, width, height } = props;
+  const { sizes, positions, width, height } = props;
   let end = -Infinity;
   return (
     <>
       {sizes.map((size, point) => {
         const half = 3.6 * String(size).length;
-        const middle = places[point] * width;
+        const middle = positions[point] * width;
         if (middle - half < end + 6) {
           return null;
         }
@@ -303,34 +305,34 @@ function Line(props: {
 }): JSX.Element {
   const { curve, x, y, small, at: index } = props;
   const { values, low, high, color } = curve;
-  const known = values
+  const finite = values
     .map((_, point) => point)
     .filter(point => !Number.isNaN(y(values[point])));
   const text = (point: number, value: number): string =>
     `${x(point).toFixed(1)} ${y(value).toFixed(1)}`;
-  const banded = known.filter(
+  const banded = finite.filter(
     point => low && high && low[point] > 0 && high[point] > 0
   );
-  const pieces = piecesOf(known);
+  const pieces = piecesOf(finite);
   return (
     <g data-color={color}>
-      {piecesOf(banded).map(piece => (
+      {piecesOf(banded).map(segment => (
         <path
-          key={piece[0]}
+          key={segment[0]}
           className="oad-Plot-area"
           d={`M${[
-            ...piece.map(point => text(point, high![point])),
-            ...[...piece].reverse().map(point => text(point, low![point]))
+            ...segment.map(point => text(point, high![point])),
+            ...[...segment].reverse().map(point => text(point, low![point]))
           ].join('L')}Z`}
         />
       ))}
       <path
         className={`oad-Plot-line${curve.dashed ? ' oad-mod-dashed' : ''}`}
         d={pieces
-          .map(piece => `M${piece.map(p => text(p, values[p])).join('L')}`)
+          .map(segment => `M${segment.map(p => text(p, values[p])).join('L')}`)
           .join('')}
       />
-      {known.map(point =>
+      {finite.map(point =>
         (curve.small ?? small)[point] ? (
           <path
             key={point}

@@ -51,18 +51,18 @@ export function Plot(props: IPlotProps): JSX.Element {
   const { width, height } = useSize(box);
   const pointed = useView(state => state.externalHighlight);
   const selection = useView(state => state.selection);
-  const places = React.useMemo(() => placesOf(nodes), [nodes]);
+  const indexByNode = React.useMemo(() => placesOf(nodes), [nodes]);
   const focused = React.useRef(false);
   const pointedIndex =
-    pointed.length === 1 ? (places.get(pointed[0]) ?? -1) : -1;
-  const chosen =
-    selection.kind === 'node' ? (places.get(selection.id) ?? -1) : -1;
+    pointed.length === 1 ? (indexByNode.get(pointed[0]) ?? -1) : -1;
+  const selectedIndex =
+    selection.kind === 'node' ? (indexByNode.get(selection.id) ?? -1) : -1;
   const { onAt } = props;
   React.useEffect(
-    () => onAt?.(pointedIndex >= 0 ? pointedIndex : chosen),
-    [onAt, pointedIndex, chosen]
+    () => onAt?.(pointedIndex >= 0 ? pointedIndex : selectedIndex),
+    [onAt, pointedIndex, selectedIndex]
   );
-  const room = {
+  const plotArea = {
     width: Math.max(1, width - LEFT - RIGHT),
     height: Math.max(1, height - TOP - BOTTOM)
   };
@@ -75,12 +75,15 @@ export function Plot(props: IPlotProps): JSX.Element {
       session.select({ kind: 'node', id: nodes[point] }, 'reveal');
     }
   };
-  const under = (event: React.PointerEvent | React.MouseEvent): number => {
+  const indexUnder = (event: React.PointerEvent | React.MouseEvent): number => {
     const left = box.current?.getBoundingClientRect().left ?? 0;
     const x = event.clientX - left - LEFT;
-    return x < -LEFT / 2 || x > room.width + RIGHT
+    return x < -LEFT / 2 || x > plotArea.width + RIGHT
       ? -1
-      : Math.max(0, Math.min(count - 1, Math.floor((x / room.width) * count)));
+      : Math.max(
+          0,
+          Math.min(count - 1, Math.floor((x / plotArea.width) * count))
+        );
   };
   const leave = (): void => {
     if (!focused.current) {
@@ -122,7 +125,7 @@ export function Plot(props: IPlotProps): JSX.Element {
             : props.describe(pointedIndex)
         }
         onPointerMove={event => {
-          const point = under(event);
+          const point = indexUnder(event);
           if (point >= 0) {
             goTo(point);
           }
@@ -135,11 +138,11 @@ export function Plot(props: IPlotProps): JSX.Element {
           focused.current = false;
           highlightEntities(session, []);
         }}
-        onClick={event => pick(under(event))}
+        onClick={event => pick(indexUnder(event))}
         onKeyDown={event => {
           const next = stepIndex(
             event.key,
-            pointedIndex < 0 ? chosen : pointedIndex,
+            pointedIndex < 0 ? selectedIndex : pointedIndex,
             count
           );
           if (next !== null && !event.altKey && !event.ctrlKey) {
@@ -159,9 +162,9 @@ export function Plot(props: IPlotProps): JSX.Element {
         {width > 0 && (
           <Picture
             {...props}
-            {...room}
+            {...plotArea}
             at={pointedIndex}
-            chosen={chosen}
+            selectedIndex={selectedIndex}
             count={count}
           />
         )}
@@ -198,11 +201,11 @@ export function stepIndex(
 }
 
 function placesOf(nodes: ArrayLike<number>): ReadonlyMap<number, number> {
-  const places = new Map<number, number>();
+  const indexByNode = new Map<number, number>();
   for (let index = 0; index < nodes.length; index++) {
-    places.set(nodes[index], index);
+    indexByNode.set(nodes[index], index);
   }
-  return places;
+  return indexByNode;
 }
 
 function largest(series: readonly IPlotSeries[]): number {
@@ -220,7 +223,7 @@ function Picture(
     width: number;
     height: number;
     at: number;
-    chosen: number;
+    selectedIndex: number;
     count: number;
   }
 ): JSX.Element {
@@ -284,7 +287,7 @@ function Picture(
             </text>
           </g>
         ))}
-        {upright(props.chosen, 'oad-Plot-chosen')}
+        {upright(props.selectedIndex, 'oad-Plot-chosen')}
         {lines}
         {upright(props.at, 'oad-Plot-cursor')}
         {props.at >= 0 &&
@@ -324,12 +327,12 @@ function Picture(
 function areaOf(path: string, height: number): string {
   return path
     .split('M')
-    .filter(piece => piece)
-    .map(piece => {
-      const points = piece.split('L');
+    .filter(segment => segment)
+    .map(segment => {
+      const points = segment.split('L');
       const first = points[0].split(' ')[0];
       const last = points[points.length - 1].split(' ')[0];
-      return `M${first} ${height}L${piece}L${last} ${height}Z`;
+      return `M${first} ${height}L${segment}L${last} ${height}Z`;
     })
     .join('');
 }

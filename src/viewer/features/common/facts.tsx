@@ -156,14 +156,14 @@ export function TruncatedList<T>(props: {
   const trans = useTrans();
   const step = props.limit ?? 12;
   const [limit, setLimit] = React.useState(step);
-  const rest = props.items.length - limit;
-  const more = rest > 0 && (
+  const hiddenCount = props.items.length - limit;
+  const more = hiddenCount > 0 && (
     <button
       type="button"
       className="oad-More"
       onClick={() => setLimit(limit + 10 * step)}
     >
-      {trans.__('%1 more…', rest)}
+      {trans.__('%1 more…', hiddenCount)}
     </button>
   );
   return (

@@ -21,10 +21,10 @@ test('the scale contains every value and has at least two even marks', () => {
     }
     expect(marks.length).toBeGreaterThanOrEqual(2);
     expect(marks.length).toBeLessThanOrEqual(count + 1);
-    expect(marks.every(mark => mark >= low && mark <= high)).toBe(true);
+    expect(marks.every(tick => tick >= low && tick <= high)).toBe(true);
     const gaps = marks
       .slice(1)
-      .map((mark, index) => Math.log10(mark / marks[index]));
+      .map((tick, index) => Math.log10(tick / marks[index]));
     // 1, 2, 5 have steps of 0.30 and 0.40; 1, 3 of 0.48 and 0.52; otherwise steps are equal.
     expect(Math.max(...gaps) / Math.min(...gaps)).toBeLessThan(1.4);
   }

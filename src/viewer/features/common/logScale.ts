@@ -13,24 +13,24 @@ const STEPS = [[1, 2, 5], [1, 3], [1]];
  * `count` even marks.
  */
 export function logScale(values: readonly number[], count: number): ILogScale {
-  const known = values.filter(value => value > 0 && Number.isFinite(value));
-  if (known.length === 0) {
+  const positive = values.filter(value => value > 0 && Number.isFinite(value));
+  if (positive.length === 0) {
     return { low: 1, high: 10, marks: [] };
   }
-  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const [least, most] = [Math.min(...positive), Math.max(...positive)];
   const from = Math.floor(Math.log10(least)) - 1;
   const to = Math.ceil(Math.log10(most)) + 1;
-  const all = (steps: readonly number[]): number[] =>
+  const ticksOf = (steps: readonly number[]): number[] =>
     Array.from({ length: to - from + 1 }, (_, index) => from + index).flatMap(
       power =>
         // Not 5 * 10 ** -3, which differs from 0.005 in its last digit.
         steps.map(step => Number(`${step}e${power}`))
     );
-  const ends = all(STEPS[0]);
-  const low = ends.filter(mark => mark <= least).pop()!;
-  const high = ends.find(mark => mark >= most && mark > low)!;
+  const ends = ticksOf(STEPS[0]);
+  const low = ends.filter(tick => tick <= least).pop()!;
+  const high = ends.find(tick => tick >= most && tick > low)!;
   const inside = STEPS.map(steps =>
-    all(steps).filter(mark => mark >= low && mark <= high)
+    ticksOf(steps).filter(tick => tick >= low && tick <= high)
   );
   const few = inside.find(marks => marks.length <= count + 1);
   const decades = inside[inside.length - 1];

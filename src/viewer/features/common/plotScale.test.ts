@@ -25,21 +25,21 @@ test('positions are shares of a linear or log axis', () => {
 });
 
 describe('paths', () => {
-  const same = (value: number): number => value;
+  const identity = (value: number): number => value;
 
   test('draw each value as a horizontal step', () => {
-    expect(stepPath([1, 3], 10, same)).toBe('M0 1L5 1L5 3L10 3');
+    expect(stepPath([1, 3], 10, identity)).toBe('M0 1L5 1L5 3L10 3');
   });
 
   test('have a gap at unknown values', () => {
-    expect(stepPath([1, NaN, 3], 9, same)).toBe('M0 1L3 1M6 3L9 3');
-    expect(stepPath([NaN], 9, same)).toBe('');
+    expect(stepPath([1, NaN, 3], 9, identity)).toBe('M0 1L3 1M6 3L9 3');
+    expect(stepPath([NaN], 9, identity)).toBe('');
   });
 
   test('keep every peak if many values share a pixel', () => {
     const values = new Float64Array(100_000).fill(1);
     values[77_777] = 42;
-    const path = stepPath(values, 300, same);
+    const path = stepPath(values, 300, identity);
     expect(path).toContain(' 42');
     expect(path.split(/[ML]/).length).toBeLessThan(700);
   });

@@ -27,7 +27,7 @@ export function ChangesPanel(): JSX.Element {
   const session = useSession();
   const { model } = useDocument();
   const linkedView = useView(state => state.linkedView);
-  const [all, setAll] = React.useState(false);
+  const [showsAll, setShowsAll] = React.useState(false);
   const compared = linkedView?.compared;
   if (!linkedView || !compared) {
     return (
@@ -38,7 +38,7 @@ export function ChangesPanel(): JSX.Element {
   }
   const { blocks, interface: ends } = compared.columns;
   const differing = blocks.filter(differs);
-  const rows = (all ? blocks : differing).slice(0, MAX_ROWS);
+  const rows = (showsAll ? blocks : differing).slice(0, MAX_ROWS);
   const [a, b] = VIEW_LABELS;
   const jump = (block: AlignedBlock): void => {
     const node = linkedView.side === 0 ? block.first_left : block.first_right;
@@ -46,7 +46,7 @@ export function ChangesPanel(): JSX.Element {
       session.select(selectionOf(model, node), 'reveal');
     }
   };
-  const there = (block: AlignedBlock): boolean =>
+  const inOtherModel = (block: AlignedBlock): boolean =>
     (linkedView.side === 0 ? block.first_left : block.first_right) >= 0;
   return (
     <div className="oad-Changes">
@@ -62,8 +62,8 @@ export function ChangesPanel(): JSX.Element {
         <label className="oad-Changes-all">
           <input
             type="checkbox"
-            checked={!all}
-            onChange={event => setAll(!event.currentTarget.checked)}
+            checked={!showsAll}
+            onChange={event => setShowsAll(!event.currentTarget.checked)}
           />
           {trans.__(
             'Only blocks that differ (%1 of %2)',
@@ -99,7 +99,7 @@ export function ChangesPanel(): JSX.Element {
                   <button
                     type="button"
                     className="oad-Jump"
-                    disabled={!there(block)}
+                    disabled={!inOtherModel(block)}
                     onClick={() => jump(block)}
                   >
                     <BlockName block={block} />
@@ -154,10 +154,10 @@ export function ChangeList(props: {
   changes: readonly AlignedChange[];
 }): JSX.Element {
   const trans = useTrans();
-  const shown = props.changes.slice(0, MAX_ROWS);
+  const visibleChanges = props.changes.slice(0, MAX_ROWS);
   return (
     <dl className="oad-Changes-list">
-      {shown.map(({ kind, what, left, right }, index) => (
+      {visibleChanges.map(({ kind, what, left, right }, index) => (
         <React.Fragment key={index}>
           <dt>
             {kindText(kind, trans)}

@@ -169,7 +169,7 @@ function Counts({
       </span>
     );
   }
-  const there = otherSide(side);
+  const other = otherSide(side);
   const matched = trans.__(
     '%1 of %2 matched',
     formatExact(counts.matched),
@@ -179,7 +179,7 @@ function Counts({
     trans.__(
       'Nodes in this model: %1, in the other: %2, matched pairs: %3.',
       formatExact(counts.nodes[side]),
-      formatExact(counts.nodes[there]),
+      formatExact(counts.nodes[other]),
       formatExact(counts.matched)
     ),
     counts.guessed > 0
@@ -218,8 +218,8 @@ function Counts({
       <span className="oad-Compare-count oad-Compare-there">
         {trans.__(
           '%1 only in %2',
-          formatExact(counts.only[there]),
-          VIEW_LABELS[there]
+          formatExact(counts.only[other]),
+          VIEW_LABELS[other]
         )}
       </span>
     </>
@@ -306,7 +306,7 @@ function Verdict({
   if (!columns) {
     return null;
   }
-  const known: Readonly<Record<string, string>> = {
+  const ruleTexts: Readonly<Record<string, string>> = {
     'same architecture': trans.__('Same architecture'),
     'similar architecture': trans.__('Similar architecture'),
     'different architectures': trans.__('Different architectures')
@@ -314,7 +314,7 @@ function Verdict({
   const { verdict, core_matched, core_operators } = columns;
   return (
     <span className="oad-Compare-count" data-verdict={verdict}>
-      {known[verdict] ?? verdict}:{' '}
+      {ruleTexts[verdict] ?? verdict}:{' '}
       {trans.__(
         '%1 of %2 core operators',
         formatExact(core_matched),
@@ -376,9 +376,9 @@ function Tools({
         title={trans.__('How counterparts are found')}
         value={options.match}
         onChange={event => {
-          const chosen = event.currentTarget.value;
+          const value = event.currentTarget.value;
           const match = (Object.keys(modes) as MatchMode[]).find(
-            mode => mode === chosen
+            mode => mode === value
           );
           if (match) {
             setOptions({ match });

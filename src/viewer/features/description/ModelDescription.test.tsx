@@ -102,7 +102,7 @@ test('stages are the blocks that share the work; blocks with most of it are expa
   expect(stages.length).toBeLessThanOrEqual(12);
   expect(Math.max(...stages.map(({ share }) => share))).toBeLessThan(0.6);
   // None contains another: together they are almost the total, and never more.
-  const sum = stages.reduce((all, { share }) => all + share, 0);
+  const sum = stages.reduce((total, { share }) => total + share, 0);
   expect(sum).toBeGreaterThan(0.9);
   expect(sum).toBeLessThan(1.000001);
 });

@@ -19,7 +19,7 @@ export function ModelDescription({
   if (!identity) {
     return null;
   }
-  const [task, ...rest] = descriptionLine(payload, identity).split(' · ');
+  const [task, ...otherParts] = descriptionLine(payload, identity).split(' · ');
   return (
     <div className={`oad-Words${low ? ' oad-mod-low' : ''}`}>
       <button
@@ -38,7 +38,7 @@ export function ModelDescription({
       >
         <bdi>
           <b>{task}</b>
-          {rest.map(part => ` · ${part}`).join('')}
+          {otherParts.map(text => ` · ${text}`).join('')}
         </bdi>
       </button>
       <dl id={id} role="tooltip" className="oad-Words-why">

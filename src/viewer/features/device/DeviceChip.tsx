@@ -16,8 +16,8 @@ export function DeviceChip(): JSX.Element | null {
   const { model } = useDocument();
   const choice = useView(state => state.device);
   const open = useView(state => state.deviceChooserOpen);
-  const part = hardwareOf(model.payload);
-  if (!part) {
+  const hardware = hardwareOf(model.payload);
+  if (!hardware) {
     return null;
   }
   const label = deviceLabel(model) || choice?.device;
@@ -25,7 +25,7 @@ export function DeviceChip(): JSX.Element | null {
   const { latency } = model;
   const fits =
     latency &&
-    fitsIn(latency.required, usableDeviceBytes(part, latency.device));
+    fitsIn(latency.required, usableDeviceBytes(hardware, latency.device));
   return (
     <button
       type="button"

@@ -34,8 +34,8 @@ import { useTrans } from '../../i18n/translateContext';
 /** The list of devices, if it is open and not empty. */
 export function DeviceChooser(): JSX.Element | null {
   const open = useView(state => state.deviceChooserOpen);
-  const part = hardwareOf(useDocument().model.payload);
-  return open && part ? <Chooser part={part} /> : null;
+  const hardware = hardwareOf(useDocument().model.payload);
+  return open && hardware ? <Chooser hardware={hardware} /> : null;
 }
 
 /** Closes on a click elsewhere and restores the focus. */
@@ -53,8 +53,9 @@ function useCloseOnOutsideClick(
       const path = event.composedPath();
       // The chip closes the list itself.
       const chip = path.some(
-        part =>
-          part instanceof Element && part.matches('.oad-Chip.oad-mod-device')
+        target =>
+          target instanceof Element &&
+          target.matches('.oad-Chip.oad-mod-device')
       );
       if (!chip && frame.current && !path.includes(frame.current)) {
         close();
@@ -71,30 +72,34 @@ function useCloseOnOutsideClick(
   return close;
 }
 
-function Chooser({ part }: { part: HardwarePart }): JSX.Element {
+function Chooser({ hardware }: { hardware: HardwarePart }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const choice = useView(state => state.device);
   const [query, setQuery] = React.useState('');
-  const chosen = deviceOf(part, choice?.device ?? '');
+  const chosenDevice = deviceOf(hardware, choice?.device ?? '');
   const frame = React.useRef<HTMLDivElement>(null);
   const input = React.useRef<HTMLInputElement>(null);
   const close = useCloseOnOutsideClick(frame);
   React.useEffect(() => input.current?.focus(), []);
   const vendors = React.useMemo(
-    () => foundDevices(part.devices, query),
-    [part, query]
+    () => foundDevices(hardware.devices, query),
+    [hardware, query]
   );
   const flat = vendors.flatMap(({ devices }) => devices);
-  const [index, setIndex] = React.useState(chosen);
+  const [index, setIndex] = React.useState(chosenDevice);
   const active = flat.includes(index)
     ? index
-    : bestMatch(part.devices, flat, query);
+    : bestMatch(hardware.devices, flat, query);
   const pick = (device: number): void => {
     setIndex(device);
     chooseDevice(
       session,
-      choiceOf(part, device, choice ?? initialRuntime(session.settings, part))
+      choiceOf(
+        hardware,
+        device,
+        choice ?? initialRuntime(session.settings, hardware)
+      )
     );
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
@@ -155,8 +160,8 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
           aria-activedescendant={active >= 0 ? `${id}${active}` : undefined}
           onChange={event => setQuery(event.currentTarget.value)}
         />
-        <PrecisionPicker part={part} device={chosen} />
-        <RuntimePicker part={part} device={chosen} />
+        <PrecisionPicker hardware={hardware} device={chosenDevice} />
+        <RuntimePicker hardware={hardware} device={chosenDevice} />
         <button
           type="button"
           className="oad-Button"
@@ -167,14 +172,14 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
         </button>
       </div>
       <DeviceList
-        part={part}
+        hardware={hardware}
         vendors={vendors}
         precision={
           choice?.precision ||
-          (chosen >= 0 ? storedPrecision(part, chosen) : '')
+          (chosenDevice >= 0 ? storedPrecision(hardware, chosenDevice) : '')
         }
         id={id}
-        {...{ active, chosen, pick }}
+        {...{ active, chosenDevice, pick }}
       />
       <Outcome />
     </div>
@@ -183,14 +188,14 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
 
 /** Picker for the device's precisions. */
 function PrecisionPicker(props: {
-  part: HardwarePart;
+  hardware: HardwarePart;
   device: number;
 }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
-  const { part, device } = props;
+  const { hardware, device } = props;
   const choice = useView(state => state.device);
-  const stored = device >= 0 ? storedPrecision(part, device) : '';
+  const stored = device >= 0 ? storedPrecision(hardware, device) : '';
   return (
     <select
       className="oad-Select"
@@ -200,7 +205,7 @@ function PrecisionPicker(props: {
       onChange={event =>
         setDevice(session, {
           ...choice,
-          device: part.devices.id[device],
+          device: hardware.devices.id[device],
           precision: event.currentTarget.value
         })
       }
@@ -210,7 +215,7 @@ function PrecisionPicker(props: {
           ? trans.__('As stored: %1', precisionText(stored))
           : trans.__('As stored')}
       </option>
-      {(device >= 0 ? precisionsOf(part, device) : []).map(precision => (
+      {(device >= 0 ? precisionsOf(hardware, device) : []).map(precision => (
         <option key={precision} value={precision}>
           {precisionText(precision)}
         </option>
@@ -221,15 +226,15 @@ function PrecisionPicker(props: {
 
 /** Picker for the runtime. */
 function RuntimePicker(props: {
-  part: HardwarePart;
+  hardware: HardwarePart;
   device: number;
 }): JSX.Element | null {
   const trans = useTrans();
   const session = useSession();
-  const { part, device } = props;
+  const { hardware, device } = props;
   const choice = useView(state => state.device);
-  const others = part.runtimes ?? [];
-  return others.length === 0 ? null : (
+  const runtimes = hardware.runtimes ?? [];
+  return runtimes.length === 0 ? null : (
     <select
       className="oad-Select"
       aria-label={trans.__('Runtime')}
@@ -245,8 +250,8 @@ function RuntimePicker(props: {
         });
       }}
     >
-      <option value="">{part.runtime_label ?? ''}</option>
-      {others.map(({ id, label }) => (
+      <option value="">{hardware.runtime_label ?? ''}</option>
+      {runtimes.map(({ id, label }) => (
         <option key={id} value={id}>
           {label}
         </option>

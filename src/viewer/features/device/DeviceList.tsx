@@ -13,13 +13,13 @@ import {
 import { useTrans } from '../../i18n/translateContext';
 
 interface IListProps {
-  readonly part: HardwarePart;
+  readonly hardware: HardwarePart;
   readonly vendors: readonly IVendor[];
   /** Precision of the peaks shown; empty for the one each device would use. */
   readonly precision: string;
   readonly id: string;
   readonly active: number;
-  readonly chosen: number;
+  readonly chosenDevice: number;
   pick(device: number): void;
 }
 
@@ -76,15 +76,15 @@ export function DeviceList(props: IListProps): JSX.Element {
 }
 
 function Option(props: IListProps & { device: number }): JSX.Element {
-  const { part, device, active, chosen, id } = props;
-  const { name, memory_bytes, bandwidth_bytes_per_s, peaks } = part.devices;
-  const precision = props.precision || storedPrecision(part, device);
+  const { hardware, device, active, chosenDevice, id } = props;
+  const { name, memory_bytes, bandwidth_bytes_per_s, peaks } = hardware.devices;
+  const precision = props.precision || storedPrecision(hardware, device);
   const peak = peaks[precision]?.[device] ?? null;
   return (
     <div
       id={`${id}${device}`}
       role="option"
-      aria-selected={device === chosen}
+      aria-selected={device === chosenDevice}
       data-active={device === active ? '' : undefined}
       className="oad-Devices-option"
       onClick={() => props.pick(device)}

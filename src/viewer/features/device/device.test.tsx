@@ -26,13 +26,15 @@ vi.mock(
 guardConsole();
 
 const CHOOSE = 'Latency (choose a device…)';
-const plain = (text: string | null): string =>
+const plainSpaces = (text: string | null): string =>
   (text ?? '').replace(/\u00a0/g, ' ');
 const device = (root: HTMLElement): object =>
   within(root).queryByRole('dialog', { name: 'Device' })!;
 const totals = (): HTMLElement => screen.getByRole('group', { name: 'Totals' });
 const tile = (): string =>
-  plain(within(totals()).getByText(/^Latency, /).parentElement!.textContent);
+  plainSpaces(
+    within(totals()).getByText(/^Latency, /).parentElement!.textContent
+  );
 
 async function open(): Promise<void> {
   await act(async () => fireEvent.click(within(totals()).getByText(CHOOSE)));
@@ -58,13 +60,15 @@ test('a device is found by name, chosen by keyboard, and colours the graph', asy
   const search = screen.getByRole('combobox', { name: 'Search devices' });
   fireEvent.change(search, { target: { value: 'consumer ACME' } });
   const [option] = within(list).getAllByRole('option');
-  expect(plain(option.textContent)).toBe('Acme Two8 GiB10.0 TFLOP/s1.0 TB/s');
+  expect(plainSpaces(option.textContent)).toBe(
+    'Acme Two8 GiB10.0 TFLOP/s1.0 TB/s'
+  );
   expect(search.getAttribute('aria-activedescendant')).toBe(option.id);
   await choose('consumer acme');
   expect(option.getAttribute('aria-selected')).toBe('true');
   // Two kernels have launch times, the third has no time.
   const times = [0, 2].map(node => surface().overlay!.text!(node));
-  expect(times.map(plain)).toEqual(['100 µs', '100 µs']);
+  expect(times.map(plainSpaces)).toEqual(['100 µs', '100 µs']);
   expect(surface().overlay!.value(1)).toBe(0);
   expect(surface().overlay!.value(4)).toBeNaN();
   expect(tile()).toMatch(
@@ -74,7 +78,7 @@ test('a device is found by name, chosen by keyboard, and colours the graph', asy
   expect(tile()).toContain(
     'Lower bound: 1 kernel with an unknown time is not included.'
   );
-  expect(plain(screen.getByRole('dialog').textContent)).toContain(
+  expect(plainSpaces(screen.getByRole('dialog').textContent)).toContain(
     'Assumes a fusing runtime (TensorRT class). Uncertainty: ×0.5 … ×2 (rough).'
   );
   expect(handle.getState()).toMatchObject({
@@ -246,7 +250,7 @@ test('the settings set the runtime, also of a device chosen later in the view', 
     issue_s,
     compared
   };
-  const known = {
+  const withRuntimes = {
     ...payload,
     hardware: { ...payload.hardware!, runtimes: [eager] }
   };
@@ -255,7 +259,7 @@ test('the settings set the runtime, also of a device chosen later in the view', 
     precision: '',
     runtime: 'pytorch-eager'
   };
-  const first = await mount(known, {}, { settings });
+  const first = await mount(withRuntimes, {}, { settings });
   expect(document.body.textContent).toContain(
     'Runtime assumed: PyTorch, eager.'
   );
@@ -264,7 +268,7 @@ test('the settings set the runtime, also of a device chosen later in the view', 
   const { unmount } = await mount(payload, {}, { settings });
   expect(document.body.textContent).toContain('Assumes a fusing runtime');
   unmount();
-  await mount(known, {}, { settings: { ...settings, device: '' } });
+  await mount(withRuntimes, {}, { settings: { ...settings, device: '' } });
   fireEvent.click(within(totals()).getByText(CHOOSE));
   fireEvent.click(screen.getByRole('option', { name: /Acme Two/ }));
   expect(document.body.textContent).toContain(
@@ -284,17 +288,17 @@ test('the table sums the times; a fused layer names its kernel', async () => {
   const cells = (row: HTMLElement): HTMLElement[] =>
     within(row).getAllByRole('gridcell');
   const rows = screen.getAllByRole('row').slice(1);
-  expect(plain(cells(rows[0])[time].textContent)).toBe('100 µs');
-  expect(plain(cells(rows[0])[share].textContent)).toBe('50.0 %');
-  expect(plain(cells(rows[1])[time].textContent)).toBe('0');
+  expect(plainSpaces(cells(rows[0])[time].textContent)).toBe('100 µs');
+  expect(plainSpaces(cells(rows[0])[share].textContent)).toBe('50.0 %');
+  expect(plainSpaces(cells(rows[1])[time].textContent)).toBe('0');
   fireEvent.pointerEnter(rows[1]);
   expect(cells(rows[1])[time].title).toBe('fused into conv_0');
-  expect(plain(cells(rows[4])[time].textContent)).toBe('—');
+  expect(plainSpaces(cells(rows[4])[time].textContent)).toBe('—');
   fireEvent.pointerEnter(rows[4]);
   expect(cells(rows[4])[time].title).toContain('unknown: ');
   const foot = rows[rows.length - 1];
-  expect(plain(cells(foot)[time].textContent)).toBe('≥ 200 µs');
-  expect(plain(cells(foot)[share].textContent)).toBe('≈ 100 %');
+  expect(plainSpaces(cells(foot)[time].textContent)).toBe('≥ 200 µs');
+  expect(plainSpaces(cells(foot)[share].textContent)).toBe('≈ 100 %');
 });
 
 test('the inspector shows what bounds a kernel and the nodes fused into it', async () => {
@@ -302,7 +306,7 @@ test('the inspector shows what bounds a kernel and the nodes fused into it', asy
   act(() => handle.selectNodes([1]));
   await settle();
   const fact = (): string =>
-    plain(screen.getByText('Kernel').parentElement!.textContent);
+    plainSpaces(screen.getByText('Kernel').parentElement!.textContent);
   expect(fact()).toContain('fused into conv_0');
   expect(fact()).toContain('launch-bound: launch 100 µs');
   act(() => handle.selectNodes([0]));
@@ -312,7 +316,7 @@ test('the inspector shows what bounds a kernel and the nodes fused into it', asy
   act(() => handle.selectNodes([0, 1, 2]));
   await settle();
   const sum = screen.getByText('Total costs').closest('details')!;
-  expect(plain(sum.textContent)).toContain('Latency200 µs');
+  expect(plainSpaces(sum.textContent)).toContain('Latency200 µs');
 });
 
 test('queries find layers by their latency', async () => {
@@ -334,47 +338,52 @@ test('linked views are timed on one device', async () => {
   expect(right.handle.getState()).toMatchObject({ device: choice });
   expect(within(right.root).getByText('Acme Two, FP16')).toBeTruthy();
   // Both sums are incomplete, so their difference is unknown.
-  const here = within(left.root).getByText(/^Latency, /).parentElement!;
-  expect(plain(here.textContent)).toContain('vs B —');
-  expect(here.querySelector('[title*="totals is incomplete"]')).not.toBeNull();
+  const ownTile = within(left.root).getByText(/^Latency, /).parentElement!;
+  expect(plainSpaces(ownTile.textContent)).toContain('vs B —');
+  expect(
+    ownTile.querySelector('[title*="totals is incomplete"]')
+  ).not.toBeNull();
 });
 
 test('the chooser shows the unknown part of the latency and the memory needed', async () => {
   await mount(withHardware(testPayload(), 'acme-two'));
   await act(async () => fireEvent.click(within(totals()).getByText(/^Acme/)));
   const { textContent } = screen.getByRole('dialog', { name: 'Device' });
-  expect(plain(textContent)).toContain(
+  expect(plainSpaces(textContent)).toContain(
     '≥ 200 µs (100–400 µs for the known kernels)'
   );
-  expect(plain(textContent)).toContain('of 8.59 GB of memory.');
+  expect(plainSpaces(textContent)).toContain('of 8.59 GB of memory.');
 });
 
 test('ranges, memory, rates and names are formatted', () => {
-  expect(plain(rangeText(1.2e-3, 2.6e-3))).toBe('1.2–2.6 ms');
-  expect(plain(rangeText(4.74e-4, 1.09e-3))).toBe('474 µs–1.09 ms');
+  expect(plainSpaces(rangeText(1.2e-3, 2.6e-3))).toBe('1.2–2.6 ms');
+  expect(plainSpaces(rangeText(4.74e-4, 1.09e-3))).toBe('474 µs–1.09 ms');
   expect(memoryText(24 * 2 ** 30)).toBe('24 GiB');
   expect(memoryText(6.4 * 2 ** 30)).toBe('6.4 GiB');
   expect(memoryText(null)).toBe('—');
-  expect(plain(peakText(165.2e12, 'fp16'))).toBe('165 TFLOP/s');
-  expect(plain(peakText(660e12, 'int8'))).toBe('660 TOP/s');
+  expect(plainSpaces(peakText(165.2e12, 'fp16'))).toBe('165 TFLOP/s');
+  expect(plainSpaces(peakText(660e12, 'int8'))).toBe('660 TOP/s');
   expect(peakText(null, 'fp8')).toBe('—');
   expect(vendorText('nvidia', IDENTITY)).toBe('NVIDIA');
   expect(vendorText('', IDENTITY)).toBe('Your own');
-  const part = withHardware(testPayload()).hardware!;
-  const names = { ...part.devices, name: ['Acme T4000', 'Acme T4', 'Zeta'] };
+  const hardware = withHardware(testPayload()).hardware!;
+  const names = {
+    ...hardware.devices,
+    name: ['Acme T4000', 'Acme T4', 'Zeta']
+  };
   const likely = (query: string): number => bestMatch(names, [0, 1], query);
   expect(['t4', 'T4 acme', 't40', 'acme', ''].map(likely)).toEqual([
     1, 1, 0, 0, 0
   ]);
   expect(bestMatch(names, [], 't4')).toBe(-1);
   const choice = { device: 0, precision: 'fp32', uncompared: 0 };
-  expect(bandText(part, choice)).toBe('×0.5 … ×2');
-  expect(bandText(part, { device: 0, precision: 'tf32', uncompared: 0 })).toBe(
-    '×0.4 … ×2.5'
-  );
+  expect(bandText(hardware, choice)).toBe('×0.5 … ×2');
+  expect(
+    bandText(hardware, { device: 0, precision: 'tf32', uncompared: 0 })
+  ).toBe('×0.4 … ×2.5');
   const narrow = {
-    ...part,
-    model: { ...part.model, bands: [{ low: 0.65, high: 1.5, label: '' }] }
+    ...hardware,
+    model: { ...hardware.model, bands: [{ low: 0.65, high: 1.5, label: '' }] }
   };
   expect(bandText(narrow, choice)).toBe('−35 % … +50 %');
 });

@@ -47,9 +47,9 @@ const views = new WeakMap<Session, ITableView>();
 /** All devices for the current sizes; a click chooses one. */
 export function DevicesPanel(): JSX.Element {
   const trans = useTrans();
-  const part = hardwareOf(useDocument().model.payload);
-  return part ? (
-    <Devices part={part} />
+  const hardware = hardwareOf(useDocument().model.payload);
+  return hardware ? (
+    <Devices hardware={hardware} />
   ) : (
     <p className="oad-Drawer-none">
       {trans.__('This file has no device data.')}
@@ -57,13 +57,13 @@ export function DevicesPanel(): JSX.Element {
   );
 }
 
-function Devices({ part }: { part: HardwarePart }): JSX.Element {
+function Devices({ hardware }: { hardware: HardwarePart }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const { model } = useDocument();
   const { payload } = model;
   const choice = useView(state => state.device);
-  const chosen = deviceOf(part, choice?.device ?? '');
+  const chosenDevice = deviceOf(hardware, choice?.device ?? '');
   const [view, setView] = React.useState(
     () => views.get(session) ?? { ...FIRST, precision: choice?.precision ?? '' }
   );
@@ -71,23 +71,28 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
   const change = (some: Partial<ITableView>): void =>
     setView(before => ({ ...before, ...some }));
   const { query, precision, fitting, sort } = view;
-  const { runtime } = choice ?? initialRuntime(session.settings, part);
+  const { runtime } = choice ?? initialRuntime(session.settings, hardware);
   // Choosing another device changes no other row: the table depends only on the sizes.
   const rows = React.useMemo(
     () =>
-      rowsOf(part, new DeviceTimes(model, runtime), precision, batchOf(model)),
+      rowsOf(
+        hardware,
+        new DeviceTimes(model, runtime),
+        precision,
+        batchOf(model)
+      ),
     // eslint-disable-next-line react-hooks/exhaustive-deps -- a model with the same payload has the same rows
-    [part, payload, precision, runtime]
+    [hardware, payload, precision, runtime]
   );
-  const shown = React.useMemo(
-    () => shownRows(part, rows, query, fitting, sort),
-    [part, rows, query, fitting, sort]
+  const visibleRows = React.useMemo(
+    () => shownRows(hardware, rows, query, fitting, sort),
+    [hardware, rows, query, fitting, sort]
   );
   const take = React.useCallback(
     (device: number): void => {
       const { store } = session;
       const { device: before } = store.get();
-      const next = choiceOf(part, device, {
+      const next = choiceOf(hardware, device, {
         precision,
         runtime
       });
@@ -98,7 +103,7 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
         chooseDevice(session, next);
       }
     },
-    [session, part, precision, runtime]
+    [session, hardware, precision, runtime]
   );
   const unknown = rows.every(({ time }) => !(time && time.seconds >= 0));
   return (
@@ -120,7 +125,7 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
           onChange={event => change({ precision: event.currentTarget.value })}
         >
           <option value="">{trans.__('As stored')}</option>
-          {Object.keys(part.devices.peaks).map(name => (
+          {Object.keys(hardware.devices.peaks).map(name => (
             <option key={name} value={name}>
               {precisionText(name)}
             </option>
@@ -135,7 +140,7 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
           {trans.__('Hide devices that are too small')}
         </label>
         <span className="oad-Quiet" role="status">
-          {trans.__('%1 of %2 devices', shown.length, rows.length)}
+          {trans.__('%1 of %2 devices', visibleRows.length, rows.length)}
         </span>
         <span className="oad-Quiet oad-DeviceTable-about">
           {[sizesText(payload, trans), assumption(trans, model.latency)]
@@ -147,8 +152,8 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
         <p className="oad-Table-fault">{missingReason(payload, trans)}</p>
       )}
       <Grid
-        rows={shown}
-        {...{ part, chosen, precision, sort, take }}
+        rows={visibleRows}
+        {...{ hardware, chosenDevice, precision, sort, take }}
         chosenPrecision={choice?.precision ?? ''}
         onSort={next => change({ sort: next })}
       />
@@ -157,9 +162,9 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
 }
 
 interface IGridProps {
-  readonly part: HardwarePart;
+  readonly hardware: HardwarePart;
   readonly rows: readonly IDeviceRow[];
-  readonly chosen: number;
+  readonly chosenDevice: number;
   readonly chosenPrecision: string;
   readonly precision: string;
   readonly sort: IDeviceSort;
@@ -173,7 +178,7 @@ const ROW = 24;
 /** The visible rows. A single Tab stop: arrow keys move between rows. */
 function Grid(props: IGridProps): JSX.Element {
   const trans = useTrans();
-  const { rows, chosen, chosenPrecision, precision } = props;
+  const { rows, chosenDevice, chosenPrecision, precision } = props;
   const scroller = React.useRef<HTMLDivElement>(null);
   const { first, end, page, scrollTo } = useWindow(
     scroller,
@@ -182,11 +187,11 @@ function Grid(props: IGridProps): JSX.Element {
     ROW
   );
   const [stop, setStop] = React.useState(-1);
-  const own = rows.findIndex(
-    ({ device }) => device === (stop < 0 ? chosen : stop)
+  const stopRow = rows.findIndex(
+    ({ device }) => device === (stop < 0 ? chosenDevice : stop)
   );
   // A tab stop that is scrolled away cannot be reached: the first visible row replaces it.
-  const tabStop = own >= first && own < end ? own : first;
+  const tabStop = stopRow >= first && stopRow < end ? stopRow : first;
   const go = React.useRef(false);
   React.useEffect(() => {
     if (go.current) {
@@ -208,7 +213,7 @@ function Grid(props: IGridProps): JSX.Element {
     setStop(rows[next].device);
   };
   const isTaken = ({ device, time }: IDeviceRow): boolean =>
-    device === chosen &&
+    device === chosenDevice &&
     (chosenPrecision || time?.precision) === (precision || time?.precision);
   return (
     <div ref={scroller} className="oad-Scroll">
@@ -225,7 +230,7 @@ function Grid(props: IGridProps): JSX.Element {
             <Row
               key={row.device}
               {...{ row, precision }}
-              part={props.part}
+              hardware={props.hardware}
               index={first + index + 2}
               isChosen={isTaken(row)}
               isStop={first + index === tabStop}
@@ -293,7 +298,7 @@ const Row = React.memo(DeviceRow);
 
 function DeviceRow(props: {
   row: IDeviceRow;
-  part: HardwarePart;
+  hardware: HardwarePart;
   index: number;
   precision: string;
   isChosen: boolean;
@@ -301,9 +306,9 @@ function DeviceRow(props: {
   take(device: number): void;
 }): JSX.Element {
   const trans = useTrans();
-  const { row, part, precision, isChosen } = props;
+  const { row, hardware, precision, isChosen } = props;
   const text = (column: Exclude<(typeof COLUMNS)[number], 'fits'>): string =>
-    cellText(part, row, column, precision, trans);
+    cellText(hardware, row, column, precision, trans);
   return (
     <tr
       aria-rowindex={props.index}

@@ -73,15 +73,17 @@ export interface IDeviceSort {
 
 /** One row per device. */
 export function rowsOf(
-  part: HardwarePart,
+  hardware: HardwarePart,
   times: DeviceTimes,
   precision: string,
   batch: number
 ): IDeviceRow[] {
   // Payloads of earlier versions lack it.
-  const { watts, prices } = part.devices as Partial<HardwarePart['devices']>;
+  const { watts, prices } = hardware.devices as Partial<
+    HardwarePart['devices']
+  >;
   return times.all(precision).map((time, device) => {
-    const usable = usableDeviceBytes(part, device);
+    const usable = usableDeviceBytes(hardware, device);
     const fits = fitsIn(time?.required ?? Number.NaN, usable);
     const itemsPerSecond = time ? batch / time.seconds : Number.NaN;
     const price = prices?.[String(device)] ?? null;
@@ -103,17 +105,17 @@ export function rowsOf(
 
 /** Rows whose device matches all words and, if requested, fits the model; sorted. */
 export function shownRows(
-  part: HardwarePart,
+  hardware: HardwarePart,
   rows: readonly IDeviceRow[],
   query: string,
   fitting: boolean,
   sort: IDeviceSort
 ): IDeviceRow[] {
-  const matches = foundDevices(part.devices, query).flatMap(
+  const matches = foundDevices(hardware.devices, query).flatMap(
     ({ devices }) => devices
   );
   return sortRows(
-    part,
+    hardware,
     matches
       .map(device => rows[device])
       .filter(row => !fitting || row.fits !== false),
@@ -131,11 +133,11 @@ const LABELS = ['estimate', 'rough', 'order of magnitude'];
 type DeviceCellValue = string | number;
 
 function valueOf(
-  part: HardwarePart,
+  hardware: HardwarePart,
   row: IDeviceRow,
   by: DeviceColumn
 ): DeviceCellValue {
-  const { devices } = part;
+  const { devices } = hardware;
   const { time, device } = row;
   const none = Number.NaN;
   switch (by) {
@@ -175,13 +177,13 @@ function valueOf(
  * model does not fit. Equal rows keep the order of the list.
  */
 function sortRows(
-  part: HardwarePart,
+  hardware: HardwarePart,
   rows: readonly IDeviceRow[],
   { column, descending }: IDeviceSort
 ): IDeviceRow[] {
   const timed = ['latency', 'range', 'items', 'cost'].includes(column);
   const keyed = rows.map(row => {
-    const value = valueOf(part, row, column);
+    const value = valueOf(hardware, row, column);
     const unknown = typeof value === 'number' && Number.isNaN(value);
     return {
       row,
@@ -241,15 +243,15 @@ export function boundLabel(bound: string, trans: ITranslate): string {
 
 /** The text of a cell; `fits` is a badge. */
 export function cellText(
-  part: HardwarePart,
+  hardware: HardwarePart,
   { time, device, usable, itemsPerSecond, watts, price, cost }: IDeviceRow,
   column: Exclude<DeviceColumn, 'fits'>,
   requested: string,
   trans: ITranslate
 ): string {
-  const { name, category } = part.devices;
-  const known = time !== null && time.seconds >= 0;
-  const least = known && time.unknown > 0;
+  const { name, category } = hardware.devices;
+  const isKnown = time !== null && time.seconds >= 0;
+  const least = isKnown && time.unknown > 0;
   switch (column) {
     case 'name':
       return name[device];
@@ -262,14 +264,14 @@ export function cellText(
           ? trans.__('no %1', precisionText(requested))
           : trans.__('no stored precision');
     case 'latency':
-      return known
+      return isKnown
         ? (least ? '≥ ' : '') + formatSeconds(time.seconds)
         : UNKNOWN;
     case 'range':
       // An incomplete sum has no range.
-      return known && !least ? rangeText(time.low, time.high) : UNKNOWN;
+      return isKnown && !least ? rangeText(time.low, time.high) : UNKNOWN;
     case 'label':
-      return known ? labelText(time, trans) : UNKNOWN;
+      return isKnown ? labelText(time, trans) : UNKNOWN;
     case 'bound':
       return boundLabel(time?.bound ?? '', trans);
     case 'items':

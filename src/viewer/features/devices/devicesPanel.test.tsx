@@ -21,11 +21,11 @@ vi.mock(
 
 guardConsole();
 
-const plain = (text: string | null): string =>
+const plainSpaces = (text: string | null): string =>
   (text ?? '').replace(/\u00a0/g, ' ');
 
 /** Without the node that has no time, which would be unknown everywhere. */
-function known(payload: GraphPayload): GraphPayload {
+function withKnownPeaks(payload: GraphPayload): GraphPayload {
   const { hardware } = payload;
   const kernels = hardware!.kernels;
   const last = kernels.kind.length - 1;
@@ -55,7 +55,7 @@ const cells = (): string[][] =>
   within(table())
     .getAllByRole('row')
     .slice(1)
-    .map(row => [...row.children].map(cell => plain(cell.textContent)));
+    .map(row => [...row.children].map(cell => plainSpaces(cell.textContent)));
 const column = (name: string): string[] => {
   const heads = within(table())
     .getAllByRole('columnheader')
@@ -65,7 +65,7 @@ const column = (name: string): string[] => {
 
 describe('the table of devices', () => {
   test('shows power, price and the cost of a million items', async () => {
-    await open(known(withHardware(testPayload())));
+    await open(withKnownPeaks(withHardware(testPayload())));
     expect(column('Power')).toEqual(['75 W', '—', '350.5 W']);
     expect(column('$/hour')).toEqual(['0.72', '—', '—']);
     // A batch in 200 µs, at the number of items per second shown in the table.
@@ -78,7 +78,7 @@ describe('the table of devices', () => {
   });
 
   test('lists all devices; those without a rate for the precision come last', async () => {
-    await open(known(withHardware(testPayload())));
+    await open(withKnownPeaks(withHardware(testPayload())));
     // Two launches of 100 µs on the one, of 200 µs on the other; the chip has no fp32.
     expect(column('Device')).toEqual(['Acme Two', 'Acme One', 'Zeta Chip']);
     expect(column('Latency')).toEqual(['200 µs', '400 µs', '—']);
@@ -100,7 +100,7 @@ describe('the table of devices', () => {
   });
 
   test('sorts by any column in both directions; unknown last', async () => {
-    await open(known(withHardware(testPayload())));
+    await open(withKnownPeaks(withHardware(testPayload())));
     const sort = (name: string): void => {
       fireEvent.click(within(table()).getByRole('button', { name }));
     };
@@ -115,7 +115,7 @@ describe('the table of devices', () => {
   });
 
   test('a click selects the device in the precision of the table, and its badge stays', async () => {
-    const { handle } = await open(known(withHardware(testPayload())));
+    const { handle } = await open(withKnownPeaks(withHardware(testPayload())));
     await act(async () =>
       fireEvent.change(
         within(screen.getByRole('tabpanel')).getByRole('combobox', {
@@ -140,7 +140,7 @@ describe('the table of devices', () => {
   });
 
   test('marks devices with too little memory, sorts them last, and can hide them', async () => {
-    const payload = known(withHardware(testPayload()));
+    const payload = withKnownPeaks(withHardware(testPayload()));
     const devices = {
       ...payload.hardware!.devices,
       memory_bytes: [null, 64, 24 * 2 ** 30]
@@ -158,7 +158,7 @@ describe('the table of devices', () => {
   });
 
   test('filters by name, moves with arrow keys, and keeps the filter', async () => {
-    await open(known(withHardware(testPayload())));
+    await open(withKnownPeaks(withHardware(testPayload())));
     const filter = screen.getByRole('textbox', { name: 'Filter devices' });
     fireEvent.change(filter, { target: { value: 'acme' } });
     expect(column('Device')).toEqual(['Acme Two', 'Acme One']);

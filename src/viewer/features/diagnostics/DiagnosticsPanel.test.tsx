@@ -24,7 +24,7 @@ test('the most severe come first, otherwise in their order', () => {
     where: '',
     node: null
   });
-  const all = [
+  const diagnostics = [
     make('info', 'a'),
     make('odd', 'b'),
     make('error', 'c'),
@@ -32,11 +32,11 @@ test('the most severe come first, otherwise in their order', () => {
     make('error', 'e')
   ];
   expect(
-    orderBySeverity(all, '')
+    orderBySeverity(diagnostics, '')
       .map(item => item.code)
       .join('')
   ).toBe('ceda' + 'b');
-  expect(orderBySeverity(all, 'error').map(item => item.code)).toEqual([
+  expect(orderBySeverity(diagnostics, 'error').map(item => item.code)).toEqual([
     'c',
     'e'
   ]);

@@ -124,22 +124,22 @@ function DimsForm(props: {
   }, [values]);
   /** Applies a slider's size at once; skipped frames do not matter. */
   const frame = React.useRef(0);
-  const rest = React.useRef<ReturnType<typeof setTimeout>>();
-  React.useEffect(() => () => clearTimeout(rest.current), []);
+  const previewTimer = React.useRef<ReturnType<typeof setTimeout>>();
+  React.useEffect(() => () => clearTimeout(previewTimer.current), []);
   const slide = (dim: DimInfo, size: number): void => {
     const next = withChange(dims, texts, dim.name, String(size));
     setTexts(next);
-    const given = givenSizes(dims, next, session.store.get().bindings);
+    const bound = givenSizes(dims, next, session.store.get().bindings);
     const show = async (): Promise<void> => {
-      const shown = await session.preview(sizesOf(dims, next), given);
-      if (!shown && !fixed) {
-        rest.current = setTimeout(
-          () => void session.bind(given, true),
+      const isShown = await session.preview(sizesOf(dims, next), bound);
+      if (!isShown && !fixed) {
+        previewTimer.current = setTimeout(
+          () => void session.bind(bound, true),
           REANALYSIS_DELAY_MS
         );
       }
     };
-    clearTimeout(rest.current);
+    clearTimeout(previewTimer.current);
     cancelAnimationFrame(frame.current);
     frame.current = requestAnimationFrame(() => void show());
   };
@@ -155,10 +155,10 @@ function DimsForm(props: {
     // Without an edit, the assumed sizes are confirmed; empty inputs stay symbols.
     const some = edited && dims.every(({ name }) => Object.hasOwn(sizes, name));
     const { bindings } = session.store.get();
-    const given = some ? givenSizes(dims, texts, bindings) : sizes;
-    void session.preview(sizes, some ? given : undefined).then(shown => {
-      if (!shown && !fixed) {
-        void session.bind(given, some);
+    const bound = some ? givenSizes(dims, texts, bindings) : sizes;
+    void session.preview(sizes, some ? bound : undefined).then(isShown => {
+      if (!isShown && !fixed) {
+        void session.bind(bound, some);
       }
     });
   };

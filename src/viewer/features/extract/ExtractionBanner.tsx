@@ -20,16 +20,16 @@ function facts(extracted: Extracted, trans: ITranslate): string {
 }
 
 function remarks(extracted: Extracted, trans: ITranslate): string[] {
-  const all: string[] = [];
+  const lines: string[] = [];
   if (!extracted.convex) {
-    all.push(
+    lines.push(
       trans.__(
         'Some of its inputs depend on its outputs: nodes between the selected ones were not included.'
       )
     );
   }
   if (extracted.widened > 0) {
-    all.push(
+    lines.push(
       trans._n(
         '%1 control-flow node was taken whole.',
         '%1 control-flow nodes were taken whole.',
@@ -37,7 +37,7 @@ function remarks(extracted: Extracted, trans: ITranslate): string[] {
       )
     );
   }
-  return all;
+  return lines;
 }
 
 /** Shows where a part of the model was written, and what it contains. */

@@ -49,7 +49,7 @@ export function FindingsPanel(): JSX.Element {
   const count = (of: string): number =>
     findings.filter(item => item.severity === of).length;
   const present = SEVERITIES.filter(of => count(of) > 0);
-  const shown = findings.filter(
+  const visibleFindings = findings.filter(
     item => severity === '' || item.severity === severity
   );
   return (
@@ -76,7 +76,12 @@ export function FindingsPanel(): JSX.Element {
         tabIndex={0}
         aria-label={trans.__('Findings')}
       >
-        <TruncatedList items={shown} limit={50} of="listitem" key={severity}>
+        <TruncatedList
+          items={visibleFindings}
+          limit={50}
+          of="listitem"
+          key={severity}
+        >
           {(item, index) => <Finding key={index} item={item} />}
         </TruncatedList>
       </div>

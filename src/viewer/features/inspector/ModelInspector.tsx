@@ -36,7 +36,7 @@ export function ModelInspector(): JSX.Element {
     [trans.__('Inputs'), graph.inputs, identity?.inputs, tensors.inputs],
     [trans.__('Outputs'), graph.outputs, identity?.outputs, tensors.outputs]
   ] as const;
-  const places = sides.map(([title, values, roles, ids]) =>
+  const tensorLists = sides.map(([title, values, roles, ids]) =>
     roles ? (
       <Ports key={title} title={title} values={roles} ids={ids} />
     ) : (
@@ -46,8 +46,8 @@ export function ModelInspector(): JSX.Element {
   return (
     <>
       <Title kind={trans.__('Model')} name={model.name} />
-      {identity && <ModelFacts made={identity} />}
-      {places}
+      {identity && <ModelFacts identity={identity} />}
+      {tensorLists}
       <Stages />
       <ArchitectureSections />
       <TopFindings />

@@ -31,8 +31,8 @@ function borrowedWeights(
   model: IGraphModel,
   nodes: readonly number[]
 ): { readonly count: number; readonly bytes: number } {
-  const own = new Set(nodes);
-  const seen = new Set<number>();
+  const nodeSet = new Set(nodes);
+  const counted = new Set<number>();
   let bytes = 0;
   for (const node of nodes) {
     const end = model.inputOffsets[node + 1];
@@ -40,16 +40,16 @@ function borrowedWeights(
       const tensor = model.inputs[k];
       if (
         tensor >= 0 &&
-        !seen.has(tensor) &&
+        !counted.has(tensor) &&
         model.tensorKind[tensor] === TENSOR_KIND.initializer &&
-        !own.has(model.consumers[model.consumerOffsets[tensor]])
+        !nodeSet.has(model.consumers[model.consumerOffsets[tensor]])
       ) {
-        seen.add(tensor);
+        counted.add(tensor);
         bytes += tensorBytes(model, tensor) ?? 0;
       }
     }
   }
-  return { count: seen.size, bytes };
+  return { count: counted.size, bytes };
 }
 
 /** Several selected entities: their totals. */
@@ -62,15 +62,15 @@ export function MultiInspector(): JSX.Element {
   const document = useView(state => state.document);
   const { entities, nodes, borrowed, histogram } = React.useMemo(() => {
     const state = { document, selection, moreSelected };
-    const chosen = selectedEntities(state);
-    const below = descendantNodes(tree, chosen);
+    const selected = selectedEntities(state);
+    const below = descendantNodes(tree, selected);
     const counts = new Map<string, number>();
     for (const node of below) {
       const type = model.opType(node);
       counts.set(type, (counts.get(type) ?? 0) + 1);
     }
     return {
-      entities: chosen,
+      entities: selected,
       nodes: below,
       borrowed: borrowedWeights(model, below),
       histogram: [...counts].sort((a, b) => b[1] - a[1])

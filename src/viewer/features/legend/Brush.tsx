@@ -56,10 +56,11 @@ export function Brush(props: {
   /** The smallest step, in whole bars, to another value. */
   const stepFrom = (position: number, sign: number): number => {
     let bars = 1;
-    const moved = (): number => clamp(position + (sign * bars) / bins.length);
+    const nextShare = (): number =>
+      clamp(position + (sign * bars) / bins.length);
     while (
       bars < bins.length &&
-      fullScale.value(moved()) === fullScale.value(position)
+      fullScale.value(nextShare()) === fullScale.value(position)
     ) {
       bars++;
     }

@@ -32,15 +32,15 @@ const FULL_SIZE = { w: 208, h: 124 };
 /** The legend's position over the graph, where there are no boxes. */
 function useDock(frame: React.RefObject<HTMLElement>): IDockPlace {
   const { docks } = useSession().graph;
-  const whole = React.useRef(FULL_SIZE);
-  const [place, setPlace] = React.useState<IDockPlace>({
+  const fullSize = React.useRef(FULL_SIZE);
+  const [dock, setDock] = React.useState<IDockPlace>({
     corner: CORNERS[0],
     slim: false
   });
   React.useLayoutEffect(() => {
     const { offsetWidth = 0, offsetHeight = 0 } = frame.current ?? {};
     if (offsetHeight > SLIM_SIZE.h * 2) {
-      whole.current = {
+      fullSize.current = {
         w: offsetWidth,
         h: Math.max(FULL_SIZE.h, offsetHeight)
       };
@@ -52,12 +52,12 @@ function useDock(frame: React.RefObject<HTMLElement>): IDockPlace {
         corners: CORNERS,
         slim: SLIM_SIZE,
         rank: 0,
-        size: () => whole.current,
-        place: setPlace
+        size: () => fullSize.current,
+        place: setDock
       }),
     [docks]
   );
-  return place;
+  return dock;
 }
 
 /** The legend of the overlay's colours; nothing without an overlay. */
@@ -86,8 +86,8 @@ function DockedLegend(props: {
   const frame = React.useRef<HTMLDivElement>(null);
   const { corner, slim } = useDock(frame);
   // The user's choice overrides the automatic one.
-  const [chosen, choose] = React.useState<boolean | null>(null);
-  const open = chosen ?? !slim;
+  const [userChoice, setUserChoice] = React.useState<boolean | null>(null);
+  const open = userChoice ?? !slim;
   const definition: IOverlayDefinition = OVERLAYS[overlay];
   const label = definition.label(trans, tree);
   const next = actionById('toggle-scale');
@@ -113,7 +113,7 @@ function DockedLegend(props: {
           className="oad-Legend-fold"
           aria-expanded={open}
           title={open ? trans.__('Collapse the legend') : trans.__('Legend')}
-          onClick={() => choose(!open)}
+          onClick={() => setUserChoice(!open)}
         >
           <span className="oad-mod-hidden">{trans.__('Legend:')} </span>
           <span>{label}</span>

@@ -138,7 +138,7 @@ function MemoryStep(props: {
   );
   const alive = React.useMemo(() => lifetimes.at(step), [lifetimes, step]);
   const body = timeline.body_step.indexOf(step);
-  const rest = alive.length - MAX_LISTED;
+  const hiddenCount = alive.length - MAX_LISTED;
   return (
     <>
       <p>
@@ -184,8 +184,8 @@ function MemoryStep(props: {
           </li>
         ))}
       </ul>
-      {rest > 0 && (
-        <p className="oad-Quiet">{trans.__('%1 smaller ones', rest)}</p>
+      {hiddenCount > 0 && (
+        <p className="oad-Quiet">{trans.__('%1 smaller ones', hiddenCount)}</p>
       )}
     </>
   );

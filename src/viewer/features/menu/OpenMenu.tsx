@@ -26,8 +26,12 @@ function usePlace(
     }
     const before = focusedElement();
     const { offsetWidth: w, offsetHeight: h } = element;
-    const inside = (position: number, size: number, room: number): number =>
-      Math.max(MARGIN, Math.min(position, room - size - MARGIN));
+    const inside = (
+      position: number,
+      size: number,
+      available: number
+    ): number =>
+      Math.max(MARGIN, Math.min(position, available - size - MARGIN));
     element.style.left = `${inside(x - frame.left, w, frame.width)}px`;
     element.style.top = `${inside(y - frame.top, h, frame.height)}px`;
     element.style.maxHeight = `${Math.max(0, frame.height - 2 * MARGIN)}px`;

@@ -41,16 +41,16 @@ export function menuEntries(
   /** True if parts of the model can be written to a file. */
   canExtract: boolean
 ): readonly MenuEntry[] {
-  const { what } = menu;
-  if (what === null) {
+  const { what: target } = menu;
+  if (target === null) {
     return backgroundEntries(state);
   }
-  if (what.kind !== 'entity') {
+  if (target.kind !== 'entity') {
     return ['locate', null, ...TRACES.slice(0, 2), null, 'copy-name'];
   }
-  const isGroup = what.id >= (state.document?.model.nodeCount ?? Infinity);
+  const isGroup = target.id >= (state.document?.model.nodeCount ?? Infinity);
   const tree = state.document?.tree;
-  const hasChips = tree !== undefined && chipGroups(tree, what.id).length > 0;
+  const hasChips = tree !== undefined && chipGroups(tree, target.id).length > 0;
   return [
     ...(isGroup ? ['toggle-group', 'toggle-group-deep'] : []),
     ...(hasChips ? ['toggle-chips'] : []),

@@ -25,23 +25,24 @@ function traceText(
   total: number,
   trans: ITranslate
 ): string {
-  const shown = names.slice(0, MAX_NAMES).map(name => shortLabel(name, 40));
-  const rest = names.length - shown.length;
-  const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
-  const what = [...shown, ...more].join(', ');
+  const listed = names.slice(0, MAX_NAMES).map(name => shortLabel(name, 40));
+  const hiddenCount = names.length - listed.length;
+  const more =
+    hiddenCount > 0 ? [trans._n('%1 more', '%1 more', hiddenCount)] : [];
+  const list = [...listed, ...more].join(', ');
   const counts = [formatExact(trace.count), formatExact(total)] as const;
   switch (kind) {
     case 'ancestors':
-      return trans.__('%1 of %2 nodes are upstream of %3', ...counts, what);
+      return trans.__('%1 of %2 nodes are upstream of %3', ...counts, list);
     case 'descendants':
-      return trans.__('%1 of %2 nodes are downstream of %3', ...counts, what);
+      return trans.__('%1 of %2 nodes are downstream of %3', ...counts, list);
     case 'changes':
       return trans.__('%1 of %2 nodes differ', ...counts);
     default:
       return trans.__(
         '%1 of %2 nodes are on a path between %3',
         ...counts,
-        what
+        list
       );
   }
 }

@@ -32,7 +32,7 @@ test('rows follow the expanded groups', () => {
   expect(outlineRows(model, new Set()).map(row => row.entity)).toEqual([5, 4]);
   const rows = outlineRows(model, new Set([0, 1]));
   expect(rows.map(row => row.entity)).toEqual([5, 6, 0, 1, 7, 4]);
-  expect(rows[2]).toMatchObject({ level: 3, place: 1, siblings: 2 });
+  expect(rows[2]).toMatchObject({ level: 3, position: 1, siblings: 2 });
   expect([...expandAncestors(model, new Set(), 2)].sort()).toEqual([0, 2]);
   const open = new Set([0, 2]);
   expect(expandAncestors(model, open, 2)).toBe(open);

@@ -36,9 +36,9 @@ export function Outline(): JSX.Element {
   const open = useView(state => state.outlineOpen);
   const selection = useView(state => state.selection);
   const also = useView(state => state.moreSelected);
-  const chosen = useView(state => state.overlay) ?? 'macs';
+  const overlayId = useView(state => state.overlay) ?? 'macs';
   // The bars are shares of a total, which needs values that add up.
-  const overlay = ADDITIVE.has(chosen) ? chosen : 'macs';
+  const overlay = ADDITIVE.has(overlayId) ? overlayId : 'macs';
   const current = entityOf(model, selection);
   const scroller = React.useRef<HTMLDivElement>(null);
   const id = React.useId();
@@ -74,10 +74,10 @@ export function Outline(): JSX.Element {
     }
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    const moved = rowForKey(event.key, currentRow, rows.length, view.page);
+    const nextRow = rowForKey(event.key, currentRow, rows.length, view.page);
     const group = current === null ? -1 : current - model.nodeCount;
-    if (moved !== null) {
-      select(rows[moved]);
+    if (nextRow !== null) {
+      select(rows[nextRow]);
     } else if (event.key === 'ArrowRight' && group >= 0) {
       if (open.has(group)) {
         select(rows[currentRow + 1]);
@@ -194,7 +194,7 @@ function Row(props: IOutlineRowProps): JSX.Element {
       id={props.id}
       role="treeitem"
       aria-level={row.level}
-      aria-posinset={row.place}
+      aria-posinset={row.position}
       aria-setsize={row.siblings}
       aria-selected={props.selected}
       aria-expanded={isGroup ? props.open : undefined}
@@ -251,9 +251,9 @@ const totals = new WeakMap<IGroupTree, Map<OverlayId, number>>();
 
 /** Sum over the top level, cached by tree and metric. */
 function useTotal(tree: IGroupTree, overlay: OverlayId): number {
-  const known = totals.get(tree) ?? new Map<OverlayId, number>();
-  totals.set(tree, known);
-  const total = known.get(overlay);
+  const cached = totals.get(tree) ?? new Map<OverlayId, number>();
+  totals.set(tree, cached);
+  const total = cached.get(overlay);
   if (total !== undefined) {
     return total;
   }
@@ -261,6 +261,6 @@ function useTotal(tree: IGroupTree, overlay: OverlayId): number {
   for (const entity of tree.children[0]) {
     sum += OVERLAYS[overlay].value(tree, entity) || 0;
   }
-  known.set(overlay, sum);
+  cached.set(overlay, sum);
   return sum;
 }

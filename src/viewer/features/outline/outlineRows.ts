@@ -6,7 +6,7 @@ export interface IOutlineRow {
   readonly entity: number;
   readonly level: number;
   /** Position among its siblings, from 1, and their number. */
-  readonly place: number;
+  readonly position: number;
   readonly siblings: number;
 }
 
@@ -31,7 +31,7 @@ export function outlineRows(
     rows.push({
       entity,
       level: top.level,
-      place: top.at,
+      position: top.at,
       siblings: children.length
     });
     const group = entity - nodeCount;

@@ -143,8 +143,8 @@ function TaskResults({ state }: { state: ITaskBoard }): JSX.Element {
   const session = useSession();
   const { results } = state;
   const written = results.quantize?.path;
-  const own = session.provider.path;
-  const shown = [results.quantize, results.sensitivity, results.measure];
+  const path = session.provider.path;
+  const finished = [results.quantize, results.sensitivity, results.measure];
   return (
     <>
       <Problems state={state} of={QUANTIZING} />
@@ -166,12 +166,12 @@ function TaskResults({ state }: { state: ITaskBoard }): JSX.Element {
               {trans.__('Compare with this model')}
             </button>
           )}
-          {session.files.verify && own && (
+          {session.files.verify && path && (
             <button
               type="button"
               className="oad-Button"
               onClick={() =>
-                session.files?.verify?.(written, own, state.data.trim())
+                session.files?.verify?.(written, path, state.data.trim())
               }
             >
               {trans.__('Verify against this model')}
@@ -180,7 +180,7 @@ function TaskResults({ state }: { state: ITaskBoard }): JSX.Element {
         </div>
       )}
       <div className="oad-Quantize-said">
-        {shown.flatMap(
+        {finished.flatMap(
           (result, run) =>
             result?.lines.map((line, index) => (
               <p key={`${run}-${index}`} className="oad-Quantize-line">
@@ -209,7 +209,7 @@ function Layers(props: {
   if (layers.length === 0) {
     return null;
   }
-  const shown = layers.slice(0, MAX_ROWS);
+  const visibleLayers = layers.slice(0, MAX_ROWS);
   const toggle = (tensor: string): void => {
     const next = new Set(kept);
     if (!next.delete(tensor)) {
@@ -231,7 +231,7 @@ function Layers(props: {
           </tr>
         </thead>
         <tbody>
-          {shown.map(layer => {
+          {visibleLayers.map(layer => {
             const { node } = layer;
             const name = shortLabel(escapeInvisible(layer.name), 80);
             return (
@@ -270,12 +270,12 @@ function Layers(props: {
           })}
         </tbody>
       </table>
-      {layers.length > shown.length && (
+      {layers.length > visibleLayers.length && (
         <p className="oad-Quiet">
           {trans._n(
             '%1 more layer is not shown.',
             '%1 more layers are not shown.',
-            layers.length - shown.length
+            layers.length - visibleLayers.length
           )}
         </p>
       )}

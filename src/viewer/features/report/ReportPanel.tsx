@@ -32,36 +32,36 @@ export function ReportPanel(): JSX.Element {
   const trans = useTrans();
   const { provider } = useSession();
   const { payload } = useDocument().model;
-  const [answer, setAnswer] = React.useState(ASKING);
+  const [report, setReport] = React.useState(ASKING);
   const [attempt, setAttempt] = React.useState(0);
   const id = React.useId();
   React.useEffect(() => {
     const request = new AbortController();
     void provider.sections?.(request.signal).then(
       document =>
-        !request.signal.aborted && setAnswer({ status: 'ready', document }),
+        !request.signal.aborted && setReport({ status: 'ready', document }),
       (error: unknown) =>
         !request.signal.aborted &&
         !isAbort(error) &&
-        setAnswer({ status: 'failed', problem: problemOf(error) })
+        setReport({ status: 'failed', problem: problemOf(error) })
     );
     return () => request.abort();
   }, [provider, payload, attempt]);
-  if (answer.status === 'failed') {
+  if (report.status === 'failed') {
     const retry = (): void => {
-      setAnswer(ASKING);
+      setReport(ASKING);
       setAttempt(attempt + 1);
     };
-    return <InlineProblem problem={answer.problem} retry={retry} />;
+    return <InlineProblem problem={report.problem} retry={retry} />;
   }
-  if (answer.status === 'asking') {
+  if (report.status === 'asking') {
     return (
       <p className="oad-Drawer-none oad-mod-late" role="status">
         {trans.__('Loading…')}
       </p>
     );
   }
-  const { document } = answer;
+  const { document } = report;
   const goTo = (section: string): void => {
     const title = window.document.getElementById(`${id}-${section}`);
     title?.scrollIntoView({ block: 'start' });

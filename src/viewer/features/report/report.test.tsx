@@ -102,11 +102,11 @@ test('a note is shown if its dimensions differ from the current ones', async () 
     sections: async () => testReport({ [name]: 4 })
   });
   await open();
-  const note = (): Element | null =>
+  const reportNote = (): Element | null =>
     screen.queryByText(/uses the dimensions of the analysis/);
-  expect(note()).toBeNull();
+  expect(reportNote()).toBeNull();
   unmount();
   await mount(payload, { sections: async () => testReport({ [name]: 1 }) });
   await open();
-  expect(note()?.getAttribute('role')).toBe('note');
+  expect(reportNote()?.getAttribute('role')).toBe('note');
 });

@@ -14,22 +14,29 @@ export interface IRoofPlace {
 }
 
 interface IRoofProps {
-  readonly found: IRoofline;
+  readonly roofline: IRoofline;
   readonly width: number;
   readonly height: number;
   /** Hovered and selected points; -1 for none. */
   readonly at: number;
-  readonly chosen: number;
-  readonly onPlaces: (places: readonly IRoofPlace[]) => void;
+  readonly selectedIndex: number;
+  readonly onPositions: (positions: readonly IRoofPlace[]) => void;
 }
 
 /** FLOP/s over FLOPs per byte, both on logarithmic scales, below the roof of the device. */
 export function RooflineChart(props: IRoofProps): JSX.Element {
   const trans = useTrans();
-  const { found, width, height, at, chosen, onPlaces } = props;
+  const {
+    roofline: found,
+    width,
+    height,
+    at,
+    selectedIndex,
+    onPositions: onPlaces
+  } = props;
   const { points, peak, bandwidth } = found;
   const ridge = peak / bandwidth;
-  const drawn = React.useMemo(() => {
+  const chart = React.useMemo(() => {
     const across = logScale(
       [...points.map(({ intensity }) => intensity), ridge],
       Math.max(2, Math.floor(width / 70))
@@ -42,7 +49,7 @@ export function RooflineChart(props: IRoofProps): JSX.Element {
       width * logPlace(value, across.low, across.high);
     const y = (value: number): number =>
       height * (1 - logPlace(value, up.low, up.high));
-    const places = points.map(point => ({
+    const positions = points.map(point => ({
       x: x(point.intensity),
       y: y(point.rate)
     }));
@@ -50,7 +57,7 @@ export function RooflineChart(props: IRoofProps): JSX.Element {
     // One path per shape, so that thousands of points stay cheap.
     const paths = BOUNDS.map(({ bound, color, mark }) => ({
       color,
-      d: places
+      d: positions
         .filter((_, point) => points[point].bound === bound)
         .map(point => mark(point.x, point.y, size))
         .join('')
@@ -58,11 +65,11 @@ export function RooflineChart(props: IRoofProps): JSX.Element {
     // The slope enters the chart from the left, or from below.
     const from = Math.max(across.low, up.low / bandwidth);
     const roof = `M${x(from)} ${y(from * bandwidth)}L${x(ridge)} ${y(peak)}L${width} ${y(peak)}`;
-    return { across, up, x, y, places, paths, roof };
+    return { across, up, x, y, places: positions, paths, roof };
   }, [points, peak, bandwidth, ridge, width, height]);
   // eslint-disable-next-line react-hooks/exhaustive-deps -- the callback may be new each time
-  React.useEffect(() => onPlaces(drawn.places), [drawn.places]);
-  const { across, up, x, y, places, paths, roof } = drawn;
+  React.useEffect(() => onPlaces(chart.places), [chart.places]);
+  const { across, up, x, y, places, paths, roof } = chart;
   const ring = (point: number, name: string): JSX.Element | null =>
     point < 0 ? null : (
       <circle
@@ -124,7 +131,7 @@ export function RooflineChart(props: IRoofProps): JSX.Element {
             d={d}
           />
         ))}
-        {ring(chosen, 'oad-Roofline-chosen')}
+        {ring(selectedIndex, 'oad-Roofline-chosen')}
         {ring(at, 'oad-Roofline-at')}
       </g>
     </svg>

@@ -59,15 +59,15 @@ export function RooflinePanel(): JSX.Element {
       </p>
     );
   }
-  return <Linked found={roofline} />;
+  return <Linked roofline={roofline} />;
 }
 
-function Linked({ found }: { found: IRoofline }): JSX.Element {
+function Linked({ roofline }: { roofline: IRoofline }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const { model } = useDocument();
-  const part = model.latency?.part ?? hardwareOf(model.payload)!;
-  const { points } = found;
+  const hardware = model.latency?.part ?? hardwareOf(model.payload)!;
+  const { points } = roofline;
   const box = React.useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   const focused = React.useRef(false);
@@ -78,10 +78,10 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
     [points]
   );
   const placeOf = (node: number): number =>
-    byKernel.get(part.kernels.node[node] ?? -1) ?? -1;
+    byKernel.get(hardware.kernels.node[node] ?? -1) ?? -1;
   const pointedIndex = pointed.length > 0 ? placeOf(pointed[0]) : -1;
-  const chosen = selection.kind === 'node' ? placeOf(selection.id) : -1;
-  const places = React.useRef<readonly IRoofPlace[]>([]);
+  const selectedIndex = selection.kind === 'node' ? placeOf(selection.id) : -1;
+  const positions = React.useRef<readonly IRoofPlace[]>([]);
   const goTo = (point: number): void =>
     highlightEntities(
       session,
@@ -92,11 +92,11 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
       session.select({ kind: 'node', id: points[point].node }, 'reveal');
     }
   };
-  const under = (event: React.PointerEvent | React.MouseEvent): number => {
+  const indexUnder = (event: React.PointerEvent | React.MouseEvent): number => {
     const frame = box.current?.getBoundingClientRect();
     return frame
       ? nearest(
-          places.current,
+          positions.current,
           event.clientX - frame.left - CHART_PADDING.left,
           event.clientY - frame.top - CHART_PADDING.top
         )
@@ -118,27 +118,27 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
       boundLabel(bound, trans)
     );
   };
-  const { devices } = part;
-  const described = pointedIndex >= 0 ? pointedIndex : chosen;
-  const over = points.some(
-    ({ rate, intensity }) => rate > intensity * found.bandwidth
+  const { devices } = hardware;
+  const described = pointedIndex >= 0 ? pointedIndex : selectedIndex;
+  const isAbove = points.some(
+    ({ rate, intensity }) => rate > intensity * roofline.bandwidth
   );
   const left = [
-    over
+    isAbove
       ? trans.__('Kernels above the slope read their data from the cache.')
       : '',
-    found.moving > 0
+    roofline.moving > 0
       ? trans._n(
           '%1 kernel only moves data and is not shown.',
           '%1 kernels only move data and are not shown.',
-          found.moving
+          roofline.moving
         )
       : '',
-    found.unknown > 0
+    roofline.unknown > 0
       ? trans._n(
           '%1 kernel has no time.',
           '%1 kernels have no time.',
-          found.unknown
+          roofline.unknown
         )
       : ''
   ];
@@ -157,10 +157,10 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
         </ul>
         <span className="oad-Quiet oad-DeviceTable-about">
           {[
-            escapeInvisible(devices.name[found.device]),
-            precisionText(found.precision),
-            peakText(found.peak, found.precision),
-            `${formatBytes(found.bandwidth)}/s`,
+            escapeInvisible(devices.name[roofline.device]),
+            precisionText(roofline.precision),
+            peakText(roofline.peak, roofline.precision),
+            `${formatBytes(roofline.bandwidth)}/s`,
             assumption(trans)
           ].join(' · ')}
         </span>
@@ -184,7 +184,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
                 )
               : describe(pointedIndex)
           }
-          onPointerMove={event => goTo(under(event))}
+          onPointerMove={event => goTo(indexUnder(event))}
           onPointerLeave={() => !focused.current && goTo(-1)}
           onFocus={() => {
             focused.current = true;
@@ -193,7 +193,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
             focused.current = false;
             goTo(-1);
           }}
-          onClick={event => pick(under(event))}
+          onClick={event => pick(indexUnder(event))}
           onKeyDown={event => {
             const next = stepIndex(event.key, described, points.length);
             if (next !== null && !event.altKey && !event.ctrlKey) {
@@ -212,7 +212,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
         >
           {width > 0 && (
             <RooflineChart
-              {...{ found, at: pointedIndex, chosen }}
+              {...{ roofline, at: pointedIndex, selectedIndex }}
               width={Math.max(
                 1,
                 width - CHART_PADDING.left - CHART_PADDING.right
@@ -221,8 +221,8 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
                 1,
                 height - CHART_PADDING.top - CHART_PADDING.bottom
               )}
-              onPlaces={next => {
-                places.current = next;
+              onPositions={next => {
+                positions.current = next;
               }}
             />
           )}
@@ -247,9 +247,13 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
 /** Distance in pixels at which a point is under the pointer. */
 const POINT_REACH_PX = 24;
 
-function nearest(places: readonly IRoofPlace[], x: number, y: number): number {
+function nearest(
+  positions: readonly IRoofPlace[],
+  x: number,
+  y: number
+): number {
   let [best, least] = [-1, POINT_REACH_PX * POINT_REACH_PX];
-  places.forEach((point, index) => {
+  positions.forEach((point, index) => {
     const distance = (point.x - x) ** 2 + (point.y - y) ** 2;
     if (distance < least) {
       [best, least] = [index, distance];

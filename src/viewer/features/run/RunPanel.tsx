@@ -32,7 +32,7 @@ export function RunPanel(): JSX.Element {
   const busy = running !== null;
   const data = state.data.trim();
   const against = state.against.trim();
-  const shown = kind ? results[kind] : undefined;
+  const result = kind ? results[kind] : undefined;
   const choose = session.files?.choose;
   return (
     <div className="oad-Quantize oad-Run">
@@ -109,14 +109,14 @@ export function RunPanel(): JSX.Element {
       <Progress state={state} onCancel={() => board.cancel()} />
       <Problems state={state} of={RUNS} />
       <div className="oad-Quantize-said">
-        {shown?.lines.map((line, index) => (
+        {result?.lines.map((line, index) => (
           <p key={index} className="oad-Quantize-line">
             {shortLabel(escapeInvisible(line), 400)}
           </p>
         ))}
       </div>
-      {shown?.times && <Times times={shown.times} />}
-      {shown?.verification && <Verified found={shown.verification} />}
+      {result?.times && <Times times={result.times} />}
+      {result?.verification && <Verified verification={result.verification} />}
     </div>
   );
 }
@@ -160,7 +160,7 @@ function Times({ times }: { times: TaskTimes }): JSX.Element {
   const { kernels, lost, total_ms, attributed_ms } = times;
   // Choosing a device changes the model's estimates in place.
   useView(state => state.device);
-  const both = withEstimates(model, kernels);
+  const compared = withEstimates(model, kernels);
   const timed = model.latency !== null;
   const share = total_ms > 0 ? attributed_ms / total_ms : 1;
   return (
@@ -218,8 +218,8 @@ function Times({ times }: { times: TaskTimes }): JSX.Element {
           </table>
           <More count={kernels.length - MAX_ROWS} />
         </div>
-        {both.length > 0 ? (
-          <Scatter both={both} device={deviceLabel(model)} />
+        {compared.length > 0 ? (
+          <Scatter compared={compared} device={deviceLabel(model)} />
         ) : (
           !timed && (
             <p className="oad-Run-none oad-Quiet">
@@ -240,15 +240,19 @@ function Times({ times }: { times: TaskTimes }): JSX.Element {
 }
 
 /** Layers in execution order, or those that add the largest errors first. */
-function Verified({ found }: { found: TaskVerification }): JSX.Element {
+function Verified({
+  verification
+}: {
+  verification: TaskVerification;
+}): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const [worst, setWorst] = React.useState(true);
-  const { layers, first } = found;
+  const { layers, first } = verification;
   const order = React.useMemo(() => {
-    const all = layers.map((_, layer) => layer);
+    const sorted = layers.map((_, layer) => layer);
     const size = (layer: number): number => layers[layer].error ?? Infinity;
-    return worst ? all.sort((a, b) => size(b) - size(a)) : all;
+    return worst ? sorted.sort((a, b) => size(b) - size(a)) : sorted;
   }, [layers, worst]);
   return (
     <div className="oad-Quantize-layers">

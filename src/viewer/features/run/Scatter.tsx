@@ -15,12 +15,12 @@ const POINT_REACH_PX = 20;
 
 /** A point per kernel: measured time across, estimated time up; on the diagonal if they agree. */
 export function Scatter(props: {
-  both: readonly IComparedTimes[];
+  compared: readonly IComparedTimes[];
   device: string;
 }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
-  const { both, device } = props;
+  const { compared, device } = props;
   const box = React.useRef<HTMLDivElement>(null);
   const size = useSize(box);
   const width = Math.max(
@@ -37,42 +37,45 @@ export function Scatter(props: {
   const byNode = React.useMemo(
     () =>
       new Map(
-        both.flatMap(({ kernel }, index) =>
+        compared.flatMap(({ kernel }, index) =>
           kernel.nodes.map(node => [node, index] as const)
         )
       ),
-    [both]
+    [compared]
   );
   const pointedIndex = pointed.length > 0 ? (byNode.get(pointed[0]) ?? -1) : -1;
-  const chosen =
+  const selectedIndex =
     selection.kind === 'node' ? (byNode.get(selection.id) ?? -1) : -1;
-  const drawn = React.useMemo(() => {
-    const all = both.flatMap(({ measured, estimated }) => [
+  const chart = React.useMemo(() => {
+    const times = compared.flatMap(({ measured, estimated }) => [
       measured,
       estimated
     ]);
     // One scale for both, so that they agree on the diagonal.
-    const scale = logScale(all, Math.max(2, Math.floor(width / 80)));
+    const scale = logScale(times, Math.max(2, Math.floor(width / 80)));
     const position = (value: number): number =>
       logPlace(value, scale.low, scale.high);
     return {
       ...scale,
       place: position,
-      points: both.map(({ measured, estimated }) => ({
+      points: compared.map(({ measured, estimated }) => ({
         x: width * position(measured),
         y: height * (1 - position(estimated))
       }))
     };
-  }, [both, width, height]);
-  const { place, points } = drawn;
+  }, [compared, width, height]);
+  const { place, points } = chart;
   const goTo = (point: number): void =>
-    highlightEntities(session, point < 0 ? [] : both[point].kernel.nodes);
+    highlightEntities(session, point < 0 ? [] : compared[point].kernel.nodes);
   const pick = (point: number): void => {
     if (point >= 0) {
-      session.select({ kind: 'node', id: both[point].kernel.node }, 'reveal');
+      session.select(
+        { kind: 'node', id: compared[point].kernel.node },
+        'reveal'
+      );
     }
   };
-  const under = (event: React.PointerEvent | React.MouseEvent): number => {
+  const indexUnder = (event: React.PointerEvent | React.MouseEvent): number => {
     const frame = box.current?.getBoundingClientRect();
     return frame
       ? nearest(
@@ -83,7 +86,7 @@ export function Scatter(props: {
       : -1;
   };
   const describe = (point: number): string => {
-    const { kernel, measured, estimated } = both[point];
+    const { kernel, measured, estimated } = compared[point];
     return trans.__(
       '%1 (%2): measured %3, estimated %4',
       shortLabel(escapeInvisible(kernel.name), 60),
@@ -101,7 +104,7 @@ export function Scatter(props: {
         cy={points[point].y}
       />
     );
-  const described = pointedIndex >= 0 ? pointedIndex : chosen;
+  const described = pointedIndex >= 0 ? pointedIndex : selectedIndex;
   return (
     <figure className="oad-Run-scatter">
       <div
@@ -112,17 +115,17 @@ export function Scatter(props: {
         aria-label={trans.__('Estimate against measurement')}
         aria-roledescription={trans.__('chart')}
         aria-valuemin={0}
-        aria-valuemax={both.length - 1}
+        aria-valuemax={compared.length - 1}
         aria-valuenow={Math.max(0, pointedIndex)}
         aria-valuetext={
           pointedIndex < 0
             ? trans.__(
                 '%1 kernels, slowest first; use the arrow keys to move',
-                both.length
+                compared.length
               )
             : describe(pointedIndex)
         }
-        onPointerMove={event => goTo(under(event))}
+        onPointerMove={event => goTo(indexUnder(event))}
         onPointerLeave={() => !focused.current && goTo(-1)}
         onFocus={() => {
           focused.current = true;
@@ -131,9 +134,9 @@ export function Scatter(props: {
           focused.current = false;
           goTo(-1);
         }}
-        onClick={event => pick(under(event))}
+        onClick={event => pick(indexUnder(event))}
         onKeyDown={event => {
-          const next = stepIndex(event.key, described, both.length);
+          const next = stepIndex(event.key, described, compared.length);
           if (next !== null && !event.altKey && !event.ctrlKey) {
             goTo(next);
           } else if (
@@ -153,7 +156,7 @@ export function Scatter(props: {
             <g
               transform={`translate(${PLOT_PADDING.left} ${PLOT_PADDING.top})`}
             >
-              {drawn.marks.map(value => (
+              {chart.marks.map(value => (
                 <React.Fragment key={value}>
                   <g transform={`translate(0 ${height * (1 - place(value))})`}>
                     <line className="oad-Plot-grid" x2={width} />
@@ -187,7 +190,7 @@ export function Scatter(props: {
               />
               {points.map(({ x, y }, point) => (
                 <circle
-                  key={both[point].kernel.node}
+                  key={compared[point].kernel.node}
                   className="oad-Plot-dot oad-Roofline-points"
                   data-color={1}
                   r={4}
@@ -195,7 +198,7 @@ export function Scatter(props: {
                   cy={y}
                 />
               ))}
-              {ring(chosen, 'oad-Roofline-chosen')}
+              {ring(selectedIndex, 'oad-Roofline-chosen')}
               {ring(pointedIndex, 'oad-Roofline-at')}
             </g>
           </svg>
@@ -207,7 +210,7 @@ export function Scatter(props: {
           : trans.__(
               'Estimated (up) for %1 against measured (across). The median kernel is estimated at %2 of its measured time.',
               device,
-              medianRatio(both).toPrecision(2)
+              medianRatio(compared).toPrecision(2)
             )}
       </figcaption>
     </figure>
@@ -215,12 +218,12 @@ export function Scatter(props: {
 }
 
 function nearest(
-  places: readonly { x: number; y: number }[],
+  positions: readonly { x: number; y: number }[],
   x: number,
   y: number
 ): number {
   let [best, least] = [-1, POINT_REACH_PX * POINT_REACH_PX];
-  places.forEach((point, index) => {
+  positions.forEach((point, index) => {
     const distance = (point.x - x) ** 2 + (point.y - y) ** 2;
     if (distance < least) {
       [best, least] = [index, distance];

@@ -31,14 +31,16 @@ test('the estimate of a kernel covers all of its nodes', () => {
 });
 
 test('only kernels with both times are compared', () => {
-  const both = withEstimates(model([1e-3, NaN, 4e-3]), [
+  const compared = withEstimates(model([1e-3, NaN, 4e-3]), [
     ...[kernel(2, 0), kernel(1, 1), kernel(0, 2), kernel(1, 2)]
   ]);
-  expect(both.map(({ measured, estimated }) => [measured, estimated])).toEqual([
+  expect(
+    compared.map(({ measured, estimated }) => [measured, estimated])
+  ).toEqual([
     [2e-3, 1e-3],
     [1e-3, 4e-3]
   ]);
-  expect(medianRatio(both)).toBeCloseTo(2.25);
-  expect(medianRatio(both.slice(1))).toBeCloseTo(4);
+  expect(medianRatio(compared)).toBeCloseTo(2.25);
+  expect(medianRatio(compared.slice(1))).toBeCloseTo(4);
   expect(medianRatio([])).toBeNaN();
 });

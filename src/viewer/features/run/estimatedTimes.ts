@@ -42,8 +42,8 @@ export function withEstimates(
 }
 
 /** The median ratio of estimate to measurement; NaN without any. */
-export function medianRatio(both: readonly IComparedTimes[]): number {
-  const ratios = both
+export function medianRatio(compared: readonly IComparedTimes[]): number {
+  const ratios = compared
     .map(({ measured, estimated }) => estimated / measured)
     .sort((a, b) => a - b);
   const half = ratios.length >> 1;

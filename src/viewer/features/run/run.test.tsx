@@ -89,10 +89,10 @@ async function drop(root: HTMLElement, files: File[]): Promise<boolean> {
   await settle();
   fireEvent.dragOver(root, { dataTransfer });
   expect(root.hasAttribute('data-drop')).toBe(true);
-  const taken = !fireEvent.drop(root, { dataTransfer });
+  const isAccepted = !fireEvent.drop(root, { dataTransfer });
   await settle();
   expect(root.hasAttribute('data-drop')).toBe(false);
-  return taken;
+  return isAccepted;
 }
 
 const cells = (table: HTMLElement) =>

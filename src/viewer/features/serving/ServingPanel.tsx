@@ -78,12 +78,12 @@ function PlanRequest({ choice }: { choice: IDeviceChoice }): JSX.Element {
   }
   const plan = plans?.plans[0];
   if (!plans || !plan || plan.reason) {
-    const why = problem
+    const reasonText = problem
       ? [problem.detail, problem.hint].filter(Boolean).join(' ')
       : `${plan?.reason ?? ''}.`;
     return (
       <p className="oad-Drawer-none" role="alert">
-        {shortLabel(why, 400)}
+        {shortLabel(reasonText, 400)}
       </p>
     );
   }
@@ -118,17 +118,17 @@ function ServingCharts(props: {
 }): JSX.Element {
   const trans = useTrans();
   const { choice, plans, plan } = props;
-  const part = hardwareOf(useDocument().model.payload);
+  const hardware = hardwareOf(useDocument().model.payload);
   const [along, setAlong] = React.useState<Along>('batch');
   const [pointed, setPointed] = React.useState({ id: '', at: -1 });
-  const drawn = React.useMemo(() => linesOf(plan, along), [plan, along]);
+  const lines = React.useMemo(() => linesOf(plan, along), [plan, along]);
   const numbers = React.useMemo(() => numbersOf(trans), [trans]);
   const id = React.useId();
   const { at } = pointed;
   const number = numbers.find(number => number.id === pointed.id);
   const runtime =
-    part && inRuntime(part, choice.runtime).runtime === plans.runtime
-      ? inRuntime(part, choice.runtime).runtime_label
+    hardware && inRuntime(hardware, choice.runtime).runtime === plans.runtime
+      ? inRuntime(hardware, choice.runtime).runtime_label
       : plans.runtime;
   return (
     <div className="oad-Sweep oad-Serving">
@@ -147,10 +147,10 @@ function ServingCharts(props: {
           <option value="context">{trans.__('Context')}</option>
         </select>
         <ul className="oad-Plot-legend oad-PlotBox" aria-hidden="true">
-          {drawn.lines.map(({ value }, index) => (
+          {lines.lines.map(({ value }, index) => (
             <li key={value} data-color={index + 1}>
               <span className={index % 2 === 1 ? 'oad-mod-dashed' : ''} />
-              {sizeText(drawn.other, value, trans)}
+              {sizeText(lines.other, value, trans)}
             </li>
           ))}
         </ul>
@@ -166,14 +166,14 @@ function ServingCharts(props: {
       </div>
       <p className="oad-Sweep-note" aria-live="off">
         {number && at >= 0
-          ? `${number.title}, ${describe(drawn, number, at, trans)}`
+          ? `${number.title}, ${describe(lines, number, at, trans)}`
           : factsOf(plan, trans)}
       </p>
       <div className="oad-Charts">
         {numbers.map(number => (
           <Chart
             key={number.id}
-            {...{ plan, drawn, at }}
+            {...{ plan, lines, at }}
             number={number}
             onAt={next => setPointed({ id: number.id, at: next })}
           />
@@ -245,19 +245,19 @@ function describe(
 
 function Chart(props: {
   plan: ServingPlan;
-  drawn: ILines;
+  lines: ILines;
   number: IServingNumber;
   at: number;
   onAt(index: number): void;
 }): JSX.Element {
   const trans = useTrans();
-  const { plan, drawn, number, at } = props;
-  const curves = drawn.lines.map(({ value, points }, index): ICurve => {
+  const { plan, lines, number, at } = props;
+  const curves = lines.lines.map(({ value, points }, index): ICurve => {
     const of = (read: IServingNumber['value']): number[] =>
       points.map(point => (point ? read(point) : Number.NaN));
     const { low, high } = number;
     return {
-      label: sizeText(drawn.other, value, trans),
+      label: sizeText(lines.other, value, trans),
       color: index + 1,
       dashed: index % 2 === 1,
       values: of(number.value),
@@ -273,16 +273,16 @@ function Chart(props: {
       log={number.log}
       format={number.format}
       curves={curves}
-      sizes={drawn.sizes}
+      sizes={lines.sizes}
       marks={[]}
       limit={
         number.id === 'memory' && usable !== null
           ? { value: usable, label: trans.__('memory of the device') }
           : undefined
       }
-      describe={index => describe(drawn, number, index, trans)}
+      describe={index => describe(lines, number, index, trans)}
       small={[]}
-      shown={-1}
+      activeIndex={-1}
       at={at}
       onAt={props.onAt}
     />
@@ -367,8 +367,8 @@ function Notes({
     trans.__(
       'The shaded range is the likely one of the first curve; × does not fit.'
     ),
-    ...once(plan.points.map(({ reason }) => reason)).map(why =>
-      trans.__('Unknown: %1.', shortLabel(why, 200))
+    ...once(plan.points.map(({ reason }) => reason)).map(reason =>
+      trans.__('Unknown: %1.', shortLabel(reason, 200))
     ),
     ...plan.warnings.map(text => escapeInvisible(text)),
     ...plans.assumptions.map(text =>

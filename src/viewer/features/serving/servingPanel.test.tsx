@@ -18,7 +18,7 @@ vi.mock(
 guardConsole();
 
 const GIB = 2 ** 30;
-const plain = (text: string | null | undefined): string =>
+const plainSpaces = (text: string | null | undefined): string =>
   (text ?? '').replace(/\u00a0/g, ' ');
 
 /** A step takes a millisecond per sequence plus 9 ms; memory grows with sequences and tokens. */
@@ -113,8 +113,8 @@ function plansOf({ device, precision }: IServingChoice): ServingPlans {
 }
 
 /** A decoder: it has a key-value cache. */
-function decoder(chosen = ''): GraphPayload {
-  const payload = withHardware(testPayload(), chosen);
+function decoder(device = ''): GraphPayload {
+  const payload = withHardware(testPayload(), device);
   payload.memory.kv_cache = {
     source: 'inputs',
     confidence: 1,
@@ -137,14 +137,14 @@ function decoder(chosen = ''): GraphPayload {
 async function open(): Promise<void> {
   fireEvent.click(screen.getByRole('tab', { name: 'Serving' }));
   await settle();
-  await act(async () => new Promise(done => setTimeout(done, 5)));
+  await act(async () => new Promise(resolve => setTimeout(resolve, 5)));
 }
 
 /** Description of a position in a chart. */
 function valueText(name: string, key: 'Home' | 'End'): string {
   const chart = screen.getByRole('slider', { name });
   fireEvent.keyDown(chart, { key });
-  return plain(chart.getAttribute('aria-valuetext'));
+  return plainSpaces(chart.getAttribute('aria-valuetext'));
 }
 
 const ALL = 'Decode: tokens/s, all sequences';
@@ -176,14 +176,16 @@ test('prefill and decode are shown by batch and context, with the memory that fi
   );
   // The point under the pointer is described above the charts.
   const panel = screen.getByRole('tabpanel');
-  expect(plain(panel.querySelector('.oad-Sweep-note')!.textContent)).toContain(
-    'Memory used, batch 11'
-  );
+  expect(
+    plainSpaces(panel.querySelector('.oad-Sweep-note')!.textContent)
+  ).toContain('Memory used, batch 11');
   fireEvent.change(screen.getByLabelText('Curves over'), {
     target: { value: 'context' }
   });
-  expect(plain(panel.textContent)).toContain('KV cache 1.05 MB per token');
-  expect(plain(panel.textContent)).toContain('about 296 tokens per step');
+  expect(plainSpaces(panel.textContent)).toContain(
+    'KV cache 1.05 MB per token'
+  );
+  expect(plainSpaces(panel.textContent)).toContain('about 296 tokens per step');
   expect(valueText(ALL, 'End')).toBe(
     'context 4,096: 100 (50–200) with batch 1; 550 (275–1.1 K) with batch 11'
   );
@@ -191,7 +193,7 @@ test('prefill and decode are shown by batch and context, with the memory that fi
     within(screen.getByRole('table', { name }))
       .getAllByRole('row')
       .slice(1)
-      .map(row => plain(row.textContent));
+      .map(row => plainSpaces(row.textContent));
   expect(rows('Longest context that fits')).toEqual([
     '14,096 (the model’s own limit)',
     '11744'
@@ -200,7 +202,7 @@ test('prefill and decode are shown by batch and context, with the memory that fi
     '25665,536 or more',
     '4,096none fits'
   ]);
-  const text = plain(panel.textContent);
+  const text = plainSpaces(panel.textContent);
   expect(text).toContain('Prefill: rough, by formula.');
   expect(text).toContain('Assumed: tokens spread evenly.');
 });
@@ -223,7 +225,7 @@ test('another device starts a request; an error shows its reason', async () => {
       device: { device: 'acme-one', precision: '' }
     })
   );
-  await act(async () => new Promise(done => setTimeout(done, 5)));
+  await act(async () => new Promise(resolve => setTimeout(resolve, 5)));
   expect(requested).toEqual(['acme-two', 'acme-one']);
   expect(screen.getByRole('alert').textContent).toContain('the file is gone');
 });
@@ -237,7 +239,7 @@ test('a device is asked for if none is chosen; a page explains what is missing',
   await settle();
   fireEvent.click(screen.getByRole('option', { name: /Acme Two/ }));
   await settle();
-  await act(async () => new Promise(done => setTimeout(done, 5)));
+  await act(async () => new Promise(resolve => setTimeout(resolve, 5)));
   expect(screen.getByText(/results for one device/)).toBeTruthy();
   first.unmount();
   await mount(decoder('acme-two'));

@@ -20,7 +20,7 @@ export function usePlans(choice: IDeviceChoice): IPlansState {
   const { provider } = useSession();
   const { payload } = useDocument().model;
   const { device, precision, runtime } = choice;
-  const [asked, setAsked] = React.useState(ASKING);
+  const [plansState, setPlansState] = React.useState(ASKING);
   const about = [payload.model.sha256, device, precision, runtime].join();
   // Sizes other than batch and tokens are the current ones; most changes are of those two.
   const sizes = JSON.stringify(payload.dims.map(({ value }) => value));
@@ -31,11 +31,11 @@ export function usePlans(choice: IDeviceChoice): IPlansState {
     before.current = about;
     if (!isSame) {
       // Results for another model or device must not stay visible.
-      setAsked(ASKING);
+      setPlansState(ASKING);
     }
     const take = (state: IPlansState): void => {
       if (!stop.signal.aborted) {
-        setAsked(state);
+        setPlansState(state);
       }
     };
     const ask = (): void =>
@@ -53,5 +53,5 @@ export function usePlans(choice: IDeviceChoice): IPlansState {
     };
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `about` names device, precision and runtime
   }, [provider, about, sizes]);
-  return asked;
+  return plansState;
 }

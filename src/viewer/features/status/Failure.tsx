@@ -8,7 +8,7 @@ import { useTrans } from '../../i18n/translateContext';
 
 function problemText(problem: Problem): string {
   return [problem.title, problem.detail, problem.hint, problem.code]
-    .filter(part => part)
+    .filter(text => text)
     .join('\n');
 }
 

@@ -7,7 +7,7 @@ import { useTrans } from '../../i18n/translateContext';
 
 /** The phases of an analysis in words; a phase of a newer server is shown as it is. */
 function phaseText(phase: string, trans: ITranslate): string {
-  const known: ReadonlyMap<string, string> = new Map([
+  const phaseTexts: ReadonlyMap<string, string> = new Map([
     ['', trans.__('Starting')],
     ['queued', trans.__('Waiting for a free worker')],
     ['probe', trans.__('Checking the file')],
@@ -24,7 +24,7 @@ function phaseText(phase: string, trans: ITranslate): string {
     ['payload', trans.__('Preparing the view')],
     ['report', trans.__('Preparing the view')]
   ]);
-  return known.get(phase) ?? phase;
+  return phaseTexts.get(phase) ?? phase;
 }
 
 function Status({ progress }: { progress: IProgress }): JSX.Element {

@@ -121,13 +121,13 @@ function usePoints(
   const device = useView(state => state.device);
   const [points, setPoints] = React.useState<readonly ISweepPoint[]>([]);
   const way = sweepMode(session);
-  const [asked, setAsked] = React.useState(false);
+  const [isRequested, setRequested] = React.useState(false);
   // The current size of the dimension itself affects no other point.
-  const others = JSON.stringify(
+  const otherDims = JSON.stringify(
     Object.entries(sizesAt(payload, dim.name, sizes[0]))
   );
   const key = [
-    others,
+    otherDims,
     sizes.join(),
     device?.device,
     device?.precision,
@@ -135,7 +135,7 @@ function usePoints(
   ].join();
   const before = React.useRef('');
   React.useEffect(() => {
-    if (way === 'analysed' && !asked) {
+    if (way === 'analysed' && !isRequested) {
       return undefined;
     }
     const stop = new AbortController();
@@ -157,9 +157,9 @@ function usePoints(
     return () => stop.abort();
     // A file that was analysed again may have become another one.
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `key` names sizes and device
-  }, [session, key, way, asked, payload.model.sha256]);
-  const waits = way === 'analysed' && !asked;
-  return { points, start: waits ? () => setAsked(true) : null };
+  }, [session, key, way, isRequested, payload.model.sha256]);
+  const waits = way === 'analysed' && !isRequested;
+  return { points, start: waits ? () => setRequested(true) : null };
 }
 
 function SweepCharts(props: {
@@ -176,10 +176,10 @@ function SweepCharts(props: {
   // eslint-disable-next-line react-hooks/exhaustive-deps -- the sizes to try stay while the value changes
   const first = React.useMemo(() => sizesToTry(dim), [dim.name]);
   const [text, setText] = React.useState(() => first.join(', '));
-  const wanted = readSizes(text);
+  const requestedSizes = readSizes(text);
   const last = React.useRef<readonly number[]>(first);
-  if (wanted && wanted.join() !== last.current.join()) {
-    last.current = wanted;
+  if (requestedSizes && requestedSizes.join() !== last.current.join()) {
+    last.current = requestedSizes;
   }
   const sizes = last.current;
   const { points, start } = usePoints(dim, sizes);
@@ -221,11 +221,11 @@ function SweepCharts(props: {
           inputMode="numeric"
           spellCheck={false}
           value={text}
-          aria-invalid={wanted === null}
+          aria-invalid={requestedSizes === null}
           onChange={event => setText(event.currentTarget.value)}
         />
         <span className="oad-Quiet" role="status">
-          {wanted === null
+          {requestedSizes === null
             ? trans.__('Write up to 64 whole numbers from 1, as 1, 2, 4.')
             : start
               ? ''
@@ -261,7 +261,9 @@ function SweepCharts(props: {
           describe: point =>
             points[point] ? describePoint(dim.name, points[point], trans) : '',
           small: points.map(({ fits }) => fits === false),
-          shown: points.findIndex(({ size }) => size === dimNow(payload, dim)),
+          activeIndex: points.findIndex(
+            ({ size }) => size === dimNow(payload, dim)
+          ),
           at: Math.min(index, points.length - 1),
           onAt: setIndex,
           onPick: bind
@@ -291,10 +293,10 @@ async function bindSize(
   const { payload } = document.model;
   const dims = sizable(payload);
   const texts = withChange(dims, textsOf(dims), name, String(size));
-  const given = { ...givenSizes(dims, texts, bindings), [name]: size };
-  const shown = await session.preview(sizesAt(payload, name, size), given);
-  if (!shown && !session.provider.fixedDims && !payload.batch) {
-    await session.bind(given, true);
+  const bound = { ...givenSizes(dims, texts, bindings), [name]: size };
+  const isShown = await session.preview(sizesAt(payload, name, size), bound);
+  if (!isShown && !session.provider.fixedDims && !payload.batch) {
+    await session.bind(bound, true);
   }
 }
 
@@ -314,9 +316,9 @@ function useCharts(dim: DimInfo, points: readonly ISweepPoint[]): Own[] {
     const none = Number.NaN;
     const knee = isBatch(dim) ? kneeOf(points) : -1;
     const marks = [{ at: knee, label: trans.__('knee') }];
-    const part = hardwareOf(payload);
-    const device = part ? deviceOf(part, choice?.device ?? '') : -1;
-    const usable = device >= 0 ? usableDeviceBytes(part!, device) : none;
+    const hardware = hardwareOf(payload);
+    const device = hardware ? deviceOf(hardware, choice?.device ?? '') : -1;
+    const usable = device >= 0 ? usableDeviceBytes(hardware!, device) : none;
     const timed = points.some(({ time }) => time && time.seconds > 0);
     const charts: (Own | false)[] = [
       timed && {
@@ -392,5 +394,7 @@ function chartsOf(
   charts: readonly Own[],
   shared: Omit<ICurvesProps, keyof Own>
 ): JSX.Element[] {
-  return charts.map(own => <Curves key={own.title} {...own} {...shared} />);
+  return charts.map(curve => (
+    <Curves key={curve.title} {...curve} {...shared} />
+  ));
 }

@@ -49,7 +49,7 @@ export async function runSweep(
 ): Promise<void> {
   const points: ISweepPoint[] = [];
   for (const size of sizes) {
-    await new Promise(done => setTimeout(done, 0));
+    await new Promise(resolve => setTimeout(resolve, 0));
     if (signal.aborted) {
       return;
     }
@@ -75,9 +75,9 @@ async function onePoint(
   device: IDeviceChoice | null,
   signal: AbortSignal
 ): Promise<ISweepPoint | null> {
-  const here = session.at(sizes);
-  if (here) {
-    return pointOf(here, size, device);
+  const model = session.at(sizes);
+  if (model) {
+    return pointOf(model, size, device);
   }
   try {
     const payload = await session.provider.sized?.(sizes, signal);

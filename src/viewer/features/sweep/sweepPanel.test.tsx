@@ -20,7 +20,7 @@ vi.mock(
 guardConsole();
 
 const fixed = fixture.fixed.payload as unknown as GraphPayload;
-const plain = (text: string | null | undefined): string =>
+const plainSpaces = (text: string | null | undefined): string =>
   (text ?? '').replace(/\u00a0/g, ' ');
 
 async function open(): Promise<void> {
@@ -31,7 +31,7 @@ async function open(): Promise<void> {
 /** Waits for the points, which arrive one per event loop turn. */
 async function points(): Promise<void> {
   for (let attempt = 0; attempt < 40; attempt++) {
-    await act(async () => new Promise(done => setTimeout(done, 2)));
+    await act(async () => new Promise(resolve => setTimeout(resolve, 2)));
   }
 }
 
@@ -50,7 +50,7 @@ function valueTexts(name: string, count: number): string[] {
     fireEvent.keyDown(chart(name), {
       key: index === 0 ? 'Home' : 'ArrowRight'
     });
-    texts.push(plain(chart(name).getAttribute('aria-valuetext')));
+    texts.push(plainSpaces(chart(name).getAttribute('aria-valuetext')));
   }
   return texts;
 }
@@ -65,7 +65,7 @@ describe('sweep curves', () => {
     const texts = valueTexts('MACs', sizes.length);
     for (const { batch, metrics } of cases) {
       expect(texts[sizes.indexOf(batch)]).toContain(
-        `batch ${batch}: ${plain(formatCount(metrics.total_macs, 'MACs'))}`
+        `batch ${batch}: ${plainSpaces(formatCount(metrics.total_macs, 'MACs'))}`
       );
     }
     // Without a device there are no times, and the panel says how to get them.

@@ -34,15 +34,16 @@ export function describePoint(
     return head + shortLabel(reason, 200);
   }
   const timed = time && !Number.isNaN(time.seconds);
-  const whole = timed && time.unknown === 0;
+  const isComplete = timed && time.unknown === 0;
   const parts = [
     timed
-      ? timeText(point) + (whole ? ` (${rangeText(time.low, time.high)})` : '')
+      ? timeText(point) +
+        (isComplete ? ` (${rangeText(time.low, time.high)})` : '')
       : '',
     itemsPerSecond >= 0
       ? trans.__(
           '%1 items/s',
-          (whole ? '' : '≤ ') + formatCount(itemsPerSecond)
+          (isComplete ? '' : '≤ ') + formatCount(itemsPerSecond)
         )
       : '',
     formatCount(macs, 'MACs'),

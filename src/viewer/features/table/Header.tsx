@@ -32,7 +32,7 @@ export function Header(props: {
   const { sort, grid } = props;
   return (
     <div className="oad-Grid-head" role="row" aria-rowindex={1}>
-      {grid.places.map(({ id, style }) => {
+      {grid.positions.map(({ id, style }) => {
         const index = sort.findIndex(key => key.column === id);
         const label = COLUMNS[id].label(trans);
         const descending = sort[index]?.descending;

@@ -124,9 +124,9 @@ export function LayersTable(): JSX.Element {
   );
   const rows = view.entities;
   // The keyboard's row: the selection, unless Ctrl moved on from it.
-  const [moved, setMoved] = React.useState<number | null>(null);
-  React.useEffect(() => setMoved(null), [selected, tree]);
-  const current = moved ?? selected ?? -1;
+  const [focusedRow, setFocusedRow] = React.useState<number | null>(null);
+  React.useEffect(() => setFocusedRow(null), [selected, tree]);
+  const current = focusedRow ?? selected ?? -1;
   const currentIndex = React.useMemo(
     () => rows.indexOf(current),
     [rows, current]
@@ -147,14 +147,14 @@ export function LayersTable(): JSX.Element {
     if (next !== null && rows.length > 0) {
       const entity = rows[next];
       if (event.ctrlKey || event.metaKey) {
-        setMoved(entity);
+        setFocusedRow(entity);
       } else if (event.shiftKey && selected !== null) {
         if (entity !== selected && !also.includes(entity)) {
           toggleEntity(session, entity);
         }
-        setMoved(entity);
+        setFocusedRow(entity);
       } else {
-        setMoved(null);
+        setFocusedRow(null);
         session.select(selectionOf(model, entity), 'focus');
       }
       return true;
@@ -186,7 +186,7 @@ export function LayersTable(): JSX.Element {
   );
   const onSelect = React.useCallback(
     (entity: number, additive: boolean) => {
-      setMoved(null);
+      setFocusedRow(null);
       if (additive) {
         toggleEntity(session, entity);
       } else {
@@ -195,7 +195,7 @@ export function LayersTable(): JSX.Element {
     },
     [session, model]
   );
-  const shown = Array.from(rows.subarray(frame.first, frame.end));
+  const visible = Array.from(rows.subarray(frame.first, frame.end));
   const style = {
     '--oad-grid-width': `${grid.width}px`
   } as React.CSSProperties;
@@ -205,7 +205,7 @@ export function LayersTable(): JSX.Element {
         table={table}
         state={state}
         onChange={setTable}
-        shown={{ table, view, columns }}
+        exported={{ table, view, columns }}
       />
       <div
         ref={scroller}
@@ -239,7 +239,7 @@ export function LayersTable(): JSX.Element {
           role="rowgroup"
           style={{ height: rows.length * ROW }}
         >
-          {shown.map((entity, index) => (
+          {visible.map((entity, index) => (
             <TableRow
               key={entity}
               id={`${id}${entity}`}
@@ -249,7 +249,7 @@ export function LayersTable(): JSX.Element {
               view={view}
               grid={grid}
               selected={entity === selected || also.includes(entity)}
-              cursor={entity === moved}
+              cursor={entity === focusedRow}
               open={isOpen(entity)}
               onToggle={onToggle}
               onSelect={onSelect}

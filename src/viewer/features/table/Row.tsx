@@ -60,7 +60,7 @@ export const TableRow = React.memo((props: ITableRowProps): JSX.Element => {
         props.onSelect(entity, event.shiftKey || event.ctrlKey || event.metaKey)
       }
     >
-      {props.grid.places.map(({ id, style }) => {
+      {props.grid.positions.map(({ id, style }) => {
         if (isNumeric(id)) {
           const cell = numberOf(props, id);
           return (
@@ -197,11 +197,11 @@ function numberOf(props: ITableRowProps, column: NumericColumn): INumberCell {
   const measure = measureOf(column);
   const sum = sumOf(props, measure);
   const { value } = sum;
-  const whole = table.whole.total(measure).value;
+  const total = table.whole.total(measure).value;
   // Layers are compared with the heaviest one, blocks with the total.
-  const most = view.depths.length > 0 ? whole : table.whole.max(measure);
+  const most = view.depths.length > 0 ? total : table.whole.max(measure);
   return {
-    text: shortText(column, sum, whole),
+    text: shortText(column, sum, total),
     zero: !(value > 0),
     bar:
       isShare(column) && value > 0 && most > 0 ? Math.min(1, value / most) : 0
@@ -233,8 +233,8 @@ function titleOf(
 /**
  * An incomplete sum is marked as a lower bound; its share of another incomplete sum is only approximate.
  */
-function shortText(column: NumericColumn, sum: ISum, whole: number): string {
-  const text = sum.value === 0 ? '0' : formatCell(column, sum.value, whole);
+function shortText(column: NumericColumn, sum: ISum, total: number): string {
+  const text = sum.value === 0 ? '0' : formatCell(column, sum.value, total);
   return sum.unknown === 0 || Number.isNaN(sum.value)
     ? text
     : `${isShare(column) ? '≈' : '≥'} ${text}`;
@@ -268,7 +268,7 @@ export function TotalsRow(props: {
   const { layers } = view.sums;
   return (
     <div className="oad-Grid-foot" role="row" aria-rowindex={props.row}>
-      {grid.places.map(({ id, style }) => {
+      {grid.positions.map(({ id, style }) => {
         if (!isNumeric(id)) {
           return (
             <div key={id} role="gridcell" style={style}>
@@ -284,11 +284,11 @@ export function TotalsRow(props: {
         }
         const measure = measureOf(id);
         const sum = view.sums.total(measure);
-        const whole = table.whole.total(measure).value;
+        const total = table.whole.total(measure).value;
         return (
           <NumberCell
             key={id}
-            text={shortText(id, sum, whole)}
+            text={shortText(id, sum, total)}
             zero={false}
             bar={0}
             style={style}

@@ -21,16 +21,16 @@ import { useTrans } from '../../i18n/translateContext';
 export function TableToolbar(props: {
   table: LayerTable;
   state: ITableState;
-  shown: IExport;
+  exported: IExport;
   onChange(change: Partial<ITableState>): void;
 }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
-  const { table, state, shown } = props;
+  const { table, state, exported } = props;
   const { model } = useDocument();
   const types = React.useMemo(() => opTypes(table), [table]);
   const faultId = React.useId();
-  const { fault, layers } = shown.view;
+  const { fault, layers } = exported.view;
   const total = table.nodes.length;
   const save = (extension: string, type: string, text: string): void =>
     deliverFile(
@@ -96,13 +96,13 @@ export function TableToolbar(props: {
           <CopyButton
             caption={trans.__('Copy')}
             label={trans.__('Copy the rows shown, for a spreadsheet')}
-            text={() => rowsTsv(shown)}
+            text={() => rowsTsv(exported)}
           />
           <button
             type="button"
             className="oad-Button"
             title={trans.__('Save the rows shown as CSV')}
-            onClick={() => save('csv', 'text/csv', rowsCsv(shown))}
+            onClick={() => save('csv', 'text/csv', rowsCsv(exported))}
           >
             CSV
           </button>
@@ -110,7 +110,7 @@ export function TableToolbar(props: {
             type="button"
             className="oad-Button"
             title={trans.__('Save the rows shown as JSON')}
-            onClick={() => save('json', 'application/json', rowsJson(shown))}
+            onClick={() => save('json', 'application/json', rowsJson(exported))}
           >
             JSON
           </button>
@@ -135,7 +135,7 @@ function ColumnMenu(props: {
   const menu = React.useRef<HTMLDetailsElement>(null);
   const { offered } = props;
   // Columns that are not available now keep their state.
-  const wanted = shownColumns(COLUMN_IDS, props.state.columns);
+  const visibleColumns = shownColumns(COLUMN_IDS, props.state.columns);
   React.useEffect(() => {
     const outside = (event: PointerEvent): void => {
       const { current } = menu;
@@ -149,7 +149,7 @@ function ColumnMenu(props: {
   }, []);
   const toggle = (id: ColumnId): void => {
     const next = COLUMN_IDS.filter(
-      other => wanted.includes(other) !== (other === id)
+      other => visibleColumns.includes(other) !== (other === id)
     );
     props.onChange({ columns: next });
   };
@@ -177,7 +177,7 @@ function ColumnMenu(props: {
             <label key={id}>
               <input
                 type="checkbox"
-                checked={wanted.includes(id)}
+                checked={visibleColumns.includes(id)}
                 onChange={() => toggle(id)}
               />
               {COLUMNS[id].label(trans)}

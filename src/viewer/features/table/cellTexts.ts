@@ -25,10 +25,10 @@ function scopePaths(model: IGraphModel, field: Field): string[] {
   const { scopes } = model.payload;
   const paths: string[] = [];
   scopes.parent.forEach((parent, scope) => {
-    const own = scopes[field][scope] ?? '';
+    const label = scopes[field][scope] ?? '';
     // A parent comes before its children.
     const above = parent >= 0 && parent < scope ? paths[parent] : '';
-    paths.push(above && own ? `${above}/${own}` : above || own);
+    paths.push(above && label ? `${above}/${label}` : above || label);
   });
   return paths;
 }

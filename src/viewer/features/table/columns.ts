@@ -116,12 +116,12 @@ export function offeredColumns({ model }: ITree): ColumnId[] {
 /** The columns to show; names of unknown columns are ignored. */
 export function shownColumns(
   offered: readonly ColumnId[],
-  chosen: readonly string[] | null
+  columns: readonly string[] | null
 ): ColumnId[] {
   return offered.filter(
     id =>
       // A row needs a name.
-      id === 'name' || (chosen ? chosen.includes(id) : !COLUMNS[id].extra)
+      id === 'name' || (columns ? columns.includes(id) : !COLUMNS[id].extra)
   );
 }
 
@@ -155,7 +155,7 @@ export interface IColumnPlace {
 }
 
 export interface ITableGrid {
-  readonly places: readonly IColumnPlace[];
+  readonly positions: readonly IColumnPlace[];
   /** Minimum total width, in pixels. */
   readonly width: number;
 }
@@ -173,9 +173,9 @@ export function gridOf(columns: readonly ColumnId[]): ITableGrid {
   // The width of the row beyond `width` is shared among the growing columns.
   const length = (ids: readonly ColumnId[]): string =>
     `calc(${sum(ids)}px + ${growing(ids) / growing(columns)} * (100% - ${width}px))`;
-  const places = columns.map((id, index) => ({
+  const positions = columns.map((id, index) => ({
     id,
     style: { left: length(columns.slice(0, index)), width: length([id]) }
   }));
-  return { places, width };
+  return { positions, width };
 }

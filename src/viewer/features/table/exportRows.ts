@@ -22,13 +22,13 @@ export interface IExport {
  * Names of the fields. Blocks add three: depth, layers, and layers with an unknown number; times add
  * their device and precision.
  */
-function fieldsOf(what: IExport): string[] {
-  const { columns, view } = what;
+function fieldsOf(source: IExport): string[] {
+  const { columns, view } = source;
   const blocks = view.depths.length > 0;
   return [
     ...(blocks ? ['level', 'layers', 'layers_unknown'] : []),
     ...columns,
-    ...(isTimed(what) ? ['latency_device'] : [])
+    ...(isTimed(source) ? ['latency_device'] : [])
   ];
 }
 
@@ -37,11 +37,11 @@ function isTimed({ columns }: IExport): boolean {
 }
 
 /** The cells of every row, in the order of the fields. */
-function* cellsOf(what: IExport): Generator<Cell[]> {
-  const { table, view, columns } = what;
+function* cellsOf(source: IExport): Generator<Cell[]> {
+  const { table, view, columns } = source;
   const { model } = table.tree;
   const { nodeCount } = model;
-  const device = isTimed(what) ? deviceLabel(model) : null;
+  const device = isTimed(source) ? deviceLabel(model) : null;
   const { sums, depths, entities } = view;
   const totals = new Map<ColumnMeasure, number>();
   const measures = columns.filter(isNumeric).map(measureOf);
@@ -69,12 +69,12 @@ function* cellsOf(what: IExport): Generator<Cell[]> {
       const measure = measureOf(column);
       const value = table.value(measure, entity, sums);
       const total = totals.get(measure) ?? 0;
-      const shown = isShare(column)
+      const displayed = isShare(column)
         ? total > 0
           ? Number((value / total).toFixed(6))
           : Number.NaN
         : value;
-      cells.push(Number.isFinite(shown) ? shown : null);
+      cells.push(Number.isFinite(displayed) ? displayed : null);
     }
     if (device !== null) {
       cells.push(device);
@@ -83,25 +83,25 @@ function* cellsOf(what: IExport): Generator<Cell[]> {
   }
 }
 
-function* tableOf(what: IExport): Generator<readonly Cell[]> {
-  yield fieldsOf(what);
-  yield* cellsOf(what);
+function* tableOf(source: IExport): Generator<readonly Cell[]> {
+  yield fieldsOf(source);
+  yield* cellsOf(source);
 }
 
 /** RFC 4180. */
-export function rowsCsv(what: IExport): string {
-  return delimitedText(tableOf(what), ',');
+export function rowsCsv(source: IExport): string {
+  return delimitedText(tableOf(source), ',');
 }
 
 /** Tab-separated, which spreadsheets paste as cells. */
-export function rowsTsv(what: IExport): string {
-  return delimitedText(tableOf(what), '\t');
+export function rowsTsv(source: IExport): string {
+  return delimitedText(tableOf(source), '\t');
 }
 
 /** One object per row; unknown values are null. */
-export function rowsJson(what: IExport): string {
-  const fields = fieldsOf(what);
-  const rows = Array.from(cellsOf(what), cells =>
+export function rowsJson(source: IExport): string {
+  const fields = fieldsOf(source);
+  const rows = Array.from(cellsOf(source), cells =>
     Object.fromEntries(cells.map((cell, index) => [fields[index], cell]))
   );
   return `${JSON.stringify(rows, null, 2)}\n`;

@@ -142,9 +142,9 @@ describe('grouping by block', () => {
   });
 
   test('sums only matching layers', () => {
-    const whole = layers.view({ ...DEFAULT_TABLE, ...grouped }, NONE);
-    expect(whole.sums.group('macs', 0)).toEqual({ value: 3000, unknown: 0 });
-    expect(whole.sums.total('macs')).toEqual({ value: 3000, unknown: 1 });
+    const table = layers.view({ ...DEFAULT_TABLE, ...grouped }, NONE);
+    expect(table.sums.group('macs', 0)).toEqual({ value: 3000, unknown: 0 });
+    expect(table.sums.total('macs')).toEqual({ value: 3000, unknown: 1 });
     const some = layers.view(
       { ...DEFAULT_TABLE, ...grouped, filter: 'macs>1500' },
       new Set([0])

@@ -79,8 +79,8 @@ export class LayerTable {
         (state.op === '' || this.text('op', node) === state.op) &&
         (matches === null || matches(node))
     );
-    const all = layers.length === this.nodes.length;
-    const sums = all ? this.whole : new Sums(this.tree, layers);
+    const isAll = layers.length === this.nodes.length;
+    const sums = isAll ? this.whole : new Sums(this.tree, layers);
     const compare = this._order(state.sort, sums);
     if (state.grouped) {
       const blocks = this._blocks(layers, sums, open, compare);

@@ -56,8 +56,8 @@ function boxOf(kind: 'block' | 'node'): number {
 
 function hover(box: number): void {
   const id = box < 0 ? -1 : surface().scene!.boxEntity[box];
-  const what = box < 0 ? null : ({ kind: 'entity', id } as const);
-  act(() => surface().callbacks.onHover?.(what, box));
+  const target = box < 0 ? null : ({ kind: 'entity', id } as const);
+  act(() => surface().callbacks.onHover?.(target, box));
 }
 
 const wait = (milliseconds: number): void =>

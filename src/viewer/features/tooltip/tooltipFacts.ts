@@ -61,12 +61,12 @@ function shapes(
   tensors: readonly number[],
   trans: ITranslate
 ): string {
-  const shown = tensors
+  const listed = tensors
     .slice(0, MAX_SHAPES)
     .map(tensor => shapeOf(model, tensor));
-  const omitted = tensors.length - shown.length;
+  const omitted = tensors.length - listed.length;
   const more = omitted > 0 ? [trans._n('%1 more', '%1 more', omitted)] : [];
-  return [...shown, ...more].join(', ');
+  return [...listed, ...more].join(', ');
 }
 
 /** Why a node's value is unknown; without a reason for a block. */
@@ -111,8 +111,8 @@ function metricText(
     return whyUnknown(tree.model, entity, trans);
   }
   const prefix = lacksParts(tree, id, entity) ? '≥ ' : '';
-  const whole = lacksSome(tree.model.metrics[id]) ? null : total;
-  return withShare(prefix + formatCount(value), value, whole, trans);
+  const completeTotal = lacksSome(tree.model.metrics[id]) ? null : total;
+  return withShare(prefix + formatCount(value), value, completeTotal, trans);
 }
 
 /** The sum of a metric over the model; null if its values cannot be added up. */
@@ -151,8 +151,8 @@ function overlayFact(
   const prefix = lacksParts(tree, overlay as MetricId, entity) ? '≥ ' : '';
   const text = prefix + overlayText(definition, value);
   const column = tree.model.metrics[overlay as MetricId];
-  const whole = lacksSome(column) ? null : sumOf(tree, definition);
-  return { label, text: withShare(text, value, whole, trans) };
+  const completeTotal = lacksSome(column) ? null : sumOf(tree, definition);
+  return { label, text: withShare(text, value, completeTotal, trans) };
 }
 
 /** Instance number, or number of instances: `3 of 12`, `12`. */
@@ -166,14 +166,14 @@ function instanceFact(
     const count = partsOf(tree, group).length;
     return { label: trans.__('Instances'), text: `×${formatCount(count)}` };
   }
-  const part = partOf(tree, entity);
-  if (!part || part.index < 0) {
+  const repeatPart = partOf(tree, entity);
+  if (!repeatPart || repeatPart.index < 0) {
     return null;
   }
-  const count = partsOf(tree, part.repeatGroup).length;
+  const count = partsOf(tree, repeatPart.repeatGroup).length;
   return {
     label: trans.__('Instance'),
-    text: trans.__('%1 of %2', part.index + 1, count)
+    text: trans.__('%1 of %2', repeatPart.index + 1, count)
   };
 }
 
@@ -196,9 +196,9 @@ function preparedFact(
   const omitted = nodes.length - named.length;
   const more = omitted > 0 ? [trans._n('%1 more', '%1 more', omitted)] : [];
   const values = nodes.map(node => model.metrics.flops[node]);
-  const known = values.filter(value => !Number.isNaN(value));
-  const sum = known.reduce((all, value) => all + value, 0);
-  const prefix = known.length < values.length ? '≥ ' : '';
+  const finite = values.filter(value => !Number.isNaN(value));
+  const sum = finite.reduce((total, value) => total + value, 0);
+  const prefix = finite.length < values.length ? '≥ ' : '';
   const cost = `${prefix}${formatCount(sum, 'FLOPs')}`;
   return {
     label: chipText(tree, group),

@@ -8,15 +8,15 @@ const pane = { w: 400, h: 300 };
 const tip = { w: 120, h: 80 };
 
 test('a tooltip is below its box, else above, right or left, and inside the pane', () => {
-  const place = (x: number, y: number, w: number, h: number) =>
+  const placeIn = (x: number, y: number, w: number, h: number) =>
     placeTooltip({ x, y, w, h }, tip, pane);
-  expect(place(50, 40, 60, 30)).toEqual({ x: 50, y: 70 + GAP });
-  expect(place(50, 240, 60, 30)).toEqual({ x: 50, y: 240 - GAP - 80 });
-  expect(place(390, 40, 60, 30)).toEqual({ x: 400 - 120 - GAP, y: 70 + GAP });
-  expect(place(-30, 40, 60, 30)).toEqual({ x: GAP, y: 70 + GAP });
-  expect(place(50, -20, 60, 310)).toEqual({ x: 110 + GAP, y: GAP });
-  expect(place(200, -20, 180, 310)).toEqual({ x: 200 - 120 - GAP, y: GAP });
-  expect(place(-20, -20, 500, 400)).toBeNull();
+  expect(placeIn(50, 40, 60, 30)).toEqual({ x: 50, y: 70 + GAP });
+  expect(placeIn(50, 240, 60, 30)).toEqual({ x: 50, y: 240 - GAP - 80 });
+  expect(placeIn(390, 40, 60, 30)).toEqual({ x: 400 - 120 - GAP, y: 70 + GAP });
+  expect(placeIn(-30, 40, 60, 30)).toEqual({ x: GAP, y: 70 + GAP });
+  expect(placeIn(50, -20, 60, 310)).toEqual({ x: 110 + GAP, y: GAP });
+  expect(placeIn(200, -20, 180, 310)).toEqual({ x: 200 - 120 - GAP, y: GAP });
+  expect(placeIn(-20, -20, 500, 400)).toBeNull();
 });
 
 test('the tooltip of an expanded block is above its title, else below', () => {
@@ -29,7 +29,7 @@ test('the tooltip of an expanded block is above its title, else below', () => {
 test.each([false, true])(
   'a tooltip never covers its box (above: %s)',
   above => {
-    let placed = 0;
+    let count = 0;
     for (let x = -80; x < 400; x += 37) {
       for (let y = -80; y < 300; y += 29) {
         for (const size of [10, 90, 130, 170]) {
@@ -40,7 +40,7 @@ test.each([false, true])(
             above
           );
           if (actual) {
-            placed++;
+            count++;
             const isDisjoint =
               actual.x >= x + size ||
               actual.x + tip.w <= Math.max(0, x) ||
@@ -55,7 +55,7 @@ test.each([false, true])(
         }
       }
     }
-    expect(placed).toBeGreaterThan(300);
+    expect(count).toBeGreaterThan(300);
   }
 );
 
@@ -73,9 +73,9 @@ function sceneOf(kind: BoxKind): IScene {
 test('a box has a tooltip anywhere on it, an expanded block on its title, a stub and a port nowhere', () => {
   const camera = { x: 0, y: 0, k: 0.5 };
   const viewport = { camera, view: pane };
-  const all = { x: 205, y: 160, w: 50, h: 100 };
+  const legend = { x: 205, y: 160, w: 50, h: 100 };
   for (const kind of [BoxKind.Node, BoxKind.Group, BoxKind.Input]) {
-    expect(anchorOf(sceneOf(kind), 0, viewport)).toEqual(all);
+    expect(anchorOf(sceneOf(kind), 0, viewport)).toEqual(legend);
   }
   const open = anchorOf(sceneOf(BoxKind.OpenGroup), 0, viewport);
   expect(open).toMatchObject({ x: 205, y: 160, w: 50 });

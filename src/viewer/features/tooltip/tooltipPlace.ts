@@ -22,8 +22,8 @@ export function placeTooltip(
   if (right <= left || bottom <= top) {
     return null;
   }
-  const within = (position: number, size: number, room: number): number =>
-    Math.max(TOOLTIP_GAP, Math.min(position, room - size - TOOLTIP_GAP));
+  const within = (position: number, size: number, available: number): number =>
+    Math.max(TOOLTIP_GAP, Math.min(position, available - size - TOOLTIP_GAP));
   const x = within(left, tip.w, pane.w);
   const y = within(top, tip.h, pane.h);
   const wide = tip.w + 2 * TOOLTIP_GAP <= pane.w;

@@ -20,7 +20,7 @@ export function useHovered(
   session: Session,
   now: { readonly current: Pick<IHoveredBox, 'box' | 'byKey'> }
 ): IHoveredBox | null {
-  const [shown, show] = React.useState<IHoveredBox | null>(null);
+  const [hovered, setHovered] = React.useState<IHoveredBox | null>(null);
   React.useEffect(() => {
     let byKey = false;
     /** Position of the pointer; null until it has moved. */
@@ -36,25 +36,25 @@ export function useHovered(
       const isHere =
         rect !== null && (byKey || !pointer || isOver(rect, pointer));
       anchor = isHere ? rect : null;
-      show(isHere ? { box, rect, byKey } : null);
+      setHovered(isHere ? { box, rect, byKey } : null);
       return isHere;
     });
-    const on = (box: number, isKey: boolean): void => {
+    const onBox = (box: number, isKey: boolean): void => {
       byKey = isKey;
       delay.to(box);
     };
     const listener = {
       onScene: () => delay.reset(),
       onCamera: () => delay.moved(),
-      onHover: (_: unknown, box: number) => on(box, false),
+      onHover: (_: unknown, box: number) => onBox(box, false),
       onRing: (box: number) => {
         if (box >= 0 || byKey) {
-          on(box, true);
+          onBox(box, true);
         }
       }
     };
     session.listeners.add(listener);
-    on(now.current.box, now.current.byKey);
+    onBox(now.current.box, now.current.byKey);
     const end = new AbortController();
     const { signal } = end;
     const listen = <K extends keyof DocumentEventMap>(
@@ -82,5 +82,5 @@ export function useHovered(
       session.listeners.delete(listener);
     };
   }, [session, now]);
-  return shown;
+  return hovered;
 }

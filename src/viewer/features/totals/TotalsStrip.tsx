@@ -104,9 +104,9 @@ function DimChip(): JSX.Element | null {
     return null;
   }
   const assumed = dims.filter(dim => dim.assumed);
-  const own = dims.filter(dim => !dim.follows);
-  const listed = own.length > 0 ? own : dims;
-  const shown = listed
+  const ownDims = dims.filter(dim => !dim.follows);
+  const listed = ownDims.length > 0 ? ownDims : dims;
+  const text = listed
     .slice(0, 3)
     .map(dim => `${escapeInvisible(dim.name)} = ${dim.value ?? '?'}`)
     .join(', ');
@@ -115,7 +115,7 @@ function DimChip(): JSX.Element | null {
     <button
       type="button"
       className={`oad-Chip${assumed.length > 0 ? ' oad-mod-assumed' : ''}`}
-      title={`${shown}${more}\n${
+      title={`${text}${more}\n${
         assumed.length > 0
           ? trans.__('Some values are assumed. Click to change them.')
           : trans.__('Values of the symbolic dimensions.')
@@ -124,7 +124,7 @@ function DimChip(): JSX.Element | null {
     >
       <Icon name="dims" size={14} />
       <span>
-        {shown}
+        {text}
         {more}
       </span>
       {assumed.length > 0 && (

@@ -36,7 +36,7 @@ export function Histogram(props: {
       formatExact(counts[bin]),
       formatShare(counts[bin] / total)
     );
-  const under = (event: React.PointerEvent): number => {
+  const binUnder = (event: React.PointerEvent): number => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     const bin = Math.floor(((event.clientX - left) / width) * counts.length);
     return Math.max(0, Math.min(counts.length - 1, bin));
@@ -76,7 +76,7 @@ export function Histogram(props: {
             ? trans.__('%1 bars; use the arrow keys to move', counts.length)
             : describe(pointed)
         }
-        onPointerMove={event => setPointed(under(event))}
+        onPointerMove={event => setPointed(binUnder(event))}
         onPointerLeave={() => setPointed(-1)}
         onBlur={() => setPointed(-1)}
         onKeyDown={event => {
@@ -132,15 +132,15 @@ function AllBars(props: {
       {props.counts.map((count, bin) => {
         const height = barHeight(count, props.most, props.log) * HEIGHT;
         // The rarest value must stay visible.
-        const shown = count > 0 ? Math.max(1, height) : 0;
+        const drawnHeight = count > 0 ? Math.max(1, height) : 0;
         return (
           <rect
             key={bin}
             className="oad-WeightPlot-bar"
             x={bin + 0.06}
             width={0.88}
-            y={HEIGHT - shown}
-            height={shown}
+            y={HEIGHT - drawnHeight}
+            height={drawnHeight}
           />
         );
       })}

@@ -92,13 +92,16 @@ function useSaving(tensor: number): {
   useEffect(() => cancel, [cancel, document, tensor]);
   const save = useCallback(() => {
     request.current?.abort();
-    const asked = new AbortController();
-    request.current = asked;
+    const controller = new AbortController();
+    request.current = controller;
     setState({ status: 'reading' });
     const read = async (): Promise<void> => {
       try {
-        const file = await session.provider.weightFile?.(tensor, asked.signal);
-        if (file && !asked.signal.aborted) {
+        const file = await session.provider.weightFile?.(
+          tensor,
+          controller.signal
+        );
+        if (file && !controller.signal.aborted) {
           const name = document.model.tensorName(tensor) || `weight-${tensor}`;
           const data = blobOfBase64(file.data, 'application/octet-stream');
           deliverFile(session, fileName(name, '.npy'), data);
@@ -106,7 +109,7 @@ function useSaving(tensor: number): {
           setState({ status: 'saved', file: { ...file, data: '' } });
         }
       } catch (error) {
-        if (!asked.signal.aborted && !isAbort(error)) {
+        if (!controller.signal.aborted && !isAbort(error)) {
           setState({ status: 'failed', problem: problemOf(error) });
         }
       }

@@ -25,10 +25,10 @@ function groupDigits(digits: string): string {
 /** Multi-dimensional index of element `index` in row-major order: `[0, 3, 12]`. */
 export function indexText(index: number, shape: readonly number[]): string {
   const indices: number[] = [];
-  let rest = index;
+  let remaining = index;
   for (const size of [...shape].reverse()) {
-    indices.unshift(size > 0 ? rest % size : 0);
-    rest = size > 0 ? Math.floor(rest / size) : 0;
+    indices.unshift(size > 0 ? remaining % size : 0);
+    remaining = size > 0 ? Math.floor(remaining / size) : 0;
   }
   return `[${indices.join(', ')}]`;
 }
@@ -41,8 +41,8 @@ export function columnsOf(shape: readonly number[]): number {
 
 /** True if a linear scale would hide the small bars: they span at least two powers of ten. */
 export function spansDecades(counts: readonly number[]): boolean {
-  const seen = counts.filter(count => count > 0);
-  return seen.length > 1 && Math.max(...seen) >= 100 * Math.min(...seen);
+  const filled = counts.filter(count => count > 0);
+  return filled.length > 1 && Math.max(...filled) >= 100 * Math.min(...filled);
 }
 
 /** Height of a bar, 0 to 1; on a logarithmic scale a single value is still visible. */

@@ -10,13 +10,13 @@ export type WeightsState =
   | { readonly status: 'ready'; readonly values: WeightValues };
 
 /** Values that were read, by loaded model. */
-const known = new WeakMap<IDocument, Map<number, WeightValues>>();
+const weightCaches = new WeakMap<IDocument, Map<number, WeightValues>>();
 
 function knownOf(document: IDocument): Map<number, WeightValues> {
-  let values = known.get(document);
+  let values = weightCaches.get(document);
   if (!values) {
     values = new Map();
-    known.set(document, values);
+    weightCaches.set(document, values);
   }
   return values;
 }
@@ -46,18 +46,18 @@ export function useWeights(tensor: number): {
       return;
     }
     drop();
-    const asked = new AbortController();
-    request.current = asked;
+    const controller = new AbortController();
+    request.current = controller;
     setState({ status: 'loading' });
-    provider.weights?.(tensor, asked.signal).then(
+    provider.weights?.(tensor, controller.signal).then(
       values => {
-        if (!asked.signal.aborted) {
+        if (!controller.signal.aborted) {
           knownOf(document).set(tensor, values);
           setState({ status: 'ready', values });
         }
       },
       (error: unknown) => {
-        if (!asked.signal.aborted && !isAbort(error)) {
+        if (!controller.signal.aborted && !isAbort(error)) {
           setState({ status: 'failed', problem: problemOf(error) });
         }
       }

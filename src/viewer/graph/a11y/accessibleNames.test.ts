@@ -23,9 +23,9 @@ it('the consumers of a tensor are counted once for all its stubs', async () => {
   const scene = await view.openInitial(100);
   let reads = 0;
   const consumers = new Proxy(model.consumers, {
-    get: (all, key) => {
+    get: (array, key) => {
       reads++;
-      return Reflect.get(all, key) as unknown;
+      return Reflect.get(array, key) as unknown;
     }
   });
   const drawing = {

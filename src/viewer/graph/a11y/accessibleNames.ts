@@ -34,7 +34,7 @@ export function entityDescription(
     : [tree.groupRole[row] || tree.groupType[row], tree.groupLabel[row]];
   const least = (id: 'macs' | 'params') =>
     !isNode && tree.groupUnknown[id][row] > 0 ? '≥ ' : '';
-  const parts = [cleanText(head.filter(part => part).join(' '))];
+  const parts = [cleanText(head.filter(text => text).join(' '))];
   const setting = isNode ? settingOf(model, row) : '';
   if (setting) {
     parts.push(setting);
@@ -109,14 +109,14 @@ export function tensorTooltip(
   ref: ITensorRef,
   strings: ISurfaceStrings
 ): string {
-  let known = tensorTexts.get(d.tree);
-  if (known?.strings !== strings) {
-    known = { strings, texts: new Map() };
-    tensorTexts.set(d.tree, known);
+  let cached = tensorTexts.get(d.tree);
+  if (cached?.strings !== strings) {
+    cached = { strings, texts: new Map() };
+    tensorTexts.set(d.tree, cached);
   }
   const key = `${ref.kind} ${ref.id}`;
-  const text = known.texts.get(key) ?? describeTensors(d, ref, strings);
-  known.texts.set(key, text);
+  const text = cached.texts.get(key) ?? describeTensors(d, ref, strings);
+  cached.texts.set(key, text);
   return text;
 }
 
@@ -157,7 +157,7 @@ function describeTensors(
     ),
     endText(model, readers, strings.to, strings, isOutput ? strings.output : '')
   ]
-    .filter(part => part)
+    .filter(text => text)
     .join(', ');
 }
 
@@ -182,7 +182,7 @@ export function boxDescription(
         ),
         chips.length > 0 ? fillTemplate(strings.prepared, chips.join(', ')) : ''
       ];
-      return texts.filter(part => part).join(', ');
+      return texts.filter(text => text).join(', ');
     }
     case BoxKind.Input:
     case BoxKind.Output: {

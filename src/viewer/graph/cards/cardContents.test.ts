@@ -29,12 +29,12 @@ describe('cards', () => {
   });
 
   it('has a compact form without weights and with a limited width', () => {
-    const whole = cards.of(find('Conv'));
+    const content = cards.of(find('Conv'));
     const short = cards.short(find('Conv'));
     expect(short.lines.map(line => line.kind)).toEqual(['cost']);
-    expect(short.h).toBe(whole.h - CARD_LINE_H);
-    expect(short.w).toBe(Math.min(whole.w, COMPACT_CARD));
-    expect(cards.fitting(find('Conv'), whole.h)).toBe(whole);
+    expect(short.h).toBe(content.h - CARD_LINE_H);
+    expect(short.w).toBe(Math.min(content.w, COMPACT_CARD));
+    expect(cards.fitting(find('Conv'), content.h)).toBe(content);
     expect(cards.fitting(find('Conv'), short.h)).toEqual(short);
     const relu = cards.of(find('Relu'));
     expect(cards.short(find('Relu'))).toEqual(relu);
@@ -86,12 +86,12 @@ describe('cards', () => {
   });
 
   it('omits details that are switched off', () => {
-    const plain = new CardContents(model, tree, {
+    const contents = new CardContents(model, tree, {
       weights: false,
       names: true,
       costs: false
     });
-    expect(plain.of(find('Conv')).lines).toEqual([
+    expect(contents.of(find('Conv')).lines).toEqual([
       { kind: 'name', text: '/model/patch/Conv' }
     ]);
   });
@@ -118,13 +118,13 @@ describe('cards', () => {
   it('truncates long names and cleans control characters', () => {
     const m = new PayloadMaker();
     const x = m.input('x', [1]);
-    const out = m.node({
+    const convOutput = m.node({
       op: `A${'b'.repeat(100000)}`,
       name: 'n\n\u2028\u0000m',
       inputs: [x],
       shape: [1]
     });
-    const odd = decodePayload(m.build([out]));
+    const odd = decodePayload(m.build([convOutput]));
     const card = new CardContents(odd, buildTree(odd)).of(0);
     expect(card.title.length).toBeLessThan(200);
     expect(card.w).toBeLessThanOrEqual(MAX_CARD);

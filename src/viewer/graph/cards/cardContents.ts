@@ -202,7 +202,9 @@ export class CardContents {
       lines.push({ kind: 'cost', text: cost });
     }
     const setting = settingOf(model, node);
-    const beside = setting ? TITLE_GAP + text.width(setting, BODY_SIZE) : 0;
+    const settingWidth = setting
+      ? TITLE_GAP + text.width(setting, BODY_SIZE)
+      : 0;
     const chips = chipsFor(tree, entity, text);
     const titleWidth =
       text.width(title, TITLE_SIZE, 600) + chipsWidth(chips) + 2 * CARD_PAD_X;
@@ -215,7 +217,7 @@ export class CardContents {
       lines,
       chips,
       share: NaN,
-      w: this._widest(lines, Math.max(least, titleWidth + beside), most),
+      w: this._widest(lines, Math.max(least, titleWidth + settingWidth), most),
       bare: this._widest(lines, least, most),
       h: CARD_HEADER_H + body(lines.length)
     };
@@ -335,9 +337,9 @@ export class CardContents {
       }
     }
     if (lines.length > MAX_WEIGHTS) {
-      const rest = lines.length - MAX_WEIGHTS;
+      const hiddenCount = lines.length - MAX_WEIGHTS;
       lines.length = MAX_WEIGHTS;
-      lines[MAX_WEIGHTS - 1] += ` +${rest}`;
+      lines[MAX_WEIGHTS - 1] += ` +${hiddenCount}`;
     }
     return lines;
   }
@@ -367,8 +369,8 @@ function body(lines: number): number {
 
 /** MACs of the main graph, as reported by the model's totals; NaN if unknown. */
 export function mainGraphMacs(model: IGraphModel): number {
-  const known = model.payload.metrics?.total_macs;
-  return typeof known === 'number' ? known : NaN;
+  const totalMacs = model.payload.metrics?.total_macs;
+  return typeof totalMacs === 'number' ? totalMacs : NaN;
 }
 
 /** Scalars and other short settings of a node; empty if it has none. */

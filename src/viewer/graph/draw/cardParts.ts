@@ -16,6 +16,6 @@ export function drawShareBar(
   target: IDrawTarget
 ): void {
   target.rect(x, y, w, SHARE_BAR, 2, { fill: '--oad-share', opacity: 0.2 });
-  const part = Math.max(2, w * Math.min(1, share));
-  target.rect(x, y, part, SHARE_BAR, 2, { fill: '--oad-share' });
+  const barWidth = Math.max(2, w * Math.min(1, share));
+  target.rect(x, y, barWidth, SHARE_BAR, 2, { fill: '--oad-share' });
 }

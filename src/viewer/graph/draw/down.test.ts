@@ -51,8 +51,8 @@ describe('top-to-bottom graph', () => {
   it('draws edges that leave and enter vertically', () => {
     for (let e = 0; e < scene.edgeCount; e++) {
       const path = edgePath(scene, e);
-      const numbers = (path.match(/C[^CVM]*/g) ?? []).map(piece =>
-        piece.slice(1).split(/[ ,]/).map(Number)
+      const numbers = (path.match(/C[^CVM]*/g) ?? []).map(curve =>
+        curve.slice(1).split(/[ ,]/).map(Number)
       );
       expect(path).not.toContain('H');
       // The last control point lies straight above the end.
@@ -180,11 +180,11 @@ describe('change of direction', () => {
       y: down.boxY[box] + down.boxH[box] / 2,
       k
     });
-    const back = await view.setDirection('right');
-    surface.setScene(back, model, tree, { anchorEntity: around });
-    const panel = back.boxOf(around);
-    expect(back.boxW[panel] * k).toBeGreaterThan(VIEW.w);
-    const left = (back.boxX[panel] - surface.camera.x) * k + VIEW.w / 2;
+    const restored = await view.setDirection('right');
+    surface.setScene(restored, model, tree, { anchorEntity: around });
+    const panel = restored.boxOf(around);
+    expect(restored.boxW[panel] * k).toBeGreaterThan(VIEW.w);
+    const left = (restored.boxX[panel] - surface.camera.x) * k + VIEW.w / 2;
     expect(left).toBeCloseTo(0.1 * VIEW.w, 3);
     surface.dispose();
   });

@@ -61,9 +61,9 @@ function drawPill(
     dash: stub
   });
   const name = cleanText(pillText(d.tree, scene.boxEntity[box]));
-  const wanted =
+  const height =
     lod === Lod.Full ? PILL_SIZE : Math.min(compactTitleSize(k), h * 0.72);
-  const size = fitFontSize(measure, name, w - 16, wanted, 500);
+  const size = fitFontSize(measure, name, w - 16, height, 500);
   target.text(
     w / 2,
     h / 2 + size * 0.36,

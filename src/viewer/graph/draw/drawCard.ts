@@ -54,31 +54,40 @@ export function drawCompactCard(
   const w = scene.boxW[box];
   const h = scene.boxH[box];
   const card = d.cards.fitting(scene.boxEntity[box], h);
-  const over = paint.overlayColor(box);
+  const overlayColor = paint.overlayColor(box);
   if (hasOutlineBehind(d, box)) {
     drawStack(w, h, target);
   }
   if (paint.ghost(box)) {
-    drawRemoved(w, h, over, 2 / Math.max(k, 0.2), target);
+    drawRemoved(w, h, overlayColor, 2 / Math.max(k, 0.2), target);
   } else {
-    target.rect(0, 0, w, h, RADIUS, { fill: over ?? paint.fill(box) });
+    target.rect(0, 0, w, h, RADIUS, { fill: overlayColor ?? paint.fill(box) });
   }
-  if (over !== null) {
+  if (overlayColor !== null) {
     target.path(leftEdge(h, RADIUS), { fill: paint.categoryColor(box) });
   }
   const fill =
-    over === null ? '--oad-on-category' : paint.overlayTextColor(box);
-  const room = w - 14 - (over === null ? 0 : 4);
-  const both = card.instance !== '' && h > 52;
-  const wanted = Math.min(compactTitleSize(k), both ? h * 0.34 : h * 0.72);
-  const size = fitFontSize(measure, card.title, room, wanted, 600);
-  const x = w / 2 + (over === null ? 0 : 2);
-  const y = h / 2 + size * 0.36 - (both ? size * 0.6 : 0);
-  const title = measure.shorten(card.title, room, size, 600);
+    overlayColor === null ? '--oad-on-category' : paint.overlayTextColor(box);
+  const maxWidth = w - 14 - (overlayColor === null ? 0 : 4);
+  const hasTwoLines = card.instance !== '' && h > 52;
+  const preferredSize = Math.min(
+    compactTitleSize(k),
+    hasTwoLines ? h * 0.34 : h * 0.72
+  );
+  const size = fitFontSize(measure, card.title, maxWidth, preferredSize, 600);
+  const x = w / 2 + (overlayColor === null ? 0 : 2);
+  const y = h / 2 + size * 0.36 - (hasTwoLines ? size * 0.6 : 0);
+  const title = measure.shorten(card.title, maxWidth, size, 600);
   target.text(x, y, title, { size, weight: 600, fill, anchor: 'middle' });
-  if (both) {
-    const small = fitFontSize(measure, card.instance, room, wanted * 0.85, 400);
-    const text = measure.shorten(card.instance, room, small);
+  if (hasTwoLines) {
+    const small = fitFontSize(
+      measure,
+      card.instance,
+      maxWidth,
+      preferredSize * 0.85,
+      400
+    );
+    const text = measure.shorten(card.instance, maxWidth, small);
     const style = {
       size: small,
       fill,
@@ -93,11 +102,11 @@ export function drawCompactCard(
 function drawRemoved(
   w: number,
   h: number,
-  over: ColorToken | null,
+  overlayColor: ColorToken | null,
   width: number,
   target: IDrawTarget
 ): void {
-  const stroke = over ?? '--oad-border';
+  const stroke = overlayColor ?? '--oad-border';
   target.rect(0, 0, w, h, RADIUS, {
     fill: '--oad-card',
     stroke,
@@ -138,22 +147,22 @@ export function drawCard(
   const h = scene.boxH[box];
   const card = d.cards.fitting(scene.boxEntity[box], h);
   const isGroup = hasOutlineBehind(d, box);
-  const over = paint.overlayColor(box);
+  const overlayColor = paint.overlayColor(box);
   if (isGroup) {
     drawStack(w, h, target);
   }
   const bare = card.lines.length === 0;
-  const ground = over ?? (bare ? paint.fill(box) : '--oad-card');
-  const edged = bare && over === null;
+  const ground = overlayColor ?? (bare ? paint.fill(box) : '--oad-card');
+  const edged = bare && overlayColor === null;
   if (paint.ghost(box)) {
-    drawRemoved(w, h, over, 2, target);
+    drawRemoved(w, h, overlayColor, 2, target);
   } else {
     target.rect(0, 0, w, h, RADIUS, {
       fill: ground,
       stroke: edged ? undefined : '--oad-border'
     });
   }
-  if (over !== null) {
+  if (overlayColor !== null) {
     target.path(leftEdge(h, RADIUS), { fill: paint.categoryColor(box) });
   } else if (!bare) {
     target.path(topRounded(w, CARD_HEADER_H, RADIUS), {
@@ -161,7 +170,7 @@ export function drawCard(
     });
   }
   const onHeader =
-    over === null ? '--oad-on-category' : paint.overlayTextColor(box);
+    overlayColor === null ? '--oad-on-category' : paint.overlayTextColor(box);
   const stepper = d.controls ? repeatStepper(d, box, k) : null;
   if (stepper) {
     drawStepper(stepper, onHeader, true, target);
@@ -173,12 +182,12 @@ export function drawCard(
     isGroup,
     drawChips(placedChips(d, box, k), end, target),
     bare ? h : CARD_HEADER_H,
-    over !== null,
+    overlayColor !== null,
     onHeader,
     target
   );
-  drawLines(d, box, card, over !== null, target);
-  if (card.share > 0 && over === null) {
+  drawLines(d, box, card, overlayColor !== null, target);
+  if (card.share > 0 && overlayColor === null) {
     drawShareBar(
       CARD_PAD_X,
       h - BODY_PAD - SHARE_BAR,
@@ -209,30 +218,30 @@ function drawTitle(
     });
     x += CHEVRON_W;
   }
-  const room = w - x - CARD_PAD_X + 4;
-  const title = d.measure.shorten(card.title, room, TITLE_SIZE, 600);
-  const used = d.measure.width(title, TITLE_SIZE, 600);
+  const maxWidth = w - x - CARD_PAD_X + 4;
+  const title = d.measure.shorten(card.title, maxWidth, TITLE_SIZE, 600);
+  const titleWidth = d.measure.width(title, TITLE_SIZE, 600);
   const centred = !isGroup && card.lines.length === 0;
   const style = { size: TITLE_SIZE, weight: 600, fill };
   if (centred) {
-    const beside = card.instance
+    const instanceX = card.instance
       ? TITLE_GAP + d.measure.width(card.instance, BODY_SIZE)
       : 0;
     const middle = (x + w - CARD_PAD_X) / 2;
-    if (beside === 0) {
+    if (instanceX === 0) {
       target.text(middle, y, title, { ...style, anchor: 'middle' });
       return;
     }
-    x = Math.max(x, middle - (used + beside) / 2);
+    x = Math.max(x, middle - (titleWidth + instanceX) / 2);
   }
   target.text(x, y, title, style);
-  if (card.instance && room - used > MIN_ROOM_BESIDE) {
+  if (card.instance && maxWidth - titleWidth > MIN_ROOM_BESIDE) {
     const instance = d.measure.shorten(
       card.instance,
-      room - used - TITLE_GAP,
+      maxWidth - titleWidth - TITLE_GAP,
       BODY_SIZE
     );
-    target.text(x + used + TITLE_GAP, y, instance, {
+    target.text(x + titleWidth + TITLE_GAP, y, instance, {
       size: BODY_SIZE,
       fill
     });
@@ -243,13 +252,13 @@ function drawLines(
   d: IDrawContext,
   box: number,
   card: ICard,
-  over: boolean,
+  hasOverlay: boolean,
   target: IDrawTarget
 ): void {
   const entity = d.scene.boxEntity[box];
-  const own = over ? (d.paint.overlay?.text?.(entity) ?? '') : '';
+  const overlayText = hasOverlay ? (d.paint.overlay?.text?.(entity) ?? '') : '';
   const w = d.scene.boxW[box];
-  const x = CARD_PAD_X + (over ? 3 : 0);
+  const x = CARD_PAD_X + (hasOverlay ? 3 : 0);
   card.lines.forEach((line, i) => {
     const y =
       CARD_HEADER_H +
@@ -258,8 +267,8 @@ function drawLines(
       CARD_LINE_H / 2 +
       BODY_SIZE * 0.36;
     const quiet = line.kind !== 'weight';
-    const text = line.kind === 'cost' && own ? own : line.text;
-    const fill = over
+    const text = line.kind === 'cost' && overlayText ? overlayText : line.text;
+    const fill = hasOverlay
       ? d.paint.overlayTextColor(box)
       : quiet
         ? '--oad-text-quiet'

@@ -61,13 +61,13 @@ export function placedChips(
   box: number,
   k: number
 ): readonly IPlacedChip[] {
-  const on = lodOf(k) === Lod.Full ? chipsOn(d, box) : [];
-  if (on.length === 0) {
+  const visibleChips = lodOf(k) === Lod.Full ? chipsOn(d, box) : [];
+  if (visibleChips.length === 0) {
     return [];
   }
   const { scene, measure } = d;
-  const all = chipsFor(d.tree, scene.boxEntity[box], measure);
-  const chips = all.filter(({ group }) => on.includes(group));
+  const allChips = chipsFor(d.tree, scene.boxEntity[box], measure);
+  const chips = allChips.filter(({ group }) => visibleChips.includes(group));
   const { title } = d.cards.of(scene.boxEntity[box]);
   const titleEnd = CARD_PAD_X + 3 + measure.width(title, TITLE_SIZE, 600);
   const isPanel = scene.boxKind[box] === BoxKind.OpenGroup;
@@ -75,17 +75,17 @@ export function placedChips(
   const start = isPanel
     ? stepperEnd(stepper) || panelTitle(d, box, k).end
     : Math.min(MIN_TITLE_ROOM, titleEnd);
-  const room = isPanel
+  const maxWidth = isPanel
     ? titleRoom(scene, box)
     : (stepper?.x ?? scene.boxW[box] - CHIP_GAP - 1);
-  const isWordless = room - chipsWidth(chips) < start;
+  const isWordless = maxWidth - chipsWidth(chips) < start;
   const width = isWordless
     ? chips.length * (CHIP_H + CHIP_GAP)
     : chipsWidth(chips);
-  if (isPanel && room - width < start) {
+  if (isPanel && maxWidth - width < start) {
     return [];
   }
-  let x = isPanel ? start + width : room + CHIP_GAP;
+  let x = isPanel ? start + width : maxWidth + CHIP_GAP;
   return chips.reverse().map(chip => {
     const text = isWordless ? '⋯' : chip.text;
     const w = isWordless ? CHIP_H : chip.w;

@@ -34,7 +34,7 @@ export function drawGroupPanel(
     fill: '--oad-panel',
     stroke: '--oad-panel-border'
   });
-  const room = titleRoom(scene, box);
+  const maxWidth = titleRoom(scene, box);
   const { x, mid, size, text, end } = panelTitle(d, box, k);
   target.path(chevronPath(CARD_PAD_X + 4, mid, true), {
     stroke: '--oad-text-quiet',
@@ -56,10 +56,10 @@ export function drawGroupPanel(
   } else if (lod !== Lod.Full) {
     endX = drawChipMarks(d, box, target, endX, mid);
   }
-  if (card.instance && room - endX > 40) {
+  if (card.instance && maxWidth - endX > 40) {
     const instance = d.measure.shorten(
       card.instance,
-      room - endX - CARD_PAD_X,
+      maxWidth - endX - CARD_PAD_X,
       size * 0.9
     );
     target.text(endX, y, instance, {
@@ -74,14 +74,14 @@ export function drawGroupPanel(
   const painted = d.paint.overlay?.text?.(scene.boxEntity[box]) ?? '';
   // The bar shows the share of MACs; under a heatmap, only the heatmap's value is shown.
   const bar = !painted && card.share > 0 && card.share < MAX_SHOWN_SHARE;
-  if (bar && room - endX > 72) {
+  if (bar && maxWidth - endX > 72) {
     drawShareBar(endX, mid - SHARE_BAR / 2, 56, card.share, target);
     endX += 64;
   }
   const cost =
     painted || (card.lines.find(line => line.kind === 'cost')?.text ?? '');
   const width = d.measure.width(cost, BODY_SIZE);
-  if (cost && room - endX - CARD_PAD_X > width) {
+  if (cost && maxWidth - endX - CARD_PAD_X > width) {
     target.text(endX, mid + BODY_SIZE * 0.36, cost, {
       size: BODY_SIZE,
       fill: '--oad-text-quiet'

@@ -19,17 +19,19 @@ import type { TextMeasure } from '../text/textMeasure';
 /** Gap between the title and the stepper, and around its text. */
 const CONTROL_GAP = 6;
 
-/** The font size at which the text fills the room, between 9 and `wanted`. */
+/** The font size at which the text fills `maxWidth`, between 9 and `preferred`. */
 export function fitFontSize(
   measure: TextMeasure,
   text: string,
-  room: number,
-  wanted: number,
+  maxWidth: number,
+  preferred: number,
   weight: number
 ): number {
-  const width = measure.width(text, wanted, weight);
+  const width = measure.width(text, preferred, weight);
   // Slightly less than exact, so that shortening to the same room never truncates.
-  return width <= room ? wanted : Math.max(9, (wanted * room * 0.995) / width);
+  return width <= maxWidth
+    ? preferred
+    : Math.max(9, (preferred * maxWidth * 0.995) / width);
 }
 
 /** The title of an open group, in its panel's coordinates. */
@@ -50,14 +52,14 @@ export function panelTitle(
 ): IPanelTitle {
   const { title } = d.cards.of(d.scene.boxEntity[box]);
   const x = CARD_PAD_X + CHEVRON_W;
-  const room = titleRoom(d.scene, box) - x - CARD_PAD_X;
-  const wanted =
+  const maxWidth = titleRoom(d.scene, box) - x - CARD_PAD_X;
+  const preferred =
     lodOf(k) === Lod.Full ? TITLE_SIZE : Math.min(20, compactTitleSize(k));
   const size = Math.max(
     TITLE_SIZE,
-    fitFontSize(d.measure, title, room, wanted, 600)
+    fitFontSize(d.measure, title, maxWidth, preferred, 600)
   );
-  const text = d.measure.shorten(title, room, size, 600);
+  const text = d.measure.shorten(title, maxWidth, size, 600);
   const end = x + d.measure.width(text, size, 600) + 8;
   return { x, mid: TITLE_BAR / 2 + 1, size, text, end };
 }
@@ -91,23 +93,27 @@ export function repeatStepper(
   }
   if (scene.boxKind[box] === BoxKind.Group) {
     const x = scene.boxW[box] - 4 - 2 * STEPPER_ARROW_W;
-    const place = {
+    const geometry = {
       x,
       mid: CARD_HEADER_H / 2,
       step: STEPPER_ARROW_W,
       size: BODY_SIZE
     };
-    return lodOf(k) === Lod.Full ? { ...place, text: '', inner: 0 } : null;
+    return lodOf(k) === Lod.Full ? { ...geometry, text: '', inner: 0 } : null;
   }
   const count = partsOf(tree, group).length;
-  const chosen = soloPart(tree, group, part => scene.boxOf(part) === box);
-  const text = chosen < 0 ? `1–${count}` : `${chosen + 1}/${count}`;
+  const solo = soloPart(
+    tree,
+    group,
+    partEntity => scene.boxOf(partEntity) === box
+  );
+  const text = solo < 0 ? `1–${count}` : `${solo + 1}/${count}`;
   const { end, mid, size: title } = panelTitle(d, box, k);
   const size = title * 0.9;
   const step = (STEPPER_ARROW_W * title) / TITLE_SIZE;
   const inner = d.measure.width(text, size, 600) + CONTROL_GAP;
-  const fits = end + inner + 2 * step <= titleRoom(scene, box);
-  return fits ? { x: end, mid, text, inner, step, size } : null;
+  const hasRoom = end + inner + 2 * step <= titleRoom(scene, box);
+  return hasRoom ? { x: end, mid, text, inner, step, size } : null;
 }
 
 /** Where the text after a stepper starts; 0 without a stepper. */

@@ -6,9 +6,9 @@ const titleRooms = new WeakMap<IScene, Float64Array>();
 const WIRE_GAP = 4;
 
 function measureRooms(scene: IScene): Float64Array {
-  const room = scene.boxW.slice();
+  const maxWidths = scene.boxW.slice();
   if (scene.direction === 'right') {
-    return room;
+    return maxWidths;
   }
   for (let b = 0; b < scene.boxCount; b++) {
     const panel = scene.boxParent[b];
@@ -18,18 +18,18 @@ function measureRooms(scene: IScene): Float64Array {
     const middle = scene.boxY[b] + scene.boxH[b] / 2;
     if (middle - scene.boxY[panel] < scene.boxH[panel] / 2) {
       const x = scene.boxX[b] - scene.boxX[panel] - WIRE_GAP;
-      room[panel] = Math.min(room[panel], Math.max(0, x));
+      maxWidths[panel] = Math.min(maxWidths[panel], Math.max(0, x));
     }
   }
-  return room;
+  return maxWidths;
 }
 
 /** Width of the title bar of an open group up to the first wire that enters through it. */
 export function titleRoom(scene: IScene, box: number): number {
-  let room = titleRooms.get(scene);
-  if (!room) {
-    room = measureRooms(scene);
-    titleRooms.set(scene, room);
+  let maxWidths = titleRooms.get(scene);
+  if (!maxWidths) {
+    maxWidths = measureRooms(scene);
+    titleRooms.set(scene, maxWidths);
   }
-  return room[box];
+  return maxWidths[box];
 }

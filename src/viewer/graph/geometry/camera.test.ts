@@ -43,9 +43,9 @@ describe('camera', () => {
       const camera = initialCamera({ w, h: 40 }, view);
       return visibleRect(camera, view).x + visibleRect(camera, view).w - w;
     };
-    const room = readableLength(view.w);
-    expect(visibleShare(room)).toBeGreaterThanOrEqual(0);
-    expect(visibleShare(room + 1)).toBeLessThan(0);
+    const length = readableLength(view.w);
+    expect(visibleShare(length)).toBeGreaterThanOrEqual(0);
+    expect(visibleShare(length + 1)).toBeLessThan(0);
   });
 
   it('pans with the pointer', () => {
@@ -71,9 +71,9 @@ describe('camera', () => {
 
   it('keeps the scene in view and the zoom in range', () => {
     const scene = { w: 1000, h: 400 };
-    const far = clampCamera({ x: 1e9, y: -1e9, k: 99 }, scene, view);
-    expect(far.k).toBe(4);
-    const r = visibleRect(far, view);
+    const clamped = clampCamera({ x: 1e9, y: -1e9, k: 99 }, scene, view);
+    expect(clamped.k).toBe(4);
+    const r = visibleRect(clamped, view);
     expect(r.x).toBeLessThan(1000);
     expect(r.y + r.h).toBeGreaterThan(0);
     const low = clampCamera({ x: 0, y: 0, k: 1e-9 }, scene, view);

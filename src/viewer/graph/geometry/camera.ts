@@ -123,9 +123,9 @@ export function initialCamera(
   direction: FlowDirection = 'right',
   line?: number
 ): ICamera {
-  const fit = fitWhole(scene, view);
-  if (isReadable(fit)) {
-    return fit;
+  const fitted = fitWhole(scene, view);
+  if (isReadable(fitted)) {
+    return fitted;
   }
   const down = direction === 'down';
   const across = down
@@ -133,11 +133,11 @@ export function initialCamera(
     : { x: 0, y: 0, w: 1, h: scene.h };
   const byBreadth = fitRect(across, view, 1).k;
   // A narrow tab starts at a lower zoom, so that three or four boxes are in view.
-  const wanted = Math.min(0.85, Math.max(0.6, view.w / 1300));
-  const k = Math.max(MIN_READABLE_ZOOM, Math.min(byBreadth, wanted));
-  const [breadth, room] = down ? [scene.w, view.w] : [scene.h, view.h];
-  const whole = breadth * k <= room - 2 * PADDING;
-  const middle = whole ? breadth / 2 : (line ?? breadth / 2);
+  const readable = Math.min(0.85, Math.max(0.6, view.w / 1300));
+  const k = Math.max(MIN_READABLE_ZOOM, Math.min(byBreadth, readable));
+  const [breadth, viewLength] = down ? [scene.w, view.w] : [scene.h, view.h];
+  const isWhole = breadth * k <= viewLength - 2 * PADDING;
+  const middle = isWhole ? breadth / 2 : (line ?? breadth / 2);
   return down
     ? { x: middle, y: (view.h / 2 - PADDING) / k, k }
     : { x: (view.w / 2 - PADDING) / k, y: middle, k };
@@ -148,15 +148,15 @@ export function initialCamera(
  * full width if that is readable.
  */
 export function rowsCamera(scene: IViewSize, view: IViewSize): ICamera {
-  const fit = fitWhole(scene, view);
-  if (isReadable(fit)) {
-    return fit;
+  const fitted = fitWhole(scene, view);
+  if (isReadable(fitted)) {
+    return fitted;
   }
   const byWidth = fitRect({ x: 0, y: 0, w: scene.w, h: 1 }, view, 0.85);
   const k = Math.max(MIN_READABLE_ZOOM, byWidth.k);
-  const whole = scene.w * k <= view.w - 2 * PADDING;
+  const isWhole = scene.w * k <= view.w - 2 * PADDING;
   return {
-    x: whole ? scene.w / 2 : (view.w / 2 - PADDING) / k,
+    x: isWhole ? scene.w / 2 : (view.w / 2 - PADDING) / k,
     y: (view.h / 2 - PADDING) / k,
     k
   };

@@ -15,7 +15,7 @@ export function edgePath(scene: IScene, edge: number): string {
     return '';
   }
   const down = scene.direction === 'down';
-  const draw = down ? pieceDown : piece;
+  const draw = down ? pieceDown : cubic;
   const straight = (i: number): boolean => isStraight(p, i, from, to - 1, down);
   let d = `M${roundTenth(p[2 * from])},${roundTenth(p[2 * from + 1])}`;
   for (let i = from; i + 1 < to; i++) {
@@ -141,7 +141,7 @@ function cornerCut(
   return `${roundTenth(x + dx * t)},${roundTenth(y + dy * t)}`;
 }
 
-function piece(x0: number, y0: number, x1: number, y1: number): string {
+function cubic(x0: number, y0: number, x1: number, y1: number): string {
   const end = `${roundTenth(x1)},${roundTenth(y1)}`;
   if (Math.abs(y1 - y0) < 0.05 && x1 >= x0) {
     return `H${roundTenth(x1)}`;
@@ -231,8 +231,8 @@ function anchorBeside(scene: IScene, edge: number): ILabelAnchor | null {
     const drop = p[2 * i + 3] - p[2 * i + 1];
     const dx = p[2 * i + 2] - p[2 * i];
     const upright = Math.abs(dx) < 6;
-    const room = upright ? drop : drop * FALLING;
-    if (drop >= MIN_LABELLED_DROP && room > (best ? best.room + 12 : 0)) {
+    const length = upright ? drop : drop * FALLING;
+    if (drop >= MIN_LABELLED_DROP && length > (best ? best.room + 12 : 0)) {
       const [top, bottom] = [p[2 * i + 1], p[2 * i + 3]];
       const y = upright
         ? (top + bottom) / 2 + 4
@@ -240,7 +240,7 @@ function anchorBeside(scene: IScene, edge: number): ILabelAnchor | null {
           ? top + 14
           : bottom - 7;
       const x = Math.max(p[2 * i], p[2 * i + 2]) + LABEL_GAP;
-      best = { x, y, room, beside: true };
+      best = { x, y, room: length, beside: true };
     }
   }
   return best;
@@ -251,16 +251,16 @@ function anchorAbove(scene: IScene, edge: number): ILabelAnchor | null {
   const from = scene.edgeOffsets[edge];
   let best: ILabelAnchor | null = null;
   for (let i = from; i + 1 < scene.edgeOffsets[edge + 1]; i++) {
-    const room = p[2 * i + 2] - p[2 * i];
+    const length = p[2 * i + 2] - p[2 * i];
     const dy = p[2 * i + 3] - p[2 * i + 1];
     const level = Math.abs(dy) < 6;
     const share = level ? 1 : dy > 0 ? FALLING : RISING;
     // Earlier pieces are preferred, so that labels line up behind their source boxes.
-    if (room * share > (best ? best.room + 12 : 0)) {
+    if (length * share > (best ? best.room + 12 : 0)) {
       const y =
         p[2 * i + 1] + (level ? Math.min(0, dy) : dy > 0 ? 0 : dy * 0.13);
-      const x = p[2 * i] + (room * share) / 2;
-      best = { x, y, room: room * share, beside: false };
+      const x = p[2 * i] + (length * share) / 2;
+      best = { x, y, room: length * share, beside: false };
     }
   }
   return best && best.room >= 70
@@ -276,10 +276,10 @@ function anchorBack(
 ): ILabelAnchor | null {
   let best: ILabelAnchor | null = null;
   for (let i = from; i + 1 < to; i++) {
-    const room = p[2 * i] - p[2 * i + 2] - 60;
-    if (room > (best?.room ?? 40) && p[2 * i + 1] === p[2 * i + 3]) {
+    const length = p[2 * i] - p[2 * i + 2] - 60;
+    if (length > (best?.room ?? 40) && p[2 * i + 1] === p[2 * i + 3]) {
       const x = (p[2 * i] + p[2 * i + 2]) / 2;
-      best = { x, y: p[2 * i + 1], room, beside: false };
+      best = { x, y: p[2 * i + 1], room: length, beside: false };
     }
   }
   return best;

@@ -58,18 +58,18 @@ export class InteractionController implements IPointerListener {
 
   hover(point: IPoint | null): void {
     const box = point ? this._hitTester.boxAt(point) : -1;
-    const what = point ? this._hitTester.targetAt(box, point) : null;
-    this._host.root.style.cursor = what ? 'pointer' : '';
-    this._host.setHover(box, what);
+    const target = point ? this._hitTester.targetAt(box, point) : null;
+    this._host.root.style.cursor = target ? 'pointer' : '';
+    this._host.setHover(box, target);
     const { _hovered: hovered } = this;
     if (
-      what?.kind !== hovered?.kind ||
-      what?.id !== hovered?.id ||
+      target?.kind !== hovered?.kind ||
+      target?.id !== hovered?.id ||
       box !== this._hoveredBox
     ) {
-      this._hovered = what;
+      this._hovered = target;
       this._hoveredBox = box;
-      this._host.callbacks.onHover?.(what, box);
+      this._host.callbacks.onHover?.(target, box);
     }
   }
 
@@ -78,10 +78,10 @@ export class InteractionController implements IPointerListener {
     const reach =
       (event as PointerEvent).pointerType === 'touch' ? TOUCH_REACH : 0;
     const box = this._hitTester.boxAt(point, reach);
-    const what = this._hitTester.targetAt(box, point);
+    const target = this._hitTester.targetAt(box, point);
     // The expanded box may have moved: the second click of the pair is not for the box that is there now.
-    const again = this._isSecond(point, event);
-    if (again && this._lastControlClick?.id !== what?.id) {
+    const isSecond = this._isSecond(point, event);
+    if (isSecond && this._lastControlClick?.id !== target?.id) {
       return;
     }
     this._lastControlClick = null;
@@ -89,34 +89,34 @@ export class InteractionController implements IPointerListener {
     if (box >= 0 && chip < 0) {
       this._host.setCursor(box, false);
     }
-    if (what?.kind === 'entity') {
+    if (target?.kind === 'entity') {
       const step = this._hitTester.stepAt(box, point);
       if (chip >= 0) {
         this._lastControlClick = {
-          id: what.id,
+          id: target.id,
           at: point,
           time: event.timeStamp
         };
         callbacks.onActivate?.(chip, { recursive: event.altKey });
       } else if (step !== null && callbacks.onStep) {
         this._lastControlClick = {
-          id: what.id,
+          id: target.id,
           at: point,
           time: event.timeStamp
         };
-        callbacks.onStep(what.id, step);
+        callbacks.onStep(target.id, step);
       } else if (this._hitTester.onChevron(box, point)) {
         this._lastControlClick = {
-          id: what.id,
+          id: target.id,
           at: point,
           time: event.timeStamp
         };
-        callbacks.onActivate?.(what.id, { recursive: event.altKey });
+        callbacks.onActivate?.(target.id, { recursive: event.altKey });
       } else {
-        callbacks.onSelect?.(what.id, { additive: event.shiftKey });
+        callbacks.onSelect?.(target.id, { additive: event.shiftKey });
       }
-    } else if (what) {
-      callbacks.onSelectTensor?.(what, { activated: false });
+    } else if (target) {
+      callbacks.onSelectTensor?.(target, { activated: false });
     } else if (!event.shiftKey) {
       callbacks.onSelect?.(null, { additive: false });
     }
@@ -124,19 +124,20 @@ export class InteractionController implements IPointerListener {
 
   /** True if the click forms a double-click with an earlier click on a control. */
   private _isSecond(point: IPoint, { timeStamp }: MouseEvent): boolean {
-    const { _lastControlClick: used } = this;
+    const { _lastControlClick: lastClick } = this;
     return (
-      used !== null &&
-      timeStamp - used.time < DOUBLE_CLICK_MS &&
-      Math.hypot(point.x - used.at.x, point.y - used.at.y) < DOUBLE_CLICK_PX
+      lastClick !== null &&
+      timeStamp - lastClick.time < DOUBLE_CLICK_MS &&
+      Math.hypot(point.x - lastClick.at.x, point.y - lastClick.at.y) <
+        DOUBLE_CLICK_PX
     );
   }
 
   doubleClick(point: IPoint, event: MouseEvent): void {
     const { _hitTester: picker } = this;
     const box = picker.boxAt(point);
-    const what = box >= 0 ? picker.ofBox(box) : null;
-    if (what?.kind === 'entity') {
+    const target = box >= 0 ? picker.ofBox(box) : null;
+    if (target?.kind === 'entity') {
       // The two clicks of a double-click on a control have already taken effect.
       const control =
         this._isSecond(point, event) ||
@@ -144,9 +145,11 @@ export class InteractionController implements IPointerListener {
         picker.onChevron(box, point) ||
         picker.stepAt(box, point) !== null;
       if (!control) {
-        this._host.callbacks.onActivate?.(what.id, { recursive: event.altKey });
+        this._host.callbacks.onActivate?.(target.id, {
+          recursive: event.altKey
+        });
       }
-    } else if (!what) {
+    } else if (!target) {
       const { camera, view } = this._host;
       this._host.animateTo(zoomAt(camera, view, point, camera.k * 1.6));
     }
@@ -284,23 +287,23 @@ export class InteractionController implements IPointerListener {
   private _focusAndSelect(box: number, additive: boolean): void {
     const { callbacks } = this._host;
     this._host.setCursor(box, true);
-    const what = this._hitTester.ofBox(box);
-    if (what?.kind === 'entity') {
-      callbacks.onSelect?.(what.id, { additive });
-    } else if (what) {
-      callbacks.onSelectTensor?.(what, { activated: false });
+    const target = this._hitTester.ofBox(box);
+    if (target?.kind === 'entity') {
+      callbacks.onSelect?.(target.id, { additive });
+    } else if (target) {
+      callbacks.onSelectTensor?.(target, { activated: false });
     }
   }
 
   private _activate(recursive: boolean): boolean {
     const { cursor, callbacks } = this._host;
-    const what = cursor >= 0 ? this._hitTester.ofBox(cursor) : null;
-    if (what?.kind === 'entity') {
-      callbacks.onActivate?.(what.id, { recursive });
-    } else if (what) {
-      callbacks.onSelectTensor?.(what, { activated: true });
+    const target = cursor >= 0 ? this._hitTester.ofBox(cursor) : null;
+    if (target?.kind === 'entity') {
+      callbacks.onActivate?.(target.id, { recursive });
+    } else if (target) {
+      callbacks.onSelectTensor?.(target, { activated: true });
     }
-    return what !== null;
+    return target !== null;
   }
 
   private _menuAtCursor(): boolean {

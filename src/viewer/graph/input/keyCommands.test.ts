@@ -33,14 +33,14 @@ describe('keys', () => {
   });
 
   it('ignores all other keys', () => {
-    const others = [
+    const otherKeys = [
       key('f', { ctrlKey: true }),
       key('Backspace'),
       key('ArrowLeft', { altKey: true }),
       key('e'),
       key('Tab')
     ];
-    expect(others.map(commandOf)).toEqual([null, null, null, null, null]);
+    expect(otherKeys.map(commandOf)).toEqual([null, null, null, null, null]);
   });
 });
 

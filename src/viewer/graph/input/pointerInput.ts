@@ -49,7 +49,7 @@ export class PointerInput {
     private readonly _sink: IPointerListener,
     private readonly _wheelZooms: () => boolean
   ) {
-    const on = <K extends keyof HTMLElementEventMap>(
+    const listen = <K extends keyof HTMLElementEventMap>(
       type: K,
       handler: (event: HTMLElementEventMap[K]) => void,
       passive = true
@@ -58,15 +58,18 @@ export class PointerInput {
         signal: this._abort.signal,
         passive
       });
-    on('pointerdown', e => this._pointerDown(e));
-    on('pointermove', e => this._pointerMove(e));
-    on('pointerup', e => this._pointerUp(e));
-    on('pointercancel', e => this._pointerUp(e));
-    on('pointerleave', () => this._gesture === 'none' && _sink.hover(null));
-    on('dblclick', e => !this._byTouch && _sink.doubleClick(this._at(e), e));
-    on('contextmenu', e => this._contextMenu(e), false);
-    on('touchend', e => this._touchEnd(e), false);
-    on('wheel', e => this._wheel(e), false);
+    listen('pointerdown', e => this._pointerDown(e));
+    listen('pointermove', e => this._pointerMove(e));
+    listen('pointerup', e => this._pointerUp(e));
+    listen('pointercancel', e => this._pointerUp(e));
+    listen('pointerleave', () => this._gesture === 'none' && _sink.hover(null));
+    listen(
+      'dblclick',
+      e => !this._byTouch && _sink.doubleClick(this._at(e), e)
+    );
+    listen('contextmenu', e => this._contextMenu(e), false);
+    listen('touchend', e => this._touchEnd(e), false);
+    listen('wheel', e => this._wheel(e), false);
   }
 
   /** True while the view is being dragged, so that hovering can be suspended. */
@@ -207,9 +210,9 @@ export class PointerInput {
     this._endGesture();
     if (gesture === 'pinch') {
       // The remaining finger continues to pan.
-      const rest = [...this._down.values()][0];
-      this._gesture = rest ? 'pan' : 'none';
-      this._last = rest ?? this._last;
+      const remaining = [...this._down.values()][0];
+      this._gesture = remaining ? 'pan' : 'none';
+      this._last = remaining ?? this._last;
       return;
     }
     this._gesture = 'none';

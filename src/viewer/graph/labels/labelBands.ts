@@ -77,10 +77,10 @@ function levelBand(run: IRun, below: boolean, lift: number): ILabelBand {
       const x = from - width;
       const w = to - from + 2 * width;
       // No other wire may be closer to the label than its own.
-      const far = away - 4 + 1.5;
+      const reach = away - 4 + 1.5;
       const [y0, y1] = below
-        ? [high + 1.7, bottom + far]
-        : [top - far, low - 1.7];
+        ? [high + 1.7, bottom + reach]
+        : [top - reach, low - 1.7];
       return [
         { x, y: top - 0.5, w, h: bottom - top + 1 },
         { x, y: y0, w, h: y1 - y0 }

@@ -120,8 +120,8 @@ export class LabelSpace {
     };
     blockedRects(this._scene, this._index, r, origin, block);
     // Two adjacent labels must not read as one.
-    const beside = { ...r, x: r.x - LABEL_SPACING, w: r.w + 2 * LABEL_SPACING };
-    for (const { rect } of this.labelsIn(beside)) {
+    const spaced = { ...r, x: r.x - LABEL_SPACING, w: r.w + 2 * LABEL_SPACING };
+    for (const { rect } of this.labelsIn(spaced)) {
       block({
         ...rect,
         x: rect.x - LABEL_SPACING,
@@ -135,10 +135,10 @@ export class LabelSpace {
   private _wiresIn(r: IRect, upright: boolean, spans: Span[]): void {
     const { _scene: scene } = this;
     const line = (ax: number, ay: number, bx: number, by: number): boolean => {
-      const part = within(ax, ay, bx, by, r);
-      if (part) {
+      const span = within(ax, ay, bx, by, r);
+      if (span) {
         const [a, d] = upright ? [ay, by - ay] : [ax, bx - ax];
-        const ends = part.map(t => a + d * t);
+        const ends = span.map(t => a + d * t);
         spans.push([Math.min(...ends), Math.max(...ends)]);
       }
       return false;

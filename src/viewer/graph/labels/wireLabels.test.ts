@@ -42,7 +42,7 @@ async function createDrawing(
 const edgesOf = (scene: IScene): number[] =>
   Array.from({ length: scene.edgeCount }, (_, e) => e);
 
-function placed(drawing: IDrawContext): {
+function placeLabels(drawing: IDrawContext): {
   labels: WireLabels;
   visible: Map<number, IWireLabel>;
 } {
@@ -60,7 +60,7 @@ function placed(drawing: IDrawContext): {
 }
 
 function faultsOf(drawing: IDrawContext): object {
-  const { labels, visible: visible } = placed(drawing);
+  const { labels, visible } = placeLabels(drawing);
   const { onBoxes, onLabels, onWires, hidden } = labelFaults(
     drawing.scene,
     visible,
@@ -93,7 +93,7 @@ describe('edge labels', () => {
         const random = new Random(seed);
         const payload = withShapes(randomPayload(random, 60), random);
         const drawing = await createDrawing(payload, flow);
-        count += placed(drawing).visible.size;
+        count += placeLabels(drawing).visible.size;
         expect({ seed, ...faultsOf(drawing) }).toEqual({ seed, ...NONE });
       }
       expect(count).toBeGreaterThan(100);
@@ -108,7 +108,7 @@ describe('edge labels', () => {
       const wires = new Set(
         edgesOf(scene).map(e => `${scene.edgeSource[e]}/${scene.edgeTensor[e]}`)
       );
-      const { visible: visible } = placed(drawing);
+      const { visible } = placeLabels(drawing);
       expect(visible.size).toBeGreaterThan(0.8 * wires.size);
       expect(visible.size).toBeLessThanOrEqual(wires.size);
     }
@@ -170,7 +170,7 @@ describe('label of one edge', () => {
       shapes: [shape],
       tensors
     });
-    return placed({ ...base, scene, model }).visible.get(0) ?? null;
+    return placeLabels({ ...base, scene, model }).visible.get(0) ?? null;
   }
 
   it('is above its middle', () => {

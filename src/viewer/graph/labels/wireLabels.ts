@@ -39,8 +39,8 @@ export function shorterShapes(
   }
   const forms: string[] = [];
   if (shape.length > 2) {
-    const rest = formatShape(shape.slice(1));
-    forms.push(shape[0] === 1 ? rest : `…×${rest}`);
+    const otherSizes = formatShape(shape.slice(1));
+    forms.push(shape[0] === 1 ? otherSizes : `…×${otherSizes}`);
   }
   return [...forms, `${shape.length}-D`];
 }
@@ -74,12 +74,12 @@ export class WireLabels {
   /** Places the labels of these edges. Labels that are already placed stay. */
   place(edges: readonly number[]): void {
     const { scene } = this._drawing;
-    const all = scene.edgeCount <= MAX_PLACED_AT_ONCE;
-    const asked = all
+    const placesAll = scene.edgeCount <= MAX_PLACED_AT_ONCE;
+    const toPlace = placesAll
       ? this._wires.keys()
       : [...edges].sort((a, b) => a - b).map(e => this._wireOf[e]);
     const todo: number[] = [];
-    for (const wire of asked) {
+    for (const wire of toPlace) {
       if (!this._done[wire]) {
         this._done[wire] = 1;
         todo.push(wire);
@@ -168,8 +168,8 @@ export class WireLabels {
     const w = this._width(text);
     const length = band.upright ? LABEL_HEIGHT : w;
     const [low, high] = band.range(length);
-    const [room, wires] = band.strips(w);
-    const spans = this._space.taken(room, wires, band.at, band.upright);
+    const [strip, wires] = band.strips(w);
+    const spans = this._space.taken(strip, wires, band.at, band.upright);
     const center = nearestGap(spans, length + 1, band.prefer, low, high);
     if (center === null) {
       return null;
@@ -189,10 +189,12 @@ export class WireLabels {
     const { payload } = model;
     const weight = scene.edgeWeight[edge];
     const more = weight > 1 ? ` +${weight - 1}` : '';
-    const whole = cleanText(model.shapeText(tensor));
+    const shapeText = cleanText(model.shapeText(tensor));
     const shape = payload.shapes[payload.tensors.shape[tensor]];
     const shorter = isContinued(scene, edge) ? [] : shorterShapes(shape);
-    return whole ? [whole, ...shorter].map(text => cleanText(text) + more) : [];
+    return shapeText
+      ? [shapeText, ...shorter].map(text => cleanText(text) + more)
+      : [];
   }
 
   private _take(edge: number, label: IWireLabel): void {
@@ -238,22 +240,22 @@ function wiresOf(scene: IScene, wireOf: Int32Array): IWire[] {
   for (let e = 0; e < scene.edgeCount; e++) {
     const tensor = scene.edgeTensor[e];
     const key = `${scene.edgeSource[e]}/${tensor}`;
-    const known = numbers.get(key);
-    if (known === undefined) {
+    const existing = numbers.get(key);
+    if (existing === undefined) {
       numbers.set(key, wires.length);
       wireOf[e] = wires.length;
       wires.push({ tensor, edges: [e] });
     } else {
-      wireOf[e] = known;
-      wires[known].edges.push(e);
+      wireOf[e] = existing;
+      wires[existing].edges.push(e);
     }
   }
   for (const { edges } of wires) {
     if (edges.length > 1) {
-      const room = new Map(
+      const roomAt = new Map(
         edges.map(e => [e, labelAnchor(scene, e)?.room ?? 0] as const)
       );
-      edges.sort((a, b) => room.get(b)! - room.get(a)! || a - b);
+      edges.sort((a, b) => roomAt.get(b)! - roomAt.get(a)! || a - b);
     }
   }
   return wires;
@@ -266,7 +268,7 @@ export function labelsOf(
   drawing: IDrawContext,
   index: SpatialIndex
 ): WireLabels {
-  const known = labelCache.get(drawing) ?? new WireLabels(drawing, index);
-  labelCache.set(drawing, known);
-  return known;
+  const cached = labelCache.get(drawing) ?? new WireLabels(drawing, index);
+  labelCache.set(drawing, cached);
+  return cached;
 }

@@ -84,13 +84,13 @@ describe('edge paths', () => {
       } as IDrawContext;
       const commands: string[] = [];
       const pen = new Proxy({ canvas: { width: 1, height: 1 } } as never, {
-        get: (own, name) =>
-          Reflect.get(own, name) ?? (() => commands.push(String(name))),
+        get: (context, name) =>
+          Reflect.get(context, name) ?? (() => commands.push(String(name))),
         set: () => true
       });
-      const far = new CanvasLayer();
-      far.setDrawing(drawing, new SpatialIndex(scene));
-      far.draw(
+      const layer = new CanvasLayer();
+      layer.setDrawing(drawing, new SpatialIndex(scene));
+      layer.draw(
         pen,
         {
           camera: { x: 150, y: 50, k: 0.29 },
@@ -220,9 +220,9 @@ describe('zoomed-out graphs', () => {
   });
 
   it('place a title next to an earlier one or omit it', () => {
-    const taken = [{ x: 10, y: 0, w: 50, h: 13 }];
-    expect(findFreeX(taken, 10, 4, 30, 200)).toBe(60);
-    expect(findFreeX(taken, 10, 40, 30, 200)).toBe(10);
-    expect(findFreeX(taken, 10, 4, 30, 80)).toBeNull();
+    const occupied = [{ x: 10, y: 0, w: 50, h: 13 }];
+    expect(findFreeX(occupied, 10, 4, 30, 200)).toBe(60);
+    expect(findFreeX(occupied, 10, 40, 30, 200)).toBe(10);
+    expect(findFreeX(occupied, 10, 4, 30, 80)).toBeNull();
   });
 });

@@ -161,10 +161,12 @@ export class Renderer {
     hits: ReadonlySet<number>,
     moving: boolean
   ): void {
-    const far = camera.k <= CANVAS_MAX_ZOOM;
-    if (far !== this._canvasShown) {
-      this._stage.offscreenLayer.element.style.display = far ? 'block' : 'none';
-      this._canvasShown = far;
+    const isCanvas = camera.k <= CANVAS_MAX_ZOOM;
+    if (isCanvas !== this._canvasShown) {
+      this._stage.offscreenLayer.element.style.display = isCanvas
+        ? 'block'
+        : 'none';
+      this._canvasShown = isCanvas;
       this._compositor.invalidate();
     }
     if (hits !== this._canvasHits) {
@@ -173,15 +175,15 @@ export class Renderer {
     }
     // While moving, one device pixel per pixel; the sharp picture follows when the camera rests.
     const dpr = moving ? 1 : this._stage.dpr;
-    const step = this._compositor.step(camera, view, dpr, moving && far);
-    if (!far || step === PaintStep.Transformed) {
+    const step = this._compositor.step(camera, view, dpr, moving && isCanvas);
+    if (!isCanvas || step === PaintStep.Transformed) {
       return;
     }
     const { margin } = this._compositor;
-    const how = { camera, view, margin, dpr };
+    const frame = { camera, view, margin, dpr };
     const size = { w: view.w + 2 * margin, h: view.h + 2 * margin };
     this._stage.offscreenLayer.draw(size, dpr, ctx =>
-      this._canvas.draw(ctx, how, this.colors(), { hits })
+      this._canvas.draw(ctx, frame, this.colors(), { hits })
     );
   }
 

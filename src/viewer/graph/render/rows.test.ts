@@ -38,10 +38,12 @@ function returning(scene: IScene): number[] {
 
 describe('edges between rows', () => {
   it('have an arrowhead, edges within a row none', () => {
-    const back = returning(rows);
-    expect(back.length).toBeGreaterThan(2);
+    const returns = returning(rows);
+    expect(returns.length).toBeGreaterThan(2);
     for (let e = 0; e < rows.edgeCount; e++) {
-      expect(returnArrowheads(rows, e).length).toBe(back.includes(e) ? 6 : 0);
+      expect(returnArrowheads(rows, e).length).toBe(
+        returns.includes(e) ? 6 : 0
+      );
     }
     for (let e = 0; e < straight.edgeCount; e++) {
       expect(returnArrowheadPath(straight, e)).toBe('');
@@ -96,8 +98,8 @@ describe('keyboard navigation in rows', () => {
     const last = links.outermostBox(true);
     for (let b = 0; b < rows.boxCount; b++) {
       const above = rows.boxY[b] + rows.boxH[b] <= rows.boxY[first];
-      const beside = rows.boxY[b] < rows.boxY[first] + rows.boxH[first];
-      expect(above || (beside && rows.boxX[b] < rows.boxX[first])).toBe(false);
+      const sameRow = rows.boxY[b] < rows.boxY[first] + rows.boxH[first];
+      expect(above || (sameRow && rows.boxX[b] < rows.boxX[first])).toBe(false);
     }
     for (let b = 0; b < rows.boxCount; b++) {
       const below = rows.boxY[b] >= rows.boxY[last] + rows.boxH[last];
@@ -115,9 +117,11 @@ describe('keyboard navigation in rows', () => {
   it('goes to the row below with down and back with up', () => {
     const links = new SceneAdjacency(rows);
     const first = links.outermostBox(false);
-    const here = links.neighbourIn(first, 'right');
-    const below = links.neighbourIn(here, 'down');
-    expect(rows.boxY[below]).toBeGreaterThan(rows.boxY[here] + rows.boxH[here]);
+    const neighbour = links.neighbourIn(first, 'right');
+    const below = links.neighbourIn(neighbour, 'down');
+    expect(rows.boxY[below]).toBeGreaterThan(
+      rows.boxY[neighbour] + rows.boxH[neighbour]
+    );
     expect(rows.boxY[links.neighbourIn(below, 'up')]).toBeLessThan(
       rows.boxY[below]
     );

@@ -94,11 +94,11 @@ export class SceneAdjacency {
     const across = (box: number): number =>
       down ? middle(scene, box).x : middle(scene, box).y;
     const ends = this._reach(from, forward);
-    const here = across(from);
+    const neighbour = across(from);
     let best = -1;
     let distance = Infinity;
     for (const box of ends) {
-      const d = Math.abs(across(box) - here);
+      const d = Math.abs(across(box) - neighbour);
       if (d < distance) {
         distance = d;
         best = box;
@@ -119,10 +119,10 @@ export class SceneAdjacency {
       const above = best >= 0 && boxY[b] + boxH[b] <= boxY[best];
       const below = best >= 0 && boxY[b] >= boxY[best] + boxH[best];
       const right = best >= 0 && boxX[b] + boxW[b] > boxX[best] + boxW[best];
-      const beside = !above && !below;
+      const overlaps = !above && !below;
       if (
         best < 0 ||
-        (last ? below || (beside && right) : above || (beside && !right))
+        (last ? below || (overlaps && right) : above || (overlaps && !right))
       ) {
         best = b;
       }
@@ -134,7 +134,7 @@ export class SceneAdjacency {
   private _reach(from: number, forward: boolean): number[] {
     const { _scene: scene } = this;
     const boxes: number[] = [];
-    const seen = new Set<number>([from]);
+    const visited = new Set<number>([from]);
     let front = [from];
     for (let hop = 0; hop < MAX_HOPS && front.length > 0; hop++) {
       const next: number[] = [];
@@ -142,8 +142,8 @@ export class SceneAdjacency {
         const edges = forward ? this.outgoing(box) : this.incoming(box);
         for (const e of edges) {
           const end = forward ? scene.edgeTarget[e] : scene.edgeSource[e];
-          if (!seen.has(end)) {
-            seen.add(end);
+          if (!visited.has(end)) {
+            visited.add(end);
             (scene.boxKind[end] === BoxKind.Port ? next : boxes).push(end);
           }
         }

@@ -30,10 +30,10 @@ class UniformGrid {
     height: number
   ) {
     const count = rects.length / 4;
-    const wanted = Math.sqrt(
+    const cellSize = Math.sqrt(
       (Math.max(1, width) * Math.max(1, height)) / (4 * count + 1024)
     );
-    this._cell = Math.max(CELL, wanted);
+    this._cell = Math.max(CELL, cellSize);
     this._columns = Math.max(1, Math.ceil(width / this._cell));
     this._rows = Math.max(1, Math.ceil(height / this._cell));
     this._stamp = new Int32Array(owners);
@@ -149,7 +149,7 @@ export class SpatialIndex {
   /** Boxes that touch the rectangle, unordered. */
   boxesIn(r: IRect): number[] {
     const s = this._scene;
-    const out: number[] = [];
+    const matches: number[] = [];
     this._boxes.query(r, b => {
       if (
         s.boxX[b] <= r.x + r.w &&
@@ -157,10 +157,10 @@ export class SpatialIndex {
         s.boxY[b] <= r.y + r.h &&
         s.boxY[b] + s.boxH[b] >= r.y
       ) {
-        out.push(b);
+        matches.push(b);
       }
     });
-    return out;
+    return matches;
   }
 
   /** A quick upper bound of the number of boxes that touch the rectangle. */
@@ -170,9 +170,9 @@ export class SpatialIndex {
 
   /** Edges with a piece in a cell that the rectangle touches, unordered. */
   edgesIn(r: IRect): number[] {
-    const out: number[] = [];
-    this._edges.query(r, e => void out.push(e));
-    return out;
+    const matches: number[] = [];
+    this._edges.query(r, e => void matches.push(e));
+    return matches;
   }
 
   /**

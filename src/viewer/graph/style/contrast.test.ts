@@ -14,7 +14,7 @@ import { CATEGORIES } from './boxColors';
 const TEXT = 4.5;
 const GRAPHICS = 3;
 
-function over(top: IPlainColor, ground: string): string {
+function blend(top: IPlainColor, ground: string): string {
   const share = top.opacity;
   const bytes = (hex: string): number[] =>
     [1, 3, 5].map(start => parseInt(hex.slice(start, start + 2), 16));
@@ -32,7 +32,7 @@ describe.each([
   const palette = sheetPalette(SHEET, dark);
   const ground = plainColor(palette.color('--oad-ground')).color;
   const solid = (token: string, below = ground): string =>
-    over(plainColor(palette.color(token)), below);
+    blend(plainColor(palette.color(token)), below);
   const text = (token: string, below: string): number =>
     contrast(solid(token, below), below);
 

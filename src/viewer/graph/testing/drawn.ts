@@ -104,7 +104,7 @@ export function press(
 }
 
 export const frame = (): Promise<number> =>
-  new Promise(done => requestAnimationFrame(done));
+  new Promise(resolve => requestAnimationFrame(resolve));
 
 /** Call once at the top of a test file. */
 export function onSurface(): void {

@@ -111,9 +111,9 @@ export function labelFaults(
     without: 0
   };
   const lines = linesOf(scene);
-  const all = [...labels];
-  all.forEach(([edge, { rect, text }], i) => {
-    for (const [other, { rect: r }] of all.slice(i + 1)) {
+  const entries = [...labels];
+  entries.forEach(([edge, { rect, text }], i) => {
+    for (const [other, { rect: r }] of entries.slice(i + 1)) {
       if (meet(rect, r)) {
         faults.onLabels.push(`${text} of ${edge} on that of ${other}`);
       }
@@ -145,14 +145,14 @@ export function labelFaults(
       r.y >= 0 &&
       r.x + r.w <= scene.width &&
       r.y + r.h <= scene.height &&
-      all.every(([, label]) => !meet(label.rect, r)) &&
+      entries.every(([, label]) => !meet(label.rect, r)) &&
       boxesUnder(scene, grown(r, 2), x, y).length === 0 &&
       !lines.some(of => of.some(line => enters(line, grown(r, 1.5))));
-    const place = edges
+    const middle = edges
       .map(e => placeBeside(lines[e], w, step, free))
       .find(route => route);
-    if (place) {
-      faults.hidden.push(`edge ${edges[0]}: ${w} wide at ${place.join(', ')}`);
+    if (middle) {
+      faults.hidden.push(`edge ${edges[0]}: ${w} wide at ${middle.join(', ')}`);
     }
   }
   return { ...faults, ...count };

@@ -33,17 +33,17 @@ export function legendFaults(dockView: IDockView & { labels: WireLabels }): {
   };
   const { corner, slim } = chooseDock(dockView, guest, [], null);
   const { scene, camera, view, labels } = dockView;
-  const all = visibleRect(camera, view);
+  const visible = visibleRect(camera, view);
   const rect = slim
     ? cornerRect(corner, SLIM_SIZE, view, 2)
     : cornerRect(corner, FULL_SIZE, view, 10);
   const r = {
-    x: all.x + rect.x / camera.k,
-    y: all.y + rect.y / camera.k,
+    x: visible.x + rect.x / camera.k,
+    y: visible.y + rect.y / camera.k,
     w: rect.w / camera.k,
     h: rect.h / camera.k
   };
-  const on: string[] = [];
+  const covered: string[] = [];
   for (let b = 0; b < scene.boxCount; b++) {
     const [x, y] = [scene.boxX[b], scene.boxY[b]];
     const h = scene.boxKind[b] === 2 ? 26 : scene.boxH[b];
@@ -53,7 +53,7 @@ export function legendFaults(dockView: IDockView & { labels: WireLabels }): {
       y < r.y + r.h &&
       y + h > r.y
     ) {
-      on.push(`box ${b}`);
+      covered.push(`box ${b}`);
     }
   }
   for (let e = 0; e < scene.edgeCount; e++) {
@@ -68,11 +68,11 @@ export function legendFaults(dockView: IDockView & { labels: WireLabels }): {
         return false;
       });
       if (hit) {
-        on.push(`wire ${e}`);
+        covered.push(`wire ${e}`);
         break;
       }
     }
   }
   const texts = camera.k >= LABELS_FROM ? labels.in(r) : [];
-  return { legendOn: [...on, ...texts.map(label => label.text)], slim };
+  return { legendOn: [...covered, ...texts.map(label => label.text)], slim };
 }

@@ -121,7 +121,7 @@ function cameras(
   host: HTMLElement
 ): ICamera[] {
   const view = { w: host.clientWidth, h: host.clientHeight };
-  const fit = fitRect({ x: 0, y: 0, w: scene.width, h: scene.height }, view);
+  const whole = fitRect({ x: 0, y: 0, w: scene.width, h: scene.height }, view);
   const start = { x: scene.width * 0.3, y: scene.height / 2 };
   return Array.from({ length: frames }, (_, i) => {
     const t = i / frames;
@@ -131,7 +131,11 @@ function cameras(
       k
     });
     const cameras: Record<string, () => ICamera> = {
-      fit: () => ({ x: fit.x + (4 * Math.sin(i)) / fit.k, y: fit.y, k: fit.k }),
+      fit: () => ({
+        x: whole.x + (4 * Math.sin(i)) / whole.k,
+        y: whole.y,
+        k: whole.k
+      }),
       'pan 0.05': () => pan(0.05),
       'pan 0.1': () => pan(0.1),
       'pan 0.3': () => pan(0.3),
@@ -139,7 +143,7 @@ function cameras(
       'pan 1': () => pan(1),
       zoom: () => ({
         ...start,
-        k: fit.k * Math.pow(1 / fit.k, 1 - Math.abs(2 * t - 1))
+        k: whole.k * Math.pow(1 / whole.k, 1 - Math.abs(2 * t - 1))
       }),
       // As with a wheel.
       wheel: () => ({ ...start, k: 0.4 * 1.02 ** i }),
@@ -158,7 +162,7 @@ async function run(path: string, frames: number): Promise<number[]> {
   const { drawing, host } = prepared!;
   const list = cameras(drawing.scene, path, frames, host);
   const frame = (): Promise<number> =>
-    new Promise(done => requestAnimationFrame(done));
+    new Promise(resolve => requestAnimationFrame(resolve));
   target!.set(list[0]);
   await frame();
   let last = await frame();

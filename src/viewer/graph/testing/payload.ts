@@ -27,7 +27,7 @@ export class PayloadMaker {
   private readonly _kinds: number[] = [];
   private readonly _shapeOf: number[] = [];
   private readonly _producer: number[] = [];
-  private readonly _nodes: (INodeSpec & { opIndex: number; out: number })[] =
+  private readonly _nodes: (INodeSpec & { opIndex: number; output: number })[] =
     [];
   private readonly _scopes = {
     parent: [] as number[],
@@ -66,23 +66,23 @@ export class PayloadMaker {
       });
     }
     const id = this._nodes.length;
-    const out = this._tensor(
+    const output = this._tensor(
       `${spec.name ?? spec.op}_${id}_out`,
       spec.shape,
       0,
       id
     );
-    this._nodes.push({ ...spec, opIndex, out });
-    return out;
+    this._nodes.push({ ...spec, opIndex, output });
+    return output;
   }
 
   build(outputs: readonly number[]): GraphPayload {
     const { _nodes: nodes } = this;
     const list = <T>(f: (n: (typeof nodes)[number]) => T): T[] => nodes.map(f);
     const starts = (f: (n: (typeof nodes)[number]) => number): number[] => {
-      const out = [0];
-      nodes.forEach(n => out.push(out[out.length - 1] + f(n)));
-      return out;
+      const offsets = [0];
+      nodes.forEach(n => offsets.push(offsets[offsets.length - 1] + f(n)));
+      return offsets;
     };
     const macs = list(n => n.macs ?? (n.macs === null ? null : 0));
     const totalMacs = macs.reduce<number>((a, b) => a + (b ?? 0), 0);
@@ -129,7 +129,7 @@ export class PayloadMaker {
         input_offsets: starts(n => n.inputs.length),
         inputs: nodes.flatMap(n => [...n.inputs]),
         output_offsets: starts(() => 1),
-        outputs: list(n => n.out),
+        outputs: list(n => n.output),
         params: list(n => n.params ?? 0),
         weight_bytes: list(n => 4 * (n.params ?? 0)),
         macs,
@@ -336,11 +336,11 @@ function block(
     macs: 29503488,
     scope: attention
   });
-  const out = linear(mixed, 'output', 768, attention);
+  const output = linear(mixed, 'output', 768, attention);
   const sum = m.node({
     op: 'Add',
     category: 'other',
-    inputs: [x, out],
+    inputs: [x, output],
     shape,
     scope
   });

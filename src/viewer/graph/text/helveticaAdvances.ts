@@ -49,9 +49,9 @@ function widths(list: string): readonly number[] {
 export function advanceOf(char: string, weight: number): number {
   const code = char.codePointAt(0) ?? 0;
   const table = weight > HEAVIEST_REGULAR ? BOLD : REGULAR;
-  const known = table[code - FIRST] ?? OTHER_ADVANCES[char];
-  if (known !== undefined) {
-    return known / 1000;
+  const advance = table[code - FIRST] ?? OTHER_ADVANCES[char];
+  if (advance !== undefined) {
+    return advance / 1000;
   }
   return COMBINING.test(char)
     ? 0

@@ -51,18 +51,18 @@ export class TextMeasure {
 
   /** The text, or its start and end around `…` if it is wider than `max`. */
   shorten(text: string, max: number, size: number, weight = 400): string {
-    const whole = cleanText(text);
-    if (this.width(whole, size, weight) <= max) {
-      return whole;
+    const clean = cleanText(text);
+    if (this.width(clean, size, weight) <= max) {
+      return clean;
     }
-    const chars = Array.from(whole);
-    let keep = Math.floor(
-      (chars.length * max) / this.width(whole, size, weight)
+    const chars = Array.from(clean);
+    let length = Math.floor(
+      (chars.length * max) / this.width(clean, size, weight)
     );
-    for (; keep > 1; keep--) {
+    for (; length > 1; length--) {
       // The end distinguishes `layer.1` from `layer.11`, so it gets most of a small width.
-      const head = keep < 5 ? Math.floor(keep / 3) : Math.ceil(keep / 2);
-      const cut = `${chars.slice(0, head).join('')}…${chars.slice(chars.length - (keep - head)).join('')}`;
+      const head = length < 5 ? Math.floor(length / 3) : Math.ceil(length / 2);
+      const cut = `${chars.slice(0, head).join('')}…${chars.slice(chars.length - (length - head)).join('')}`;
       if (this.width(cut, size, weight) <= max) {
         return cut;
       }

@@ -148,14 +148,14 @@ export class CameraController {
     this._animation.stop();
     const middle = nearestEntity(before.scene, before.camera);
     const { view } = this._place;
-    const kept = cameraHoldingAnchor(
+    const anchored = cameraHoldingAnchor(
       this._camera,
       view,
       before.scene,
       after,
       middle
     );
-    this._apply(this.clamped(kept?.camera ?? this._camera));
+    this._apply(this.clamped(anchored?.camera ?? this._camera));
   }
 
   /** Shows the whole graph if readable, else the previous middle of the view at a readable zoom. */
@@ -186,12 +186,12 @@ export class CameraController {
     if (box < 0 || !scene) {
       return;
     }
-    const whole = fitRect(boxRect(scene, box), view, 1);
+    const fitted = fitRect(boxRect(scene, box), view, 1);
     const k = Math.min(
       Math.max(this._camera.k, READING_ZOOM),
-      Math.max(whole.k, 0.3)
+      Math.max(fitted.k, 0.3)
     );
-    this.moveTo({ x: whole.x, y: whole.y, k }, animate);
+    this.moveTo({ x: fitted.x, y: fitted.y, k }, animate);
   }
 
   /** Fits the entities, or the groups that hide them, into the view. */
@@ -219,10 +219,16 @@ export class CameraController {
     this._animation.stop();
     this._autoMode = null;
     const { view } = this._place;
-    const kept = cameraHoldingAnchor(this._camera, view, before, after, anchor);
-    this._apply(kept?.camera ?? this.clamped(this._camera));
-    if (kept) {
-      this.reveal(kept.visible, OPENED_MARGIN);
+    const anchored = cameraHoldingAnchor(
+      this._camera,
+      view,
+      before,
+      after,
+      anchor
+    );
+    this._apply(anchored?.camera ?? this.clamped(this._camera));
+    if (anchored) {
+      this.reveal(anchored.visible, OPENED_MARGIN);
     }
   }
 

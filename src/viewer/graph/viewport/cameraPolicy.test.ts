@@ -22,9 +22,9 @@ const closed = sceneOf(700, 100, 120, 60, BoxKind.Group);
 
 it('an expanded box keeps its corner in place, and is shown entirely if it fits', () => {
   const open = sceneOf(680, 140, 500, 300, BoxKind.OpenGroup);
-  const kept = cameraHoldingAnchor(CAMERA, VIEW, closed, open, 7)!;
-  expect(kept.camera).toEqual({ x: 480, y: 340, k: 1 });
-  expect(kept.visible).toEqual({ x: 680, y: 140, w: 500, h: 300 });
+  const anchored = cameraHoldingAnchor(CAMERA, VIEW, closed, open, 7)!;
+  expect(anchored.camera).toEqual({ x: 480, y: 340, k: 1 });
+  expect(anchored.visible).toEqual({ x: 680, y: 140, w: 500, h: 300 });
 });
 
 it('the title of a box larger than the view is shown, per side', () => {

@@ -122,10 +122,10 @@ export function cameraAfterDirectionChange(
   }
   const { k } = camera;
   const middle = (from: number, length: number, extent: number): number => {
-    const room = extent / k;
-    return length <= room * (1 - 2 * START_MARGIN_SHARE)
+    const viewLength = extent / k;
+    return length <= viewLength * (1 - 2 * START_MARGIN_SHARE)
       ? from + length / 2
-      : from + room * (0.5 - START_MARGIN_SHARE);
+      : from + viewLength * (0.5 - START_MARGIN_SHARE);
   };
   const { x, y, w, h } = boxRect(after, box);
   return { x: middle(x, w, view.w), y: middle(y, h, view.h), k };
@@ -162,14 +162,14 @@ export function cameraHoldingAnchor(
     return null;
   }
   const rect = boxRect(after, now);
-  const fits = (size: number, pixels: number): boolean =>
+  const fitsIn = (size: number, pixels: number): boolean =>
     size * camera.k <= pixels - 2 * OPENED_MARGIN;
   return {
     camera: cameraKeepingPoint(camera, boxRect(before, old), rect),
     visible: {
       ...rect,
-      w: fits(rect.w, view.w) ? rect.w : Math.min(rect.w, TITLE_WIDTH),
-      h: fits(rect.h, view.h) ? rect.h : Math.min(rect.h, TITLE_BAR)
+      w: fitsIn(rect.w, view.w) ? rect.w : Math.min(rect.w, TITLE_WIDTH),
+      h: fitsIn(rect.h, view.h) ? rect.h : Math.min(rect.h, TITLE_BAR)
     }
   };
 }

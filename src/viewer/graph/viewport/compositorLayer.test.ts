@@ -12,7 +12,12 @@ const view = { w: 1000, h: 600 };
 const camera = { x: 400, y: 300, k: 0.5 };
 
 /** Screen position of a painted point after the transform. */
-function moved(from: typeof camera, to: typeof camera, x: number, y: number) {
+function transformPoint(
+  from: typeof camera,
+  to: typeof camera,
+  x: number,
+  y: number
+) {
   const painted = toScreen(from, view, x, y);
   const transform = transformBetween(from, to, view, 2);
   return {
@@ -24,10 +29,10 @@ function moved(from: typeof camera, to: typeof camera, x: number, y: number) {
 describe('transform of a painted graph', () => {
   it('matches a repaint to half a device pixel', () => {
     const to = { x: 431.37, y: 288.91, k: 0.5 };
-    const here = moved(camera, to, 77, 913);
-    const there = toScreen(to, view, 77, 913);
-    expect(Math.abs(here.x - there.x)).toBeLessThanOrEqual(0.25);
-    expect(Math.abs(here.y - there.y)).toBeLessThanOrEqual(0.25);
+    const transformed = transformPoint(camera, to, 77, 913);
+    const expected = toScreen(to, view, 77, 913);
+    expect(Math.abs(transformed.x - expected.x)).toBeLessThanOrEqual(0.25);
+    expect(Math.abs(transformed.y - expected.y)).toBeLessThanOrEqual(0.25);
     const transform = transformBetween(camera, to, view, 2);
     expect(transform.x * 2).toBe(Math.round(transform.x * 2));
     expect(transform.y * 2).toBe(Math.round(transform.y * 2));
@@ -35,10 +40,10 @@ describe('transform of a painted graph', () => {
 
   it('is exact when scaled', () => {
     const to = { x: 380, y: 310, k: 0.6 };
-    const here = moved(camera, to, 77, 913);
-    const there = toScreen(to, view, 77, 913);
-    expect(here.x).toBeCloseTo(there.x, 6);
-    expect(here.y).toBeCloseTo(there.y, 6);
+    const transformed = transformPoint(camera, to, 77, 913);
+    const expected = toScreen(to, view, 77, 913);
+    expect(transformed.x).toBeCloseTo(expected.x, 6);
+    expect(transformed.y).toBeCloseTo(expected.y, 6);
   });
 
   it('covers the view within its margin', () => {

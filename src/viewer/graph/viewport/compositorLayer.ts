@@ -29,8 +29,10 @@ export function transformBetween(
   const scale = to.k / from.k;
   const x = (view.w / 2) * (1 - scale) + (from.x - to.x) * to.k;
   const y = (view.h / 2) * (1 - scale) + (from.y - to.y) * to.k;
-  const whole = (v: number) => Math.round(v * dpr) / dpr;
-  return scale === 1 ? { x: whole(x), y: whole(y), scale } : { x, y, scale };
+  const roundToPixel = (v: number) => Math.round(v * dpr) / dpr;
+  return scale === 1
+    ? { x: roundToPixel(x), y: roundToPixel(y), scale }
+    : { x, y, scale };
 }
 
 /** True if a picture with this margin around the view still covers all of it. */
@@ -39,10 +41,10 @@ export function coversView(
   view: IViewSize,
   margin: number
 ): boolean {
-  const side = (offset: number, length: number) =>
+  const covers = (offset: number, length: number) =>
     offset - margin * transform.scale <= 0 &&
     offset + (length + margin) * transform.scale >= length;
-  return side(transform.x, view.w) && side(transform.y, view.h);
+  return covers(transform.x, view.w) && covers(transform.y, view.h);
 }
 
 /** Painting that a frame needs. */
@@ -117,8 +119,8 @@ export class CompositorLayer {
   }
 
   private _css({ x, y, scale }: IViewTransform): string {
-    const out = this.margin * scale;
+    const outset = this.margin * scale;
     const zoom = scale === 1 ? '' : ` scale(${scale})`;
-    return `translate(${x - out}px,${y - out}px)${zoom}`;
+    return `translate(${x - outset}px,${y - outset}px)${zoom}`;
   }
 }

@@ -62,11 +62,11 @@ const ALL: Rect = [24, 24, 952, 552];
 
 describe('dock over the graph', () => {
   it('is the first corner without a box', () => {
-    const placed = (rects: readonly Rect[]): string =>
+    const dockOf = (rects: readonly Rect[]): string =>
       chooseDock(sightOf(rects), guest(), [], null).corner;
-    expect(placed([])).toBe('bottom-left');
-    expect(placed([BOTTOM_LEFT])).toBe('bottom-right');
-    expect(placed([BOTTOM])).toBe('top-left');
+    expect(dockOf([])).toBe('bottom-left');
+    expect(dockOf([BOTTOM_LEFT])).toBe('bottom-right');
+    expect(dockOf([BOTTOM])).toBe('top-left');
   });
 
   it('prefers a corner without a border of an open group, and is a line if each has one', () => {
@@ -116,15 +116,15 @@ describe('dock over the graph', () => {
   it('may cover the background of an expanded block, but not its title', () => {
     const ground: Rect = [5, 100, 990, 490];
     const title: Rect = [5, 480, 990, 110];
-    const placed = (rect: Rect): string =>
+    const dockOf = (rect: Rect): string =>
       chooseDock(
         sightOf([rect], undefined, BoxKind.OpenGroup),
         guest(),
         [],
         null
       ).corner;
-    expect(placed(ground)).toBe('bottom-left');
-    expect(placed(title)).toBe('top-left');
+    expect(dockOf(ground)).toBe('bottom-left');
+    expect(dockOf(title)).toBe('top-left');
   });
 });
 
@@ -171,8 +171,8 @@ describe('edges and their labels', () => {
     const labels = { in: () => [label] };
     const near = { ...sightOf([]), labels };
     expect(coveredWeight(near, rect(10, 466, 200, 124))).toBe(1);
-    const far = { ...near, camera: { ...near.camera, k: 0.5 } };
-    expect(coveredWeight(far, rect(10, 466, 200, 124))).toBe(0);
+    const zoomedOut = { ...near, camera: { ...near.camera, k: 0.5 } };
+    expect(coveredWeight(zoomedOut, rect(10, 466, 200, 124))).toBe(0);
   });
 });
 

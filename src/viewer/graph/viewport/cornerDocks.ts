@@ -78,9 +78,9 @@ export function coveredWeight(
   { scene, index, camera, view, labels }: IDockView,
   { x, y, w, h }: IRect
 ): number {
-  const all = visibleRect(camera, view);
+  const visible = visibleRect(camera, view);
   const { k } = camera;
-  const r = { x: all.x + x / k, y: all.y + y / k, w: w / k, h: h / k };
+  const r = { x: visible.x + x / k, y: visible.y + y / k, w: w / k, h: h / k };
   let boxes = 0;
   for (const box of index.boxesIn(r)) {
     const rect = boxRect(scene, box);
@@ -118,9 +118,9 @@ export function chooseDock(
   const away = item.isAway?.(dockView) ?? false;
   if (away || (view.w >= MIN_VIEW.w && view.h >= MIN_VIEW.h)) {
     const maxCost = away ? Number.MAX_VALUE : 0;
-    const whole = corners.find(corner => cost(corner, false) <= maxCost);
-    if (whole) {
-      return { corner: whole, slim: false };
+    const fullCorner = corners.find(corner => cost(corner, false) <= maxCost);
+    if (fullCorner) {
+      return { corner: fullCorner, slim: false };
     }
   }
   const costs = corners.map(corner => cost(corner, true));
@@ -145,10 +145,12 @@ export class CornerDocks {
 
   /** Updates all positions if any of `key` has changed. */
   follow(key: readonly unknown[], look: () => IDockView | null): void {
-    const same = key.every((value, index) => value === this._settled[index]);
+    const isSettled = key.every(
+      (value, index) => value === this._settled[index]
+    );
     this._settled = key;
     this._look = look;
-    if (!same) {
+    if (!isSettled) {
       this._settle();
     }
   }

@@ -106,16 +106,16 @@ function Verdict(): JSX.Element | null {
   if (architecture === null) {
     return null;
   }
-  const known = architecture.family !== 'unknown';
+  const hasFamily = architecture.family !== 'unknown';
   const quantization = architecture.quantization ?? null;
-  const plain = quantization?.not_quantized ?? [];
+  const notQuantized = quantization?.not_quantized ?? [];
   return (
     <Section title={trans.__('Architecture')}>
       <Facts>
         <Fact label={trans.__('Kind')}>
           {familyText(architecture.family, trans)}
         </Fact>
-        {known && (
+        {hasFamily && (
           <Fact label={trans.__('Confidence')}>
             {formatConfidence(architecture.confidence)}
           </Fact>
@@ -125,14 +125,14 @@ function Verdict(): JSX.Element | null {
             {quantizationText(quantization, trans)}
           </Fact>
         )}
-        {plain.length > 0 && (
+        {notQuantized.length > 0 && (
           <Fact label={trans.__('Not quantized')}>
             <button
               type="button"
               className="oad-Jump"
-              onClick={() => selectNodes(session, plain)}
+              onClick={() => selectNodes(session, notQuantized)}
             >
-              {trans._n('%1 layer', '%1 layers', plain.length)}
+              {trans._n('%1 layer', '%1 layers', notQuantized.length)}
             </button>
           </Fact>
         )}
@@ -315,16 +315,16 @@ function repeatBoxes(
   tree: IGroupTree,
   { name, count }: RepeatColumns
 ): readonly number[] {
-  const taken = new Set<number>();
+  const usedGroups = new Set<number>();
   return name.map((text, index) => {
     const label = `${text} ×${count[index]}`;
     const match = tree.groupLabel.findIndex(
       (groupLabel, group) =>
         tree.groupIsRepeat[group] === 1 &&
-        !taken.has(group) &&
+        !usedGroups.has(group) &&
         (groupLabel === label || groupLabel.endsWith(` / ${label}`))
     );
-    taken.add(match);
+    usedGroups.add(match);
     return match;
   });
 }

@@ -29,11 +29,11 @@ export function Attributes(props: {
   if (attributes.length === 0) {
     return null;
   }
-  const given = attributes.filter(attribute => !attribute.default);
+  const explicit = attributes.filter(attribute => !attribute.default);
   const defaults = attributes.filter(attribute => attribute.default);
   return (
-    <Section title={trans.__('Attributes')} count={given.length}>
-      {[...given, ...defaults].map(attribute => (
+    <Section title={trans.__('Attributes')} count={explicit.length}>
+      {[...explicit, ...defaults].map(attribute => (
         <Attribute key={attribute.name} attribute={attribute} />
       ))}
     </Section>

@@ -116,7 +116,7 @@ function BlockRow(props: { blocks: BlockIndex; block: number }): JSX.Element {
         `${macs.unknown > 0 ? '≥ ' : ''}${formatCount(macs.known, 'MACs')}`,
     params.known > 0 &&
       `${params.unknown > 0 ? '≥ ' : ''}${formatCount(params.known, trans.__('params'))}`
-  ].filter(part => part);
+  ].filter(text => text);
   const told = Object.entries(facts).filter(([, value]) => value !== null);
   return (
     <>

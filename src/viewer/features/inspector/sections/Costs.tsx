@@ -29,15 +29,15 @@ export function Costs(props: {
   return (
     <Facts>
       {SHOWN.costs.map(id => {
-        const { label, unit, total: whole } = METRICS[id];
+        const { label, unit, total: totalId } = METRICS[id];
         const value = props.valueOf(id);
-        const known = Number.isFinite(value);
+        const isKnown = Number.isFinite(value);
         const unknown = props.unknownOf?.(id) ?? 0;
         const total =
           id === 'activation_bytes'
             ? props.activationTotal
-            : whole?.field
-              ? props.metrics[whole.field]
+            : totalId?.field
+              ? props.metrics[totalId.field]
               : null;
         const bytes = unit === 'bytes';
         return (
@@ -51,12 +51,12 @@ export function Costs(props: {
                     '%1 nodes with unknown values are not included',
                     unknown
                   )
-                : known
+                : isKnown
                   ? undefined
                   : props.reason || trans.__('unknown')
             }
           >
-            {known ? (
+            {isKnown ? (
               <SharedAmount
                 text={bytes ? formatBytes(value) : formatExact(value)}
                 short={formatCount(value)}

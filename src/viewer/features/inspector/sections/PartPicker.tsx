@@ -26,19 +26,19 @@ export function PartPicker(): JSX.Element | null {
   const selection = useView(state => state.selection);
   const hidden = useView(state => state.hidden);
   const entity = entityOf(model, selection);
-  const place = React.useMemo(
+  const location = React.useMemo(
     () => (entity === null ? null : partAt(tree, entity)),
     [tree, entity]
   );
-  const shown = React.useMemo(
+  const soloIndex = React.useMemo(
     () => selectedRepeat(session.store.get())?.index ?? -1,
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the store is read, and these are what it is read for
     [session, tree, entity, hidden]
   );
-  if (!place) {
+  if (!location) {
     return null;
   }
-  const { repeatGroup, index } = place;
+  const { repeatGroup, index } = location;
   const count = partsOf(tree, repeatGroup).length;
   const go = (to: number): void =>
     void showPart(session, { repeatGroup, index: to });
@@ -72,9 +72,9 @@ export function PartPicker(): JSX.Element | null {
       <button
         type="button"
         className="oad-Button"
-        onClick={() => go(shown >= 0 ? -1 : Math.max(0, index))}
+        onClick={() => go(soloIndex >= 0 ? -1 : Math.max(0, index))}
       >
-        {shown >= 0
+        {soloIndex >= 0
           ? trans.__('Show all instances')
           : trans.__('Show only this one')}
       </button>
@@ -90,17 +90,17 @@ function PartBox(props: {
 }): JSX.Element {
   const trans = useTrans();
   const { index, count, onGo } = props;
-  const own = index < 0 ? '' : String(index + 1);
-  const [text, setText] = React.useState(own);
-  React.useEffect(() => setText(own), [own]);
+  const defaultText = index < 0 ? '' : String(index + 1);
+  const [text, setText] = React.useState(defaultText);
+  React.useEffect(() => setText(defaultText), [defaultText]);
   const commit = (): void => {
-    const wanted = Number(text);
-    if (Number.isInteger(wanted) && wanted >= 1 && wanted <= count) {
-      if (wanted - 1 !== index) {
-        onGo(wanted - 1);
+    const number = Number(text);
+    if (Number.isInteger(number) && number >= 1 && number <= count) {
+      if (number - 1 !== index) {
+        onGo(number - 1);
       }
     } else {
-      setText(own);
+      setText(defaultText);
     }
   };
   return (

@@ -27,9 +27,9 @@ import { useTrans } from '../../../i18n/translateContext';
 const TOP_FINDINGS = 3;
 
 /** Task, family, size and precision of the model. */
-export function ModelFacts({ made }: { made: Identity }): JSX.Element {
+export function ModelFacts({ identity }: { identity: Identity }): JSX.Element {
   const trans = useTrans();
-  const [task, family, precision] = reasonsOf(made, trans);
+  const [task, family, precision] = reasonsOf(identity, trans);
   return (
     <Facts>
       {[task, family].map(({ about, label, text, known }) => (
@@ -37,7 +37,9 @@ export function ModelFacts({ made }: { made: Identity }): JSX.Element {
           {text}
         </Fact>
       ))}
-      <Fact label={trans.__('Parameters')}>{formatExact(made.parameters)}</Fact>
+      <Fact label={trans.__('Parameters')}>
+        {formatExact(identity.parameters)}
+      </Fact>
       <Fact label={precision.label}>{precision.text}</Fact>
     </Facts>
   );

@@ -18,7 +18,7 @@ export function useDetails(node: number): {
   const { details: cache } = useSession();
   const document = useView(view => view.document);
   const [attempt, setAttempt] = useState(0);
-  const [answer, setAnswer] = useState<{ node: number; state: DetailsState }>({
+  const [result, setResult] = useState<{ node: number; state: DetailsState }>({
     node: -1,
     state: LOADING
   });
@@ -27,16 +27,16 @@ export function useDetails(node: number): {
       return undefined;
     }
     const request = new AbortController();
-    setAnswer({ node, state: LOADING });
+    setResult({ node, state: LOADING });
     cache.read(node, request.signal).then(
       details => {
         if (!request.signal.aborted) {
-          setAnswer({ node, state: { status: 'ready', details } });
+          setResult({ node, state: { status: 'ready', details } });
         }
       },
       (error: unknown) => {
         if (!request.signal.aborted && !isAbort(error)) {
-          setAnswer({
+          setResult({
             node,
             state: { status: 'failed', problem: problemOf(error) }
           });
@@ -45,11 +45,11 @@ export function useDetails(node: number): {
     );
     return () => request.abort();
   }, [cache, document, node, attempt]);
-  const known = cache.peek(node);
-  const state: DetailsState = known
-    ? { status: 'ready', details: known }
-    : answer.node === node
-      ? answer.state
+  const cached = cache.peek(node);
+  const state: DetailsState = cached
+    ? { status: 'ready', details: cached }
+    : result.node === node
+      ? result.state
       : LOADING;
   const retry = useCallback(() => setAttempt(count => count + 1), []);
   return { state, retry };

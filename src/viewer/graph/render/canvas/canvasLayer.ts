@@ -83,7 +83,7 @@ export class CanvasLayer {
 
   draw(
     ctx: Canvas2D,
-    { camera, view: shown, margin, dpr }: ICanvasFrame,
+    { camera, view: size, margin, dpr }: ICanvasFrame,
     palette: IPalette,
     marks: ICanvasMarks
   ): void {
@@ -92,7 +92,7 @@ export class CanvasLayer {
     if (!this._drawing || !this._index) {
       return;
     }
-    const view = { w: shown.w + 2 * margin, h: shown.h + 2 * margin };
+    const view = { w: size.w + 2 * margin, h: size.h + 2 * margin };
     const k = camera.k * dpr;
     const dx = (view.w / 2) * dpr - camera.x * k;
     const dy = (view.h / 2) * dpr - camera.y * k;
@@ -189,7 +189,7 @@ export class CanvasLayer {
   ): void {
     const { scene } = this._drawing!;
     const p = scene.edgePoints;
-    ctx.setLineDash(dash.map(part => (part * DASH_PX) / k));
+    ctx.setLineDash(dash.map(dashLength => (dashLength * DASH_PX) / k));
     ctx.strokeStyle = palette.color(color);
     ctx.lineWidth = Math.max(1.25, 0.8 / k);
     ctx.beginPath();

@@ -34,14 +34,14 @@ export function drawTitles(
   const { k } = titleView.camera;
   ctx.font = `600 ${SIZE}px ${titleView.palette.font}`;
   ctx.textBaseline = 'middle';
-  const shown = (box: number): boolean =>
+  const isVisible = (box: number): boolean =>
     scene.boxW[box] * k >= MIN_WIDTH && scene.boxH[box] * k >= MIN_HEIGHT;
   const open: number[] = [];
   for (const box of visible) {
     const kind: BoxKind = scene.boxKind[box];
-    if (kind === BoxKind.Group && shown(box)) {
+    if (kind === BoxKind.Group && isVisible(box)) {
       drawInside(ctx, titleView, box);
-    } else if (kind === BoxKind.OpenGroup && shown(box)) {
+    } else if (kind === BoxKind.OpenGroup && isVisible(box)) {
       open.push(box);
     }
   }
@@ -83,7 +83,7 @@ function drawAbove(
 ): void {
   const { drawing, camera, view, palette } = titleView;
   const { scene, measure } = drawing;
-  const taken: IRect[] = [];
+  const occupied: IRect[] = [];
   ctx.textAlign = 'left';
   ctx.fillStyle = palette.color('--oad-text-quiet');
   for (const box of open.sort((a, b) => a - b)) {
@@ -93,14 +93,14 @@ function drawAbove(
     const width = measure.width(name, SIZE, 600);
     const right = left + scene.boxW[box] * camera.k;
     const x = findFreeX(
-      taken,
+      occupied,
       Math.max(left, titleView.edge) + 1,
       top,
       width,
       right
     );
     if (x !== null && !coversBox(titleView, x, top + STRIP / 2, width)) {
-      taken.push({ x, y: top, w: width + 8, h: STRIP - 1 });
+      occupied.push({ x, y: top, w: width + 8, h: STRIP - 1 });
       ctx.fillText(name, x, top + STRIP / 2);
     }
   }
@@ -130,16 +130,16 @@ function coversBox(
  * there is no space.
  */
 export function findFreeX(
-  taken: readonly IRect[],
+  occupied: readonly IRect[],
   from: number,
   y: number,
   width: number,
   right: number
 ): number | null {
   let x = from;
-  for (let moved = true; moved && x + width <= right;) {
-    moved = false;
-    for (const r of taken) {
+  for (let isMoved = true; isMoved && x + width <= right;) {
+    isMoved = false;
+    for (const r of occupied) {
       if (
         r.y < y + STRIP - 1 &&
         y < r.y + r.h &&
@@ -147,7 +147,7 @@ export function findFreeX(
         x < r.x + r.w
       ) {
         x = r.x + r.w;
-        moved = true;
+        isMoved = true;
       }
     }
   }

@@ -77,16 +77,16 @@ function gather(
     }
   }
   const runs: { paint: number; from: number; to: number }[] = [];
-  const all: number[][] = [];
+  const groups: number[][] = [];
   let position = 0;
   for (const [paint, list] of byPaint) {
     runs.push({ paint, from: position, to: position + list.length / 4 });
     position += list.length / 4;
-    all.push(list);
+    groups.push(list);
   }
   const rects = new Float64Array(4 * position);
   let i = 0;
-  for (const list of all) {
+  for (const list of groups) {
     rects.set(list, i);
     i += list.length;
   }
@@ -101,8 +101,8 @@ export function aggregateEdges(
 ): Float64Array {
   const columns = Math.ceil(scene.width / cellW) + 2;
   const cells = columns * (Math.ceil(scene.height / cellH) + 2);
-  const seen = new Set<number>();
-  const out: number[] = [];
+  const keys = new Set<number>();
+  const unique: number[] = [];
   const p = scene.edgePoints;
   for (let e = 0; e < scene.edgeCount; e++) {
     for (let i = scene.edgeOffsets[e]; i + 1 < scene.edgeOffsets[e + 1]; i++) {
@@ -114,13 +114,13 @@ export function aggregateEdges(
         continue;
       }
       const key = (y0 * columns + x0) * cells + y1 * columns + x1;
-      if (!seen.has(key)) {
-        seen.add(key);
-        out.push(x0 * cellW, y0 * cellH, x1 * cellW, y1 * cellH);
+      if (!keys.has(key)) {
+        keys.add(key);
+        unique.push(x0 * cellW, y0 * cellH, x1 * cellW, y1 * cellH);
       }
     }
   }
-  return Float64Array.from(out);
+  return Float64Array.from(unique);
 }
 
 function clamp(value: number, count: number): number {

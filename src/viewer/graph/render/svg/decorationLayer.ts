@@ -46,12 +46,12 @@ export class DecorationLayer {
     this.rings.setAttribute('class', 'oad-decor');
   }
 
-  /** `shown` selects the matches worth a mark: those near the view. */
+  /** `isVisible` selects the matches worth a mark: those near the view. */
   draw(
     scene: IScene,
     links: SceneAdjacency,
     decorations: IDecorations,
-    shown: (box: number) => boolean
+    isVisible: (box: number) => boolean
   ): void {
     const wires: SVGElement[] = [];
     const rings: SVGElement[] = [];
@@ -72,10 +72,10 @@ export class DecorationLayer {
     for (const box of this._endsOf(scene, links, bright)) {
       rings.push(ring(scene, box, 'oad-ring-consumer', 1));
     }
-    const chosen = this._brightTensors(decorations.tensors).flatMap(t =>
+    const tensorEdges = this._brightTensors(decorations.tensors).flatMap(t =>
       links.pillsOf(t)
     );
-    for (const box of chosen.slice(0, MAX_MARKS)) {
+    for (const box of tensorEdges.slice(0, MAX_MARKS)) {
       rings.push(ring(scene, box, 'oad-ring-selected', 2));
     }
     if (decorations.hoverBox >= 0) {
@@ -85,7 +85,11 @@ export class DecorationLayer {
     }
     let count = 0;
     for (const box of decorations.hits) {
-      if (box !== decorations.currentHit && shown(box) && count++ < MAX_MARKS) {
+      if (
+        box !== decorations.currentHit &&
+        isVisible(box) &&
+        count++ < MAX_MARKS
+      ) {
         rings.push(ring(scene, box, 'oad-ring-hit', 2));
       }
     }

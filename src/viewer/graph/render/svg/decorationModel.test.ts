@@ -72,8 +72,8 @@ describe('marks', () => {
     const id = Number(conv.getAttribute('data-entity'));
     point(conv);
     const box = Number(conv.getAttribute('data-box'));
-    const what = { kind: 'entity', id };
-    expect(calls.onHover).toHaveBeenLastCalledWith(what, box);
+    const selection = { kind: 'entity', id };
+    expect(calls.onHover).toHaveBeenLastCalledWith(selection, box);
     await frame();
     expect(count('oad-wire-in') + count('oad-wire-bright')).toBe(2);
     expect(root().title).toBe('');
@@ -117,26 +117,29 @@ describe('stub', () => {
     await frame();
     const readers = 12;
     const makers = 1;
-    const all = stubs.length + readers + makers;
-    expect(count('oad-ring-consumer')).toBe(all);
+    const expected = stubs.length + readers + makers;
+    expect(count('oad-ring-consumer')).toBe(expected);
     root().dispatchEvent(new PointerEvent('pointerleave'));
     await frame();
     expect(count('oad-ring-consumer')).toBe(0);
     surface.setTensors([model.outputs[model.outputOffsets[0]]]);
     await frame();
-    expect(count('oad-ring-consumer')).toBe(all);
+    expect(count('oad-ring-consumer')).toBe(expected);
     expect(count('oad-ring-selected')).toBe(stubs.length);
   });
 
   it('selects its tensor on click; Enter opens the details', async () => {
     await showMask();
-    const what = { kind: 'tensor', id: model.outputs[model.outputOffsets[0]] };
+    const selection = {
+      kind: 'tensor',
+      id: model.outputs[model.outputOffsets[0]]
+    };
     click(host.querySelector('.oad-stub')!, {}, 8);
-    expect(calls.onSelectTensor).toHaveBeenLastCalledWith(what, {
+    expect(calls.onSelectTensor).toHaveBeenLastCalledWith(selection, {
       activated: false
     });
     press('Enter');
-    expect(calls.onSelectTensor).toHaveBeenLastCalledWith(what, {
+    expect(calls.onSelectTensor).toHaveBeenLastCalledWith(selection, {
       activated: true
     });
   });
@@ -147,14 +150,14 @@ describe('grouped inputs', () => {
     await show(cachePayload());
     const past = model.payload.tensors.inputs[1];
     const pill = element('4 inputs');
-    const all = { kind: 'series', id: past };
+    const series = { kind: 'series', id: past };
     point(pill);
     const box = Number(pill.getAttribute('data-box'));
-    expect(calls.onHover).toHaveBeenLastCalledWith(all, box);
+    expect(calls.onHover).toHaveBeenLastCalledWith(series, box);
     // It has its own tooltip.
     expect(root().hasAttribute('title')).toBe(false);
     click(pill);
-    expect(calls.onSelectTensor).toHaveBeenLastCalledWith(all, {
+    expect(calls.onSelectTensor).toHaveBeenLastCalledWith(series, {
       activated: false
     });
     click(element('Input ids'), {}, 8);
@@ -167,8 +170,8 @@ describe('grouped inputs', () => {
   it('have a ring if one or all of them are selected', async () => {
     await show(cachePayload());
     const inputs = model.payload.tensors.inputs;
-    for (const chosen of [inputs.slice(1), [inputs[3]], [inputs[0]]]) {
-      surface.setTensors(chosen);
+    for (const reads of [inputs.slice(1), [inputs[3]], [inputs[0]]]) {
+      surface.setTensors(reads);
       await frame();
       expect(count('oad-ring-selected')).toBe(1);
       expect(count('oad-wire-bright')).toBe(1);

@@ -56,17 +56,17 @@ export class DecorationModel {
     series: SeriesByTensor | null
   ): boolean {
     const hoverBox = target?.kind === 'entity' ? box : -1;
-    const same =
+    const isSame =
       target?.kind === this._hover?.kind &&
       target?.id === this._hover?.id &&
       box === this._hoverBox;
-    if (!same) {
+    if (!isSame) {
       this._hover = target;
       this._hoverBox = box;
       const hoverTensors = series ? tensorIdsOf(series, target) : [];
       this.update({ hoverBox, hoverTensors });
     }
-    return !same;
+    return !isSame;
   }
 
   /** Resets and resolves everything for a new scene with other boxes. */

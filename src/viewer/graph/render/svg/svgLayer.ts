@@ -201,10 +201,10 @@ export class SvgLayer {
   }
 
   private _syncBoxes(cover: IRect, k: number): void {
-    const wanted = new Set(this._index!.boxesIn(cover));
+    const boxes = new Set(this._index!.boxesIn(cover));
     const active = activeIn(this._parent);
     for (const [box, element] of this._boxElements) {
-      if (!wanted.has(box)) {
+      if (!boxes.has(box)) {
         if (element === active) {
           this._release();
         }
@@ -214,7 +214,7 @@ export class SvgLayer {
       }
     }
     const scene = this._drawing!.scene;
-    const missing = [...wanted]
+    const missing = [...boxes]
       .filter(b => !this._boxElements.has(b))
       .sort((a, b) => a - b);
     const fresh = document.createDocumentFragment();

@@ -41,13 +41,13 @@ export class SvgWireLayer {
     const before = this._drawing;
     this._drawing = drawing;
     this._index = index;
-    const same = this.texts?.fits(drawing) ?? false;
-    this.texts = same ? this.texts : labelsOf(drawing, index);
+    const keepsTexts = this.texts?.fits(drawing) ?? false;
+    this.texts = keepsTexts ? this.texts : labelsOf(drawing, index);
     if (before?.scene !== drawing.scene) {
       this.clear();
       return;
     }
-    if (!same) {
+    if (!keepsTexts) {
       this._relabel();
     }
     if (before.paint !== drawing.paint) {
@@ -60,8 +60,8 @@ export class SvgWireLayer {
   /** Marks the members of a trace. */
   setTraceHighlight(highlight: ITraceHighlight | null): void {
     this._highlight = highlight;
-    for (const [edge, drawn] of this._drawn) {
-      this._markMember(edge, drawn);
+    for (const [edge, elements] of this._drawn) {
+      this._markMember(edge, elements);
     }
   }
 
@@ -74,30 +74,30 @@ export class SvgWireLayer {
   /** Creates elements that enter the given rectangle and removes those that leave it. */
   sync(cover: IRect): void {
     const inView = this._index!.edgesIn(cover);
-    const wanted = new Set(inView);
+    const edges = new Set(inView);
     this.texts!.place(inView);
-    for (const [edge, drawn] of this._drawn) {
-      if (!wanted.has(edge)) {
-        drawn.line.remove();
-        drawn.label?.remove();
+    for (const [edge, elements] of this._drawn) {
+      if (!edges.has(edge)) {
+        elements.line.remove();
+        elements.label?.remove();
         this._drawn.delete(edge);
       }
     }
     const lines = document.createDocumentFragment();
     const labels = document.createDocumentFragment();
-    for (const edge of wanted) {
+    for (const edge of edges) {
       if (!this._drawn.has(edge)) {
-        const drawn = {
+        const elements = {
           line: this._makeLine(edge),
           label: this._makeLabel(edge)
         };
         if (this._highlight) {
-          this._markMember(edge, drawn);
+          this._markMember(edge, elements);
         }
-        this._drawn.set(edge, drawn);
-        lines.append(drawn.line);
-        if (drawn.label) {
-          labels.append(drawn.label);
+        this._drawn.set(edge, elements);
+        lines.append(elements.line);
+        if (elements.label) {
+          labels.append(elements.label);
         }
       }
     }
@@ -125,20 +125,20 @@ export class SvgWireLayer {
   /** Renews the labels of the drawn wires, for other shapes. */
   private _relabel(): void {
     this.texts!.place([...this._drawn.keys()]);
-    for (const [edge, drawn] of this._drawn) {
-      drawn.label?.remove();
-      drawn.label = this._makeLabel(edge);
-      if (drawn.label) {
-        this._markMember(edge, drawn);
-        this.labels.append(drawn.label);
+    for (const [edge, elements] of this._drawn) {
+      elements.label?.remove();
+      elements.label = this._makeLabel(edge);
+      if (elements.label) {
+        this._markMember(edge, elements);
+        this.labels.append(elements.label);
       }
     }
   }
 
   private _markMember(edge: number, { line, label }: IDrawnEdge): void {
-    const on = this._highlight?.edges[edge] === 1;
-    line.classList.toggle('oad-trace-member', on);
-    label?.classList.toggle('oad-trace-member', on);
+    const isHighlighted = this._highlight?.edges[edge] === 1;
+    line.classList.toggle('oad-trace-member', isHighlighted);
+    label?.classList.toggle('oad-trace-member', isHighlighted);
   }
 
   /** Sets the colour and dashes of a wire that differs from the others. */
