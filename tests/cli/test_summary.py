@@ -80,7 +80,7 @@ def test_unknown_totals_are_not_zero():
     numbers = text.splitlines()[
         text.splitlines().index(next(x for x in text.splitlines() if "MACs" in x)) + 1
     ]
-    assert numbers.split() == ["109", "M", "—", "—", "436", "MB", "—", "needs", "sizes"]
+    assert numbers.split() == ["109", "M", "—", "—", "436", "MB", "—", "needs", "values"]
 
 
 def test_hashes_are_shown_when_they_were_asked_for(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CANNOT_RUN = "cannot run"
 """Placeholder for totals."""
-NEEDS_SIZES = "needs sizes"
+NEEDS_VALUES = "needs values"
 """Placeholder for the coverage while dimensions have no values: a share would be meaningless."""
 
 
@@ -57,10 +57,10 @@ def expressions() -> list[tuple[str, str, str]]:
 
 
 def coverage_text(report: ReportFields) -> str:
-    """Return the share of nodes with known costs, or ``needs sizes`` while most depend on missing values."""
+    """Return the share of nodes with known costs, or ``needs values`` while most depend on missing values."""
     cover = report.coverage
     if not cover.nodes_total:
         return "100 %"
     if cover.nodes_known < cover.nodes_total and any(dim.value is None for dim in report.dims):
-        return NEEDS_SIZES
+        return NEEDS_VALUES
     return share(cover.nodes_known, cover.nodes_total)

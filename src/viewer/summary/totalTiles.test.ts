@@ -35,7 +35,7 @@ test('coverage is not a share until dimensions are set', () => {
   const free = testPayload({ dims: [{ ...SYMBOL, value: null }] });
   free.coverage = { ...free.coverage, nodes: 0.003, nodes_known: 1 };
   free.coverage.nodes_total = 300;
-  expect(values(free).get('coverage')).toBe('needs sizes');
+  expect(values(free).get('coverage')).toBe('needs values');
   const bound = { ...free, dims: [{ ...SYMBOL, value: 2 }] };
   expect(values(bound).get('coverage')).toMatch(/%$/);
   const unsized = testPayload({ dims: [{ ...SYMBOL, value: null }] });

@@ -161,7 +161,7 @@ function coverageTile(payload: GraphPayload, trans: ITranslate): ITile {
     value: empty
       ? UNKNOWN
       : unsized
-        ? trans.__('needs sizes')
+        ? trans.__('needs values')
         : formatShare(coverage.nodes),
     detail: lines.filter(line => line).join('\n'),
     known: !empty && !unsized,

@@ -213,7 +213,7 @@ function SweepCharts(props: {
             </option>
           ))}
         </select>
-        <label htmlFor={id}>{trans.__('Sizes')}</label>
+        <label htmlFor={id}>{trans.__('Values')}</label>
         <input
           id={id}
           className="oad-Input"
@@ -230,7 +230,7 @@ function SweepCharts(props: {
             : start
               ? ''
               : points.length < sizes.length
-                ? trans.__('%1 of %2 sizes', points.length, sizes.length)
+                ? trans.__('%1 of %2 values', points.length, sizes.length)
                 : ''}
         </span>
         {start && (

@@ -36,7 +36,7 @@ async function points(): Promise<void> {
 }
 
 async function setSizes(text: string): Promise<void> {
-  const box = screen.getByRole('textbox', { name: 'Sizes' });
+  const box = screen.getByRole('textbox', { name: 'Values' });
   fireEvent.change(box, { target: { value: text } });
   await points();
 }
@@ -87,7 +87,7 @@ describe('sweep curves', () => {
     expect(screen.getByText(/Write up to 64 whole numbers/)).toBeTruthy();
     expect(
       screen
-        .getByRole('textbox', { name: 'Sizes' })
+        .getByRole('textbox', { name: 'Values' })
         .getAttribute('aria-invalid')
     ).toBe('true');
   });
