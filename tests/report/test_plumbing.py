@@ -8,7 +8,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from py_autodoc.report.box_tree import grouping
 from py_autodoc.report.box_tree.grouping import PLUMBING, build_box_tree
+from py_autodoc.report.module_tree.module_calls import cyclic_levels, execution_orders
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.report.viewer_payload.build_payload import build_payload
 
@@ -173,6 +175,65 @@ def test_constants_that_feed_each_other_are_one_box_with_the_name_of_their_modul
     tree = build_box_tree(analysis)
     outermost = {tree.path(tree.node[node.id])[0] for node in analysis.model.nodes}
     assert outermost == {"positions", "one", "two"}
+
+
+def test_constants_of_a_loose_node_share_its_box():
+    """A row of a computed table is added to what a layer returns."""
+    nodes = [
+        ("Sin", ["w"], ["t"], "/table/Sin"),
+        ("Shape", ["w"], ["size"], "/table/Shape"),
+        ("Reshape", ["t", "size"], ["p"], "/table/Reshape"),
+        ("Relu", ["x"], ["a"], "/one/Relu"),
+        ("Abs", ["a"], ["b"], "/one/Abs"),
+        ("Gather", ["p", "ids"], ["r"], "/Gather"),
+        ("Add", ["b", "r"], ["c"], "/Add"),
+        ("Relu", ["c"], ["d"], "/two/Relu"),
+        ("Abs", ["d"], ["y"], "/two/Abs"),
+    ]
+    found = boxes(model(nodes, ["y"], [SCALE, tensor("ids", 0)]))
+    assert (["Add + weights"], ["Gather", "Add"]) in found
+
+
+def test_constants_that_only_other_modules_read_are_drawn_beside_these():
+    nodes = [
+        ("Relu", ["x"], ["v"], "/backbone/Relu"),
+        ("Abs", ["v"], ["u"], "/backbone/Abs"),
+        ("Sin", ["w"], ["s"], "/backbone/table/Sin"),
+        ("Cos", ["s"], ["p"], "/backbone/table/Cos"),
+        ("Shape", ["p"], ["size"], "/backbone/Shape"),
+        ("Reshape", ["p", "size"], ["n"], "/backbone/Reshape"),
+        ("Add", ["u", "n"], ["a"], "/one/Add"),
+        ("Relu", ["a"], ["b"], "/one/Relu"),
+        ("Mul", ["b", "n"], ["c"], "/two/Mul"),
+        ("Relu", ["c"], ["y"], "/two/Relu"),
+    ]
+    analysis = run_analysis(model(nodes, ["y"], [SCALE]), Options())
+    tree = build_box_tree(analysis)
+    paths = {node.op_type: tree.path(tree.node[node.id]) for node in analysis.model.nodes}
+    assert paths["Reshape"][0] == paths["Sin"][0] == "Weights"
+    assert paths["Abs"] == ["backbone"]
+
+
+def test_a_table_made_in_the_first_layer_and_read_by_all_stays_acyclic():
+    """The sizes of the rotary table read part of it; the layers form a chain."""
+    nodes = [
+        ("Sin", ["w"], ["t"], "/h.0/Sin"),
+        ("Shape", ["t"], ["size"], "/h.0/Shape"),
+        ("Reshape", ["t", "size"], ["n"], "/h.0/Reshape"),
+    ]
+    last = "x"
+    for layer in range(3):
+        nodes += [
+            ("Add", [last, "n"], [f"a{layer}"], f"/h.{layer}/Add"),
+            ("Relu", [f"a{layer}"], [f"b{layer}"], f"/h.{layer}/Relu"),
+        ]
+        last = f"b{layer}"
+    nodes.append(("Neg", [last], ["y"], None))
+    analysis = run_analysis(model(nodes, ["y"], [SCALE]), Options())
+    tree = build_box_tree(analysis)
+    builder = grouping._BoxTreeBuilder(analysis.model, analysis.types, tree, analysis.params.params)
+    orders = execution_orders(analysis.model, builder._readers)
+    assert cyclic_levels(tree, builder._readers, orders) == []
 
 
 def test_a_lookup_table_that_boxes_read_keeps_its_edges():

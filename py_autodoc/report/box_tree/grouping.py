@@ -16,7 +16,7 @@ from py_autodoc.blocks.results import AttentionLayer, RecognisedBlock, Repeat
 from py_autodoc.graph.ir.model import Model, TypeTable
 from py_autodoc.report.box_tree.box_names import FOLD, STRUCTURE, BoxNames
 from py_autodoc.report.box_tree.box_roles import Roles
-from py_autodoc.report.box_tree.constant_boxes import constant_boxes
+from py_autodoc.report.box_tree.constant_boxes import constant_boxes, with_constants
 from py_autodoc.report.box_tree.mask_boxes import TITLE, mask_boxes
 from py_autodoc.report.box_tree.preparation_nodes import (
     WEIGHTS,
@@ -109,6 +109,8 @@ class _BoxTreeBuilder:
             for index, node in enumerate(graph.nodes):
                 self.position[node] = index
         self.preparation = preparation_nodes(model, types)
+        self.stationary: frozenset[int] = frozenset()
+        """Preparation nodes that do not move to their readers."""
         self.wrapped: set[int] = set()
         """Preparation nodes that have their own box, or share one with their reader."""
 
@@ -148,6 +150,9 @@ class _BoxTreeBuilder:
             self._fold_nodes(box)
         self._move_preparation()
         self._add_masks(attention)
+        movable = self.preparation.kind.keys()
+        self.preparation = with_constants(self.model, self.tree, self.preparation)
+        self.stationary = frozenset(self.preparation.kind.keys() - movable)
         self._box_preparation()
         for level in sorted(long_levels):
             self._add_stages(level)
@@ -161,10 +166,11 @@ class _BoxTreeBuilder:
         for single in single_node_boxes(self.model, self.tree, self.preparation, self._readers, closed):
             self._move(single.nodes, self._add(single.level, single.title, PLUMBING))
         for constants in constant_boxes(self.model, self.tree, self.preparation, self._readers, closed):
-            scope = self._add(constants.level, constants.title, PLUMBING)
-            self._move(constants.nodes, scope)
-            for member in constants.scopes:
-                self.tree.parent[member] = scope
+            if self._convex(constants.members):
+                scope = self._add(constants.level, constants.title, PLUMBING)
+                self._move(constants.nodes, scope)
+                for member in constants.scopes:
+                    self.tree.parent[member] = scope
         tree = self._parents_first()
         roles = Roles(self.model, titles, self.preparation)
         BoxNames(self.model, self.types, tree, roles, self._readers, self.position).run()
@@ -189,15 +195,17 @@ class _BoxTreeBuilder:
     def _remove_cyclic_boxes(self, orders: Orders) -> None:
         """Remove boxes created here that wait for each other in a cycle, although none waits for itself."""
         tree = self.tree
+        removed: set[int] = set()
         while cyclic := cyclic_levels(tree, self._readers, orders):
             levels = frozenset(cyclic)
             created = {
                 scope
                 for scope, parent in enumerate(tree.parent)
                 if parent in levels and tree.origin[scope] in (FOLD, PART, STRUCTURE, PLUMBING)
-            }
+            } - removed
             if not created:
                 return
+            removed |= created
             tree.parent = [self._remaining_ancestor(parent, created) for parent in tree.parent]
             tree.node = [self._remaining_ancestor(scope, created) for scope in tree.node]
 
@@ -213,7 +221,7 @@ class _BoxTreeBuilder:
         """
         tree = self.tree
         folds = frozenset(scope for scope, origin in enumerate(tree.origin) if origin == FOLD)
-        loose = self.preparation.kind.keys() - self.wrapped
+        loose = self.preparation.kind.keys() - self.wrapped - self.stationary
         order = [node for graph in self.model.graphs for node in graph.nodes if node in loose]
         weights = [node for node in order if self._may_leave(node)]
         move_to_readers(tree, weights, self._readers, folds)

@@ -28,6 +28,8 @@ _MASKING = frozenset({
 """Operators that turn a mask into the form that its reader needs; positions (CumSum) are no mask."""
 _MIN_SHARED_NODES = 2
 """Minimum nodes of a box for preparation nodes with several readers."""
+_STORED = frozenset({"Cast", "DequantizeLinear", "Identity", "QuantizeLinear", "Transpose"})
+"""Operators between a stored table and the Gather that looks up its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,12 @@ class PreparationNodes:
         return sorted(node for node, node_kind in self.kind.items() if node_kind == kind)
 
     def is_table(self, model: Model, node: int) -> bool:
-        """Return True for rows of a learned table: an embedding, even if the rows are always the same."""
-        return node in self.learned and model.nodes[node].op_type == "Gather"
+        """Return True for rows of a stored table: an embedding, even if the rows are always the same."""
+        about = model.nodes[node]
+        if node not in self.learned or about.op_type != "Gather":
+            return False
+        table = model.tensors[about.inputs[0]]
+        return table.is_constant or model.nodes[table.producer].op_type in _STORED
 
     def title(self, nodes: Iterable[int]) -> str:
         """Return what the nodes prepare: ``sizes``, ``weights``, ``mask`` or ``constants``."""
