@@ -46,6 +46,7 @@ def titles(tree) -> dict[str, str]:
         ("bart.ts", "m/model/encoder", "Transformer, 2 layers"),
         ("gpt2.ts", "m/transformer/h ×2/h.0/attn", "Attention"),
         ("unet.ts", "a", "Conv ×2"),
+        ("jamba_batched_mm.ts", "m/model", "Transformer + state space"),
     ],
 )
 def test_a_name_without_a_class_gets_its_role(name, path, role):

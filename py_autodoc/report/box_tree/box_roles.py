@@ -118,12 +118,14 @@ class Roles:
         layer_of = self.titles.attention_layers
         self_attention = {layer_of[b.anchor] for b in attention if b.facts.get("kind") != "cross"}
         layers = len(self_attention) or min(len(attention), 1)
+        scans = [block for block in blocks if block.kind == "state-space"]
+        if layers and layers + len(scans) > 2 and scans:
+            return "Transformer + state space"
         if layers > 1:
             return f"Transformer, {layers} layers" if layers * 3 <= len(drawn) else ""
         if layers:
             has_more = any(block.kind in ("mlp", "gated-mlp", "moe", "residual") for block in blocks)
             return self.titles.instance_title(nodes) if has_more else KINDS["attention"]
-        scans = [block for block in blocks if block.kind == "state-space"]
         if scans:
             return self._state_space(scans, drawn)
         drawn_nodes = frozenset(drawn)
