@@ -58,7 +58,7 @@ def symbols(context: click.Context, _: click.Parameter, incomplete: str) -> list
     from py_autodoc.errors import AutodocError
     from py_autodoc.graph.building.build import build
     from py_autodoc.graph.loading.load import load
-    from py_autodoc.graph.symbolic_dims.dim_names import usual
+    from py_autodoc.graph.symbolic_dims.dim_names import typical_sizes
 
     # While an option lacks its value, click leaves the arguments unparsed.
     models = context.params.get("models") or context.params.get("model") or context.args
@@ -66,7 +66,7 @@ def symbols(context: click.Context, _: click.Parameter, incomplete: str) -> list
     symbols_of_file: list[str] = []
     for path in paths[:1]:
         try:
-            symbols_of_file = list(usual(build(load(path))))
+            symbols_of_file = list(typical_sizes(build(load(path))))
         except (AutodocError, OSError):
             return []
     names = [f"{name}=" for name in symbols_of_file[:_MOST]]

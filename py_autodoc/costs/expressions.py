@@ -128,12 +128,12 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
     ``reference`` decides whether a node without an expression has no number either, so that the numeric
     total excludes it as well. Never raises on content.
     """
-    world = SymbolicDims(model, types)
-    sizes = SymbolicSizes(world)
-    run = SymbolicRun(world, sizes)
+    dims = SymbolicDims(model, types)
+    sizes = SymbolicSizes(dims)
+    run = SymbolicRun(dims, sizes)
     nodes = [_node(run, node, sizes) for node in model.nodes]
     reasons: dict[str, str] = {}
-    conditions = _conditions(world)
+    conditions = _conditions(dims)
     if conditions is None:
         why = f"more than {MAX_CONDITIONS} conditions on the sizes"
         nothing = [NodeExpressions(reason=why) for _ in nodes]
@@ -142,7 +142,7 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
             types.symbols, types.original, nothing, dict.fromkeys(keys), reasons=dict.fromkeys(keys, why)
         )
     reference_costs = _Reference(reference, types, conditions)
-    _executions(model, world, nodes, reference_costs)
+    _executions(model, dims, nodes, reference_costs)
     sums = {f"total_{m}": _total(model, nodes, m, reference_costs, reasons) for m in SUMMED}
     peak = peaks(model, sizes.bytes)
     reasons.update((f"peak_{name}", why) for name, why in peak.reasons.items())
@@ -233,7 +233,7 @@ class _UndecidableCost:
 
 
 def _executions(
-    model: Model, world: SymbolicDims, nodes: list[NodeExpressions], reference_costs: _Reference
+    model: Model, dims: SymbolicDims, nodes: list[NodeExpressions], reference_costs: _Reference
 ) -> None:
     """Set the number of executions of each node."""
     if len(model.graphs) == 1:
@@ -252,9 +252,9 @@ def _executions(
     def weight(number: int) -> tuple[int, int, int]:
         return summed(number, "flops"), summed(number, "macs"), summed(number, "read_bytes", "write_bytes")
 
-    facts = SymbolicFacts(world)
+    facts = SymbolicFacts(dims)
     try:
-        runs, _ = graph_runs(model, world.types.types, weight, facts)
+        runs, _ = graph_runs(model, dims.types.types, weight, facts)
     except UnknownSize as error:
         for node, expressions in zip(model.nodes, nodes, strict=True):
             if node.graph:
@@ -331,13 +331,13 @@ class _ExpressionSum:
         return wrap(Poly({m: c for m, c in self.terms.items() if c}))
 
 
-def _conditions(world: SymbolicDims) -> tuple[CostCondition, ...] | None:
+def _conditions(dims: SymbolicDims) -> tuple[CostCondition, ...] | None:
     """Return the assumptions about the shapes; None if there are too many."""
-    types = world.types
-    positive = [p for p in types.positive if p.names() <= world.symbols]
-    for text in sorted(world.dims()):
+    types = dims.types
+    positive = [p for p in types.positive if p.names() <= dims.symbols]
+    for text in sorted(dims.dims()):
         try:
-            value = to_poly(world.number(text))
+            value = to_poly(dims.number(text))
         except UnknownSize:
             continue
         low = poly_bounds.lower(value)
@@ -346,6 +346,6 @@ def _conditions(world: SymbolicDims) -> tuple[CostCondition, ...] | None:
     if len(positive) > MAX_CONDITIONS:
         return None
     positive = poly_bounds.remove_dominated(positive, largest=False)
-    conditions = [CostCondition("zero", Symbolic(p)) for p in types.zero if p.names() <= world.symbols]
+    conditions = [CostCondition("zero", Symbolic(p)) for p in types.zero if p.names() <= dims.symbols]
     conditions += [CostCondition("positive", Symbolic(p)) for p in positive]
     return tuple(conditions) if len(conditions) <= MAX_CONDITIONS else None

@@ -88,15 +88,15 @@ class SymbolicDims:
 class SymbolicSizes(TensorSizes):
     """``numel`` and ``bytes`` of every tensor as symbolic numbers; None if unknown."""
 
-    def __init__(self, world: SymbolicDims) -> None:
-        types, memo = world.types.types, dict[tuple[Shape | None, int], tuple[Any, Any]]()
+    def __init__(self, dims: SymbolicDims) -> None:
+        types, memo = dims.types.types, dict[tuple[Shape | None, int], tuple[Any, Any]]()
         counts: list[Any] = []
         sizes: list[Any] = []
-        for tensor, shape, dtype in zip(world.model.tensors, types.shapes, types.dtypes, strict=True):
+        for tensor, shape, dtype in zip(dims.model.tensors, types.shapes, types.dtypes, strict=True):
             key = (shape, dtype)
             measured = memo.get(key)
             if measured is None:
-                measured = memo[key] = _measured(world, shape, dtype)
+                measured = memo[key] = _measured(dims, shape, dtype)
             counts.append(measured[0])
             if tensor.storage is not None and tensor.storage.bytes is not None:
                 sizes.append(tensor.storage.bytes)
@@ -106,14 +106,14 @@ class SymbolicSizes(TensorSizes):
         self.bytes = sizes
 
 
-def _measured(world: SymbolicDims, shape: Shape | None, dtype: int) -> tuple[Number | None, Number | None]:
+def _measured(dims: SymbolicDims, shape: Shape | None, dtype: int) -> tuple[Number | None, Number | None]:
     """Return elements and dense bytes of a type."""
     if shape is None or any(isinstance(d, int) and d < 0 for d in shape):
         return None, None
     count: Number = 1
     try:
         for d in shape:
-            count = count * world.number(d)
+            count = count * dims.number(d)
         bits = BITS.get(dtype)
         return count, None if bits is None else (count * bits + 7) // 8
     except UnknownSize:
@@ -123,17 +123,17 @@ def _measured(world: SymbolicDims, shape: Shape | None, dtype: int) -> tuple[Num
 class SymbolicView(NodeView):
     """A node with symbolic shapes."""
 
-    __slots__ = ("world",)
+    __slots__ = ("symbolic_dims",)
 
-    def __init__(self, world: SymbolicDims, node: Node, sizes: SymbolicSizes) -> None:
-        super().__init__(world.model, world.types.types, node, sizes)
-        self.world = world
+    def __init__(self, dims: SymbolicDims, node: Node, sizes: SymbolicSizes) -> None:
+        super().__init__(dims.model, dims.types.types, node, sizes)
+        self.symbolic_dims = dims
 
     def value(self, i: int) -> Any | None:
         """Like ``NodeView.value``. Raises: UndecidedComparison for a value that depends on sizes."""
         value = super().value(i)
         if value is None:
-            if self.has(i) and self.world.computable(self.node.inputs[i]):
+            if self.has(i) and self.symbolic_dims.computable(self.node.inputs[i]):
                 raise UndecidedComparison(f"the value of input {i} depends on the sizes")
         elif value.dtype == object:
             raise UndecidedComparison(f"the value of input {i} depends on the sizes")
@@ -144,7 +144,7 @@ class SymbolicView(NodeView):
         array = self.types.values.get(self.node.inputs[i]) if self.has(i) else None
         if array is None or array.dtype != object or not array.size:
             return super().scalar(i)
-        return as_int(symbolic_element(self.world, array, 0))
+        return as_int(symbolic_element(self.symbolic_dims, array, 0))
 
     def _numbers(self, tensor: int, role: str) -> tuple[int, ...]:
         shape = self.types.shapes[tensor]
@@ -152,10 +152,10 @@ class SymbolicView(NodeView):
             raise UnknownSize(f"shape of {role} is unknown")
         if any(isinstance(d, int) and d < 0 for d in shape):
             raise UnknownSize(f"{role} has a negative dimension")
-        return tuple(as_int(self.world.number(d)) for d in shape)
+        return tuple(as_int(self.symbolic_dims.number(d)) for d in shape)
 
 
-def symbolic_element(world: SymbolicDims, array: Any, i: int) -> Any:
+def symbolic_element(dims: SymbolicDims, array: Any, i: int) -> Any:
     """Return an element of a propagated value.
 
     Raises: UndecidedComparison if it is not an expression of the sizes.
@@ -165,15 +165,15 @@ def symbolic_element(world: SymbolicDims, array: Any, i: int) -> Any:
         return element
     if element is None:
         raise UndecidedComparison("a value depends on the sizes")
-    return world.number(element)
+    return dims.number(element)
 
 
 class SymbolicRun(CostRun):
     """The cost engine over symbolic sizes."""
 
-    def __init__(self, world: SymbolicDims, sizes: SymbolicSizes) -> None:
-        super().__init__(world.model, world.types.types, sizes)
-        self.world = world
+    def __init__(self, dims: SymbolicDims, sizes: SymbolicSizes) -> None:
+        super().__init__(dims.model, dims.types.types, sizes)
+        self.symbolic_dims = dims
         self.symbolic = sizes
         self._too_large = ""
 
@@ -196,7 +196,7 @@ class SymbolicRun(CostRun):
 
     def view(self, node: Node) -> NodeView:
         """Return the view of a node for its rule."""
-        return SymbolicView(self.world, node, self.symbolic)
+        return SymbolicView(self.symbolic_dims, node, self.symbolic)
 
     def real(self, cost: Cost, read: int, write: int) -> bool:
         """True, since sizes are not known yet; the numeric engine checks numbers."""
@@ -206,22 +206,22 @@ class SymbolicRun(CostRun):
 class SymbolicFacts(TripFacts):
     """Trip counts and conditions with symbols. Undecided ones are recorded as reasons, by graph."""
 
-    def __init__(self, world: SymbolicDims) -> None:
-        super().__init__(world.model, world.types.types)
-        self.world = world
+    def __init__(self, dims: SymbolicDims) -> None:
+        super().__init__(dims.model, dims.types.types)
+        self.symbolic_dims = dims
         self.undecided: dict[int, str] = {}
         """Graph → reason why its number of executions is not an expression."""
 
     def value(self, tensor: int) -> Any | None:
         """Like ``TripFacts.value``. Raises: UndecidedComparison."""
         value = super().value(tensor)
-        if value is None and tensor >= 0 and self.world.computable(tensor):
+        if value is None and tensor >= 0 and self.symbolic_dims.computable(tensor):
             raise UndecidedComparison("a loop count or condition depends on the sizes")
         return value
 
     def element(self, array: Any, i: int) -> Any:
         """Return an element of a known value. Raises: UndecidedComparison."""
-        return symbolic_element(self.world, array, i)
+        return symbolic_element(self.symbolic_dims, array, i)
 
     def number(self, tensor: int) -> int | None:
         """Return the single integer of a known tensor, symbols included. Raises: UndecidedComparison."""
@@ -230,7 +230,7 @@ class SymbolicFacts(TripFacts):
 
     def size(self, dim: Dim) -> int | None:
         """Return a dimension as a number. Raises: UndecidedComparison."""
-        return None if dim is None else as_int(self.world.number(dim))
+        return None if dim is None else as_int(self.symbolic_dims.number(dim))
 
     def trips(self, node: Node, body: int) -> Trips:
         """Like ``TripFacts.trips``; an undecided count is unknown, with the reason recorded."""

@@ -42,9 +42,9 @@ def positions_read(axis: pooling_windows.PoolingAxis, size: int, windows: int, p
     head, tail, widest = _pads(axis, size)
     before, after = (head, tail) if padding else (0, 0)
     late = (windows - 1) * s - head + axis.reach - size - after
-    over = widest[1] + (s - 1 if axis.ceil else 0)
+    widest_edge = widest[1] + (s - 1 if axis.ceil else 0)
     early = _corner(windows, k, s, d, head - before, widest[0])
-    return windows * k - early - _corner(windows, k, s, d, late, over)
+    return windows * k - early - _corner(windows, k, s, d, late, widest_edge)
 
 
 def _pads(axis: pooling_windows.PoolingAxis, size: int) -> tuple[int, int, tuple[int, int]]:
@@ -70,9 +70,9 @@ def _corner(windows: int, k: int, s: int, d: int, edge: int, widest: int) -> int
         raise UnknownSize(f"more than {MAX_WINDOWS} windows of an axis reach into its padding")
     pairs = 0
     for i in range(reaching):
-        beyond = minimum(maximum(ceil_div(edge - i * s, d), 0), k)
+        elements = minimum(maximum(ceil_div(edge - i * s, d), 0), k)
         repeats = minimum(windows, i + 1) - minimum(windows, i) if i else 1
-        pairs = pairs + beyond * repeats
+        pairs = pairs + elements * repeats
     return pairs
 
 

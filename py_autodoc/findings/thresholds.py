@@ -127,7 +127,7 @@ def _number(entry: Rule, name: Any, value: Any) -> Number:
     return int(value) if is_integer else value
 
 
-def read_file(path: str | os.PathLike[str], what: str = "threshold file") -> Mapping[str, Any]:
+def read_file(path: str | os.PathLike[str], file_kind: str = "threshold file") -> Mapping[str, Any]:
     """Return the unchecked contents of a threshold file (or another settings file).
 
     TOML if the name ends in ``.toml``, otherwise JSON.
@@ -141,33 +141,33 @@ def read_file(path: str | os.PathLike[str], what: str = "threshold file") -> Map
         if not stat.S_ISREG(file_status.st_mode):
             raise PathError("path-not-regular", f"{file_name} is not a regular file.")
         if file_status.st_size > MAX_FILE_BYTES:
-            raise OptionError(_code(what), f"{file_name} is too large for a {what} (limit: 1 MB).")
+            raise OptionError(_code(file_kind), f"{file_name} is too large for a {file_kind} (limit: 1 MB).")
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise PathError("path-unreadable", f"Cannot read {file_name}: {error.strerror or error}.") from None
     except UnicodeDecodeError:
-        raise OptionError(_code(what), f"{file_name} is not UTF-8 text.") from None
-    data = (_toml if file.suffix.lower() == ".toml" else _json)(text, file_name, what)
+        raise OptionError(_code(file_kind), f"{file_name} is not UTF-8 text.") from None
+    data = (_toml if file.suffix.lower() == ".toml" else _json)(text, file_name, file_kind)
     if not isinstance(data, dict):
-        keys = "rule ids" if what == "threshold file" else "names of settings"
-        raise OptionError(_code(what), f"{file_name} must hold an object whose keys are {keys}.")
+        keys = "rule ids" if file_kind == "threshold file" else "names of settings"
+        raise OptionError(_code(file_kind), f"{file_name} must hold an object whose keys are {keys}.")
     return data
 
 
-def _code(what: str) -> str:
-    return f"bad-{what.replace(' ', '-')}"
+def _code(file_kind: str) -> str:
+    return f"bad-{file_kind.replace(' ', '-')}"
 
 
-def _json(text: str, file_name: str, what: str) -> Any:
+def _json(text: str, file_name: str, file_kind: str) -> Any:
     try:
         return parse_json(text, SETTINGS)
     except TooMuch as error:
-        raise OptionError(_code(what), f"{file_name} is not a {what}: it {error}.") from None
+        raise OptionError(_code(file_kind), f"{file_name} is not a {file_kind}: it {error}.") from None
     except ValueError as error:
-        raise OptionError(_code(what), f"{file_name} is not valid JSON: {str(error)[:120]}.") from None
+        raise OptionError(_code(file_kind), f"{file_name} is not valid JSON: {str(error)[:120]}.") from None
 
 
-def _toml(text: str, file_name: str, what: str) -> Any:
+def _toml(text: str, file_name: str, file_kind: str) -> Any:
     if find_spec("tomllib") is None:
         raise RequirementError(
             "toml-unsupported", f"{file_name}: reading TOML needs Python 3.11.", "Use a .json file instead."
@@ -176,6 +176,6 @@ def _toml(text: str, file_name: str, what: str) -> Any:
         check_toml(text, SETTINGS)
         return import_module("tomllib").loads(text)
     except TooMuch as error:
-        raise OptionError(_code(what), f"{file_name} is not a {what}: it {error}.") from None
+        raise OptionError(_code(file_kind), f"{file_name} is not a {file_kind}: it {error}.") from None
     except (ValueError, RecursionError) as error:
-        raise OptionError(_code(what), f"{file_name} is not valid TOML: {str(error)[:120]}.") from None
+        raise OptionError(_code(file_kind), f"{file_name} is not valid TOML: {str(error)[:120]}.") from None

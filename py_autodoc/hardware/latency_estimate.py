@@ -76,15 +76,15 @@ def estimate(
     """
     if device.peak(precision) is None:
         raise ValueError(f"{device.name} has no {precision} rate")
-    clock = _KernelTimer(kernels, sized, device, precision, model)
-    times = tuple(map(clock.kernel, range(len(kernels.kind))))
-    times = clock.with_launch_overhead(times)
+    timer = _KernelTimer(kernels, sized, device, precision, model)
+    times = tuple(map(timer.kernel, range(len(kernels.kind))))
+    times = timer.with_launch_overhead(times)
     known_times = [time for time in times if time is not None]
     seconds = math.fsum(time.seconds for time in known_times) if known_times else None
     guessed = math.fsum(
         time.seconds
         for kernel, time in enumerate(times)
-        if time is not None and (kernels.kind[kernel] in UNCOMPARED or kernel in clock.experts)
+        if time is not None and (kernels.kind[kernel] in UNCOMPARED or kernel in timer.experts)
     )
     band = device.band_in(precision, model, guessed / seconds if seconds else 0.0)
     ideal = math.fsum(time.ideal for time in known_times)
@@ -95,7 +95,7 @@ def estimate(
         ideal=None if seconds is None else ideal,
         label=band.label,
         bottleneck=_bottleneck(known_times),
-        utilization=_utilization(known_times, seconds, clock.peak),
+        utilization=_utilization(known_times, seconds, timer.peak),
         kernels=times,
         unknown=len(times) - len(known_times),
     )

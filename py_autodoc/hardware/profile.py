@@ -255,10 +255,10 @@ def _check(profile: Profile, name: str) -> None:
         raise _fault(name, "it has none of peak_fp32_flops, peak_fp16_flops … peak_int8_ops")
 
 
-def _fault(name: str, what: str) -> OptionError:
+def _fault(name: str, problem: str) -> OptionError:
     return OptionError(
         "bad-profile",
-        f"{name} is not a hardware profile: {what}.",
+        f"{name} is not a hardware profile: {problem}.",
         "A profile is a JSON object with name, vram_bytes, memory_bandwidth_bytes_per_s, peak_fp32_flops, "
         "peak_fp16_flops and other peaks.",
     )

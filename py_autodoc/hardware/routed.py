@@ -99,5 +99,5 @@ def _product(node: Node, shapes: Sequence[Shape | None], dims: set[str]) -> tupl
     rows, matrix = shapes[node.inputs[0]], shapes[node.inputs[1]]
     if not rows or not matrix or len(matrix) != 2 or not set(rows) & dims:
         return 0, 0
-    depth, wide = matrix if not node.attributes.get("transB") else matrix[::-1]
-    return (depth * wide, depth) if isinstance(depth, int) and isinstance(wide, int) else (0, 0)
+    depth, width = matrix if not node.attributes.get("transB") else matrix[::-1]
+    return (depth * width, depth) if isinstance(depth, int) and isinstance(width, int) else (0, 0)

@@ -50,7 +50,7 @@ def steps_of(shape: Shape, axis: int, hidden: int, macs: int) -> Steps | None:
 class Routing(NamedTuple):
     """Distribution of tokens in a mixture of experts."""
 
-    hit: float
+    active_experts: float
     """Average number of experts with at least one token."""
     share: float
     """The same as a share of all experts."""
@@ -68,8 +68,8 @@ def routing(shape: Shape, chosen: int) -> Routing | None:
         return Routing(0.0, 0.0, 0.0)
     probability = min(chosen, experts) / experts
     share = 1.0 - (1.0 - probability) ** tokens
-    hit = experts * share
-    return Routing(hit, share, tokens * min(chosen, experts) / hit)
+    active_experts = experts * share
+    return Routing(active_experts, share, tokens * min(chosen, experts) / active_experts)
 
 
 def round_up(rows: float) -> int:

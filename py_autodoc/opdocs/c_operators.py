@@ -375,13 +375,13 @@ def _softmax(node: CNode) -> Source:
     entries, steps = elementwise.softmax_table(node.required(1), node.required(3), count)
     kind, zero = c_text.TYPES[out.dtype.name], scalar(node.optional(4))
     low, top = limits(out.dtype)
-    lost = "INT32_MIN" if low < 0 else "0"
+    overflow_code = "INT32_MIN" if low < 0 else "0"
     x_index = f"(o * {count} + k) * {inner} + i"
     find_max = nested([("k", count)], [f"if (x[{x_index}] > most) most = x[{x_index}];"], 0)
     add = nested([("k", count)], [f"sum += exponential[255 + x[{x_index}] - most];"], 0)
     write = nested([("k", count)], [
         f"float value = nearbyintf(exponential[255 + x[{x_index}] - most] * {number(steps)} / sum);",
-        f"int64_t code = (isfinite(value) ? (int64_t)value : {lost}) + {zero};",
+        f"int64_t code = (isfinite(value) ? (int64_t)value : {overflow_code}) + {zero};",
         "code = (int32_t)(uint32_t)code;",
         f"y[{x_index}] = ({kind})(code < {low} ? {low} : code > {top} ? {top} : code);",
     ], 0)  # fmt: skip

@@ -103,8 +103,8 @@ class _Assignment:
             if value is None or module is None:
                 continue
             # Its owner reads it, too: the weight is shared, or an equal initializer was removed.
-            foreign = value.name not in read and module not in self.readers[value]
-            if module == scope or foreign:
+            is_shared = value.name not in read and module not in self.readers[value]
+            if module == scope or is_shared:
                 sizes[module] = max(sizes.get(module, 0), _size(value))
         if not sizes.keys() - {scope}:
             return

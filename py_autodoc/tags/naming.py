@@ -105,9 +105,9 @@ class Namer:
         segments: dict[str, str] = {}
         for path in listed:
             if path:
-                above[path] = up = self._nearest(parent(path), listed)
-                segments[path] = segment = self._segment(path, up)
-                groups.setdefault((up, segment), []).append(path)
+                above[path] = outer = self._nearest(parent(path), listed)
+                segments[path] = segment = self._segment(path, outer)
+                groups.setdefault((outer, segment), []).append(path)
         tags = {"": "/" + self._class(self.classes[""])}
         for path in listed:  # a parent has fewer dots than its children
             if path:

@@ -188,7 +188,7 @@ def _distinct(tagged: _Model) -> Iterator[str]:
     owners: dict[str, str] = {}
     listed = tagged.tags.namer.tags
     for record in tagged.tags.records.values():
-        scope = next((path for path in _up(record.scope) if path in listed), None)
+        scope = next((path for path in _innermost_first(record.scope) if path in listed), None)
         if scope is None:
             continue
         first_scope = owners.setdefault(record.tag, scope)
@@ -196,7 +196,7 @@ def _distinct(tagged: _Model) -> Iterator[str]:
             yield f"{record.tag}: {first_scope} and {scope}"
 
 
-def _up(path: str) -> Iterator[str]:
+def _innermost_first(path: str) -> Iterator[str]:
     while path:
         yield path
         path = path.rpartition(".")[0]

@@ -21,7 +21,7 @@ def files() -> list[Path]:
     """Everything in the repository that has a free size."""
     data = ROOT / "tests" / "data"
     found = [*data.glob("models/*.onnx"), *data.glob("stripped/*.onnx"), *(ROOT / "examples").glob("*.onnx")]
-    return [path for path in sorted(found) if dim_names.usual(build(load(path)))]
+    return [path for path in sorted(found) if dim_names.typical_sizes(build(load(path)))]
 
 
 def nameless(path: Path, folder: Path) -> Path:

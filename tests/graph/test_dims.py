@@ -122,11 +122,11 @@ def test_a_generated_name_does_not_meet_a_real_one():
 def test_assumed_sizes(name, spec, wanted):
     model = proto(graph([helper.make_node("Identity", [name], ["y"])], {name: spec}, ["y"], {}))
     built = build(load_bytes(model.SerializeToString(), "m"))
-    assert dim_names.usual(built) == wanted
-    types_of(model, dim_names.usual(built))
+    assert dim_names.typical_sizes(built) == wanted
+    types_of(model, dim_names.typical_sizes(built))
 
 
 def test_ids_say_what_a_shared_symbol_means():
     nodes = [helper.make_node("Identity", ["x"], ["y"])]
     model = proto(graph(nodes, {"x": ["b", "seq"], "ids": (I64, ["b", "seq"])}, ["y"], {}))
-    assert dim_names.usual(build(load_bytes(model.SerializeToString(), "m"))) == {"b": 1, "seq": 128}
+    assert dim_names.typical_sizes(build(load_bytes(model.SerializeToString(), "m"))) == {"b": 1, "seq": 128}

@@ -50,7 +50,7 @@ def test_same_structure_as_the_plain_parse(path):
     assert [(t.name, tuple(t.dims), t.data_type) for t in loaded.proto.graph.initializer] == [
         (t.name, tuple(t.dims), t.data_type) for t in plain.graph.initializer
     ]
-    assert loaded.census.nodes >= len(plain.graph.node)
+    assert loaded.counts.nodes >= len(plain.graph.node)
     assert loaded.facts.bytes == path.stat().st_size
 
 
@@ -77,8 +77,8 @@ def test_weights_are_not_read(tmp_path):
     loaded = load(path)
     assert loaded.facts.bytes > 16 << 20
     assert loaded.facts.structure_bytes < 1000
-    assert loaded.census.bytes_read < 50_000
-    assert loaded.census.moved == 1
+    assert loaded.counts.bytes_read < 50_000
+    assert loaded.counts.moved == 1
     assert len(loaded.proto.SerializeToString()) < 1000
     model = build(loaded)
     (held,) = [t for t in model.tensors if t.kind == TensorKind.INITIALIZER]

@@ -55,7 +55,9 @@ def bound(path: Path) -> TypeTable:
     if truth.get("inputs"):
         names = [t.name for t in dim_names.graph_inputs(model)]
         shapes = dict(zip(names, truth["inputs"], strict=True))
-    return infer(loaded, model, truth.get("dims") or ({} if shapes else dim_names.usual(model)), shapes)
+    return infer(
+        loaded, model, truth.get("dims") or ({} if shapes else dim_names.typical_sizes(model)), shapes
+    )
 
 
 def known(types: TypeTable, tensor: int) -> bool:

@@ -18,22 +18,22 @@ def upstream_masks(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> lis
     """
     layers = layers[:MAX_LAYERS]
     bits = {layer.anchor: 1 << i for i, layer in enumerate(layers)}
-    behind: dict[int, int] = {}
+    mask_of_tensor: dict[int, int] = {}
     at_anchor: dict[int, int] = {}
     nodes = flow.nodes
     for number in flow.order:
         node = nodes[number]
         mask = 0
         for tensor in node.inputs:
-            if tensor in behind:
-                mask |= behind[tensor]
+            if tensor in mask_of_tensor:
+                mask |= mask_of_tensor[tensor]
         if number in bits:
             at_anchor[number] = mask
             mask |= bits[number]
         if mask:
             for tensor in node.outputs:
                 if tensor >= 0:
-                    behind[tensor] = mask
+                    mask_of_tensor[tensor] = mask
     return [at_anchor.get(layer.anchor, 0) for layer in layers]
 
 

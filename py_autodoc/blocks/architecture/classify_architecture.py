@@ -281,9 +281,9 @@ class _Classifier:
         )
         if longest is not None and longest.count > 1:
             lines.append(f"{longest.type or 'one block'} is repeated {longest.count} times")
-        foreign = self._unknown_operators()
-        if foreign:
-            lines.append(f"{plural(foreign, 'operator')} of other domains, with unknown cost")
+        unknown_ops = self._unknown_operators()
+        if unknown_ops:
+            lines.append(f"{plural(unknown_ops, 'operator')} of other domains, with unknown cost")
         return lines
 
     def _unknown_operators(self) -> int:

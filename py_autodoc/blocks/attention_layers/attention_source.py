@@ -74,12 +74,12 @@ def residual_sources(flow: DataflowGraph, tensor: int) -> set[int]:
     Continues once behind a projection into a bottleneck (low-rank queries and keys).
     """
     sources = {tensor}
-    behind = _before_moves(flow, tensor, sources)
-    narrow = _bottleneck(flow, behind)
+    origin = _before_moves(flow, tensor, sources)
+    narrow = _bottleneck(flow, origin)
     if narrow is not None:
         sources.add(narrow)
-        behind = _before_moves(flow, narrow, sources)
-    number = flow.producers[behind]
+        origin = _before_moves(flow, narrow, sources)
+    number = flow.producers[origin]
     if flow.qualified_op_types[number] in ADDS:
         for operand in flow.nodes[number].inputs:
             if operand >= 0 and not _is_stored(flow, operand):

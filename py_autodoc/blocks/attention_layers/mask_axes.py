@@ -82,8 +82,8 @@ def _reshaped_axes(old_shape: Shape | None, new_shape: Shape | None) -> dict[int
     move: dict[int, int] = {}
     for new_axis, axis in ((i, j) for i in range(len(new_shape)) for j in range(len(old_shape))):
         if new_shape[new_axis] == old_shape[axis] and new_shape[new_axis] not in (1, None):
-            behind = _count(new_shape[new_axis + 1 :]), _count(old_shape[axis + 1 :])
-            if behind[0] == behind[1]:
+            inner_counts = _count(new_shape[new_axis + 1 :]), _count(old_shape[axis + 1 :])
+            if inner_counts[0] == inner_counts[1]:
                 move[new_axis - len(new_shape)] = axis - len(old_shape)
     for new_axis in range(1, min(len(new_shape), len(old_shape)) + 1):
         # A size of 1 stays 1: all queries, or all keys, share the values.

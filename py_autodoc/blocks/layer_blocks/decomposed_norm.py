@@ -278,35 +278,35 @@ def _finish(
     epsilon: float | None,
 ) -> DecomposedNorm:
     last = step[-1]
-    over = axes(flow, square.reduce)
+    reduced_axes = axes(flow, square.reduce)
     if flow.op_types[square.reduce] == "GlobalAveragePool":
         shape = flow.shapes[flow.nodes[square.reduce].inputs[0]]
-        over = list(range(2, len(shape))) if shape else None
+        reduced_axes = list(range(2, len(shape))) if shape else None
     rank = len(flow.shapes[square.base] or ())
-    kind = _kind(square, over, rank)
+    kind = _kind(square, reduced_axes, rank)
     return DecomposedNorm(
         kind=kind,
         nodes=[*nodes, *step],
         source=square.base,
         output=flow.first_outputs[last],
-        axes=over,
+        axes=reduced_axes,
         epsilon=epsilon,
         scaled=scaled,
         affine=flow.op_types[last] == "Add",
-        confidence=1.0 if over is not None else 0.8,
+        confidence=1.0 if reduced_axes is not None else 0.8,
     )
 
 
-def _kind(square: _SecondMoment, over: list[int] | None, rank: int) -> str:
+def _kind(square: _SecondMoment, reduced_axes: list[int] | None, rank: int) -> str:
     """Return the kind of normalization, from the subtracted mean and the reduced axes."""
     if square.mean < 0:
         return "RMSNormalization" if square.average else "LpNormalization"
-    if over is None or not rank:
+    if reduced_axes is None or not rank:
         return "LayerNormalization"
-    if 0 in over and len(over) == rank:
+    if 0 in reduced_axes and len(reduced_axes) == rank:
         return "MeanVarianceNormalization"
-    if 0 in over:
+    if 0 in reduced_axes:
         return "BatchNormalization"
-    if rank > 3 and over == list(range(2, rank)):
+    if rank > 3 and reduced_axes == list(range(2, rank)):
         return "InstanceNormalization"
     return "LayerNormalization"

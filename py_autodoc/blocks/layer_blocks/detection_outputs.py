@@ -259,10 +259,10 @@ def _output_convolutions(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
             convolutions.append(output_map)
         elif op in _SCALES:
             # The scale of a quantized product is a scalar, computed or not.
-            wide = [t for t in data if not is_scalar(flow, t)]
-            if len(wide) != 1:
+            non_scalar = [t for t in data if not is_scalar(flow, t)]
+            if len(non_scalar) != 1:
                 return []
-            queue += wide
+            queue += non_scalar
         elif op == "Concat":
             queue += data
         else:

@@ -150,8 +150,8 @@ def _pools(flow: DataflowGraph, producer: int) -> bool:
     if shape is None or len(shape) < 3:
         return False
     if name in ("ReduceMean", "ReduceMax"):
-        rank, over = len(shape), axes(flow, producer)
-        return over in (list(range(2, rank)), list(range(1, rank - 1)))
+        rank, pooled_axes = len(shape), axes(flow, producer)
+        return pooled_axes in (list(range(2, rank)), list(range(1, rank - 1)))
     if name == "AveragePool":
         pooled_shape = flow.shapes[flow.first_outputs[producer]]
         return pooled_shape is not None and all(size == 1 for size in pooled_shape[2:])

@@ -46,11 +46,11 @@ class _TemplateMatch:
             Counter(label[node] for node in unmatched),
             Counter(label[node] for node in candidates),
         )
-        only = {label[node]: node for node in candidates if candidate_counts[label[node]] == 1}
+        unique = {label[node]: node for node in candidates if candidate_counts[label[node]] == 1}
         return [
-            (node, only[label[node]])
+            (node, unique[label[node]])
             for node in unmatched
-            if template_counts[label[node]] == 1 and label[node] in only
+            if template_counts[label[node]] == 1 and label[node] in unique
         ]
 
     def spread(self, pairs: list[tuple[int, int]]) -> bool:

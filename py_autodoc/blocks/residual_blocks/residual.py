@@ -38,7 +38,7 @@ class _ResidualMatch(NamedTuple):
     projected: int
     path: tuple[int, ...]
     weighted: int
-    long: int
+    path_operand: int
 
 
 class _Finder:
@@ -82,16 +82,16 @@ class _Finder:
         return None
 
     def _check_paths(
-        self, join: ResidualJoin, candidate: ShortcutSource, search: BackwardSearch, long: int
+        self, join: ResidualJoin, candidate: ShortcutSource, search: BackwardSearch, path_operand: int
     ) -> _ResidualMatch | None:
         """Return a match if the long path has more weights and no other residual enters it."""
         flow = self.flow
         source = same_value(flow, candidate.tensor)
         path = search.between(source)
-        weighted = self._weights(path) + (join.operand_weights if long == join.operands[0] else 0)
-        if weighted <= candidate.weights or len(flow.model.tensors[long].consumers) > 1:
+        weighted = self._weights(path) + (join.operand_weights if path_operand == join.operands[0] else 0)
+        if weighted <= candidate.weights or len(flow.model.tensors[path_operand].consumers) > 1:
             return None
-        if join.operand_weights and long != join.operands[0]:
+        if join.operand_weights and path_operand != join.operands[0]:
             return None
         if not self.upward.isdisjoint(path) and self.upward.isdisjoint(candidate.steps):
             # Downsampling and upsampling: a merge of two resolutions, not a residual block.
@@ -99,7 +99,7 @@ class _Finder:
         if not self._residuals_are_inside(path, source):
             return None
         return _ResidualMatch(
-            candidate.tensor, candidate.steps, candidate.weights, tuple(path), weighted, long
+            candidate.tensor, candidate.steps, candidate.weights, tuple(path), weighted, path_operand
         )
 
     def _residuals_are_inside(self, path: list[int], source: tuple[int, ...]) -> bool:
@@ -155,8 +155,8 @@ class _Finder:
         if len(sources) != 1:
             return None
         passed = next(t for t in join.operands if self._sliced_tensor(bases[t]) == sources[0])
-        long = next(t for t in join.operands if t != passed)
-        search = BackwardSearch(flow, [long], self.budget)
+        path_operand = next(t for t in join.operands if t != passed)
+        search = BackwardSearch(flow, [path_operand], self.budget)
         if not search.reaches([sources[0]], self._producer_position(sources[0])):
             return None
         path = search.between([sources[0]])
@@ -164,7 +164,7 @@ class _Finder:
         if not weighted or not self._convolves(path) or not self.upward.isdisjoint(path):
             return None
         cut = flow.producers[bases[passed]]
-        return _ResidualMatch(sources[0], (cut,), 0, tuple(path), weighted, long)
+        return _ResidualMatch(sources[0], (cut,), 0, tuple(path), weighted, path_operand)
 
     def _convolves(self, path: list[int]) -> bool:
         return any(self.flow.op_types[n] in CONV for n in path)
@@ -208,7 +208,7 @@ class _Finder:
             for number in match.short:
                 if flow.op_types[number] == "Mul" and self._learned(flow.constant_inputs[number]):
                     return "skip"
-        number = flow.producers[flow.back(match.long, COPY_OPS)]
+        number = flow.producers[flow.back(match.path_operand, COPY_OPS)]
         if flow.op_types[number] == "Mul" and len(flow.data_inputs[number]) == 1:
             factor = flow.constant_inputs[number]
             if factor and self._learned(factor) and self._is_single(factor[0]):

@@ -49,18 +49,18 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     broken: list[tuple[TensorFacts, int]] = []
     zero: list[tuple[TensorFacts, int]] = []
     for fact in ctx.weights or ():
-        odd = bool(fact.nan or fact.inf)
-        if not odd and (
+        has_non_finite = bool(fact.nan or fact.inf)
+        if not has_non_finite and (
             fact.zero < fact.elements or fact.elements < floor or not _is_float(ctx, fact.tensor)
         ):
             continue
         for number, index in _uses(ctx, fact.tensor):
             node = ctx.model.nodes[number]
             key = (node.domain, node.op_type)
-            if odd and index in LEARNED.get(key, ()) and (fact.nan or node.op_type != "Gather"):
+            if has_non_finite and index in LEARNED.get(key, ()) and (fact.nan or node.op_type != "Gather"):
                 broken.append((fact, number))
                 break
-            if not odd and not node.domain and index in _KERNELS.get(node.op_type, ()):
+            if not has_non_finite and not node.domain and index in _KERNELS.get(node.op_type, ()):
                 zero.append((fact, number))
                 break
     if broken:

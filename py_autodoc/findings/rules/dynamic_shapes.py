@@ -79,11 +79,11 @@ def _spatial(ctx: RuleContext, inputs: list[Tensor]) -> Iterator[Finding]:
         return
     computed = [number for number in ctx.flow.order if _computes_size(ctx, number)]
     first_inputs = f"{plural(len(names), 'input')} ({names[0]}{' …' * (len(names) > 1)})"
-    many = f"The spatial dimensions of {first_inputs} are symbolic"
-    behind = f", and {plural(len(computed), 'node')} compute their output size." if computed else "."
+    subject = f"The spatial dimensions of {first_inputs} are symbolic"
+    consequence = f", and {plural(len(computed), 'node')} compute their output size." if computed else "."
     yield Finding(
         "low" if computed else "info",
-        many + behind,
+        subject + consequence,
         "Fix the sizes for targets that need static shapes, and give Resize constant scales.",
         tuple(computed),
         {"inputs": names[:MAX_NAMES], "computed_sizes": len(computed)},
@@ -142,18 +142,18 @@ def _by_value(ctx: RuleContext) -> Iterator[Finding]:
     ]  # fmt: skip
     if not by_value:
         return
-    behind: set[int] = set(by_value)
+    downstream: set[int] = set(by_value)
     for number in flow.order:
-        if any(p in behind for p in flow.predecessors(number)):
-            behind.add(number)
+        if any(p in downstream for p in flow.predecessors(number)):
+            downstream.add(number)
     layers = weighted(ctx)
-    after = sum(number in behind for number in layers)
+    after = sum(number in downstream for number in layers)
     major = bool(after) and after >= ctx.thresholds["dynamic-shapes"]["major_share"] * len(layers)
     types = sorted({flow.nodes[number].op_type for number in by_value})
-    what = "makes an output" if len(by_value) == 1 else "make outputs"
+    verb = "makes an output" if len(by_value) == 1 else "make outputs"
     yield Finding(
         "medium" if major else "low",
-        f"{plural(len(by_value), 'node')} ({', '.join(types)}; first: {label(ctx, by_value[0])}) {what} "
+        f"{plural(len(by_value), 'node')} ({', '.join(types)}; first: {label(ctx, by_value[0])}) {verb} "
         f"whose size depends on values; {after:,} of {plural(len(layers), 'layer')} with weights come after.",
         "Keep selection by value at the end of the model or outside it, with a fixed number of results.",
         tuple(by_value),

@@ -53,32 +53,32 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     tile = int(limits["multiple"])
     if not total_macs or total_macs < limits["min_total_macs"] or tile < 2:
         return
-    odd: list[tuple[int, ChannelMap]] = []
+    unaligned: list[tuple[int, ChannelMap]] = []
     extra = 0.0
     for number, layer in channel_maps(ctx).items():
         filled = _filled(layer, tile)
         if filled < 1:
             amount = macs(ctx, number)
-            odd.append((amount, layer))
+            unaligned.append((amount, layer))
             extra += amount * (1 / filled - 1)
-    odd_macs = sum(amount for amount, _ in odd)
-    if not odd_macs or odd_macs < limits["min_share"] * total_macs:
+    unaligned_macs = sum(amount for amount, _ in unaligned)
+    if not unaligned_macs or unaligned_macs < limits["min_share"] * total_macs:
         return
-    odd.sort(key=lambda pair: (-pair[0], pair[1].node))
-    worst = odd[0][1]
+    unaligned.sort(key=lambda pair: (-pair[0], pair[1].node))
+    worst = unaligned[0][1]
     waste = extra / total_macs
     major = waste >= limits["major_waste"] and total_macs >= limits["major_total_macs"]
     yield Finding(
         "medium" if major else "low",
-        f"Channel counts that are not a multiple of {tile} in {plural(len(odd), 'layer')} with "
-        f"{share(odd_macs, total_macs)} of the MACs, most of all {worst.inputs * worst.groups:,} → "
+        f"Channel counts that are not a multiple of {tile} in {plural(len(unaligned), 'layer')} with "
+        f"{share(unaligned_macs, total_macs)} of the MACs, most of all {worst.inputs * worst.groups:,} → "
         f"{worst.outputs:,}.",
         f"Use multiples of {tile}, or pad with zero channels; padding would add {100 * waste:.1f} % of work.",
-        tuple(layer.node for _, layer in odd),
+        tuple(layer.node for _, layer in unaligned),
         {
-            "layers": len(odd),
-            "macs": odd_macs,
-            "macs_share": round(odd_macs / total_macs, 4),
+            "layers": len(unaligned),
+            "macs": unaligned_macs,
+            "macs_share": round(unaligned_macs / total_macs, 4),
             "padding_waste": round(waste, 4),
             "multiple": tile,
             "channels_in": worst.inputs * worst.groups,

@@ -104,10 +104,10 @@ def _reader(ctx: RuleContext, number: int) -> int:
         after = flow.sole_consumers[node.outputs[0]]
         if after < 0:
             return -1
-        behind = flow.nodes[after]
-        if behind.domain or behind.op_type not in _LINEAR or not _keeps_shape(ctx, node, behind):
-            return after if behind.inputs and behind.inputs[0] == node.outputs[0] else -1
-        node = behind
+        next_layer = flow.nodes[after]
+        if next_layer.domain or next_layer.op_type not in _LINEAR or not _keeps_shape(ctx, node, next_layer):
+            return after if next_layer.inputs and next_layer.inputs[0] == node.outputs[0] else -1
+        node = next_layer
     return -1
 
 

@@ -144,28 +144,34 @@ def _unread(ctx: RuleContext, least: Number, axis: Number) -> Iterator[Finding]:
         strides = ctx.flow.nodes[number].attributes.get("strides")
         if strides is None or (isinstance(strides, list) and all(step == 1 for step in strides)):
             continue  # every position starts a window
-        about = window(ctx, number)
-        if about is None:
+        worst_window = window(ctx, number)
+        if worst_window is None:
             continue
-        worst = max((lost / size for lost, size in zip(about.unread, about.sizes, strict=True)), default=0.0)
+        worst = max(
+            (
+                positions_text / size
+                for positions_text, size in zip(worst_window.unread, worst_window.sizes, strict=True)
+            ),
+            default=0.0,
+        )
         if worst >= least and worst > 0:
-            windows.append((worst, about))
+            windows.append((worst, worst_window))
     if not windows:
         return
-    worst, about = max(windows, key=lambda pair: pair[0])
+    worst, worst_window = max(windows, key=lambda pair: pair[0])
     wide = any(max(entry.sizes) >= axis for _, entry in windows)
-    lost = "×".join(map(str, about.unread))
-    sizes = "×".join(map(str, about.sizes))
+    positions_text = "×".join(map(str, worst_window.unread))
+    sizes = "×".join(map(str, worst_window.sizes))
     yield Finding(
         "low" if wide else "info",
         f"{plural(len(windows), 'layer')} never read{'s' if len(windows) == 1 else ''} the end of an axis; "
-        f"{label(ctx, about.node)} leaves {lost} of {sizes} positions out.",
+        f"{label(ctx, worst_window.node)} leaves {positions_text} of {sizes} positions out.",
         "Pad or choose sizes so that stride and window cover the whole map.",
         tuple(entry.node for _, entry in windows),
         {
             "layers": len(windows),
-            "unread": list(about.unread),
-            "sizes": list(about.sizes),
+            "unread": list(worst_window.unread),
+            "sizes": list(worst_window.sizes),
             "share": round(worst, 4),
         },
     )

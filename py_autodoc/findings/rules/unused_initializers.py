@@ -53,21 +53,25 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     # Two tensors may share a range of an external file, which is used if one of them is.
     used = {_region(tensor) for tensor in model.tensors if tensor.consumers} - {None}
     sized = [(ctx.sizes.bytes[t.id] or 0, t) for t in unused if _region(t) not in used]
-    lost = sum(tensor_bytes for tensor_bytes, _ in sized)
+    unused_bytes = sum(tensor_bytes for tensor_bytes, _ in sized)
     weights = ctx.params.weight_bytes
-    unused_share = lost / weights if weights else 0.0
-    if not lost or lost < limits["min_bytes"] or (weights and unused_share < limits["min_share"]):
+    unused_share = unused_bytes / weights if weights else 0.0
+    if (
+        not unused_bytes
+        or unused_bytes < limits["min_bytes"]
+        or (weights and unused_share < limits["min_share"])
+    ):
         return
     sized.sort(key=lambda item: (-item[0], item[1].id))
-    major = lost >= limits["major_bytes"] and unused_share >= limits["major_share"]
+    major = unused_bytes >= limits["major_bytes"] and unused_share >= limits["major_share"]
     yield Finding(
         "medium" if major else "low",
-        f"{plural(len(sized), 'initializer')} of {size(lost)} in all, {share(lost, weights)} of the stored "
-        "constants, are used by nothing.",
+        f"{plural(len(sized), 'initializer')} of {size(unused_bytes)} in all, {share(unused_bytes, weights)} "
+        "of the stored constants, are used by nothing.",
         "Remove them from the file.",
         evidence={
             "initializers": len(sized),
-            "unused_bytes": lost,
+            "unused_bytes": unused_bytes,
             "weight_bytes": weights,
             "largest": [t.name[:80] for _, t in sized[:MAX_NAMES]],
         },

@@ -137,11 +137,15 @@ class _QuantizerScopes:
         producers = [self.scopes[n] for n in self._data_producers(layer) if n in self.scopes]
         if self._produces_output(layer):
             results.append(self.outside)
-        behind = self._innermost_layer_scope(common(results)) if results else None
-        before = common(producers) if producers else None
-        if before is None or behind is None:
-            return behind if before is None else self._innermost_layer_scope(before)
-        return behind if before in self.norms else _inner(behind, self._innermost_layer_scope(before))
+        consumer_scope = self._innermost_layer_scope(common(results)) if results else None
+        producer_scope = common(producers) if producers else None
+        if producer_scope is None or consumer_scope is None:
+            return consumer_scope if producer_scope is None else self._innermost_layer_scope(producer_scope)
+        return (
+            consumer_scope
+            if producer_scope in self.norms
+            else _inner(consumer_scope, self._innermost_layer_scope(producer_scope))
+        )
 
     def _named(self, layer: int) -> Names | None:
         """Return the module in the name of a weight, even if no other node is in it."""
@@ -218,32 +222,34 @@ class _QuantizerScopes:
 
         Other nodes without a scope, such as an inserted Reshape, are passed.
         """
-        before = dict(self.scopes)
+        upstream = dict(self.scopes)
         for number in self.order:
-            producer_scopes = [before[p] for p in self._producers(number) if p in before]
-            if number not in before and producer_scopes:
-                before[number] = common(producer_scopes)
-        behind = dict(self.scopes)
+            producer_scopes = [upstream[p] for p in self._producers(number) if p in upstream]
+            if number not in upstream and producer_scopes:
+                upstream[number] = common(producer_scopes)
+        downstream = dict(self.scopes)
         for number in reversed(self.order):
-            if number in behind:
+            if number in downstream:
                 continue
-            consumer_scopes = [behind[r] for r in self._consumers(number) if r in behind]
+            consumer_scopes = [downstream[r] for r in self._consumers(number) if r in downstream]
             if self._produces_output(number):
                 consumer_scopes.append(self.outside)
             if number in self.quantizers:
                 names = self._quantizer_scope(
-                    number, before.get(number), common(consumer_scopes) if consumer_scopes else None
+                    number, upstream.get(number), common(consumer_scopes) if consumer_scopes else None
                 )
                 if names is not None:
-                    self.scopes[number] = behind[number] = names
+                    self.scopes[number] = downstream[number] = names
             elif consumer_scopes:
-                behind[number] = common(consumer_scopes)
+                downstream[number] = common(consumer_scopes)
 
-    def _quantizer_scope(self, number: int, before: Names | None, behind: Names | None) -> Names | None:
-        if before is None or behind is None:
-            return behind if before is None else before
+    def _quantizer_scope(
+        self, number: int, producer_scope: Names | None, consumer_scope: Names | None
+    ) -> Names | None:
+        if producer_scope is None or consumer_scope is None:
+            return consumer_scope if producer_scope is None else producer_scope
         a_scale = self.nodes[number].op_type == "Mul"  # all scales of one layer
-        return before if not a_scale and _within(before, behind) else behind
+        return producer_scope if not a_scale and _within(producer_scope, consumer_scope) else consumer_scope
 
     def _auxiliary_scopes(self) -> set[Names]:
         """Return scopes that hold only a normalization or an activation."""
@@ -291,6 +297,6 @@ def _within(names: Names, outer: Names) -> bool:
     return names[: len(outer)] == outer
 
 
-def _inner(behind: Names, before: Names) -> Names:
+def _inner(consumer_scope: Names, producer_scope: Names) -> Names:
     """Return the inner of two nested scopes; otherwise the first."""
-    return before if _within(before, behind) else behind
+    return producer_scope if _within(producer_scope, consumer_scope) else consumer_scope

@@ -81,8 +81,8 @@ def _range(tensor: onnx.TensorProto, notes: DiagnosticCollector) -> tuple[str, i
         notes.add("external-range", "Offset or length is not a number from 0 up.", tensor.name)
         return location, 0, None
     if length is not None and needed is not None and length < needed:
-        what = f"Needs {needed:,} bytes, the length says {length:,}."
-        notes.add("external-range", what, tensor.name)
+        message = f"Needs {needed:,} bytes, the length says {length:,}."
+        notes.add("external-range", message, tensor.name)
     return location, start or 0, length
 
 
@@ -118,32 +118,38 @@ def _inside(path: str, root: str) -> bool:
 
 def _check(location: str, demand: _FileDemand, folders: Folders, notes: DiagnosticCollector) -> None:
     location_text = shown_location(location)
-    many = f"{demand.tensors:,} tensor" + "s" * (demand.tensors != 1)
+    tensors_text = f"{demand.tensors:,} tensor" + "s" * (demand.tensors != 1)
     real = folders.resolve(location)
     if real is None:
         notes.add(
             "external-outside",
-            f"Data of {many} lie outside the model's folder; not looked at.",
+            f"Data of {tensors_text} lie outside the model's folder; not looked at.",
             location_text,
         )
         return
     try:
         status = os.stat(real, follow_symlinks=False)
     except OSError:
-        notes.add("external-missing", f"The file with the data of {many} is not there.", location_text)
+        notes.add(
+            "external-missing", f"The file with the data of {tensors_text} is not there.", location_text
+        )
         return
     if not stat.S_ISREG(status.st_mode):
         notes.add(
             "external-missing",
-            f"The data of {many} should be in a file that is not a regular file.",
+            f"The data of {tensors_text} should be in a file that is not a regular file.",
             location_text,
         )
         return
     if real == folders.model:
-        notes.add("external-self", f"External data of {many} point at the model file itself.", location_text)
+        notes.add(
+            "external-self", f"External data of {tensors_text} point at the model file itself.", location_text
+        )
     if demand.end > status.st_size:
-        what = f"Data of {many} reach to byte {demand.end:,} of a file of {status.st_size:,} bytes."
-        notes.add("external-range", what, location_text)
+        message = (
+            f"Data of {tensors_text} reach to byte {demand.end:,} of a file of {status.st_size:,} bytes."
+        )
+        notes.add("external-range", message, location_text)
 
 
 def shown_location(location: str) -> str:

@@ -40,7 +40,7 @@ class LoadedModel:
 
     proto: onnx.ModelProto
     facts: FileFacts
-    census: FileCounts
+    counts: FileCounts
     diagnostics: tuple[Diagnostic, ...]
     functions: int = 0
     """Number of local functions defined in the file."""
@@ -108,10 +108,10 @@ def _loaded(
     external = external_facts(first_pass.external, path, notes)
     unexpanded = expand_functions(proto, limits, notes)
     facts = FileFacts(
-        name, scan.source.size, scan.census.structure_bytes, identity, external.files, external.bytes
+        name, scan.source.size, scan.counts.structure_bytes, identity, external.files, external.bytes
     )
     return LoadedModel(
-        proto, facts, scan.census, tuple(notes.diagnostics()), scan.census.functions, unexpanded, texts
+        proto, facts, scan.counts, tuple(notes.diagnostics()), scan.counts.functions, unexpanded, texts
     )
 
 
@@ -119,7 +119,7 @@ def _parse(structure: bytes, scan: StructureScan, name: str) -> onnx.ModelProto:
     try:
         return onnx.ModelProto.FromString(structure)
     except DecodeError:
-        depth = scan.census.depth
+        depth = scan.counts.depth
         if depth * 3 + 6 > _PARSER_DEPTH:
             raise LimitError(
                 "depth",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A file type: ``kind`` for programs, ``what`` and ``hint`` for users."""
+    """A file type: ``kind`` for programs, ``description`` and ``hint`` for users."""
 
     kind: str
-    what: str
+    description: str
     hint: str = ""
 
 

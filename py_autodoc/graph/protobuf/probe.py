@@ -36,8 +36,8 @@ def probe(path: PathLike, limits: Limits = LIBRARY) -> FileCounts:
     name = base_name(path)
     with regular_file(path) as (fd, status):
         scan = scan_source(WireSource(status.st_size, fd), name, limits)
-        scan.census.bytes_read = scan.source.bytes_read
-        return scan.census
+        scan.counts.bytes_read = scan.source.bytes_read
+        return scan.counts
 
 
 def base_name(path: PathLike) -> str:
@@ -90,14 +90,14 @@ def scan_source(source: WireSource, name: str, limits: Limits) -> StructureScan:
         scan.run()
     except WireError as error:
         raise _broken(name, head, scan, error) from None
-    if not scan.census.has_graph and scan.known_fields < 2:
+    if not scan.counts.has_graph and scan.known_fields < 2:
         raise not_a_model(name, unknown(head))
     return scan
 
 
 def not_a_model(name: str, kind: FileKind) -> NotAModel:
     """Return the error for a file of another type."""
-    return NotAModel(kind.kind, f"{name}: {kind.what}.", kind.hint)
+    return NotAModel(kind.kind, f"{name}: {kind.description}.", kind.hint)
 
 
 def _broken(name: str, head: bytes, scan: StructureScan, error: WireError) -> NotAModel | CorruptModel:

@@ -100,12 +100,12 @@ class PayloadReference:
 
 
 class StructureScan:
-    """Walks a model. ``run`` fills ``census``; ``structure`` then returns the protobuf without payloads."""
+    """Walks a model. ``run`` fills ``counts``; ``structure`` then returns the protobuf without payloads."""
 
     def __init__(self, source: WireSource, limits: Limits, location: str) -> None:
         self.source = source
         self.limits = limits
-        self.census = FileCounts(file_bytes=source.size)
+        self.counts = FileCounts(file_bytes=source.size)
         self.known_fields = 0
         """Number of top-level fields so far that are valid for a ModelProto, to recognise models."""
         self._location = location.encode("utf-8", "backslashreplace")
@@ -118,17 +118,17 @@ class StructureScan:
             WireError: the protobuf is broken.
             LimitError: a count exceeds the limits.
         """
-        census = self.census
+        counts = self.counts
         out, copied = MessagePieces(), 0
         for number, wire, key, start, stop in fields(self.source, 0, self.source.size):
             if _MODEL_FIELDS.get(number, wire) != wire:
                 raise WireError(key, f"field {number} with wire type {wire}")
             new = None
             if number == 7:
-                census.has_graph = True
+                counts.has_graph = True
                 new = self._graph(start, stop, 0)
             elif number == 25:
-                census.functions += 1
+                counts.functions += 1
                 new = self._function(start, stop)
             elif number == 20:
                 new = self._training(start, stop)
@@ -140,7 +140,7 @@ class StructureScan:
             self._tick(1)
         out.span(copied, self.source.size)
         self._parts = out
-        census.structure_bytes = out.size
+        counts.structure_bytes = out.size
         if out.size > self.limits.structure_bytes:
             raise self._limit("structure_bytes", out.size, "bytes in addition to weights")
 
@@ -163,7 +163,7 @@ class StructureScan:
             else:
                 chunk = item
             chunks.append(chunk)
-        self.census.bytes_read = self.source.bytes_read
+        self.counts.bytes_read = self.source.bytes_read
         return b"".join(chunks), digest.hexdigest()
 
     # Messages. Each walker returns the rewritten message, or None if it can be copied unchanged.
@@ -193,11 +193,11 @@ class StructureScan:
         return _close(out, copied, end)
 
     def _graph(self, pos: int, end: int, depth: int) -> MessagePieces | None:
-        census = self.census
+        counts = self.counts
         if depth > self.limits.depth:
             raise self._limit("depth", depth, "nested subgraphs")
-        census.depth = max(census.depth, depth)
-        census.subgraphs += depth > 0
+        counts.depth = max(counts.depth, depth)
+        counts.subgraphs += depth > 0
         out: MessagePieces | None = None
         copied = pos
         for number, wire, key, start, stop in fields(self.source, pos, end):
@@ -208,11 +208,11 @@ class StructureScan:
             if number == 1:
                 new = self._node(start, stop, depth)
             elif number == 5:
-                census.initializers += 1
+                counts.initializers += 1
                 self._tick(_MESSAGE_WEIGHT)
                 new = self._tensor(start, stop)
             elif number == 15:
-                census.initializers += 1
+                counts.initializers += 1
                 new = self._sparse(start, stop)
             elif number in (11, 12, 13) and stop - start >= _TYPE_BYTES:
                 self._value_info(start, stop)
@@ -223,10 +223,10 @@ class StructureScan:
 
     def _node(self, pos: int, end: int, depth: int) -> MessagePieces | None:
         """Count a node. Most are small, without graph or weight, and are walked inside the window."""
-        census = self.census
-        census.nodes += 1
-        if census.nodes > self.limits.nodes:
-            raise self._limit("nodes", census.nodes, "nodes")
+        counts = self.counts
+        counts.nodes += 1
+        if counts.nodes > self.limits.nodes:
+            raise self._limit("nodes", counts.nodes, "nodes")
         if end - pos >= _NODE_BYTES:
             return self._large_node(pos, end, depth)
         source = self.source
@@ -317,8 +317,8 @@ class StructureScan:
         size = sum(stop - start for _, _, start, stop in payloads)
         if size < INLINE_BYTES:
             return None
-        self.census.moved += 1
-        self.census.moved_bytes += size
+        self.counts.moved += 1
+        self.counts.moved_bytes += size
         if not external:
             out.moved(self._reference(payloads, size))
         return out
@@ -360,18 +360,18 @@ class StructureScan:
                         pending.append((a, b, depth + 1))
 
     def _tick(self, count: int) -> None:
-        self.census.messages += count
-        if self.census.messages > self.limits.messages:
-            raise self._limit("messages", self.census.messages, "fields")
+        self.counts.messages += count
+        if self.counts.messages > self.limits.messages:
+            raise self._limit("messages", self.counts.messages, "fields")
 
-    def _limit(self, which: str, value: int, what: str) -> LimitError:
+    def _limit(self, which: str, value: int, noun: str) -> LimitError:
         limit = getattr(self.limits, which)
         name = self._location.decode("utf-8", "backslashreplace")
         return LimitError(
             which,
             value,
             limit,
-            f"{name}: more than {limit:,} {what}.",
+            f"{name}: more than {limit:,} {noun}.",
             "Raise the limit if you trust the file.",
         )
 

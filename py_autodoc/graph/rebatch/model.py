@@ -66,11 +66,11 @@ class PlannedBatch:
 
     def fits(self, model: Model, types: TypeTable, batch: int) -> BatchRefusal | None:
         """Check inferred shapes like ``checked``; shapes that depend on other dimensions are skipped."""
-        odd = misfits(model, types, self.plan, batch, self.facts[0]) if len(self.facts) == 1 else []
-        if not odd:
+        wrong_tensors = misfits(model, types, self.plan, batch, self.facts[0]) if len(self.facts) == 1 else []
+        if not wrong_tensors:
             return None
-        why = f"the shape of {odd[0]} differs from the expected one"
-        return BatchRefusal("", odd[0], why, "Please report it.")
+        why = f"the shape of {wrong_tensors[0]} differs from the expected one"
+        return BatchRefusal("", wrong_tensors[0], why, "Please report it.")
 
 
 def plan_batch(loaded: LoadedModel, request: BatchRequest | None = None) -> PlannedBatch | BatchRefusal:

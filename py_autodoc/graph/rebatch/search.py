@@ -145,9 +145,9 @@ def _agree(traces: Sequence[BatchTrace]) -> None:
             raise BatchBlocked("the required edits depend on symbolic dimensions", hint=_BIND)
         for a, b in zip(first.edits, other.edits, strict=True):
             if a != b:
-                odd = BatchBlocked("the required edit depends on symbolic dimensions", hint=_BIND)
-                odd.node = a.node
-                raise odd
+                blocked = BatchBlocked("the required edit depends on symbolic dimensions", hint=_BIND)
+                blocked.node = a.node
+                raise blocked
         for name in (*first.structure.graph.inputs, *first.structure.graph.outputs):
             a_at, b_at = first.layouts.get(name), other.layouts.get(name)
             if (a_at and a_at.axis) != (b_at and b_at.axis):
@@ -165,10 +165,10 @@ def _next_choices(
     for trace in traces:
         choices.update(trace.choices)
     open_choices = [c for c in choices if picks.get(c, 0) + 1 < choices[c]]
-    blamed = [c for c in open_choices if c in error.choices] or [c for c in open_choices if c in names]
-    if not blamed:
+    responsible = [c for c in open_choices if c in error.choices] or [c for c in open_choices if c in names]
+    if not responsible:
         return None
-    chosen, order = blamed[-1], list(choices)
+    chosen, order = responsible[-1], list(choices)
     earlier = {c: picks[c] for c in order[: order.index(chosen)] if c in picks}
     return {**earlier, chosen: picks.get(chosen, 0) + 1}
 

@@ -216,10 +216,10 @@ class BatchTrace:
                         error.choices |= self.layouts[name].choices
                 raise
             except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-                what = f"{type(error).__name__}: {error}"
-                odd = BatchBlocked(f"it does not have the form that its rule expects ({what})")
-                odd.node = node.index
-                raise odd from error
+                error_text = f"{type(error).__name__}: {error}"
+                blocked = BatchBlocked(f"it does not have the form that its rule expects ({error_text})")
+                blocked.node = node.index
+                raise blocked from error
 
     def body(self, graph: StructureGraph, layouts: Sequence[Layout | None]) -> list[Layout | None]:
         """Follow the batch through a subgraph with the given input layouts; return those of its outputs."""

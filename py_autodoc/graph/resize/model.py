@@ -91,9 +91,9 @@ def resize_model(
     written = rewrite(structure.proto, first_plan, declared, structure.opset, bindings or {})
     result = replace(loaded, proto=written.proto)
     for bindings_of_set, plan in zip(sizes, plans, strict=True):
-        odd = _misfit(result, plan, bindings_of_set)
-        if odd is not None:
-            return odd
+        refusal = _misfit(result, plan, bindings_of_set)
+        if refusal is not None:
+            return refusal
     outputs = {t: first_plan.shapes[t][1] for t in structure.graph.outputs if t in first_plan.shapes}
     numbers_of = {name: tuple(int(d) for d in s) for name, s in outputs.items()}  # type: ignore[arg-type]
     return ResizedModel(result, declared, fixed, numbers_of, written.edits, first_plan.notes)

@@ -120,8 +120,8 @@ class _SizeWriter:
         axes, ends = [axis for axis, _ in crops], [size for _, size in crops]
         name = self._fresh("table")
         if self.opset >= 10:
-            long = onnx.TensorProto.INT64
-            wired = [self._const(v, (len(v),), long) for v in ([0] * len(axes), ends, axes)]
+            int64 = onnx.TensorProto.INT64
+            wired = [self._const(v, (len(v),), int64) for v in ([0] * len(axes), ends, axes)]
             slice_node = helper.make_node("Slice", [node.input[i], *wired], [name], name=name)
         else:
             slice_node = helper.make_node(

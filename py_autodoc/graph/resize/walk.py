@@ -333,11 +333,11 @@ class SizePass(Engine):
                 error.node = node.id
             raise
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-            odd = SizeBlocked(
+            blocked = SizeBlocked(
                 f"it does not have the form that its rule expects ({type(error).__name__}: {error})"
             )
-            odd.node = node.id
-            raise odd from error
+            blocked.node = node.id
+            raise blocked from error
 
     def _visit(self, node: Node) -> None:
         inputs = [t for t in node.inputs if t >= 0]

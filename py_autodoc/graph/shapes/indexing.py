@@ -115,8 +115,8 @@ def _unknown_like(op: ShapeContext, shape: Shape, axes: tuple[int, ...] | None) 
     """Only the sliced axes are unknown."""
     if axes is None:
         return (None,) * len(shape)
-    hit = {norm_axis(a, len(shape)) for a in axes}
-    return tuple(None if i in hit else d for i, d in enumerate(shape))
+    sliced_axes = {norm_axis(a, len(shape)) for a in axes}
+    return tuple(None if i in sliced_axes else d for i, d in enumerate(shape))
 
 
 def _loop_slice(op: ShapeContext, size: Dim, start: Dim, end: Dim) -> tuple[bool, Dim]:
@@ -134,8 +134,8 @@ def _loop_slice(op: ShapeContext, size: Dim, start: Dim, end: Dim) -> tuple[bool
         return False, None
     trips = {name: count - 1 for name in names if (count := steps[name]) is not None and count > 0}
     last = dim_arithmetic.substitute(end, trips) if len(trips) == len(names) else None
-    beyond = isinstance(last, int) and isinstance(size, int) and last > size
-    return True, None if beyond else length
+    exceeds = isinstance(last, int) and isinstance(size, int) and last > size
+    return True, None if exceeds else length
 
 
 def slice_size(size: Dim, start: Dim, end: Dim, step: Dim) -> Dim:
@@ -182,9 +182,9 @@ def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
     elif isinstance(end, int) and end >= _OPEN_END:
         end = size
     elif end != size and isinstance(end, str):
-        over = dim_arithmetic.sub(end, size)
-        if isinstance(over, int):
-            end = size if over > 0 else end
+        excess = dim_arithmetic.sub(end, size)
+        if isinstance(excess, int):
+            end = size if excess > 0 else end
         elif size is None or not (isinstance(size, int) or assumptions() or _within(end, size)):
             return None
     length = dim_arithmetic.sub(end, start)

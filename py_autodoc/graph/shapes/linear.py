@@ -15,9 +15,9 @@ from py_autodoc.graph.shapes.shape_context import (
 )
 
 
-def _joined(a: Dim, b: Dim, what: str) -> None:
+def _joined(a: Dim, b: Dim, names: str) -> None:
     if isinstance(a, int) and isinstance(b, int) and a != b:
-        raise InvalidNode("shape-mismatch", f"{what} disagree: {a} and {b}")
+        raise InvalidNode("shape-mismatch", f"{names} disagree: {a} and {b}")
     agree(a, b)
 
 

@@ -34,10 +34,10 @@ _REDUCE = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum
 
 def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
     """Return the shape without the reduced axes, or with 1 for them."""
-    hit = {norm_axis(a, len(shape)) for a in axes}
+    reduced_axes = {norm_axis(a, len(shape)) for a in axes}
     if keepdims:
-        return tuple(1 if i in hit else d for i, d in enumerate(shape))
-    return tuple(d for i, d in enumerate(shape) if i not in hit)
+        return tuple(1 if i in reduced_axes else d for i, d in enumerate(shape))
+    return tuple(d for i, d in enumerate(shape) if i not in reduced_axes)
 
 
 @rule(*(f"Reduce{k}" for k in _REDUCE), folds=_FOLDED)

@@ -103,8 +103,8 @@ class Fitter:
         self.ties += [t for t in by_name(self.meanings) if t.symbol not in tied and t.holds(sizes)]
         tied = {tie.symbol for tie in self.ties}
         loose = [name for name in self.meanings if name not in tied]
-        for what in _PROBED:
-            alike = [name for name in loose if self.meanings[name] is what]
+        for meaning in _PROBED:
+            alike = [name for name in loose if self.meanings[name] is meaning]
             alike = [name for name in alike if sizes[name] == sizes[alike[0]]]
             self.ties += probe_ties(alike[:MAX_PROBED], sizes, self._runs) if len(alike) > 1 else []
 

@@ -91,11 +91,11 @@ def _reduced(p: Poly) -> Poly:
     return Poly(out)
 
 
-def candidate_sizes(what: SizeMeaning, comparison_sizes: Iterable[int], step: int) -> tuple[int, ...]:
+def candidate_sizes(meaning: SizeMeaning, comparison_sizes: Iterable[int], step: int) -> tuple[int, ...]:
     """Return candidates: typical sizes, constants of the graph, typical sizes rounded to the step, others."""
-    usual = TYPICAL_SIZES[what]
-    rounded = [-(-size // step) * step for size in usual[:4] if size > 1] if step > 1 else []
-    return tuple(dict.fromkeys((*usual[:1], *comparison_sizes, *usual[1:], *rounded, *COMMON_SIZES)))
+    typical = TYPICAL_SIZES[meaning]
+    rounded = [-(-size // step) * step for size in typical[:4] if size > 1] if step > 1 else []
+    return tuple(dict.fromkeys((*typical[:1], *comparison_sizes, *typical[1:], *rounded, *COMMON_SIZES)))
 
 
 def divisors(equations: Sequence[Constraint]) -> dict[str, int]:
@@ -151,8 +151,8 @@ def _equal_size(x: object, y: object, meanings: Mapping[str, SizeMeaning]) -> tu
     if len(names) != 1 or not names <= set(meanings):
         return None
     (name,) = names
-    only = linear_root(p, name, {})
-    roots = root_range(p, name, {}) if only is None else only
+    linear_roots = linear_root(p, name, {})
+    roots = root_range(p, name, {}) if linear_roots is None else linear_roots
     if not roots or max(roots) < 2:
         return None
     low, high = min(roots), max(roots)

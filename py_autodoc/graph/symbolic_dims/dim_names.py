@@ -177,10 +177,12 @@ def meanings(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, Size
     return {symbol: out[symbol] for symbol in free_symbols(shapes.values())}
 
 
-def usual(model: Model) -> dict[str, int]:
+def typical_sizes(model: Model) -> dict[str, int]:
     """Return the typical value of every symbol by its meaning; ``size_fitting`` finds values that fit."""
     shapes, names = symbolic_inputs(model)
-    return {str(names.original(s)): TYPICAL_SIZES[what][0] for s, what in meanings(model, shapes).items()}
+    return {
+        str(names.original(s)): TYPICAL_SIZES[counted][0] for s, counted in meanings(model, shapes).items()
+    }
 
 
 def parse_bindings(items: Sequence[str]) -> dict[str, int]:
@@ -201,8 +203,8 @@ def parse_bindings(items: Sequence[str]) -> dict[str, int]:
 def conflicting_sizes(name: str, first: int, second: int, source: str = "") -> OptionError:
     """Return the error for a dimension with two values; ``source`` names the origin of the second."""
     sizes = f"{first} and {second}" if not source else f"{first} and, by {source}, {second}"
-    what = "Every symbolic dimension ('*')" if name == ANY_SYMBOL else f"Dimension {name!r:.80}"
-    return OptionError("two-sizes", f"{what} is given two sizes: {sizes}.", "Pass one size.")
+    subject = "Every symbolic dimension ('*')" if name == ANY_SYMBOL else f"Dimension {name!r:.80}"
+    return OptionError("two-sizes", f"{subject} is given two sizes: {sizes}.", "Pass one size.")
 
 
 def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -218,8 +220,8 @@ def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
         name, shape = name.strip(), tuple(_size(p, item) for p in parts)
         if out.setdefault(name, shape) != shape:
             shapes_text = " and ".join("x".join(map(str, dims)) for dims in (out[name], shape))
-            what = f"Input {name!r:.80} is given two shapes: {shapes_text}."
-            raise OptionError("two-shapes", what, "Pass one size.")
+            message = f"Input {name!r:.80} is given two shapes: {shapes_text}."
+            raise OptionError("two-shapes", message, "Pass one size.")
     return out
 
 
@@ -234,11 +236,11 @@ def _size(text: str, item: str) -> int:
     return int(text)
 
 
-def _suggestion(name: str, available: Sequence[str], what: str) -> str:
+def _suggestion(name: str, available: Sequence[str], noun: str) -> str:
     close = difflib.get_close_matches(name, available, n=3, cutoff=0.4)
     if close:
         return f"Did you mean {', '.join(close)}?"
-    return f"The model's {what}: {', '.join(available[:12])}." if available else f"The model has no {what}."
+    return f"The model's {noun}: {', '.join(available[:12])}." if available else f"The model has no {noun}."
 
 
 def apply_shapes(

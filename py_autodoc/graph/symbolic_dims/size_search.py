@@ -68,12 +68,12 @@ class SizeSearch:
         self.sizes = dict(fixed)
         self.check = check
         self.steps = MAX_STEPS
-        self.about: dict[str, list[Constraint]] = {name: [] for name in proposals}
+        self.constraints_by_name: dict[str, list[Constraint]] = {name: [] for name in proposals}
         names = set(proposals) | set(fixed)
         for constraint in constraints:
             if constraint.names <= names:
                 for name in constraint.names & set(proposals):
-                    self.about[name].append(constraint)
+                    self.constraints_by_name[name].append(constraint)
 
     def run(self) -> dict[str, int] | None:
         """Return sizes that pass the check, or None. Propagates exceptions of the check."""
@@ -85,9 +85,9 @@ class SizeSearch:
         if not name:
             return self.check(self.sizes)
         candidates = self._solved(name, deciding) if deciding else self.proposals[name]
-        blamed: set[str] = set()
+        conflicting: set[str] = set()
         for constraint in deciding:
-            blamed |= constraint.names
+            conflicting |= constraint.names
         for size in candidates:
             self.steps -= 1
             if self.steps < 0:
@@ -95,7 +95,7 @@ class SizeSearch:
             self.sizes[name] = size
             broken = self._violated_names(name)
             if broken:
-                blamed |= broken
+                conflicting |= broken
                 continue
             conflict = self._choose()
             if conflict is None:
@@ -103,9 +103,9 @@ class SizeSearch:
             if name not in conflict:
                 del self.sizes[name]
                 return conflict
-            blamed |= conflict
+            conflicting |= conflict
         self.sizes.pop(name, None)
-        return frozenset(blamed - {name})
+        return frozenset(conflicting - {name})
 
     def _next(self) -> tuple[str, list[Constraint]]:
         """Return the next symbol and the equations that determine it; "" if all have sizes."""
@@ -114,7 +114,7 @@ class SizeSearch:
             if name in self.sizes:
                 continue
             first = first or name
-            deciding = [c for c in self.about[name] if c.zero and self._last(c, name)]
+            deciding = [c for c in self.constraints_by_name[name] if c.zero and self._last(c, name)]
             if deciding:
                 return name, deciding
         return first, []
@@ -136,14 +136,14 @@ class SizeSearch:
         roots: dict[int, None] = {}
         proposed = self.proposals[name]
         for p in constraint.zero:
-            only = linear_root(p, name, self.sizes)
-            if only is None:
+            exact_roots = linear_root(p, name, self.sizes)
+            if exact_roots is None:
                 fitting = [size for size in proposed if self._is_root(p, name, size)]
                 if len(fitting) == len(proposed):
                     return None
                 roots.update(dict.fromkeys(fitting))
-                only = root_range(p, name, self.sizes)
-            roots.update(dict.fromkeys(only))
+                exact_roots = root_range(p, name, self.sizes)
+            roots.update(dict.fromkeys(exact_roots))
         return list(roots)
 
     def _is_root(self, p: Poly, name: str, size: int) -> bool:
@@ -154,7 +154,7 @@ class SizeSearch:
 
     def _violated_names(self, name: str) -> Conflict:
         """Return the names of a constraint violated by the newest size; empty if none."""
-        for constraint in self.about[name]:
+        for constraint in self.constraints_by_name[name]:
             if self._last(constraint, name) and not constraint.holds(self.sizes):
                 return constraint.names
         return frozenset()

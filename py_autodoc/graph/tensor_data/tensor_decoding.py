@@ -76,8 +76,8 @@ def decode(data: bytes, dtype: int, elements: int) -> Array:
     if kind is None:
         raise ValueError(f"element type {dtype} cannot be read")
     native_codes = codes.astype(codes.dtype.newbyteorder("="), copy=False)
-    wide: Array = native_codes.view(kind).astype(np.float32)
-    return wide
+    floats: Array = native_codes.view(kind).astype(np.float32)
+    return floats
 
 
 def codes_of(data: bytes, dtype: int, elements: int) -> Array:
@@ -133,8 +133,10 @@ def varints(chunks: Iterable[bytes]) -> Iterator[Array]:
             raise ValueError("a varint of more than ten bytes")
         values = np.zeros(ends.size, np.uint64)
         for position in range(longest):
-            more = lengths > position
-            values[more] |= (data[starts[more] + position] & 127).astype(np.uint64) << np.uint64(7 * position)
+            has_byte = lengths > position
+            values[has_byte] |= (data[starts[has_byte] + position] & 127).astype(np.uint64) << np.uint64(
+                7 * position
+            )
         pending = data[int(ends[-1]) + 1 :].tobytes()
         yield values.view(np.int64)
     if pending:

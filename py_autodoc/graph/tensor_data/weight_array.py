@@ -70,28 +70,30 @@ def read_array(
         InputError: text, a sparse tensor, or an invalid numpy shape; also errors of ``view_weight``.
     """
     tensor = model.tensors[number]
-    what = f"{loaded.facts.name}: {tensor.name[:200]!r}"
+    subject = f"{loaded.facts.name}: {tensor.name[:200]!r}"
     try:
         constant = stored_constant(loaded, model, tensor)
         if constant is None:
             raise UnreadableTensor(NOTHING)
         if constant.values.data_type == _T.STRING:
             raise InputError(
-                _NO_ARRAY, f"{what} holds text, and only numbers are read as an array.", _WITH_ONNX
+                _NO_ARRAY, f"{subject} holds text, and only numbers are read as an array.", _WITH_ONNX
             )
         if constant.indices is not None:
             raise InputError(
-                _NO_ARRAY, f"{what} is sparse, and only dense tensors are read as an array.", _WITH_ONNX
+                _NO_ARRAY, f"{subject} is sparse, and only dense tensors are read as an array.", _WITH_ONNX
             )
         with TensorFiles(source, loaded.facts.bytes) as files:
             content = content_of(constant.values, files)
             dtype = numpy_type(content.dtype)
             size = content.elements * dtype.itemsize
             if max_bytes is not None and size > max_bytes:
-                message = f"{what} takes {size:,} bytes as a numpy array, and at most {max_bytes:,} are sent."
+                message = (
+                    f"{subject} takes {size:,} bytes as a numpy array, and at most {max_bytes:,} are sent."
+                )
                 raise LimitError("array_bytes", size, max_bytes, message, hint)
             if not _fits(constant.dims, dtype):
-                message = f"{what} has a shape that no numpy array can have."
+                message = f"{subject} has a shape that no numpy array can have."
                 raise InputError(_NO_ARRAY, message, _WITH_ONNX)
             data = bytearray(_header(constant.dims, dtype))
             start = len(data)
@@ -125,8 +127,8 @@ def _fits(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> bool:
 def _header(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> bytes:
     """Return the header of a ``.npy`` file."""
     head = io.BytesIO()
-    about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(head, about)
+    array_header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(head, array_header)
     return head.getvalue()
 
 

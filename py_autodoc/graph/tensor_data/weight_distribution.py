@@ -89,7 +89,7 @@ class ValueCounter:
         self._unread = facts.elements - facts.nan - facts.inf
         self._chunks: list[Array] | None = [] if facts.elements * item_bytes <= MAX_BUFFERED_BYTES else None
         self._distinct: Array | None = None
-        self._many = False
+        self._too_many_distinct = False
 
     def add(self, values: Array) -> bool:
         """Add numbers; return False if they differ from those of the first read."""
@@ -103,10 +103,10 @@ class ValueCounter:
         self._unread -= values.size
         if self._chunks is not None:
             self._chunks.append(values)
-        if not self._many:
+        if not self._too_many_distinct:
             distinct = np.unique(values)
             self._distinct = distinct if self._distinct is None else np.union1d(self._distinct, distinct)
-            self._many = self._distinct.size > MAX_DISTINCT
+            self._too_many_distinct = self._distinct.size > MAX_DISTINCT
         return True
 
     def result(self) -> Distribution | None:
@@ -115,7 +115,7 @@ class ValueCounter:
             return Distribution()
         if self._unread:
             return None
-        distinct = None if self._many or self._distinct is None else int(self._distinct.size)
+        distinct = None if self._too_many_distinct or self._distinct is None else int(self._distinct.size)
         return Distribution(self._bins.result(), self._quantiles(), distinct)
 
     def _quantiles(self) -> tuple[float, ...] | None:
@@ -173,8 +173,10 @@ class _Bins:
 
     def _offsets(self, values: Array) -> Array:
         """Return exact distances from the smallest value, as unsigned arithmetic wraps around."""
-        wide: Array = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64).view(np.uint64)
-        offsets: Array = wide - np.uint64(int(self._low) % (1 << 64))
+        wide_values: Array = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64).view(
+            np.uint64
+        )
+        offsets: Array = wide_values - np.uint64(int(self._low) % (1 << 64))
         return offsets
 
     def result(self) -> Histogram:

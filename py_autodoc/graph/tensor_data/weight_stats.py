@@ -60,11 +60,11 @@ class StatsAccumulator:
             return
         if values.dtype.kind == "f":
             finite = np.isfinite(values)
-            good = int(np.count_nonzero(finite))
-            if good != elements:
+            finite_count = int(np.count_nonzero(finite))
+            if finite_count != elements:
                 nan = int(np.count_nonzero(np.isnan(values)))
                 self.nan += nan
-                self.inf += elements - good - nan
+                self.inf += elements - finite_count - nan
                 values = values[finite]
         if values.size:
             # Integers stay integers, since floats cannot distinguish large ones.

@@ -90,11 +90,11 @@ def no_check() -> None:
 
 def unread_error(why: UnreadableTensor, loaded: LoadedModel, tensor: Tensor) -> InputError:
     """Return the error that explains why the values of a constant cannot be read."""
-    what = f"{loaded.facts.name}: the values of {tensor.name[:200]!r} cannot be read"
+    subject = f"{loaded.facts.name}: the values of {tensor.name[:200]!r} cannot be read"
     if why.code == DAMAGED:
-        return CorruptModel(f"{what}: {why}.", why.hint or "Export the model again.")
+        return CorruptModel(f"{subject}: {why}.", why.hint or "Export the model again.")
     kind = InputError if why.code == CHANGED else ExternalDataError
-    return kind(why.code, f"{what}: {why}.", why.hint)
+    return kind(why.code, f"{subject}: {why}.", why.hint)
 
 
 def stored_constant(loaded: LoadedModel, model: Model, tensor: Tensor) -> StoredConstant | None:
@@ -181,12 +181,12 @@ def _read_again(content: TensorContent, facts: TensorFacts, check: Check) -> Dis
     if content.dtype in _COMPLEX or facts.minimum is None:
         return Distribution()
     kind = "f" if content.dtype in (_T.FLOAT, _T.DOUBLE) else "i"
-    wide = ValueCounter(facts, kind, BITS[content.dtype] // 8)
+    counter = ValueCounter(facts, kind, BITS[content.dtype] // 8)
     for data, elements in chunks(content):
         check()
-        if not wide.add(decode(data, content.dtype, elements)):
+        if not counter.add(decode(data, content.dtype, elements)):
             break
-    spread = wide.result()
+    spread = counter.result()
     if spread is None:
         raise UnreadableTensor(
             "its values changed while they were read", CHANGED, "Try again when no program is writing them."

@@ -102,12 +102,12 @@ def gemm(trace: BatchTrace, node: StructureNode) -> Layouts:
     if a and b:
         raise BatchBlocked(_MEET)
     if a:
-        good, layout = a.axis == (1 if node.attr("transA", 0) else 0), a.on(0)
+        is_free_axis, layout = a.axis == (1 if node.attr("transA", 0) else 0), a.on(0)
     elif b:
-        good, layout = b.axis == (0 if node.attr("transB", 0) else 1), b.on(1)
+        is_free_axis, layout = b.axis == (0 if node.attr("transB", 0) else 1), b.on(1)
     else:
         raise BatchBlocked("only the bias differs between items, not the product")
-    if not good:
+    if not is_free_axis:
         raise BatchBlocked(_SUMMED)
     if node.has(bias):
         c, shape = trace.layout(node, bias), trace.shape(node.inputs[bias])
