@@ -131,5 +131,7 @@ def _wait(headers: httpx.Headers, attempt: int) -> float:
     return float(2**attempt)
 
 
-def _error(service: Endpoint, what: str, code: str) -> ServiceError:
-    return ServiceError(code, f"No summary from {service.host}: {what}.", "The summary by rules is complete.")
+def _error(service: Endpoint, problem: str, code: str) -> ServiceError:
+    return ServiceError(
+        code, f"No summary from {service.host}: {problem}.", "The summary by rules is complete."
+    )

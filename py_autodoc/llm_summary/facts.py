@@ -23,7 +23,7 @@ def facts(report: Report, redact: bool = False) -> dict[str, Any]:
     All fields are selected explicitly: what is not listed here is not sent.
     """
     document = {
-        "what": _what(report, redact),
+        "what": _identity(report, redact),
         "interface": _interface(report, redact),
         "totals": _totals(report),
         "coverage": {"nodes": report.coverage.nodes, "macs": report.coverage.macs},
@@ -51,8 +51,8 @@ def facts(report: Report, redact: bool = False) -> dict[str, Any]:
     return document
 
 
-def _what(report: Report, redact: bool) -> dict[str, Any]:
-    words = report.identity
+def _identity(report: Report, redact: bool) -> dict[str, Any]:
+    identity = report.identity
     opset = next((entry.version for entry in report.model.opset_imports if entry.domain == "ai.onnx"), None)
     content: dict[str, Any] = {
         "family": report.architecture.family,
@@ -60,13 +60,13 @@ def _what(report: Report, redact: bool) -> dict[str, Any]:
         "opset": opset,
         "file_bytes": report.model.file_bytes + report.model.external_bytes,
     }
-    if words is not None:
-        content |= {"task": words.task, "task_known_from": words.known.task}
+    if identity is not None:
+        content |= {"task": identity.task, "task_known_from": identity.known.task}
     if not redact:
         content |= {
             "file": shorten_middle(report.model.name, _MAX_CHARACTERS),
             "producer": shorten_middle(report.model.producer_name, _MAX_CHARACTERS),
-            "in_words": shorten_middle(words.text, _MAX_CHARACTERS) if words is not None else None,
+            "in_words": shorten_middle(identity.text, _MAX_CHARACTERS) if identity is not None else None,
         }
     return _without_none(content)
 

@@ -89,10 +89,10 @@ def _is_unchanged_output(path: str, kind: str, _state: object, data: int | None)
     if kind not in _FORMS:
         return False
     with open(path, "rb") as file:
-        begin = file.read(_HEAD)
-        file.seek(max(len(begin), os.fstat(file.fileno()).st_size - _TAIL))
+        start = file.read(_HEAD)
+        file.seek(max(len(start), os.fstat(file.fileno()).st_size - _TAIL))
         return (
-            re.match(_FORMS[kind].replace(b"%(name)s", re.escape(COMMENT)), begin + file.read()) is not None
+            re.match(_FORMS[kind].replace(b"%(name)s", re.escape(COMMENT)), start + file.read()) is not None
         )
 
 
@@ -125,14 +125,14 @@ def seal_model(path: Path) -> None:
 
 def _has_mark(path: Path, data: int | None) -> bool:
     """Return whether a model ends with the mark for its content and the size of its external data."""
-    before = path.stat().st_size - len(_entry("0" * 64))
-    if before < 0:
+    mark_offset = path.stat().st_size - len(_entry("0" * 64))
+    if mark_offset < 0:
         return False
     with open(path, "rb") as file:
-        file.seek(before)
+        file.seek(mark_offset)
         entry = file.read()
     # What others wrote is seldom read further than this.
-    return WRITTEN.encode() in entry and entry == _entry(_digest(path, before, data))
+    return WRITTEN.encode() in entry and entry == _entry(_digest(path, mark_offset, data))
 
 
 def _entry(digest: str) -> bytes:

@@ -152,8 +152,8 @@ def _check(request: OutputRequest, inputs: ReadFiles, force: bool) -> tuple[Outp
         return OutputFile(path, display_name, True, None), None
     file = OutputFile(path, display_name, False, _state(path))
     if not ours and not force:
-        what = f"{display_name} exists and is not a file that this command wrote, or was changed since."
-        return file, _Refusal("output-exists", what, _FORCE)
+        problem = f"{display_name} exists and is not a file that this command wrote, or was changed since."
+        return file, _Refusal("output-exists", problem, _FORCE)
     return file, _unwritable(path.parent, display_name)
 
 
@@ -171,11 +171,11 @@ def _ours(path: Path, kind: str) -> bool:
 
 def _input(display_name: str, name: str, same_input: str) -> _Refusal:
     itself = "the model itself" if name.lower().endswith(_MODELS) else "an input itself"
-    what = itself if same_input == name else f"the same file as {same_input}"
+    problem = itself if same_input == name else f"the same file as {same_input}"
     if same_input.startswith(f"{name}, "):  # "w.bin, the data of m.onnx"
-        what = same_input.removeprefix(f"{name}, ")
+        problem = same_input.removeprefix(f"{name}, ")
     return _Refusal(
-        "output-is-input", f"{display_name} is {what}: inputs stay as they are.", "Choose another name."
+        "output-is-input", f"{display_name} is {problem}: inputs stay as they are.", "Choose another name."
     )
 
 

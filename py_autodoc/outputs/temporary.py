@@ -112,12 +112,12 @@ def _remove(entry: os.DirEntry[str]) -> None:
     """Remove an entry that is not locked. Links are removed themselves, not their targets."""
     descriptor = _open(Path(entry.path))
     try:
-        free = None if descriptor is None else _lock(descriptor)
-        if free is None:  # locks are not supported
-            free = time.time() - entry.stat(follow_symlinks=False).st_mtime > _MAX_AGE_S
-        if free and entry.is_dir(follow_symlinks=False):
+        is_unlocked = None if descriptor is None else _lock(descriptor)
+        if is_unlocked is None:  # locks are not supported
+            is_unlocked = time.time() - entry.stat(follow_symlinks=False).st_mtime > _MAX_AGE_S
+        if is_unlocked and entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path, ignore_errors=True)
-        elif free:
+        elif is_unlocked:
             os.unlink(entry.path)
     finally:
         if descriptor is not None:

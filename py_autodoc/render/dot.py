@@ -49,8 +49,8 @@ def _advice(payload: GraphPayload, depth: int | None, max_boxes: int) -> str:
 
 def quote(*lines: str) -> str:
     """Return a quoted DOT string in which Graphviz interprets neither escapes nor entities (``&lt;``)."""
-    clean = [_ENTITY.sub("&amp;", _clean(line)) for line in lines if line]
-    return '"' + "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in clean) + '"'
+    cleaned = [_ENTITY.sub("&amp;", _clean(line)) for line in lines if line]
+    return '"' + "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in cleaned) + '"'
 
 
 def _clean(text: str) -> str:

@@ -102,13 +102,13 @@ def _in_thread(bundle: str, request: bytes) -> str:
             results.append(fault)
 
     with _STACKS:
-        before = threading.stack_size(4 * STACK)
+        previous_size = threading.stack_size(4 * STACK)
         try:
             # A daemon thread: interrupting the program does not wait for the image.
             thread = threading.Thread(target=run, name="picture", daemon=True)
             thread.start()
         finally:
-            threading.stack_size(before)
+            threading.stack_size(previous_size)
     thread.join()
     (result,) = results
     if isinstance(result, BaseException):
@@ -156,12 +156,12 @@ def _limit(message: str) -> LimitError | AnalysisError:
     match = _LIMIT_MESSAGES.search(message)
     if match is None:
         return AnalysisError("svg-failed", f"The image could not be drawn: {_first(message)}.", "")
-    what, limit, text = {
+    limit_name, limit, text = {
         "interrupted": ("seconds", SECONDS, f"{SECONDS:,} seconds"),
         "call stack": ("stack", STACK, f"{STACK >> 20} MB of stack"),
     }.get(match[0], ("memory", MEMORY, f"{MEMORY >> 20:,} MB of memory"))
     return LimitError(
-        f"picture-{what}", limit, limit, f"The image needs more than {text}, which is the limit.", _HINT
+        f"picture-{limit_name}", limit, limit, f"The image needs more than {text}, which is the limit.", _HINT
     )
 
 

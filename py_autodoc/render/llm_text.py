@@ -54,11 +54,13 @@ def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
 
 
 def _title(plan: Plan) -> str:
-    several = f"{plan.devices} × " if plan.devices > 1 else ""
+    count_text = f"{plan.devices} × " if plan.devices > 1 else ""
     parts = [f"tensor parallel {plan.tensor_parallel}"] if plan.tensor_parallel > 1 else []
     parts += [f"pipeline parallel {plan.pipeline_parallel}"] if plan.pipeline_parallel > 1 else []
     parts += [plan.link] if plan.link else []
-    return ", ".join([f"{several}{plan.device_name} ({plan.hardware})", *parts, plan.precision or "no rate"])
+    return ", ".join(
+        [f"{count_text}{plan.device_name} ({plan.hardware})", *parts, plan.precision or "no rate"]
+    )
 
 
 def _facts(plan: Plan) -> list[str]:
@@ -85,13 +87,13 @@ def _facts(plan: Plan) -> list[str]:
     return lines
 
 
-def _limit(limit: Limit, value: int | None, what: str) -> str:
+def _limit(limit: Limit, value: int | None, unit: str) -> str:
     if value is None:
         return f"unknown ({limit.reason})"
     if value == 0:
         return "none fits"
-    why = {"model": " (the model's own limit)", "search": " or more"}.get(limit.limited_by, "")
-    return f"{units.plural(value, what)}{why}"
+    note = {"model": " (the model's own limit)", "search": " or more"}.get(limit.limited_by, "")
+    return f"{units.plural(value, unit)}{note}"
 
 
 def _bands(plan: Plan) -> list[str]:
@@ -152,7 +154,7 @@ def llm_lines(plans: Plans) -> list[str]:
             cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
             text.append(f"  {'  '.join(cells)}".rstrip())
         text += [f"  Likely range of {line}" for line in _bands(plan)]
-        text += [f"  Unknown: {printable(why)}" for why in _reasons(plan)]
+        text += [f"  Unknown: {printable(reason)}" for reason in _reasons(plan)]
         text += [f"  Warning: {printable(line)}" for line in plan.warnings]
     text += ["", *(f"Assumed: {line}." for line in plans.assumptions)]
     return text
@@ -174,7 +176,7 @@ def llm_markdown(plans: Plans) -> str:
         heads, rows = _table(plan)
         text += ["", _row(heads), _row(["--:"] * len(heads)), *map(_row, rows), ""]
         text += [f"- Likely range of {escape(line)}" for line in _bands(plan)]
-        text += [f"- Unknown: {escape(why)}" for why in _reasons(plan)]
+        text += [f"- Unknown: {escape(reason)}" for reason in _reasons(plan)]
         text += [f"- **Warning**: {escape(line)}" for line in plan.warnings]
     text += ["", *(f"- Assumed: {escape(line)}." for line in plans.assumptions), ""]
     return "\n".join(text)

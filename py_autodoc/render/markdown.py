@@ -79,11 +79,11 @@ def render_sections(sections: list[Section], figures: Mapping[str, str] | None =
 
 def front_matter(report: Report) -> str:
     """Return the metadata for the Hub: library, task, tags, and the license if the file states one."""
-    words, lines = report.identity, ["---", "library_name: onnx"]
+    identity, lines = report.identity, ["---", "library_name: onnx"]
     tags = ["onnx"]
-    if words is not None:
-        task = _HUB_TASKS.get(words.task_id)
-        if task and words.known.task in ("file", "structure"):
+    if identity is not None:
+        task = _HUB_TASKS.get(identity.task_id)
+        if task and identity.known.task in ("file", "structure"):
             lines.append(f"pipeline_tag: {task}")
     lines += _license(report.model.metadata.get("license", ""))
     if report.architecture.family != "unknown":

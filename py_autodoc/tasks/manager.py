@@ -52,9 +52,9 @@ class _Record:
     total: int = 0
     problem: Problem | None = None
     result: TaskResult | None = None
-    work: asyncio.Task[None] | None = field(default=None, repr=False)
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
 
-    def wire(self) -> Task:
+    def to_wire(self) -> Task:
         return Task(
             id=self.id, kind=self.kind, state=self.state, step=self.step, done=self.done, total=self.total,
             problem=self.problem, result=self.result,
@@ -73,34 +73,34 @@ class TaskManager:
         self._records: OrderedDict[str, _Record] = OrderedDict()
         self._run_lock = asyncio.Lock()
 
-    def start(self, order: Order, after: Callable[[], None] | None = None) -> Task:
-        """Start a task; ``after`` is called when it ends for any reason. Raises: TooManyTasks."""
+    def start(self, order: Order, on_end: Callable[[], None] | None = None) -> Task:
+        """Start a task; ``on_end`` is called when it ends for any reason. Raises: TooManyTasks."""
         self._forget()
         record = _Record(secrets.token_urlsafe(12), order.request.kind)
         self._records[record.id] = record
-        record.work = asyncio.get_running_loop().create_task(self._run(record, order))
-        if after is not None:
-            record.work.add_done_callback(lambda _: after())
-        return record.wire()
+        record.task = asyncio.get_running_loop().create_task(self._run(record, order))
+        if on_end is not None:
+            record.task.add_done_callback(lambda _: on_end())
+        return record.to_wire()
 
     def get(self, number: str) -> Task:
         """Return its current state. Raises: UnknownTask."""
-        return self._record(number).wire()
+        return self._record(number).to_wire()
 
     def cancel(self, number: str) -> None:
         """Cancel it unless it has ended. Raises: UnknownTask."""
         record = self._record(number)
-        if record.state in (QUEUED, RUNNING) and record.work is not None:
+        if record.state in (QUEUED, RUNNING) and record.task is not None:
             record.state = CANCELLED
-            record.work.cancel()
+            record.task.cancel()
 
     async def close(self) -> None:
         """Cancel all tasks."""
         for record in list(self._records.values()):
             with contextlib.suppress(UnknownTask):
                 self.cancel(record.id)
-        works = [record.work for record in self._records.values() if record.work is not None]
-        await asyncio.gather(*works, return_exceptions=True)
+        tasks = [record.task for record in self._records.values() if record.task is not None]
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _record(self, number: str) -> _Record:
         record = self._records.get(number)
@@ -121,8 +121,8 @@ class TaskManager:
             try:
                 await asyncio.wait_for(self._child(record, order), self._seconds)
             except asyncio.TimeoutError:
-                late = f"The task took more than {self._seconds:,.0f} s and was stopped."
-                record.problem = problem_of(AnalysisError("task-too-long", late, "Pass fewer samples."))
+                message = f"The task took more than {self._seconds:,.0f} s and was stopped."
+                record.problem = problem_of(AnalysisError("task-too-long", message, "Pass fewer samples."))
                 record.state = FAILED
 
     async def _child(self, record: _Record, order: Order) -> None:

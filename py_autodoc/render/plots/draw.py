@@ -27,7 +27,7 @@ LABEL = 42
 _FONTS = ["Helvetica", "Arial", "Liberation Sans", "DejaVu Sans", "sans-serif"]
 _LOCK = threading.Lock()
 """Guards matplotlib's global settings."""
-MANY = 200
+MAX_VECTOR_POINTS = 200
 """Number of points from which lines have no markers and points are drawn as pixels."""
 
 
@@ -91,12 +91,12 @@ def lines(
 ) -> Figure:
     """Draw lines with a legend above the plot."""
     figure, axes = figure_in(theme, HEIGHT)
-    many = len(data.x) > MANY
+    rasterized = len(data.x) > MAX_VECTOR_POINTS
     for index, (name, values) in enumerate(data.lines.items()):
         axes.plot(
             data.x, list(values), color=theme.lines[index % len(theme.lines)], label=name,
-            linewidth=1.0 if many else 1.6, linestyle=("-", "--", ":", "-.")[index % 4],
-            drawstyle="steps-post" if log else "default", rasterized=many,
+            linewidth=1.0 if rasterized else 1.6, linestyle=("-", "--", ":", "-.")[index % 4],
+            drawstyle="steps-post" if log else "default", rasterized=rasterized,
         )  # fmt: skip
     if log:
         axes.set_yscale("log", base=2)
@@ -133,7 +133,7 @@ def roof(roofline: Roofline, theme: Theme) -> Figure:
                 [point.flops / point.bytes for point in points],
                 [point.flops / point.seconds for point in points],
                 marker=mark, s=18, color=theme.lines[index], label=f"{named[bound]} ({len(points):,})",
-                alpha=0.75, linewidths=0, rasterized=len(points) > MANY,
+                alpha=0.75, linewidths=0, rasterized=len(points) > MAX_VECTOR_POINTS,
             )  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")

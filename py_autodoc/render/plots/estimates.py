@@ -36,8 +36,8 @@ def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> F
     plotted = [mark for mark in marks if mark.measured > 0 and mark.estimated > 0]
     if not plotted:
         raise ValueError("no layer has both numbers")
-    look = THEMES[theme]
-    figure, axes = figure_in(look, HEIGHT + 1.6)
+    colors = THEMES[theme]
+    figure, axes = figure_in(colors, HEIGHT + 1.6)
     values = [mark.measured for mark in plotted] + [mark.estimated for mark in plotted]
     low, high = min(values) / 2, max(values) * 2
     ends = [low, high]
@@ -47,11 +47,11 @@ def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> F
         ends,
         [low / 2, high / 2],
         [low * 2, high * 2],
-        color=look.grid,
+        color=colors.grid,
         alpha=0.6,
         label="within a factor of two",
     )
-    axes.plot(ends, ends, color=look.faint, linewidth=1.0, label="equal")
+    axes.plot(ends, ends, color=colors.faint, linewidth=1.0, label="equal")
     counts: dict[str, float] = {}
     for mark in plotted:
         counts[mark.kind] = counts.get(mark.kind, 0.0) + mark.measured
@@ -61,12 +61,13 @@ def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> F
         if of_kind:
             axes.scatter(
                 [mark.measured for mark in of_kind], [mark.estimated for mark in of_kind], s=26, alpha=0.8,
-                color=look.lines[index % len(look.lines)], label=printable(kind) or "others", linewidths=0,
+                color=colors.lines[index % len(colors.lines)], linewidths=0,
+                label=printable(kind) or "others",
             )  # fmt: skip
     for mark in _marks_to_label(plotted):
         axes.annotate(
             shorten(printable(mark.label), LABEL), (mark.measured, mark.estimated), (5, 3), size=7,
-            color=look.ink, textcoords="offset points", parse_math=False,
+            color=colors.ink, textcoords="offset points", parse_math=False,
         )  # fmt: skip
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
@@ -75,8 +76,8 @@ def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> F
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(formatter(lambda value: "" if value is None else f"{value:g} ms"))
         axis.set_minor_formatter(formatter(lambda _: ""))
-    axes.grid(color=look.grid, linewidth=0.8)
-    legend(axes, look)
+    axes.grid(color=colors.grid, linewidth=0.8)
+    legend(axes, colors)
     return figure
 
 

@@ -125,8 +125,8 @@ def shapes(report: Report) -> PlotLines | None:
         return _lines(sized, {"elements": prod})
     rank = ranks.most_common(1)[0][0]
     same = [(position, sizes) for position, sizes in sized if len(sizes) == rank]
-    alike = [layer for layer in report.layers if len(layer.output_shape or ()) == rank]
-    spatial = 8 * sum(layer.type in _SPATIAL for layer in alike) >= len(alike)
+    layers_of_rank = [layer for layer in report.layers if len(layer.output_shape or ()) == rank]
+    spatial = 8 * sum(layer.type in _SPATIAL for layer in layers_of_rank) >= len(layers_of_rank)
     names: tuple[str, ...] = _AXES.get((rank, spatial), ("", "", ""))
     labels = [
         f"axis {position} ({name})" if name else f"axis {position}" for position, name in enumerate(names, 1)

@@ -58,14 +58,14 @@ def tradeoff(scatter: Scatter, theme: Theme) -> Figure:
             [point.x for point in front], [point.y for point in front], color=theme.lines[0], linewidth=1.2,
             linestyle="--", drawstyle="steps-post", alpha=0.8, label="front of these two", zorder=2,
         )  # fmt: skip
-    for best, words in ((True, f"on the front of {scatter.best}"), (False, "not on it")):
+    for best, label in ((True, f"on the front of {scatter.best}"), (False, "not on it")):
         points = [point for point in scatter.points if point.best is best]
         if not points:
             continue
         for (x, y), (to_x, to_y) in (line for point in points for line in _spans(point)):
             axes.plot([x, to_x], [y, to_y], color=theme.faint, linewidth=1.0, alpha=0.7, zorder=1)
         axes.scatter(
-            [point.x for point in points], [point.y for point in points], s=_MARK**2, label=words, zorder=3,
+            [point.x for point in points], [point.y for point in points], s=_MARK**2, label=label, zorder=3,
             marker="o" if best else "s", linewidths=1.4,
             facecolors=theme.lines[0] if best else theme.ground,
             edgecolors=theme.lines[0] if best else theme.lines[1],
@@ -86,8 +86,8 @@ def _axis(axes: Axes, axis: PlotAxis, values: Sequence[float], along: bool) -> N
         from matplotlib.ticker import LogLocator
 
         (axes.set_xscale if along else axes.set_yscale)("log")
-        few = max(values) / min(values) < _LOG_RATIO * _LOG_RATIO
-        plot_axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
+        is_narrow = max(values) / min(values) < _LOG_RATIO * _LOG_RATIO
+        plot_axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if is_narrow else (1.0,)))
     plot_axis.set_major_formatter(formatter(lambda value: format_value(value, axis)))
     plot_axis.set_minor_formatter(formatter(lambda _: ""))
 
@@ -141,7 +141,7 @@ def _label(figure: Figure, axes: Axes, theme: Theme, scatter: Scatter) -> None:
         occupied.append(box)
         text.set_position(((box.x0 - x) / scale, (box.y0 - y) / scale))
         if distance > _MAX_UNLINKED_DISTANCE:
-            _lead(axes, theme, (x, y), box)
+            _leader_line(axes, theme, (x, y), box)
 
 
 def _steps(front: Sequence[tuple[float, float]], half: float) -> Iterator[Box]:
@@ -173,7 +173,7 @@ def _text(axes: Axes, theme: Theme, point: ScatterPoint) -> Annotation:
     return annotation
 
 
-def _lead(axes: Axes, theme: Theme, mark: tuple[float, float], box: Box) -> None:
+def _leader_line(axes: Axes, theme: Theme, mark: tuple[float, float], box: Box) -> None:
     """Draw a thin leader line from a mark to the nearest point of its label."""
     nearest = (min(max(mark[0], box.x0), box.x1), min(max(mark[1], box.y0), box.y1))
     ends = axes.transData.inverted().transform([mark, nearest])

@@ -88,7 +88,7 @@ class BoxNames:
         """Set the role of numbered siblings of one class with one convolution each, where these differ."""
         tree = self.tree
         first: dict[int, int] = {}
-        alike: dict[tuple[int, str, str], list[int]] = {}
+        same_name: dict[tuple[int, str, str], list[int]] = {}
         for scope, parent in enumerate(tree.parent):
             first.setdefault(parent, scope)
         for scope, parent in enumerate(tree.parent):
@@ -96,8 +96,8 @@ class BoxNames:
             if not tree.type[instance] or tree.role[scope] or tree.origin[parent] == FOLD:
                 continue
             name = tree.label[instance].rstrip("0123456789")
-            alike.setdefault((parent, tree.type[instance], name), []).append(scope)
-        for scopes in alike.values():
+            same_name.setdefault((parent, tree.type[instance], name), []).append(scope)
+        for scopes in same_name.values():
             instances = [first[s] if tree.origin[s] == FOLD else s for s in scopes]
             texts = [self._convolution(self.members[instance]) for instance in instances]
             if "" in texts or len(set(texts)) < 2:
@@ -122,11 +122,11 @@ class BoxNames:
     def _distinguish_titles(self) -> None:
         """Distinguish boxes with equal titles by their output shape and their position in execution order."""
         tree = self.tree
-        alike: dict[str, list[int]] = {}
+        by_title: dict[str, list[int]] = {}
         for scope, label in enumerate(tree.label):
             if tree.origin[scope] == STRUCTURE and self.members[scope] and label != TITLE:
-                alike.setdefault(label, []).append(scope)
-        for label, scopes in alike.items():
+                by_title.setdefault(label, []).append(scope)
+        for label, scopes in by_title.items():
             if len(scopes) < 2:
                 continue
             # Ordered by the last node: nodes that a box needs only itself may come first in the file.

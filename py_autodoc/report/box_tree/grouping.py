@@ -139,9 +139,9 @@ class _BoxTreeBuilder:
                 nodes = tuple(sorted(node for member in repeat.members for node in member))
                 loose.append(_PlannedBox(nodes, name, repeat.members))
         long_levels = self._long_levels()
-        around = _around_single(blocks)
+        enclosing_residual = _around_single(blocks)
         loose += [
-            _PlannedBox(block.nodes, titles.of(around.get(id(block), block)))
+            _PlannedBox(block.nodes, titles.of(enclosing_residual.get(id(block), block)))
             for block in blocks
             if len(block.nodes) >= MIN_NODES and self.tree.node[block.nodes[0]] in long_levels
         ]
@@ -274,9 +274,9 @@ class _BoxTreeBuilder:
         """Return the tree renumbered so that parents precede their children, as all code here expects."""
         tree = self.tree
         below: list[list[int]] = [[] for _ in range(len(tree.parent) + 1)]
-        full = self._full()
+        non_empty = self._non_empty_scopes()
         for scope, parent in enumerate(tree.parent):
-            if full[scope]:
+            if non_empty[scope]:
                 below[parent + 1].append(scope)
         order: list[int] = []
         rows = [0]
@@ -296,15 +296,15 @@ class _BoxTreeBuilder:
             graph=[new_id[scope] for scope in tree.graph],
         )
 
-    def _full(self) -> list[bool]:
+    def _non_empty_scopes(self) -> list[bool]:
         """Return, per scope, whether it or a descendant contains a node or subgraph."""
         tree = self.tree
-        full = [False] * len(tree.parent)
+        non_empty = [False] * len(tree.parent)
         for scope in (*tree.node, *tree.graph):
-            while scope >= 0 and not full[scope]:
-                full[scope] = True
+            while scope >= 0 and not non_empty[scope]:
+                non_empty[scope] = True
                 scope = tree.parent[scope]
-        return full
+        return non_empty
 
     def _long_levels(self) -> frozenset[int]:
         """Return the levels with too many loose nodes; -1 is the top level."""

@@ -40,7 +40,7 @@ class Offer:
 
 
 def batch_offer(analysis: Analysis, max_nodes: int) -> Offer | str:
-    """Return the costs at other batch sizes, for a model of at most ``most`` nodes.
+    """Return the costs at other batch sizes, for a model of at most ``max_nodes`` nodes.
 
     Returns a reason instead if the model has symbolic dimensions already, its batch cannot be changed, or a
     cost would become unknown.

@@ -117,7 +117,7 @@ def _scopes(
             scope = tree.parent[scope]
     non_empty = [s for s in range(len(sums)) if depth[s] < MAX_LEVELS and members[s]]
     ids = {scope: index for index, scope in enumerate(non_empty)}
-    listed = [
+    blocks = [
         Block(
             id=ids[scope],
             parent=ids.get(tree.parent[scope]),
@@ -133,7 +133,7 @@ def _scopes(
         )
         for scope in non_empty
     ]
-    return listed, ids
+    return blocks, ids
 
 
 def _structural(

@@ -82,8 +82,8 @@ def _estimate(
 
 def _unknown_reason(analysis: Analysis, kernels: Kernels, model: EstimateInputs, latency: Estimate) -> str:
     """Return why kernels have no time, most frequent reasons first; empty if all have one."""
-    free = [symbol.name for symbol in analysis.dims.symbols if symbol.value is None]
-    unsized = f"of unknown size (bind {_some(free)})" if free else "of unknown size"
+    unbound = [symbol.name for symbol in analysis.dims.symbols if symbol.value is None]
+    unsized = f"of unknown size (bind {_list_names(unbound)})" if unbound else "of unknown size"
     reasons, operators = Counter[str](), Counter[str]()
     for kernel, time in enumerate(latency.kernels):
         if time is not None:
@@ -96,9 +96,9 @@ def _unknown_reason(analysis: Analysis, kernels: Kernels, model: EstimateInputs,
         else:
             reasons[unsized] += 1
     if operators:
-        names = _some([name for name, _ in operators.most_common()])
+        names = _list_names([name for name, _ in operators.most_common()])
         reasons[f"without a rule ({names})"] = operators.total()
-    return "; ".join(f"{plural(count, 'kernel')} {why}" for why, count in reasons.most_common())
+    return "; ".join(f"{plural(count, 'kernel')} {reason}" for reason, count in reasons.most_common())
 
 
 def _assumption(kernels: Kernels | None) -> str:
@@ -113,10 +113,10 @@ def _assumption(kernels: Kernels | None) -> str:
     )
 
 
-def _some(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     """Return the first names, and how many more there are."""
-    more = [f"{len(names) - _MAX_NAMES:,} more"] if len(names) > _MAX_NAMES else []
-    return ", ".join([shorten_middle(name, 40) for name in names[:_MAX_NAMES]] + more)
+    omitted_text = [f"{len(names) - _MAX_NAMES:,} more"] if len(names) > _MAX_NAMES else []
+    return ", ".join([shorten_middle(name, 40) for name in names[:_MAX_NAMES]] + omitted_text)
 
 
 def _ms(seconds: float | None) -> float | None:

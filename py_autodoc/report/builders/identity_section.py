@@ -34,7 +34,7 @@ def identity(analysis: Analysis) -> Identity:
     identified = analysis.identified
     inputs, outputs = _values(analysis, identified.inputs), _values(analysis, identified.outputs)
     params = None if analysis.params.reason else analysis.params.total
-    precision, why = _precision(analysis)
+    precision, precision_evidence = _precision(analysis)
     parts = (
         sentence(_fact_text(identified.task, "task")),
         _fact_text(identified.family, "kind"),
@@ -59,7 +59,7 @@ def identity(analysis: Analysis) -> Identity:
         evidence=[
             *_evidence("task", identified.task.why),
             *_evidence("family", identified.family.why),
-            *_evidence("precision", why),
+            *_evidence("precision", precision_evidence),
         ],
     )
 
@@ -75,16 +75,16 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _fact_text(fact: MetadataTask, what: str) -> str:
+def _fact_text(fact: MetadataTask, fact_name: str) -> str:
     if fact.known == UNKNOWN:
-        return f"{what} unknown"
+        return f"{fact_name} unknown"
     return (
         f"probably {shorten_middle(fact.text, 80)}" if fact.known == LIKELY else shorten_middle(fact.text, 80)
     )
 
 
-def _evidence(about: str, lines: Iterable[str]) -> list[IdentityEvidence]:
-    return [IdentityEvidence(about=about, text=shorten_middle(line, 400)) for line in list(lines)[:12]]
+def _evidence(fact: str, lines: Iterable[str]) -> list[IdentityEvidence]:
+    return [IdentityEvidence(about=fact, text=shorten_middle(line, 400)) for line in list(lines)[:12]]
 
 
 def _values(analysis: Analysis, ports: Sequence[ModelPort]) -> list[IdentityValue]:
@@ -106,11 +106,11 @@ def _values(analysis: Analysis, ports: Sequence[ModelPort]) -> list[IdentityValu
 
 def _shapes(values: Sequence[IdentityValue]) -> str:
     """Return ``1×3×256×256``; several are joined, and omitted outputs are counted."""
-    listed = [value for value in values if value.shown]
-    if not listed:
+    primary = [value for value in values if value.shown]
+    if not primary:
         return "nothing"
-    text = ", ".join(_shape(value) for value in listed)
-    omitted = sum(value.role not in _SECONDARY_ROLES for value in values) - len(listed)
+    text = ", ".join(_shape(value) for value in primary)
+    omitted = sum(value.role not in _SECONDARY_ROLES for value in values) - len(primary)
     return f"{text} and {omitted} more" if omitted > 0 else text
 
 
@@ -144,8 +144,8 @@ def _precision(analysis: Analysis) -> tuple[str, tuple[str, ...]]:
     total = sum(floats.values())
     largest = sorted(floats, key=lambda name: -floats[name])
     names = [name for name in largest if floats[name] >= 0.05 * total][:2]
-    why = ", ".join(f"{units.count(floats[name])} parameters in {name}" for name in largest[:4])
-    return f"{' and '.join(names)}, not quantized", (why,)
+    summary = ", ".join(f"{units.count(floats[name])} parameters in {name}" for name in largest[:4])
+    return f"{' and '.join(names)}, not quantized", (summary,)
 
 
 def _few_bits(info: QuantizationInfo) -> str:

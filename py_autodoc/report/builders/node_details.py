@@ -107,13 +107,13 @@ def _attributes(
     defaults = [
         AttributeInfo(
             name=name,
-            type=about.type,
-            value=json_value(about.default),
+            type=doc.type,
+            value=json_value(doc.default),
             default=True,
-            description=about.description,
+            description=doc.description,
         )
-        for name, about in docs.items()
-        if name not in present and about.default is not None
+        for name, doc in docs.items()
+        if name not in present and doc.default is not None
     ]
     return stated + defaults
 
@@ -124,15 +124,15 @@ def _constants(model: Model, types: TypeTable, node: Node) -> list[ConstantInfo]
     for tensor in dict.fromkeys(node.inputs):
         if tensor < 0 or not model.tensors[tensor].is_constant:
             continue
-        about, array = model.tensors[tensor], model.constants.get(tensor)
+        entry, array = model.tensors[tensor], model.constants.get(tensor)
         constants.append(
             ConstantInfo(
                 tensor=tensor,
-                name=shorten_middle(about.name),
+                name=shorten_middle(entry.name),
                 elem_type=dtype_name(types.dtypes[tensor]),
                 shape=wire_shape(types.shapes[tensor]),
-                bytes=about.storage.bytes if about.storage else None,
-                location=shorten_middle(about.storage.location) if about.storage else "",
+                bytes=entry.storage.bytes if entry.storage else None,
+                location=shorten_middle(entry.storage.location) if entry.storage else "",
                 values=None if array is None else first_values(array),
             )
         )

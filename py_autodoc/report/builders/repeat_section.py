@@ -124,5 +124,5 @@ def _nearly_matching_scopes(tree: ScopeTree, repeat: Repeat, moved: Container[in
     if not all(matching):
         return []
     closest = [min(shares, key=lambda scope: (size[scope], scope)) for shares in matching]
-    alike = {(tree.parent[scope], size[scope]) for scope in closest}
-    return closest if len(alike) == 1 and len(set(closest)) == repeat.count else []
+    parents_and_sizes = {(tree.parent[scope], size[scope]) for scope in closest}
+    return closest if len(parents_and_sizes) == 1 and len(set(closest)) == repeat.count else []

@@ -24,15 +24,17 @@ def runnable(analysis: Analysis) -> Runnable:
         )
     if any(d.code == FAILED and "shapes" in d.message for d in analysis.diagnostics):
         return Runnable(verdict="unknown", reason="the shapes could not be inferred")
-    free = [symbol.name for symbol in analysis.dims.symbols if symbol.value is None]
-    if free:
-        more = f" and {len(free) - _MAX_NAMES:,} more" if len(free) > _MAX_NAMES else ""
-        names = ", ".join(shorten_middle(name, 40) for name in free[:_MAX_NAMES])
-        return Runnable(verdict="unknown", reason=f"dimensions have no value: {names}{more}", sizes=True)
+    unbound = [symbol.name for symbol in analysis.dims.symbols if symbol.value is None]
+    if unbound:
+        omitted_text = f" and {len(unbound) - _MAX_NAMES:,} more" if len(unbound) > _MAX_NAMES else ""
+        names = ", ".join(shorten_middle(name, 40) for name in unbound[:_MAX_NAMES])
+        return Runnable(
+            verdict="unknown", reason=f"dimensions have no value: {names}{omitted_text}", sizes=True
+        )
     node = _first_unsized(analysis.model, analysis.types)
     if node is not None:
-        why = f"the output size of {node_label(node)} is known only when the model runs"
-        return Runnable(verdict="unknown", reason=why, node=node.id)
+        reason = f"the output size of {node_label(node)} is known only when the model runs"
+        return Runnable(verdict="unknown", reason=reason, node=node.id)
     return Runnable(verdict="yes")
 
 

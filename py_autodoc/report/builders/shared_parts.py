@@ -101,12 +101,12 @@ def _edges(model: Model) -> int:
 
 def value_info(analysis: Analysis, tensor: int) -> ValueInfo:
     """Return a graph input or output with its inferred type."""
-    about, types = analysis.model.tensors[tensor], analysis.types
+    entry, types = analysis.model.tensors[tensor], analysis.types
     return ValueInfo(
-        name=shorten_middle(about.name),
+        name=shorten_middle(entry.name),
         elem_type=dtype_name(types.dtypes[tensor]),
         shape=wire_shape(types.shapes[tensor]),
-        container=about.container,
+        container=entry.container,
     )
 
 

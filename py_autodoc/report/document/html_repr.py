@@ -59,13 +59,13 @@ def _title(report: ReportFields) -> str:
     line = " · ".join(_cut(fact) for fact in facts if fact)
     name = f'<b style="font-size:15px">{_cut(model.name)}</b>'
     title = f'<div>{name} <span style="color:{_FAINT}">{line}</span></div>'
-    return f"{_words(report.identity)}{title}" if report.identity else title
+    return f"{_identity_html(report.identity)}{title}" if report.identity else title
 
 
-def _words(identity: Identity) -> str:
+def _identity_html(identity: Identity) -> str:
     """Return the model in words, with the evidence as tooltip."""
-    why = "\n".join(f"{line.about}: {line.text}" for line in identity.evidence)
-    return f'<div style="font-weight:600" title="{escape(why)}">{escape(identity.text)}</div>'
+    evidence = "\n".join(f"{line.about}: {line.text}" for line in identity.evidence)
+    return f'<div style="font-weight:600" title="{escape(evidence)}">{escape(identity.text)}</div>'
 
 
 def _totals(report: ReportFields) -> str:

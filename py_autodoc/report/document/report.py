@@ -85,8 +85,8 @@ class Report(ReportFields, frozen=True, kw_only=True, dict=True):
             f"{size(numbers.weight_bytes)} of weights",
             f"coverage {share(cover.nodes_known, cover.nodes_total) if cover.nodes_total else '100 %'}",
         )
-        words = " · ".join(self.identity.text.split(" · ")[:2]) if self.identity else ""
-        summary = ", ".join((words, *parts) if words else parts)
+        identity = " · ".join(self.identity.text.split(" · ")[:2]) if self.identity else ""
+        summary = ", ".join((identity, *parts) if identity else parts)
         return f"<Report {self.model.name!r}: {summary}>"
 
     def _repr_html_(self) -> str:

@@ -57,16 +57,16 @@ def _list(items: Iterable[bytes], pretty: bool) -> Iterator[bytes]:
     between = b"," + _line(2) if pretty else b","
     opening = b"[" + (_line(2) if pretty else b"")
     batch: list[bytes] = []
-    some = False
+    has_items = False
     for item in items:
         batch.append(item)
         if len(batch) == _LAYERS:
             yield opening + between.join(batch)
-            opening, batch, some = between, [], True
+            opening, batch, has_items = between, [], True
     if batch:
         yield opening + between.join(batch)
-        some = True
-    yield ((_line(1) if pretty else b"") if some else b"[") + b"]"
+        has_items = True
+    yield ((_line(1) if pretty else b"") if has_items else b"[") + b"]"
 
 
 def _line(levels: int) -> bytes:

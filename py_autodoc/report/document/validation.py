@@ -164,7 +164,10 @@ def validate_report(path: PathLike) -> list[Check]:
         PathError, LimitError, InputError: as in ``read_report``, if the report cannot be read.
     """
     report = read_report(path)
-    return [Check("schema", PASSED), *(checked(name, work(report)) for name, work in CHECKS.items())]
+    return [
+        Check("schema", PASSED),
+        *(checked(name, check_function(report)) for name, check_function in CHECKS.items()),
+    ]
 
 
 def _of_inference(layer: Layer, column: str) -> int:

@@ -69,7 +69,7 @@ def weight_file(
     constant = constant_of(model, tensor)
     hint = f'In Python: numpy.save("weight.npy", {_call(loaded, model, constant)}).'
     array = read_values(loaded, model, source, tensor, max_bytes=MAX_NPY_BYTES, hint=hint, check=check)
-    return _wire(model, constant, array)
+    return _to_wire(model, constant, array)
 
 
 def report_weight_file(report: Report, tensor: int) -> WeightFile:
@@ -89,7 +89,7 @@ def _call(loaded: LoadedModel, model: Model, constant: Tensor) -> str:
     return f"py_autodoc.read_array({file!r}, {constant.name!r}{graph})"
 
 
-def _wire(model: Model, constant: Tensor, array: WeightArray) -> WeightFile:
+def _to_wire(model: Model, constant: Tensor, array: WeightArray) -> WeightFile:
     return WeightFile(
         tensor=constant.id,
         name=shorten_middle(constant.name),

@@ -125,7 +125,7 @@ def weight_values(
         InputError: see ``view_weight``.
     """
     constant = constant_of(model, tensor)
-    return _wire(model, constant, view_weight(loaded, model, source, tensor, check))
+    return _to_wire(model, constant, view_weight(loaded, model, source, tensor, check))
 
 
 def constant_of(model: Model, tensor: int) -> Tensor:
@@ -138,14 +138,14 @@ def constant_of(model: Model, tensor: int) -> Tensor:
     return constant
 
 
-def same_model(loaded: LoadedModel, before: str) -> None:
+def same_model(loaded: LoadedModel, expected_identity: str) -> None:
     """Raises: InputError if the model's structure has another identity."""
-    if loaded.facts.identity != before:
+    if loaded.facts.identity != expected_identity:
         name = loaded.facts.name
         raise InputError("file-changed", f"{name} changed since it was analysed.", "Load the model again.")
 
 
-def _wire(model: Model, constant: Tensor, view: WeightView) -> WeightValues:
+def _to_wire(model: Model, constant: Tensor, view: WeightView) -> WeightValues:
     storage, facts, spread = constant.storage, view.facts, view.spread
     number = _number(view.dtype)
     elements = view.stored

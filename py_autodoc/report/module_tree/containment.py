@@ -31,20 +31,20 @@ def with_bodies(model: Model, nodes: Sequence[int]) -> list[int]:
 def structural_parents(members: Sequence[Sequence[int]]) -> list[int]:
     """Return, for each set of nodes, the smallest larger one that contains it, or -1."""
     sets = [frozenset(nodes) for nodes in members]
-    around: dict[int, list[int]] = {}
+    sets_of_node: dict[int, list[int]] = {}
     parents = [-1] * len(sets)
     # Largest first: candidates that can contain a set are known when it is reached.
     for index in sorted(range(len(sets)), key=lambda i: -len(sets[i])):
         nodes_of_set = sets[index]
         if not nodes_of_set:
             continue
-        holders = around.get(min(nodes_of_set), ())
+        holders = sets_of_node.get(min(nodes_of_set), ())
         for candidate in reversed(holders):
             if len(sets[candidate]) > len(nodes_of_set) and nodes_of_set <= sets[candidate]:
                 parents[index] = candidate
                 break
         for number in nodes_of_set:
-            containing = around.setdefault(number, [])
+            containing = sets_of_node.setdefault(number, [])
             if len(containing) < _MAX_CONTAINING:
                 containing.append(index)
     return parents

@@ -108,26 +108,30 @@ class _Level:
 
     def cyclic_items(self, readers: Readers) -> set[int]:
         """Return the items in cycles, and those between cycles."""
-        after: dict[int, set[int]] = {item: set() for item in self.item.values()}
-        before: dict[int, set[int]] = {item: set() for item in after}
+        readers_of: dict[int, set[int]] = {item: set() for item in self.item.values()}
+        producers_of: dict[int, set[int]] = {item: set() for item in readers_of}
         for node, item in self.item.items():
             for reader in readers(node):
                 other = self.item.get(reader, item)
                 if other != item:
-                    after[item].add(other)
-                    before[other].add(item)
-        return _trim_leading(_trim_leading(set(after), before, after), after, before)
+                    readers_of[item].add(other)
+                    producers_of[other].add(item)
+        return _trim_leading(
+            _trim_leading(set(readers_of), producers_of, readers_of), readers_of, producers_of
+        )
 
 
-def _trim_leading(items: set[int], before: dict[int, set[int]], after: dict[int, set[int]]) -> set[int]:
+def _trim_leading(
+    items: set[int], producers_of: dict[int, set[int]], readers_of: dict[int, set[int]]
+) -> set[int]:
     """Return the items that remain after repeatedly removing those that depend on none of the others."""
-    waiting = {item: len(before[item] & items) for item in items}
+    waiting = {item: len(producers_of[item] & items) for item in items}
     ready = [item for item, count in waiting.items() if not count]
     remaining = set(items)
     while ready:
         item = ready.pop()
         remaining.discard(item)
-        for other in after[item]:
+        for other in readers_of[item]:
             if other in waiting and other in remaining:
                 waiting[other] -= 1
                 if not waiting[other]:
@@ -246,14 +250,14 @@ def _runs(level: _Level, cyclic_items: set[int], readers: Readers) -> dict[int, 
     ready: dict[int, list[tuple[int, int]]] = {}
     first: list[tuple[int, int]] = []
 
-    def free(node: int) -> None:
+    def push_ready(node: int) -> None:
         item = level.item[node]
         heappush(ready.setdefault(item, []), (position[node], node))
         heappush(first, (position[node], node))
 
     for node, count in waiting.items():
         if not count:
-            free(node)
+            push_ready(node)
     runs: list[tuple[int, list[int]]] = []
     emitted: set[int] = set()
     while first:
@@ -271,7 +275,7 @@ def _runs(level: _Level, cyclic_items: set[int], readers: Readers) -> dict[int, 
                 if reader in waiting:
                     waiting[reader] -= 1
                     if not waiting[reader]:
-                        free(reader)
+                        push_ready(reader)
         runs.append((item, run))
     return _join_runs(runs, readers)
 
@@ -279,14 +283,14 @@ def _runs(level: _Level, cyclic_items: set[int], readers: Readers) -> dict[int, 
 def _join_runs(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int, list[list[int]]]:
     """Join runs of one item that need not be separate; return them in execution order, by item."""
     run_of = {node: index for index, (_, nodes) in enumerate(runs) for node in nodes}
-    after: list[set[int]] = [set() for _ in runs]
-    before: list[set[int]] = [set() for _ in runs]
+    readers_of: list[set[int]] = [set() for _ in runs]
+    producers_of: list[set[int]] = [set() for _ in runs]
     for node, index in run_of.items():
         for reader in readers(node):
             other = run_of.get(reader, index)
             if other != index:
-                after[index].add(other)
-                before[other].add(index)
+                readers_of[index].add(other)
+                producers_of[other].add(index)
     runs_of_item: dict[int, list[int]] = {}
     parts: dict[int, list[int]] = {}
     for index, (item, nodes) in enumerate(runs):
@@ -294,11 +298,11 @@ def _join_runs(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int,
         last = run_indices[-1] if run_indices and len(runs) <= _MAX_JOINED_RUNS else -1
         if (
             last >= 0
-            and not _has_indirect_path(after, last, index)
-            and not _has_indirect_path(after, index, last)
+            and not _has_indirect_path(readers_of, last, index)
+            and not _has_indirect_path(readers_of, index, last)
         ):
             parts[last] += nodes
-            for links, back in ((after, before), (before, after)):
+            for links, back in ((readers_of, producers_of), (producers_of, readers_of)):
                 for other in links[index]:
                     back[other].discard(index)
                     if other != last:
@@ -311,12 +315,12 @@ def _join_runs(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int,
     return {item: [parts[index] for index in run_indices] for item, run_indices in runs_of_item.items()}
 
 
-def _has_indirect_path(after: Sequence[set[int]], start: int, target: int) -> bool:
+def _has_indirect_path(readers_of: Sequence[set[int]], start: int, target: int) -> bool:
     """Return whether a path leads from one to the other through others."""
-    stack = [run for run in after[start] if run != target]
+    stack = [run for run in readers_of[start] if run != target]
     visited = set(stack)
     while stack:
-        for run in after[stack.pop()]:
+        for run in readers_of[stack.pop()]:
             if run == target:
                 return True
             if run not in visited:

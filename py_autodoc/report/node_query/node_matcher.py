@@ -98,8 +98,8 @@ class NodeMatcher:
         texts = self._texts.get(node)
         if texts is None:
             nodes = self.nodes
-            full, kind = nodes.payload.nodes.name[node].lower(), nodes.op(node).lower()
-            fields = [full, kind, nodes.domain(node).lower()]
+            full_name, kind = nodes.payload.nodes.name[node].lower(), nodes.op(node).lower()
+            fields = [full_name, kind, nodes.domain(node).lower()]
             for tensor in nodes.outputs(node):
                 if tensor >= 0:
                     name = nodes.payload.tensors.name[tensor]
@@ -107,8 +107,8 @@ class NodeMatcher:
             fields += [nodes.shape_text(tensor).lower() for tensor in nodes.inputs(node) if tensor >= 0]
             fields += [text.lower() for text in nodes.attribute_texts.get(node, ())]
             path = self._path(nodes.payload.nodes.scope[node])
-            text = f"{path}{_parts(full, '/')}" + "\n".join(fields) + "\n"
-            texts = self._texts[node] = (full.rpartition("/")[2], kind, text)
+            text = f"{path}{_parts(full_name, '/')}" + "\n".join(fields) + "\n"
+            texts = self._texts[node] = (full_name.rpartition("/")[2], kind, text)
         return texts
 
     def _path(self, scope: int) -> str:

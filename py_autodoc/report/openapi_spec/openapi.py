@@ -76,11 +76,11 @@ def field_docs() -> Mapping[str, Mapping[str, str]]:
         if not isinstance(node, ast.ClassDef):
             continue
         fields = docs.setdefault(node.name, {})
-        for before, following in zip(node.body, node.body[1:], strict=False):
-            if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
+        for statement, following in zip(node.body, node.body[1:], strict=False):
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                 text = _docstring(following)
                 if text:
-                    fields[before.target.id] = text
+                    fields[statement.target.id] = text
     docs[Report.__name__] = docs[ReportFields.__name__]
     return docs
 

@@ -235,7 +235,9 @@ class _Pipeline:
         recognised = self._guard(
             "structure", lambda: recognise_structure(model, flows.types, flows), Structure
         )
-        words = self._guard("identity", lambda: identify(flows.of(0), recognised, flows.all()), ModelIdentity)
+        identified = self._guard(
+            "identity", lambda: identify(flows.of(0), recognised, flows.all()), ModelIdentity
+        )
         cache = self._guard("KV cache", lambda: _kv_cache(flows, types, recognised), lambda: None)
         runs = () if hardware is None else (hardware.runtime,)
         kernels = self._guard(
@@ -287,7 +289,7 @@ class _Pipeline:
             kernels=kernels,
             hardware=hardware,
             rebatch=changed,
-            identified=words,
+            identified=identified,
             resize=sized,
         )
 
@@ -352,14 +354,14 @@ class _Pipeline:
         from py_autodoc.costs.expressions import expressions
         from py_autodoc.graph.shapes import infer
 
-        free = set(symbolic.original.values())
+        symbols = set(symbolic.original.values())
 
         def reference() -> tuple[Mapping[str, int], Sequence[NodeCost]] | None:
             # A dimension of 1 may be broadcast, which can hide costs that other values reveal.
             suggested = dims.suggested(minimum=2)
             if suggested is None:
                 return None
-            sizes = {name: size for name, size in suggested.items() if name in free}
+            sizes = {name: size for name, size in suggested.items() if name in symbols}
             bound = infer(loaded, model, sizes, self.options.input_shapes)
             return None if has_misfit_sizes(bound) else (sizes, cost_table(model, bound).nodes)
 
@@ -376,9 +378,9 @@ class _Pipeline:
     def _enter(self, phase: str) -> None:
         self.progress(phase, PHASES.index(phase), len(PHASES))
 
-    def _guard(self, phase: str, work: Callable[[], T], fallback: Callable[[], T]) -> T:
+    def _guard(self, phase: str, compute: Callable[[], T], fallback: Callable[[], T]) -> T:
         try:
-            return work()
+            return compute()
         except (AutodocError, MemoryError):
             raise
         except Exception as fault:

@@ -12,7 +12,7 @@ from py_autodoc.graph.ir.model import Model, TypeTable
 ACTIVATION = "activation"
 _CORE_OPS = frozenset({"Erf", "Sigmoid", "Tanh", "Softplus", "HardSigmoid"})
 """Core operators of activations that consist of several nodes."""
-_BEFORE = 3
+_MAX_LEADING_OPS = 3
 
 
 def written_out(
@@ -42,13 +42,13 @@ def _activations(model: Model, types: TypeTable) -> list[tuple[int, ...]]:
             continue
         tensor = node.inputs[0]
         # The activation's input is a few operators (x · 0.7, x³ …) before its core operator.
-        for _ in range(_BEFORE + 1):
+        for _ in range(_MAX_LEADING_OPS + 1):
             activation = activation_of(flow, tensor) if tensor >= 0 else None
             if activation is not None and len(activation.nodes) > 1 and number in activation.nodes:
                 activations.append(activation.nodes)
                 break
-            before = model.tensors[tensor].producer if tensor >= 0 else -1
-            if before < 0 or not model.nodes[before].inputs:
+            producer = model.tensors[tensor].producer if tensor >= 0 else -1
+            if producer < 0 or not model.nodes[producer].inputs:
                 break
-            tensor = model.nodes[before].inputs[0]
+            tensor = model.nodes[producer].inputs[0]
     return activations

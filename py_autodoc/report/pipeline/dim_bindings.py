@@ -115,18 +115,20 @@ def resolve_dims(model: Model, options: Choices, fitter: Callable[[], Fitter]) -
             if bindings.setdefault(name, options.batch_size) != options.batch_size:
                 raise conflicting_sizes(name, bindings[name], options.batch_size, "the batch size")
     _, values = apply_shapes(shapes, model, names, bindings, options.input_shapes)
-    free = free_symbols(shapes.values())
-    if not free:
+    symbols = free_symbols(shapes.values())
+    if not symbols:
         return Dims(bindings)
     fitting = fitter()
     _, fixed = apply_shapes(shapes, model, names, {}, options.input_shapes)
-    usual = fitting.fit(fixed)
+    typical_fit = fitting.fit(fixed)
     if bindings or options.input_shapes:
         values.update(fitting.tied(values))
-    fit = usual
+    fit = typical_fit
     if values.keys() - fixed.keys():
-        fit = fitting.fit(values, preferred=usual.sizes) if values.keys() < set(free) else usual
-    return _resolve(model, options, bindings, names, values, shapes, (usual, fit), fitting)
+        fit = (
+            fitting.fit(values, preferred=typical_fit.sizes) if values.keys() < set(symbols) else typical_fit
+        )
+    return _resolve(model, options, bindings, names, values, shapes, (typical_fit, fit), fitting)
 
 
 def unresolved_dims(model: Model, options: Choices) -> Dims:
@@ -151,20 +153,20 @@ def _resolve(
     fits: tuple[Fit, Fit],
     fitting: Fitter,
 ) -> Dims:
-    usual, fit = fits
+    typical_fit, fit = fits
     locations = _locations(model, shapes)
-    free = free_symbols(shapes.values())
-    proposed = {**(usual.sizes or {}), **(fit.sizes or {})} if fit.sizes is not None else {}
-    display_names = {symbol: str(names.original(symbol)) for symbol in free}
+    symbol_names = free_symbols(shapes.values())
+    proposed = {**(typical_fit.sizes or {}), **(fit.sizes or {})} if fit.sizes is not None else {}
+    display_names = {symbol: str(names.original(symbol)) for symbol in symbol_names}
     follows = {
         tie.symbol: Follows({display_names[name]: factor for name, factor in tie.factors.items()}, tie.plus)
         for tie in fitting.ties
     }
     bindings, symbols = dict(given_bindings), list[Symbol]()
     types = fit.types if options.assume and fit.bindings == values else None
-    for symbol in free:
+    for symbol in symbol_names:
         value = values.get(symbol)
-        suggested = proposed.get(symbol, (usual.sizes or {}).get(symbol) if value is not None else None)
+        suggested = proposed.get(symbol, (typical_fit.sizes or {}).get(symbol) if value is not None else None)
         assumed = value is None and options.assume and suggested is not None
         if assumed:
             value = suggested
@@ -180,14 +182,14 @@ def _resolve(
                 follows.get(symbol),
             )
         )
-    return Dims(bindings, tuple(symbols), types, _none_fit(model, fit, values, free))
+    return Dims(bindings, tuple(symbols), types, _none_fit(model, fit, values, symbol_names))
 
 
 def _none_fit(
-    model: Model, fit: Fit, values: Mapping[str, int], free: Sequence[str]
+    model: Model, fit: Fit, values: Mapping[str, int], symbols: Sequence[str]
 ) -> tuple[Diagnostic, ...]:
     """Return why symbolic dimensions get no values."""
-    if fit.sizes is not None or values.keys() >= set(free):
+    if fit.sizes is not None or values.keys() >= set(symbols):
         return ()
     node = model.nodes[fit.node] if fit.node >= 0 else None
     label = "" if node is None else node.name or f"{node.op_type} #{node.id}"

@@ -48,7 +48,7 @@ def section(context: SectionContext) -> Section | None:
                     )
                 )
             )
-        blocks += [Paragraph((why, ".")) for why in (cache.reason, cache.context_reason) if why]
+        blocks += [Paragraph((reason, ".")) for reason in (cache.reason, cache.context_reason) if reason]
     return Section("attention", "Attention and KV cache", tuple(blocks)) if blocks else None
 
 

@@ -39,8 +39,8 @@ def section(context: SectionContext) -> Section | None:
         for index, repeat in enumerate(report.repeats[:MAX_REPEATS])
     )
     if repeats:
-        more = max(0, len(report.repeats) - MAX_REPEATS)
-        tables.append(Table(("Part", "Times", "Nodes each"), repeats, more, "Repeated parts"))
+        omitted = max(0, len(report.repeats) - MAX_REPEATS)
+        tables.append(Table(("Part", "Times", "Nodes each"), repeats, omitted, "Repeated parts"))
     return Section("blocks", "Blocks", tuple(tables)) if tables else None
 
 

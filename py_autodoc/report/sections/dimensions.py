@@ -25,13 +25,16 @@ def section(context: SectionContext) -> Section | None:
         return None
     rows = []
     for index, dim in enumerate(report.dims[:MAX_ROWS]):
-        used: Line = ("symbolic",)
+        used_value: Line = ("symbolic",)
         if dim.value is not None:
-            used = (Value(dim.value, "exact", f"/dims/{index}/value"), " (assumed)" if dim.assumed else "")
-        usual = Value(dim.suggested, "exact", f"/dims/{index}/suggested")
-        rows.append(((Name(dim.name),), used, (usual,), (Name(", ".join(dim.where[:4])),)))
-    more = max(0, len(report.dims) - MAX_ROWS)
-    blocks: list[Block] = [Table(("Dimension", "Value used", "Typical value", "Where"), tuple(rows), more)]
+            used_value = (
+                Value(dim.value, "exact", f"/dims/{index}/value"),
+                " (assumed)" if dim.assumed else "",
+            )
+        typical = Value(dim.suggested, "exact", f"/dims/{index}/suggested")
+        rows.append(((Name(dim.name),), used_value, (typical,), (Name(", ".join(dim.where[:4])),)))
+    omitted = max(0, len(report.dims) - MAX_ROWS)
+    blocks: list[Block] = [Table(("Dimension", "Value used", "Typical value", "Where"), tuple(rows), omitted)]
     numbers = report.metrics
     formulas = [
         (f"{label} in bytes" if metric == "peak" else label, getattr(numbers, name))

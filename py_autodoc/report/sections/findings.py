@@ -35,10 +35,10 @@ def _row(context: SectionContext, signal: RiskSignal) -> tuple[Line, ...]:
     for node in signal.nodes[:NODES]:
         names += [", " if names else "", context.layer_name(node)]
     nodes_total = signal.evidence.get("nodes_total")
-    more = max(nodes_total if isinstance(nodes_total, int) else 0, len(signal.nodes)) - min(
+    omitted = max(nodes_total if isinstance(nodes_total, int) else 0, len(signal.nodes)) - min(
         NODES, len(signal.nodes)
     )
-    if more > 0 and names:
-        names.append(f" and {more:,} more")
+    if omitted > 0 and names:
+        names.append(f" and {omitted:,} more")
     line = tuple(names) or ("",)
     return (signal.severity,), (signal.description,), (signal.recommendation,), line, (signal.id,)

@@ -14,15 +14,15 @@ _SOURCES = {
 
 def section(context: SectionContext) -> Section | None:
     """Return task, family and precision, with evidence."""
-    words = context.report.identity
-    if words is None:
+    identity = context.report.identity
+    if identity is None:
         return None
     facts = [
-        ("Task", words.task, words.known.task),
-        ("Family", words.family, words.known.family),
-        ("Precision", words.precision, words.known.precision),
+        ("Task", identity.task, identity.known.task),
+        ("Family", identity.family, identity.known.family),
+        ("Precision", identity.precision, identity.known.precision),
     ]
     rows = tuple(((label,), (text,), (_SOURCES.get(source, source),)) for label, text, source in facts)
-    reasons = tuple((f"{evidence.about.capitalize()}: ", evidence.text) for evidence in words.evidence)
+    reasons = tuple((f"{evidence.about.capitalize()}: ", evidence.text) for evidence in identity.evidence)
     blocks = (Table(("Fact", "Value", "Source"), rows), Items(reasons, "Reasons"))
     return Section("identity", "What it is", blocks if reasons else blocks[:1])

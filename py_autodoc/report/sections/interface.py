@@ -13,9 +13,9 @@ MAX_ROWS = 32
 
 def section(context: SectionContext) -> Section:
     """Return inputs and outputs with their types, shapes and roles."""
-    graph, words = context.report.graph, context.report.identity
+    graph, identity = context.report.graph, context.report.identity
     roles = {}
-    for entry in (*words.inputs, *words.outputs) if words else ():
+    for entry in (*identity.inputs, *identity.outputs) if identity else ():
         roles[entry.name] = f"{'probably ' if entry.likely else ''}{entry.role}" if entry.role else ""
     tables = []
     for title, values in (("Inputs", graph.inputs), ("Outputs", graph.outputs)):

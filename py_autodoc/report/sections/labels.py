@@ -42,7 +42,7 @@ def section(context: SectionContext) -> Section | None:
         class_rows = tuple(
             ((Value(int(number)),), (Name(name),)) for number, name in list(names.items())[:MAX_ROWS]
         )
-        more, title = max(0, len(names) - MAX_ROWS), plural(len(names), "class", "classes")
-        blocks.append(Table(("Class", "Label"), class_rows, more, title))
+        omitted, title = max(0, len(names) - MAX_ROWS), plural(len(names), "class", "classes")
+        blocks.append(Table(("Class", "Label"), class_rows, omitted, title))
         blocks.append(Paragraph(("Labels come from the metadata ", Name(info.source), ".")))
     return Section("labels", "Data and labels", tuple(blocks)) if blocks else None

@@ -45,8 +45,8 @@ def section(context: SectionContext) -> Section:
             for index, entry in enumerate(peak.tensors[:MAX_ROWS])
         )
         if rows:
-            more = max(0, len(peak.tensors) - MAX_ROWS) + peak.others
-            blocks.append(Table(("Tensor", "Type", "Shape", "Bytes"), rows, more, "Live at the peak"))
+            omitted = max(0, len(peak.tensors) - MAX_ROWS) + peak.others
+            blocks.append(Table(("Tensor", "Type", "Shape", "Bytes"), rows, omitted, "Live at the peak"))
         blocks.append(Figure("memory", "Live activation bytes over time"))
     weights = memory.weights
     if weights is not None and weights.by_dtype:

@@ -28,24 +28,24 @@ def section(context: SectionContext) -> Section:
 def _decide(context: SectionContext) -> Iterator[Line]:
     """Return what the model is, what it costs, and its problems."""
     report = context.report
-    yield _what(report)
+    yield _identity_line(report)
     yield _size(report)
-    yield from _work(report)
+    yield from _work_lines(report)
     yield from _device(report)
     yield _risks(report)
     yield from _unknown_parts(report)
 
 
-def _what(report: Report) -> Line:
-    words = report.identity
-    if words is None or words.task == "unknown":
+def _identity_line(report: Report) -> Line:
+    identity = report.identity
+    if identity is None or identity.task == "unknown":
         return ("The file does not state its task: ", architecture_line(report), ".")
-    prefix = "" if words.known.task in ("file", "structure") else "Probably "
-    task = words.task if prefix else words.task[:1].upper() + words.task[1:]
+    prefix = "" if identity.known.task in ("file", "structure") else "Probably "
+    task = identity.task if prefix else identity.task[:1].upper() + identity.task[1:]
     source = {"file": "as the file says", "structure": "by its structure"}.get(
-        words.known.task, "by its structure"
+        identity.known.task, "by its structure"
     )
-    family = "" if words.family == "unknown" else f"; {words.family}"
+    family = "" if identity.family == "unknown" else f"; {identity.family}"
     return (prefix, task, family, f" – {source}.")
 
 
@@ -60,7 +60,7 @@ def _size(report: Report) -> Line:
     )
 
 
-def _work(report: Report) -> Iterator[Line]:
+def _work_lines(report: Report) -> Iterator[Line]:
     numbers, cover = report.metrics, report.coverage
     if report.runnable.verdict == "no":
         yield ("It cannot run with these dimensions: ", report.runnable.reason)
@@ -117,9 +117,9 @@ def _risks(report: Report) -> Line:
 
 def _unknown_parts(report: Report) -> Iterator[Line]:
     """Return what the numbers do not include."""
-    free = [dim.name for dim in report.dims if dim.value is None]
-    if free:
-        yield ("Costs depend on symbolic dimensions without a value: ", Name(", ".join(free[:6])), ".")
+    unbound = [dim.name for dim in report.dims if dim.value is None]
+    if unbound:
+        yield ("Costs depend on symbolic dimensions without a value: ", Name(", ".join(unbound[:6])), ".")
     elif report.coverage.nodes_known < report.coverage.nodes_total and report.runnable.verdict != "no":
         yield (
             "The costs of ",

@@ -150,7 +150,7 @@ def _modules(model: Model) -> ModuleColumns | None:
         return None
     return ModuleColumns(
         tag=[shorten_middle(tag) for tag, _ in pool],
-        scopes=[[shorten_middle(path) for path in many] for _, many in pool],
+        scopes=[[shorten_middle(path) for path in scopes] for _, scopes in pool],
         node=nodes,
     )
 
@@ -198,7 +198,7 @@ def _reasons(analysis: Analysis, numbers: list[NodeNumbers]) -> dict[str, str]:
     reasons = [
         why_null(analysis, node, n.reason) if entry.counted else NOT_COUNTED for node, (entry, n) in costs
     ]
-    return {str(node): why for node, why in enumerate(reasons) if why}
+    return {str(node): reason for node, reason in enumerate(reasons) if reason}
 
 
 def _runs(analysis: Analysis) -> dict[str, Any]:
