@@ -249,7 +249,27 @@ def test_windows_joined_before_one_residual_are_one_layer():
         RecognisedBlock("residual", (6, 7, 8), 8),
         RecognisedBlock("attention", (10,), 10),
     ]
-    assert Titles(blocks).attention_layers == {1: 5, 3: 5, 7: 8, 10: 10}
+    titles = Titles(blocks)
+    assert titles.attention_layers == {1: 5, 3: 5, 7: 8, 10: 10}
+    assert titles.instance_title(range(6)) == "Attention layer"
+    assert titles.instance_title(range(9)) == "Transformer, 2 layers", "the part of a repeat holds two"
+
+
+def test_pools_over_positions_give_no_stages():
+    """Funnel pools the positions of a text as 1×1×24×8, without any convolution."""
+    value, nodes, x = helper.make_tensor_value_info, [], "x"
+    for at in range(2):
+        nodes.append(helper.make_node("AveragePool", [x], [f"p{at}"], kernel_shape=[2, 1], strides=[2, 1]))
+        x = f"p{at}"
+        for step in range(14):
+            kind = ("Relu", "Tanh", "Neg", "Abs", "Exp")[step * (step + at) % 5]
+            nodes.append(helper.make_node(kind, [x], [f"t{at}_{step}"], f"/{kind}_{at}_{step}"))
+            x = f"t{at}_{step}"
+    inputs, outputs = (value(n, TensorProto.FLOAT, [1, 1, s, 8]) for n, s in (("x", 24), (x, 6)))
+    graph = helper.make_graph(nodes, "g", [inputs], [outputs])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    analysis = run_analysis(model.SerializeToString(), Options())
+    assert stages(analysis.model, analysis.types, scope_tree(analysis.model), -1) == []
 
 
 def test_a_quantized_convolution_does_not_stand_for_the_one_beside_it():

@@ -95,8 +95,11 @@ def _in_execution_order(model: Model, entities: Sequence[int], members: dict[int
 
 def _map_sizes(model: Model, types: TypeTable) -> set[Shape]:
     """Return the sizes of feature maps; heads × positions or boxes × coordinates are none."""
-    spatial = (model.nodes[number] for number in model.graphs[0].nodes)
-    shapes = [types.shapes[node.outputs[0]] for node in spatial if node.op_type in _SPATIAL and node.outputs]
+    nodes = [model.nodes[number] for number in model.graphs[0].nodes]
+    spatial = [node for node in nodes if node.op_type in _SPATIAL and node.outputs]
+    if not any("Conv" in node.op_type for node in spatial):
+        return set()  # pools over the positions of a text
+    shapes = [types.shapes[node.outputs[0]] for node in spatial if node.outputs[0] >= 0]
     return {shape[2:] for shape in shapes if shape is not None and len(shape) >= 4}
 
 

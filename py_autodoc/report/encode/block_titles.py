@@ -68,6 +68,13 @@ class Titles:
         blocks = self.inside(nodes)
         kinds = {block.kind for block in blocks}
         if "attention" in kinds:
+            layers = {
+                self.attention_layers[block.anchor]
+                for block in blocks
+                if block.kind == "attention" and block.facts.get("kind") != "cross"
+            }
+            if len(layers) > 1 and "state-space" not in kinds:
+                return f"Transformer, {len(layers)} layers"
             return "Transformer layer" if kinds & _FEED_FORWARD else "Attention layer"
         if "state-space" in kinds:
             return "State-space layer"
