@@ -135,9 +135,9 @@ class BoxNames:
             shapes = [self._output_shape(self.members[scope], all_sizes=not is_size) for scope in scopes]
             for number, (scope, shape) in enumerate(zip(scopes, shapes, strict=True)):
                 if not is_size:
-                    # ``Transformer, 2 layers (1)``: two numbers in a row say nothing.
-                    place = f"({number + 1})" if any(map(str.isdigit, label)) else number + 1
-                    named = f"{label} {place}{shape}"
+                    # ``Transformer, 2 layers (1)``: two numbers in a row would be ambiguous.
+                    position_text = f"({number + 1})" if any(map(str.isdigit, label)) else number + 1
+                    named = f"{label} {position_text}{shape}"
                 elif shapes.count(shape) == 1:
                     named = f"{label}{shape}"
                 else:

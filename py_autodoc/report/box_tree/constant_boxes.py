@@ -1,7 +1,7 @@
 """Boxes for what is computed from constants alone.
 
 Such values are no data flow, so the viewer draws no edges from them into other boxes: a node or module would
-lie there without any. As a box beside its readers it is a chip on the first of them.
+have none. A box of constants next to its readers is drawn as a chip on the first of them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ class ConstantBox:
 def with_constants(model: Model, tree: ScopeTree, preparation: PreparationNodes) -> PreparationNodes:
     """Add nodes computed from constants to the weights, except those in modules of nothing else."""
     constant = _constant_nodes(model, preparation)
-    whole = _constant_scopes(model, tree, constant)
-    added = {n: WEIGHTS for n in constant if n not in preparation.kind and tree.node[n] not in whole}
+    constant_scopes = _constant_scopes(model, tree, constant)
+    added = {
+        n: WEIGHTS for n in constant if n not in preparation.kind and tree.node[n] not in constant_scopes
+    }
     return replace(
         preparation, kind={**preparation.kind, **added}, learned=preparation.learned | added.keys()
     )
@@ -50,8 +52,8 @@ def constant_boxes(
     constants that nothing in their level reads move up to their readers, with their modules.
     """
     constant = _constant_nodes(model, preparation)
-    whole = _constant_scopes(model, tree, constant)
-    layout = _Layout(model, tree, readers, constant, whole)
+    constant_scopes = _constant_scopes(model, tree, constant)
+    layout = _Layout(model, tree, readers, constant, constant_scopes)
     while layout.move_up(closed):
         pass
     boxes = []
@@ -62,10 +64,10 @@ def constant_boxes(
             continue
         scopes = [entity - len(model.nodes) for entity in members[len(nodes) :]]
         modules = {tree.label[scope] for scope in scopes if tree.origin[scope] in _MODULES}
-        known = [node for node in nodes if node in preparation.kind]
-        title = modules.pop() if len(modules) == 1 else preparation.title(known).capitalize() or TITLE
-        inside = [node for entity in members for node in layout.inside[entity]]
-        boxes.append(ConstantBox(level, tuple(nodes), tuple(scopes), tuple(inside), title))
+        prepared = [node for node in nodes if node in preparation.kind]
+        title = modules.pop() if len(modules) == 1 else preparation.title(prepared).capitalize() or TITLE
+        contained = [node for entity in members for node in layout.inside[entity]]
+        boxes.append(ConstantBox(level, tuple(nodes), tuple(scopes), tuple(contained), title))
     return boxes
 
 
@@ -73,7 +75,12 @@ class _Layout:
     """Where constants are drawn: each constant node as itself or as the outermost box of constants."""
 
     def __init__(
-        self, model: Model, tree: ScopeTree, readers: Readers, constant: Iterable[int], whole: set[int]
+        self,
+        model: Model,
+        tree: ScopeTree,
+        readers: Readers,
+        constant: Iterable[int],
+        constant_scopes: set[int],
     ) -> None:
         self.tree = tree
         self.readers = readers
@@ -84,7 +91,7 @@ class _Layout:
         """Constant nodes by entity."""
         for node in sorted(constant):
             scope, entity = tree.node[node], node
-            while scope in whole:
+            while scope in constant_scopes:
                 scope, entity = tree.parent[scope], self.node_count + scope
             self.entity[node] = entity
             self.inside.setdefault(entity, []).append(node)
@@ -105,9 +112,9 @@ class _Layout:
 
         for node, entity in self.entity.items():
             for reader in self.readers(node):
-                other = self.entity.get(reader, entity)
-                if self.level(other) == self.level(entity):
-                    root[find(entity)] = find(other)
+                reader_entity = self.entity.get(reader, entity)
+                if self.level(reader_entity) == self.level(entity):
+                    root[find(entity)] = find(reader_entity)
         members: dict[int, list[int]] = {}
         for entity in sorted(root):
             members.setdefault(find(entity), []).append(entity)
@@ -174,15 +181,15 @@ def _constant_nodes(model: Model, preparation: PreparationNodes) -> set[int]:
 
 def _constant_scopes(model: Model, tree: ScopeTree, constant: Iterable[int]) -> set[int]:
     """Return the scopes that hold only constant nodes."""
-    others = [0] * len(tree.parent)
+    other_nodes = [0] * len(tree.parent)
     for node in model.nodes:
         if not node.is_constant:
-            _count(tree, tree.node[node.id], others, 1)
+            _count(tree, tree.node[node.id], other_nodes, 1)
     for scope in tree.graph:
-        _count(tree, scope, others, 1)
+        _count(tree, scope, other_nodes, 1)
     for number in constant:
-        _count(tree, tree.node[number], others, -1)
-    return {scope for scope, count in enumerate(others) if count == 0}
+        _count(tree, tree.node[number], other_nodes, -1)
+    return {scope for scope, count in enumerate(other_nodes) if count == 0}
 
 
 def _count(tree: ScopeTree, scope: int, counts: list[int], step: int) -> None:

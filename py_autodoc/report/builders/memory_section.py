@@ -65,7 +65,7 @@ def timeline_columns(time: Timeline | None) -> TimelineColumns | None:
         body_simple_bytes=[time.bodies[step][0] for step in steps],
         body_inplace_bytes=[time.bodies[step][1] for step in steps],
         tensor_last=time.last,
-        tensor_memory={str(tensor): owner for tensor, owner in time.memory.items()},
+        tensor_memory={str(tensor): reused for tensor, reused in time.memory.items()},
     )
 
 

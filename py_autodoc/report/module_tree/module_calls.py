@@ -302,11 +302,11 @@ def _join_runs(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int,
             and not _has_indirect_path(readers_of, index, last)
         ):
             parts[last] += nodes
-            for links, back in ((readers_of, producers_of), (producers_of, readers_of)):
+            for links, opposite in ((readers_of, producers_of), (producers_of, readers_of)):
                 for other in links[index]:
-                    back[other].discard(index)
+                    opposite[other].discard(index)
                     if other != last:
-                        back[other].add(last)
+                        opposite[other].add(last)
                         links[last].add(other)
                 links[index] = set()
         else:

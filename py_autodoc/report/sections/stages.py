@@ -76,10 +76,10 @@ def _boxes(report: Report, layers: Sequence[Layer], position: dict[int, int]) ->
             block_of.setdefault(node, block)
     boxes: dict[int, Box] = {}
     for layer in layers:
-        owner = block_of.get(layer.id)
-        if owner is not None:
-            key = owner.id
-            boxes.setdefault(key, (_title(owner), []))[1].append(layer.id)
+        containing = block_of.get(layer.id)
+        if containing is not None:
+            key = containing.id
+            boxes.setdefault(key, (_title(containing), []))[1].append(layer.id)
     ordered = sorted(boxes.values(), key=lambda box: position[box[1][0]])
     loose = [layer.id for layer in layers if layer.id not in block_of]
     return _with_loose(ordered, loose, position)
