@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from py_autodoc.keras.layers.activation import FORMULAS
 
-pytestmark = [pytest.mark.slow, *made.QUIET]
+pytestmark = [pytest.mark.slow, *made.QUIET, pytest.mark.usefixtures("in_thread")]
 keras = made.keras()
 L = keras.layers
 FEW = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)

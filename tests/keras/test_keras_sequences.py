@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-pytestmark = [pytest.mark.slow, *made.QUIET]
+pytestmark = [pytest.mark.slow, *made.QUIET, pytest.mark.usefixtures("in_thread")]
 keras = made.keras()
 L = keras.layers
 SOME = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)

@@ -15,7 +15,7 @@ from py_autodoc.extract.write_sub_model import extract
 from py_autodoc.keras import convert
 from py_autodoc.tags import load_tags
 
-pytestmark = [pytest.mark.slow, *made.QUIET]
+pytestmark = [pytest.mark.slow, *made.QUIET, pytest.mark.usefixtures("in_thread")]
 keras = made.keras()
 L = keras.layers
 
