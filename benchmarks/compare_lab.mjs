@@ -48,7 +48,7 @@ function compared(page, left, right) {
     ([left, right]) =>
       new Promise((resolve, failed) => {
         const start = performance.now();
-        const since = () => (performance.now() - start) / 1000;
+        const secondsSinceStart = () => (performance.now() - start) / 1000;
         const times = {};
         const look = () => {
           const boxCount = document.querySelectorAll(
@@ -57,12 +57,12 @@ function compared(page, left, right) {
           const painted = [...document.querySelectorAll('.oad-Legend')].filter(
             tab => tab.textContent.includes('Changes')
           ).length;
-          times.first ??= boxCount > 0 ? since() : undefined;
-          times.both ??= boxCount > 1 ? since() : undefined;
+          times.first ??= boxCount > 0 ? secondsSinceStart() : undefined;
+          times.both ??= boxCount > 1 ? secondsSinceStart() : undefined;
           if (boxCount > 1 && painted > 1) {
             requestAnimationFrame(() =>
               requestAnimationFrame(() => {
-                times.changes = since();
+                times.changes = secondsSinceStart();
                 const requests = performance
                   .getEntriesByType('resource')
                   .filter(
@@ -78,7 +78,7 @@ function compared(page, left, right) {
                 resolve({ at: times, requests });
               })
             );
-          } else if (since() > 120) {
+          } else if (secondsSinceStart() > 120) {
             failed(new Error('no picture of the changes in two minutes'));
           } else {
             requestAnimationFrame(look);
@@ -102,7 +102,7 @@ process.stdout.write(
     { encoding: 'utf8' }
   )
 );
-const fresh = (name, run) => {
+const newProfile = (name, run) => {
   const file = `${name}${run}.onnx`;
   copyFileSync(join(root, `${name}.made`), join(root, file));
   return file;
@@ -115,12 +115,12 @@ for (let run = 0; run < RUNS; run++) {
     )
   );
 }
-fresh('a', 'warm');
+newProfile('a', 'warm');
 const port = await freePort();
 const lab = await startLab(root, port);
 const browser = await launch();
 const session = await browser.newBrowserCDPSession();
-const say = text => process.stdout.write(`${text}\n`);
+const print = text => process.stdout.write(`${text}\n`);
 const seconds = value => `${value.toFixed(2)} s`;
 try {
   // The first model of a server pays for imports, whichever it is.
@@ -147,13 +147,13 @@ try {
     );
     const after = [await cpuOf(session), cpuOfTree(lab.pid)];
     changes.push(times.changes);
-    say(
+    print(
       `run ${run + 1}: first view ${seconds(times.first)}, both ${seconds(times.both)}, changes ${seconds(times.changes)};` +
         ` CPU browser ${seconds(after[0] - before[0])}, server ${seconds(after[1] - before[1])}`
     );
     if (run === RUNS - 1) {
       for (const { name, from, to } of requests) {
-        say(`  ${seconds(from)} – ${seconds(to)}  ${name}`);
+        print(`  ${seconds(from)} – ${seconds(to)}  ${name}`);
       }
     }
     if (SHOT && run === 0) {
@@ -162,7 +162,7 @@ try {
     await page.close();
   }
   const changesTime = median(changes);
-  say(
+  print(
     `median: one model alone ${seconds(median(alone))}, changes of two ${seconds(changesTime)}` +
       ` (${(changesTime / median(alone)).toFixed(2)} × one alone); target ${TARGET} s`
   );

@@ -55,14 +55,14 @@ async function numbers(core, html) {
   const { payload } = await core.readBundle(Buffer.from(text, 'base64'));
   const model = core.decodePayload(payload);
   const allTimes = () => new core.DeviceTimes(model).all();
-  const each = () =>
+  const eachTime = () =>
     payload.hardware.devices.id.map(device =>
       core.latencyOf(model, { device, precision: '' })
     );
   const first = cpu(allTimes);
   const repeated = median(Array.from({ length: ROUNDS }, () => cpu(allTimes)));
-  const baseline = median(Array.from({ length: 3 }, () => cpu(each)));
-  const [actual, expected] = [allTimes(), each()];
+  const baseline = median(Array.from({ length: 3 }, () => cpu(eachTime)));
+  const [actual, expected] = [allTimes(), eachTime()];
   const differ = actual.filter(
     (latency, index) =>
       Math.abs((latency?.seconds ?? 0) - (expected[index]?.seconds ?? 0)) >

@@ -73,7 +73,7 @@ function readableTitles({ scene, model, tree }, k) {
   for (let box = 0; box < scene.boxCount; box++) {
     if (scene.boxKind[box] <= 2) {
       let size = 0;
-      const text = (x, y, said, style) =>
+      const text = (x, y, content, style) =>
         (size = style.weight >= 600 ? Math.max(size, style.size) : size);
       const sink = { rect() {}, path() {}, text };
       code.drawBox(drawing, box, k, code.lodOf(k), sink);
@@ -179,7 +179,7 @@ async function costs() {
     const straight = code.layered(input, options);
     const paneLength = Math.sqrt(straight.width * straight.height * 1.6);
     // In turn, so that both see the same machine; the first runs only warm the code up.
-    const [plain, pass] = await bestOf(
+    const [layoutTime, rowsTime] = await bestOf(
       [
         () => code.layered(input, options),
         () => code.layOutInRows(input, straight, { room: paneLength })
@@ -187,9 +187,9 @@ async function costs() {
       3,
       count < 20000 ? 12 : 6
     );
-    counts[`flat ${count}`] = plain;
-    counts[`rows ${count}`] = pass;
-    counts[`ratio ${count}`] = (plain + pass) / plain;
+    counts[`flat ${count}`] = layoutTime;
+    counts[`rows ${count}`] = rowsTime;
+    counts[`ratio ${count}`] = (layoutTime + rowsTime) / layoutTime;
   }
   return counts;
 }
@@ -198,9 +198,9 @@ const percent = value => `${Math.round(100 * value)} %`.padStart(6);
 const files = payloads(KEEP, paths);
 const results = [];
 let missed = 0;
-const check = (good, line) => {
-  missed += good ? 0 : 1;
-  console.log(`${good ? '  ' : '✗ '}${line}`);
+const check = (isMet, line) => {
+  missed += isMet ? 0 : 1;
+  console.log(`${isMet ? '  ' : '✗ '}${line}`);
 };
 for (const [index, pane] of PANES.entries()) {
   const views = { auto: [], right: [] };

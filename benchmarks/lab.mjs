@@ -43,7 +43,7 @@ async function expandOne(page) {
   if ((await group.count()) === 0) {
     return null;
   }
-  const took = page.evaluate(
+  const duration = page.evaluate(
     () =>
       new Promise(resolve => {
         const host = document.querySelector('.oad-GraphHost');
@@ -62,7 +62,7 @@ async function expandOne(page) {
       })
   );
   await group.dblclick({ force: true });
-  return took;
+  return duration;
 }
 
 const ms = value => (value === null ? '–' : `${Math.round(value)} ms`);

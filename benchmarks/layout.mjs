@@ -73,7 +73,7 @@ function netronEngine() {
   return null;
 }
 
-const say = line => process.stdout.write(`${line}\n`);
+const print = line => process.stdout.write(`${line}\n`);
 
 const cpu = () => {
   const { user, system } = process.cpuUsage();
@@ -107,7 +107,7 @@ function modelOf(core, nodes, name = 'chain') {
   return make(Math.max(1, Math.round(nodes / perLayer)));
 }
 
-const fresh = (core, payload) => {
+const newView = (core, payload) => {
   const model = core.decodePayload(payload);
   const tree = core.buildTree(model);
   return core.createGraphView(tree, core.plainSizer(model, tree));
@@ -123,13 +123,13 @@ function middleLayer(tree) {
 
 /** The whole model as one level, with the edges of all nodes: sizes, ends, tensors. */
 function flatGraph(core, payload) {
-  const bare = {
+  const unlabelled = {
     ...payload,
     scopes: { parent: [], label: [], type: [], origin: [] }
   };
   const model = core.decodePayload({
-    ...bare,
-    nodes: { ...bare.nodes, scope: bare.nodes.scope.map(() => -1) }
+    ...unlabelled,
+    nodes: { ...unlabelled.nodes, scope: unlabelled.nodes.scope.map(() => -1) }
   });
   const tree = core.buildTree(model);
   const sizer = core.plainSizer(model, tree);
@@ -200,10 +200,10 @@ async function measure(core, nodes) {
   const first = await best(
     9,
     () => payload,
-    input => fresh(core, input).openInitial(40)
+    input => newView(core, input).openInitial(40)
   );
   const open = async () => {
-    const view = fresh(core, payload);
+    const view = newView(core, payload);
     await view.expand(0);
     return view;
   };
@@ -213,7 +213,7 @@ async function measure(core, nodes) {
   let counts = null;
   const wholeTime = await best(
     3,
-    async () => fresh(core, payload),
+    async () => newView(core, payload),
     async view => {
       await view.expandAll(1e9);
       counts = view.layoutCounts();
@@ -234,7 +234,7 @@ async function measure(core, nodes) {
 }
 
 function printTargets(results) {
-  say(
+  print(
     'ours (target)'.padEnd(28) +
       results.map(r => `${r.nodes} nodes`.padStart(24)).join('')
   );
@@ -243,15 +243,15 @@ function printTargets(results) {
     const cells = results.map(({ figures }, i) => {
       const value = figures[name];
       failed ||= value > 3 * targets[i];
-      const verdict = value <= targets[i] ? 'OK' : 'OVER';
-      return `${value.toFixed(1)} (${targets[i]}) ${verdict.padEnd(4)}`.padStart(
+      const status = value <= targets[i] ? 'OK' : 'OVER';
+      return `${value.toFixed(1)} (${targets[i]}) ${status.padEnd(4)}`.padStart(
         24
       );
     });
-    say(name.padEnd(28) + cells.join(''));
+    print(name.padEnd(28) + cells.join(''));
   }
   for (const { nodes, counts } of results) {
-    say(
+    print(
       `${nodes} nodes, all open: ${counts.computed} layouts computed, ${counts.cached} cached`
     );
   }
@@ -294,10 +294,10 @@ function cellOf(result, ours) {
 
 function printComparison(name, rows) {
   const sizes = rows.ours.map(({ items }) => `${items} items`.padStart(18));
-  say(`\n${name}, CPU ms (times ours)`.padEnd(31) + sizes.join(''));
+  print(`\n${name}, CPU ms (times ours)`.padEnd(31) + sizes.join(''));
   for (const [engine, row] of Object.entries(rows)) {
     const cells = row.map((result, i) => cellOf(result, rows.ours[i]));
-    say(engine.padEnd(30) + cells.map(cell => cell.padStart(18)).join(''));
+    print(engine.padEnd(30) + cells.map(cell => cell.padStart(18)).join(''));
   }
 }
 

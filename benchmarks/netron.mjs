@@ -79,9 +79,9 @@ function netronPython() {
  * Runs in the page: says when the picture is readable, in milliseconds since the navigation. By itself,
  * because Netron forbids `eval`, by which pages are asked from outside.
  */
-function watch(ready, word) {
+function watch(isReady, word) {
   const look = () => {
-    if (document.body && ready()) {
+    if (document.body && isReady()) {
       requestAnimationFrame(() =>
         requestAnimationFrame(() =>
           console.debug(`${word} ${performance.now()}`)
@@ -139,7 +139,7 @@ async function costsOf(page, session, before) {
 }
 
 /** Opens an address in a new browser; the clock starts with the navigation. */
-async function openAddress(url, ready, name) {
+async function openAddress(url, isReady, name) {
   const browser = await launch();
   try {
     const page = await browser.newPage({
@@ -158,15 +158,16 @@ async function openAddress(url, ready, name) {
     const before = await cpuOf(session);
     const opened = await within(
       (async () => {
-        const said = page.waitForEvent('console', {
+        const consoleMessage = page.waitForEvent('console', {
           predicate: message => message.text().startsWith(WORD),
           timeout: 0
         });
         await page.addInitScript(
-          `(${watch})(${ready}, ${JSON.stringify(WORD)})`
+          `(${watch})(${isReady}, ${JSON.stringify(WORD)})`
         );
         await page.goto(url, { waitUntil: 'commit', timeout: 0 });
-        const time = Number((await said).text().slice(WORD.length)) / 1000;
+        const time =
+          Number((await consoleMessage).text().slice(WORD.length)) / 1000;
         return { time, ...(await costsOf(page, session, before)) };
       })()
     );
@@ -330,7 +331,7 @@ function print({ name, nodes, viewer, measured, netron }) {
   );
 }
 
-function verdict(rows) {
+function printResult(rows) {
   for (const { name, nodes, viewer, measured, netron } of rows) {
     if (viewer !== 'page' || nodes < BAR.nodes) {
       continue;
@@ -392,7 +393,7 @@ try {
   if (json) {
     console.log(JSON.stringify(rows.map(({ netron: _, ...row }) => row)));
   } else {
-    verdict(rows);
+    printResult(rows);
   }
 } finally {
   rmSync(root, { recursive: true, force: true });

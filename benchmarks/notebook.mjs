@@ -114,7 +114,7 @@ async function measure() {
   console.log(
     `all ${COUNT} run after ${((Date.now() - start) / 1000).toFixed(1)} s`
   );
-  await tell(page, 'not scrolled', before, nodesBefore, heap);
+  await printState(page, 'not scrolled', before, nodesBefore, heap);
   const gaps = await page.evaluate(scrollThrough);
   gaps.sort((a, b) => a - b);
   const quantile = share =>
@@ -123,7 +123,7 @@ async function measure() {
     `scrolled through: frames median ${quantile(0.5)} ms, 95 % ${quantile(0.95)} ms, worst ${quantile(1)} ms`
   );
   await page.waitForTimeout(2000);
-  await tell(page, 'scrolled to the end', before, nodesBefore, heap);
+  await printState(page, 'scrolled to the end', before, nodesBefore, heap);
   await page.locator('.oad-GraphHost[data-scene-version]').last().waitFor();
   console.log(`errors: ${problems.length ? problems.join('; ') : 'none'}`);
 }
@@ -144,12 +144,12 @@ async function arrive(page) {
   await page.waitForTimeout(5000);
 }
 
-async function tell(page, when, before, nodesBefore, heap) {
+async function printState(page, label, before, nodesBefore, heap) {
   const alive = await page.locator('.oad-GraphHost').count();
   const nodes = (await page.locator('*').count()) - nodesBefore;
   const canvases = await page.locator('canvas').count();
   console.log(
-    `${when}: viewers alive ${alive} of ${COUNT}, workers ${page.workers().length}, ` +
+    `${label}: viewers alive ${alive} of ${COUNT}, workers ${page.workers().length}, ` +
       `heap +${(await heap()) - before} MB over ${before} MB, DOM nodes +${nodes}, canvases ${canvases}`
   );
 }

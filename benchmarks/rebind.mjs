@@ -144,7 +144,7 @@ const usedBy = processes =>
 /** The harness alone: two frames without a change. */
 async function floorOf(tab, processes) {
   const used = [];
-  for (let move = 0; move < MOVES; move++) {
+  for (let step = 0; step < MOVES; step++) {
     const before = usedBy(processes);
     await tab.evaluate(
       () =>
@@ -183,13 +183,13 @@ async function measure(tab, processes, screen, dims) {
   }
   await tab.waitForTimeout(300);
   const used = [];
-  for (let move = 0; move < MOVES + 3; move++) {
+  for (let step = 0; step < MOVES + 3; step++) {
     const sizes = Object.fromEntries(
-      dims.map(({ name, value }) => [name, value + 1 + (move % 7)])
+      dims.map(({ name, value }) => [name, value + 1 + (step % 7)])
     );
     const before = usedBy(processes);
     await tab.evaluate(`(${MOVE})(${JSON.stringify(sizes)})`);
-    if (move >= 3) {
+    if (step >= 3) {
       used.push(usedBy(processes) - before);
     }
   }

@@ -77,8 +77,8 @@ const percentile = (values, share) => {
 };
 
 /** Waits until the browser has started all of itself, its own pages too. */
-async function quiet(session) {
-  for (let calm = 0, turn = 0; calm < 2 && turn < 40; turn++) {
+async function waitUntilIdle(session) {
+  for (let calm = 0, attempt = 0; calm < 2 && attempt < 40; attempt++) {
     const before = await cpu(session);
     await new Promise(resolve => setTimeout(resolve, 500));
     calm = (await cpu(session)) - before < 0.02 ? calm + 1 : 0;
@@ -130,7 +130,7 @@ async function least(session, frames, run) {
 }
 
 async function measure(tab, session, kind, frames) {
-  const ready = await tab.evaluate(k => window.bench.start(k), kind);
+  const state = await tab.evaluate(k => window.bench.start(k), kind);
   const rows = [];
   for (const path of PATHS) {
     await tab.evaluate(p => window.bench.run(p, 3), path);
@@ -144,7 +144,7 @@ async function measure(tab, session, kind, frames) {
       p95: percentile(best.result, 0.95)
     });
   }
-  return { ready, rows };
+  return { ready: state, rows };
 }
 
 /** The floor of a path; none where nothing can be moved instead of painted. */
@@ -192,7 +192,7 @@ const browser = await launch([
 try {
   const tab = await page(browser, folder);
   const session = await browser.newBrowserCDPSession();
-  await quiet(session);
+  await waitUntilIdle(session);
   const results = [];
   for (const boxes of BOXES) {
     const load = loadavg()[0];

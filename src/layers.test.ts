@@ -268,7 +268,7 @@ it('exported classes, interfaces and types have unique names', () => {
 });
 
 it('private members, and only those, begin with an underscore', () => {
-  const wrong = sources.flatMap(path => {
+  const misnamed = sources.flatMap(path => {
     const names: string[] = [];
     const visit = (node: ts.Node): void => {
       const name =
@@ -288,5 +288,5 @@ it('private members, and only those, begin with an underscore', () => {
     visit(parse(path));
     return names;
   });
-  expect(wrong).toEqual([]);
+  expect(misnamed).toEqual([]);
 });

@@ -30,7 +30,7 @@ export function draggedProfiles({
 /** Accepts dropped profiles; the viewer inside `node` shows that they can be dropped. */
 export function takeLabDrops(
   node: HTMLElement,
-  take: (paths: string[]) => void
+  onDrop: (paths: string[]) => void
 ): void {
   const setHighlight = (isOver: boolean): void => {
     node.querySelector('.oad-Viewer')?.toggleAttribute('data-drop', isOver);
@@ -48,7 +48,7 @@ export function takeLabDrops(
       drag.dropAction = drag.proposedAction;
     }
     if (event.type === 'lm-drop') {
-      take(paths);
+      onDrop(paths);
     }
   };
   for (const name of ['enter', 'over', 'leave']) {

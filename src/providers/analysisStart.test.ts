@@ -49,13 +49,13 @@ class FakeJobServer implements IServerConnection {
   }
 }
 
-const settle = () => new Promise(resolve => setTimeout(resolve, 0));
+const flushPromises = () => new Promise(resolve => setTimeout(resolve, 0));
 
 function begin(
-  guess: Promise<IPrefetchOptions | null> = Promise.resolve(OPTIONS)
+  prefetchOptions: Promise<IPrefetchOptions | null> = Promise.resolve(OPTIONS)
 ) {
   const fake = new FakeJobServer();
-  const prefetched = new PrefetchedAnalysis(fake, PATH, guess);
+  const prefetched = new PrefetchedAnalysis(fake, PATH, prefetchOptions);
   const provider = new ServerProvider(fake, PATH, () => ({}), prefetched);
   const abort = new AbortController();
   const load = (options = OPTIONS.options) =>
@@ -66,13 +66,13 @@ function begin(
 describe('prefetched analysis', () => {
   test('reads the file state and starts before the first load', async () => {
     const { fake } = begin();
-    await settle();
+    await flushPromises();
     expect(fake.calls).toEqual(['GET files', 'POST jobs']);
   });
 
   test('is used by the first load; the next one starts another', async () => {
     const { fake, load } = begin();
-    await settle();
+    await flushPromises();
     expect(await load()).toEqual(PAYLOAD);
     expect(fake.calls.slice(2)).toEqual(['GET jobs/j1/graph']);
     await load();
@@ -84,12 +84,13 @@ describe('prefetched analysis', () => {
   });
 
   test('is awaited if the load comes first', async () => {
-    let resolveOptions: (guess: IPrefetchOptions) => void = () => undefined;
+    let resolveOptions: (prefetchOptions: IPrefetchOptions) => void = () =>
+      undefined;
     const { fake, load } = begin(
       new Promise(resolve => (resolveOptions = resolve))
     );
     const loaded = load();
-    await settle();
+    await flushPromises();
     expect(fake.calls).toEqual([]);
     resolveOptions(OPTIONS);
     expect(await loaded).toEqual(PAYLOAD);
@@ -98,7 +99,7 @@ describe('prefetched analysis', () => {
 
   test('detects changes since before it started', async () => {
     const { fake, provider, load, abort } = begin();
-    await settle();
+    await flushPromises();
     await load();
     expect(await provider.fileState(abort.signal)).toBe('same');
     fake.bytes++;
@@ -107,7 +108,7 @@ describe('prefetched analysis', () => {
 
   test('with other dimensions is cancelled and replaced', async () => {
     const { fake, load } = begin();
-    await settle();
+    await flushPromises();
     await load({ bindings: { batch: 2 }, assume: true });
     expect(fake.calls.slice(2)).toEqual([
       'DELETE jobs/j1',
@@ -119,10 +120,10 @@ describe('prefetched analysis', () => {
 
   test('is cancelled if it is never used', async () => {
     const { fake, prefetched } = begin();
-    await settle();
+    await flushPromises();
     prefetched.dispose();
     prefetched.dispose();
-    await settle();
+    await flushPromises();
     expect(fake.calls.slice(2)).toEqual(['DELETE jobs/j1']);
   });
 
@@ -130,24 +131,25 @@ describe('prefetched analysis', () => {
     const { fake, prefetched, load } = begin();
     await load();
     prefetched.dispose();
-    await settle();
+    await flushPromises();
     expect(fake.calls).not.toContain('DELETE jobs/j1');
   });
 
   test('does not start for a view closed in the meantime', async () => {
-    let resolveOptions: (guess: IPrefetchOptions) => void = () => undefined;
+    let resolveOptions: (prefetchOptions: IPrefetchOptions) => void = () =>
+      undefined;
     const { fake, prefetched } = begin(
       new Promise(resolve => (resolveOptions = resolve))
     );
     prefetched.dispose();
     resolveOptions(OPTIONS);
-    await settle();
+    await flushPromises();
     expect(fake.calls).toEqual([]);
   });
 
   test('is cancelled if the load that uses it is aborted', async () => {
     const { fake, abort, load } = begin();
-    await settle();
+    await flushPromises();
     abort.abort();
     await expect(load()).rejects.toThrow('Aborted');
     expect(fake.calls).toContain('DELETE jobs/j1');
@@ -156,7 +158,7 @@ describe('prefetched analysis', () => {
   test('reports its failure through the load', async () => {
     const { fake, load } = begin();
     fake.refuses = true;
-    await settle();
+    await flushPromises();
     await expect(load()).rejects.toThrow('Too many.');
     fake.refuses = false;
     expect(await load()).toEqual(PAYLOAD);
@@ -164,7 +166,7 @@ describe('prefetched analysis', () => {
 
   test('does not start if its options are unknown', async () => {
     const { fake, load } = begin(Promise.resolve(null));
-    await settle();
+    await flushPromises();
     expect(fake.calls).toEqual([]);
     expect(await load()).toEqual(PAYLOAD);
   });

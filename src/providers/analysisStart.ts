@@ -108,18 +108,18 @@ export class PrefetchedAnalysis {
   >;
   private _isTaken = false;
 
-  /** `guess` gives the options that the viewer will use; null if they are not known yet. */
+  /** `prefetchOptions` gives the options that the viewer will use; null if they are not known yet. */
   constructor(
     host: IServerConnection,
     readonly path: string,
-    guess: Promise<IPrefetchOptions | null>
+    prefetchOptions: Promise<IPrefetchOptions | null>
   ) {
     this._connection = new Connection(host);
-    this._started = this._start(guess);
+    this._started = this._start(prefetchOptions);
   }
 
   /** Returns the started analysis, once; null if it has other options or could not be started. */
-  async take(
+  async takeJob(
     options: ILoadOptions,
     rules: IRuleOptions,
     signal: AbortSignal
@@ -151,10 +151,10 @@ export class PrefetchedAnalysis {
   }
 
   private async _start(
-    guess: Promise<IPrefetchOptions | null>
+    prefetchOptions: Promise<IPrefetchOptions | null>
   ): Promise<(IStartedJob & { request: string }) | null> {
     try {
-      const guessedOptions = await guess;
+      const guessedOptions = await prefetchOptions;
       if (!guessedOptions || this._isTaken) {
         return null;
       }

@@ -91,13 +91,13 @@ test('a page has text generation on the device of its bundle', async () => {
     new BundleProvider(value as Bundle);
   const loaded = provider({ payload, serving });
   const { signal } = new AbortController();
-  const ask = (choice: object): unknown =>
+  const servingOf = (choice: object): unknown =>
     loaded.serving!({ device: 'l4', precision: 'fp16', ...choice }, signal);
-  expect(await ask({})).toBe(serving);
-  expect(await ask({ runtime: 'tensorrt' })).toBe(serving);
-  expect(await ask({ runtime: 'ort-cuda' })).toBeNull();
-  expect(await ask({ precision: '' })).toBeNull();
-  expect(await ask({ device: 't4' })).toBeNull();
+  expect(await servingOf({})).toBe(serving);
+  expect(await servingOf({ runtime: 'tensorrt' })).toBe(serving);
+  expect(await servingOf({ runtime: 'ort-cuda' })).toBeNull();
+  expect(await servingOf({ precision: '' })).toBeNull();
+  expect(await servingOf({ device: 't4' })).toBeNull();
   expect(provider({ payload }).serving).toBeUndefined();
   expect(provider({ payload, serving: null }).serving).toBeUndefined();
 });

@@ -20,12 +20,12 @@ const BUNDLE_VERSION = 2;
 const FORMER_VERSION = 1;
 
 /**
- * Reads gzipped JSON of at most `most` bytes; `upgrade` converts data of earlier versions. Rejects with a
+ * Reads gzipped JSON of at most `maxBytes` bytes; `upgrade` converts data of earlier versions. Rejects with a
  * `ProblemError` that explains what is wrong.
  */
 export async function readBundle(
   bytes: BufferSource,
-  most = Infinity,
+  maxBytes = Infinity,
   upgrade: ((payload: GraphPayload) => GraphPayload) | null = null
 ): Promise<Bundle> {
   let bundle: Bundle;
@@ -33,7 +33,7 @@ export async function readBundle(
     const packed = new Response(bytes).body!;
     const stream = packed
       .pipeThrough(new DecompressionStream('gzip'))
-      .pipeThrough(byteLimit(most));
+      .pipeThrough(byteLimit(maxBytes));
     bundle = (await new Response(stream).json()) as Bundle;
   } catch (error) {
     throw new ProblemError(

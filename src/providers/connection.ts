@@ -131,12 +131,12 @@ function problemFrom(response: Response, text: string): Problem {
   } catch {
     // A proxy's HTML page, described by its status below.
   }
-  const missing = response.status === 404;
+  const isNotFound = response.status === 404;
   return localProblem(
     `http-${response.status}`,
     'The server refused the request',
     `It answered ${response.status} ${response.statusText}`.trim() + '.',
-    missing
+    isNotFound
       ? 'Check that the server extension is enabled: jupyter server extension list.'
       : 'Retry, or check the server log.',
     response.status

@@ -116,11 +116,11 @@ test('a failure has the problem of the task, and a definite response ends it', a
   await expect(
     followTask(failed.connection, 'm.onnx', order, vi.fn(), signal)
   ).rejects.toMatchObject({ problem });
-  const missing = server([task('running'), 404]);
+  const connection = server([task('running'), 404]);
   await expect(
-    followTask(missing.connection, 'm.onnx', order, vi.fn(), signal)
+    followTask(connection.connection, 'm.onnx', order, vi.fn(), signal)
   ).rejects.toBeInstanceOf(ProblemError);
-  expect(missing.requests).toHaveLength(2);
+  expect(connection.requests).toHaveLength(2);
   const down = server([task('running'), 502]);
   await expect(
     followTask(down.connection, 'm.onnx', order, vi.fn(), signal)

@@ -59,12 +59,12 @@ async function uploadFile(
 }
 
 /** The problem for a file that is too large to read. */
-export function tooLarge({ name, size }: File, most: string): ProblemError {
+export function tooLarge({ name, size }: File, limit: string): ProblemError {
   return new ProblemError(
     localProblem(
       'profile-too-large',
       'The file is too large',
-      `${name.slice(0, 100)} has ${(size / 2 ** 20).toFixed(0)} MiB; ${most} can be sent.`,
+      `${name.slice(0, 100)} has ${(size / 2 ** 20).toFixed(0)} MiB; ${limit} can be sent.`,
       'Profile fewer runs, or use onnx-autodoc run MODEL --profile FILE.'
     )
   );

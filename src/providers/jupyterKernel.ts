@@ -50,7 +50,7 @@ function isAnswer<T>(
 }
 
 /** Sends a request and waits for its answer. */
-function ask<T>(
+function request<T>(
   model: IKernelModel,
   type: string,
   question: object,
@@ -91,7 +91,7 @@ function ask<T>(
 export function kernelBatch(model: IKernelModel): IReportProvider['batch'] {
   return model.comm_live === false
     ? undefined
-    : signal => ask<BatchAnswer>(model, 'autodoc:batch', {}, signal);
+    : signal => request<BatchAnswer>(model, 'autodoc:batch', {}, signal);
 }
 
 /** Requests the report from the kernel; undefined without a kernel. */
@@ -100,7 +100,7 @@ export function kernelSections(
 ): IReportProvider['sections'] {
   return model.comm_live === false
     ? undefined
-    : signal => ask<ReportDocument>(model, 'autodoc:sections', {}, signal);
+    : signal => request<ReportDocument>(model, 'autodoc:sections', {}, signal);
 }
 
 /** Requests serving plans from the kernel; undefined without a kernel. */
@@ -108,7 +108,7 @@ export function kernelServing(model: IKernelModel): IReportProvider['serving'] {
   return model.comm_live === false
     ? undefined
     : (choice, signal) =>
-        ask<ServingPlans>(model, 'autodoc:serving', { ...choice }, signal);
+        request<ServingPlans>(model, 'autodoc:serving', { ...choice }, signal);
 }
 
 /** Requests an additional analysis at other sizes from the kernel; undefined without a kernel. */
@@ -116,7 +116,7 @@ export function kernelSized(model: IKernelModel): IReportProvider['sized'] {
   return model.comm_live === false
     ? undefined
     : (dims, signal) =>
-        ask<GraphPayload>(model, 'autodoc:sized', { dims }, signal);
+        request<GraphPayload>(model, 'autodoc:sized', { dims }, signal);
 }
 
 /** Requests the values of a constant from the kernel; undefined without a kernel. */
@@ -124,7 +124,7 @@ export function kernelWeights(model: IKernelModel): IReportProvider['weights'] {
   return model.comm_live === false
     ? undefined
     : (tensor, signal) =>
-        ask<WeightValues>(model, 'autodoc:weights', { tensor }, signal);
+        request<WeightValues>(model, 'autodoc:weights', { tensor }, signal);
 }
 
 /** Requests all values of a constant as a file from the kernel; undefined without a kernel. */
@@ -134,7 +134,7 @@ export function kernelWeightFile(
   return model.comm_live === false
     ? undefined
     : (tensor, signal) =>
-        ask<WeightFile>(
+        request<WeightFile>(
           model,
           'autodoc:weights',
           { tensor, format: 'npy' },
@@ -147,7 +147,12 @@ export function kernelExtract(model: IKernelModel): IReportProvider['extract'] {
   return model.comm_live === false
     ? undefined
     : (nodes, name, signal) =>
-        ask<Extracted>(model, 'autodoc:extract', { nodes, part: name }, signal);
+        request<Extracted>(
+          model,
+          'autodoc:extract',
+          { nodes, part: name },
+          signal
+        );
 }
 
 /** Has the kernel create a file; undefined without a kernel. */
@@ -155,7 +160,7 @@ export function kernelFile(model: IKernelModel): IReportProvider['file'] {
   return model.comm_live === false
     ? undefined
     : (format, metric, signal) =>
-        ask<SavedFile>(model, 'autodoc:file', { format, metric }, signal);
+        request<SavedFile>(model, 'autodoc:file', { format, metric }, signal);
 }
 
 /** Maximum size of a profile in a message, in bytes: servers drop connections that send much more. */
@@ -176,7 +181,7 @@ export function kernelProfile(model: IKernelModel): IReportProvider['profile'] {
         files.push({ name: file.name, text: await file.text() });
       }
     }
-    return ask<TaskResult>(model, 'autodoc:profile', { files }, signal);
+    return request<TaskResult>(model, 'autodoc:profile', { files }, signal);
   };
 }
 

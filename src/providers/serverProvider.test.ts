@@ -63,7 +63,7 @@ class FakeServer implements IServerConnection {
   readonly calls: string[] = [];
   readonly bodies: unknown[] = [];
   readonly sockets: FakeSocket[] = [];
-  readonly delays: { ms: number; pass: () => void }[] = [];
+  readonly delays: { ms: number; resolve: () => void }[] = [];
   down = false;
 
   constructor(readonly answers: Record<string, Answer>) {}
@@ -96,7 +96,7 @@ class FakeServer implements IServerConnection {
 
   delay(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.delays.push({ ms, pass: resolve });
+      this.delays.push({ ms, resolve });
       signal.addEventListener('abort', () => {
         reject(Object.assign(new Error('Aborted'), { name: 'AbortError' }));
       });
@@ -221,12 +221,12 @@ describe('the socket', () => {
       } else if (fault === 'close') {
         socket.onclose?.({});
       } else if (fault === 'silence') {
-        fake.delays[0].pass();
+        fake.delays[0].resolve();
       } else {
         socket.send('{"no": "job"}');
       }
       await tick();
-      fake.delays[fake.delays.length - 1].pass();
+      fake.delays[fake.delays.length - 1].resolve();
       expect(await loaded).toEqual(PAYLOAD);
       expect(progress.map(step => step.phase)).toContain('costs');
     }
@@ -278,7 +278,7 @@ describe('failures', () => {
     fake.down = true;
     for (let i = 0; i < 8; i++) {
       await tick();
-      fake.delays[fake.delays.length - 1].pass();
+      fake.delays[fake.delays.length - 1].resolve();
     }
     expect((await problemFrom(loaded)).code).toBe('unreachable');
     expect(fake.calls.filter(call => call === 'GET jobs/j1')).toHaveLength(6);

@@ -246,7 +246,7 @@ export class ServerProvider implements IReportProvider {
   ): Promise<IStartedJob> {
     const prefetched = this._prefetched;
     this._prefetched = null;
-    const started = await prefetched?.take(options, this._rules(), signal);
+    const started = await prefetched?.takeJob(options, this._rules(), signal);
     if (started) {
       return started;
     }

@@ -34,7 +34,7 @@ async function initialize({ model }: IDimContext): Promise<() => void> {
     return () => undefined;
   }
   const name = String(model.get('name'));
-  const push = (): void => {
+  const sendSizes = (): void => {
     const value = model.get('value');
     const sizes = sizesOf(owner);
     if (isSize(value) && sizes[name] !== value) {
@@ -49,10 +49,10 @@ async function initialize({ model }: IDimContext): Promise<() => void> {
       model.save_changes();
     }
   };
-  model.on('change:value', push);
+  model.on('change:value', sendSizes);
   owner.on('change:dims', pull);
   return () => {
-    model.off('change:value', push);
+    model.off('change:value', sendSizes);
     owner.off('change:dims', pull);
   };
 }

@@ -24,7 +24,7 @@ export class DimTraitSync {
   }
 
   /** The viewer now shows these sizes. */
-  shown(sizes: TraitSizes): void {
+  onShown(sizes: TraitSizes): void {
     this._shown = sizes;
     // While sizes from outside are being applied, the trait is ahead of the view.
     const ahead = this._resizing || this._model.get('_fixed') === true;

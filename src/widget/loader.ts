@@ -72,7 +72,7 @@ async function codeOf(model: IWidgetModel): Promise<ICode> {
         style: text(shared.get('style')),
         version: text(shared.get('version'))
       }
-    : ask(model);
+    : requestCode(model);
 }
 
 async function unpackText(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
@@ -82,7 +82,7 @@ async function unpackText(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new Response(stream).text();
 }
 
-function ask(model: IWidgetModel): Promise<ICode> {
+function requestCode(model: IWidgetModel): Promise<ICode> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer);

@@ -92,7 +92,7 @@ function mountWidget(traits: Record<string, unknown> = {}): FakeModel {
 }
 
 /** Waits for promises, React updates and the graph. */
-async function settle(): Promise<void> {
+async function flushUpdates(): Promise<void> {
   await act(async () => {
     await new Promise(resolve => setTimeout(resolve, 20));
   });
@@ -101,7 +101,7 @@ async function settle(): Promise<void> {
 
 async function read(blocks: number): Promise<void> {
   await act(async () => reading.get(blocks)!());
-  await settle();
+  await flushUpdates();
 }
 
 const NUMBERS = { label: 'ms', unit: '', values: { '1': 3.5 } };
@@ -114,7 +114,7 @@ test('values from Python are shown whenever they arrive', async () => {
   // While the model is being read, right after, and once it is drawn.
   act(() => model.set('overlay', NUMBERS));
   await act(async () => reading.get(2)!());
-  await settle();
+  await flushUpdates();
   expect(legend()).toContain('3.5');
   act(() => model.set('overlay', { ...NUMBERS, values: { '1': 4.5 } }));
   expect(legend()).toContain('4.5');
@@ -134,10 +134,10 @@ test('display settings are synchronised both ways', async () => {
       ?.getAttribute('d');
   const down = flowIcon();
   act(() => model.set('direction', 'right'));
-  await settle();
+  await flushUpdates();
   expect(flowIcon()).not.toBe(down);
   fireEvent.keyDown(viewer(), { key: 'k', code: '' });
-  await settle();
+  await flushUpdates();
   expect(flowIcon()).toBe(down);
   await vi.waitFor(() => expect(model.get('direction')).toBe('down'), 5000);
 });
@@ -151,7 +151,7 @@ test('a model shown twice while loading is drawn once', async () => {
     setVisible(true);
   });
   await act(async () => first());
-  await settle();
+  await flushUpdates();
   const { last } = FakeSurface;
   await read(2);
   expect(FakeSurface.last).toBe(last);
@@ -205,7 +205,7 @@ test('a selection from Python is not sent back', async () => {
   const changes: unknown[] = [];
   model.on('change:selection', () => changes.push(model.get('selection')));
   act(() => model.set('selection', [3, 1]));
-  await settle();
+  await flushUpdates();
   expect(changes).toEqual([[3, 1]]);
   expect(model.saved).toBe(0);
 });
@@ -217,7 +217,7 @@ test('show() brings a node into view again', async () => {
   const { zoomed } = FakeSurface.last!;
   const before = zoomed.length;
   act(() => model.emit('msg:custom', { type: 'autodoc:show' }));
-  await settle();
+  await flushUpdates();
   expect(zoomed.slice(before)).toEqual([1]);
 });
 
@@ -262,11 +262,11 @@ test('the echo of a followed view does not undo a later selection from Python', 
   await read(2);
   const other = { version: 1, camera: { x: 70, y: 7, k: 0.5 } };
   act(() => model.set('view', other));
-  await settle();
+  await flushUpdates();
   act(() => model.set('selection', [1]));
-  await settle();
+  await flushUpdates();
   // Managers compare with the object that was sent, which has more keys.
   act(() => model.emit('change:view', undefined));
-  await settle();
+  await flushUpdates();
   expect(model.get('selection')).toEqual([1]);
 });

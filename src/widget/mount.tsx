@@ -222,7 +222,7 @@ class WidgetView implements IMountContent {
             this._publish('direction', flow);
           }
         }}
-        onDims={sizes => this._settled && this._sizes.shown(sizes)}
+        onDims={sizes => this._settled && this._sizes.onShown(sizes)}
       />
     );
   }

@@ -36,11 +36,11 @@ test('an error message, and the loading state', async ({ page }) => {
 
   // The analysis takes as long as the scan needs.
   let release = (): void => undefined;
-  const held = new Promise<void>(resolve => {
+  const released = new Promise<void>(resolve => {
     release = resolve;
   });
   await page.route(/autodoc\/api\/jobs/, async route => {
-    await held;
+    await released;
     await route.continue();
   });
   await page

@@ -11,7 +11,7 @@ import {
   openLegend,
   pick,
   reveal,
-  said,
+  statusText,
   save,
   setOpen,
   tab,
@@ -81,7 +81,7 @@ test.describe('axe reports no violations', () => {
 
   test('on the error page of an unreadable model', async ({
     page,
-    seen: visible
+    log: visible
   }, info) => {
     await open(page, 'resnet_tiny.onnx');
     await page.evaluate(() => {
@@ -128,7 +128,7 @@ function focused(page: Page): Promise<{ name: string; shows: boolean }> {
 }
 
 /** Presses Tab until the focus leaves the page; names in order. */
-async function walk(page: Page): Promise<string[]> {
+async function tabThrough(page: Page): Promise<string[]> {
   const names: string[] = [];
   for (let step = 0; step < 120; step++) {
     await page.keyboard.press('Tab');
@@ -153,7 +153,7 @@ test.describe('with the keyboard only', () => {
       });
       await tab(page, 'Dimensions');
       await page.locator('.oad-Viewer').focus();
-      const names = await walk(page);
+      const names = await tabThrough(page);
       const before = names.findIndex(name => /Model graph/.test(name));
       expect(before).toBeLessThanOrEqual(5);
       const order = [
@@ -367,9 +367,9 @@ test.describe('with a screen reader', () => {
       );
     expect(names.length).toBeGreaterThan(5);
     for (const { name, title, kind } of names) {
-      const said = name.replace(/^(Input|Output|Tensor) /, '');
+      const visibleName = name.replace(/^(Input|Output|Tensor) /, '');
       // A title too long for its card is cut in the middle.
-      expect(said, title).toContain(title.split('…')[0].split(' ×')[0]);
+      expect(visibleName, title).toContain(title.split('…')[0].split(' ×')[0]);
       expect(/oad-(group|panel)/.test(kind) && !/\d+ nodes/.test(name)).toBe(
         false
       );
@@ -383,19 +383,19 @@ test.describe('with a screen reader', () => {
     await open(page, 'bert_dyn.onnx');
     await graph(page).focus();
     await page.keyboard.press('h');
-    await expect(said(page)).toHaveText(/^Heatmap: \w+/);
+    await expect(statusText(page)).toHaveText(/^Heatmap: \w+/);
     await page.keyboard.press('l');
-    await expect(said(page)).toHaveText(/^Colours: log$/);
+    await expect(statusText(page)).toHaveText(/^Colours: log$/);
     await page.keyboard.press('Control+f');
     await page.keyboard.type('op=Softmax');
     await expect(page.locator('.oad-Search-count')).toHaveText('–/12');
     await page.keyboard.press('Enter');
-    await expect(said(page)).toHaveText(/^Selected: node_\w+$/);
+    await expect(statusText(page)).toHaveText(/^Selected: node_\w+$/);
     await graph(page).focus();
     await page.keyboard.press('a');
-    await expect(said(page)).toHaveText(/^\d+ nodes traced$/);
+    await expect(statusText(page)).toHaveText(/^\d+ nodes traced$/);
     await page.keyboard.press('Shift+1');
-    await expect(said(page)).toHaveText('View 1 saved.');
+    await expect(statusText(page)).toHaveText('View 1 saved.');
     const live = graph(page).locator('[aria-live]');
     await setOpen(page, /^BertEmbeddings/, true);
     await page.keyboard.press('Enter');
@@ -497,8 +497,8 @@ test.describe('with the settings of the system', () => {
           selector => getComputedStyle(document.querySelector(selector)!).color
         )
       );
-    const [quiet, loud] = await colours();
-    expect(quiet).not.toBe(loud);
+    const [quietColor, strongColor] = await colours();
+    expect(quietColor).not.toBe(strongColor);
     await page.emulateMedia({ contrast: 'more' });
     const [label, value] = await colours();
     expect(label).toBe(value);

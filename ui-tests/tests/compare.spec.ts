@@ -122,7 +122,7 @@ test('heatmap, expanded blocks and the link survive a reload; closing one side u
     panel.locator('.oad-Legend-ends').innerText();
   expect(await ends(left)).toBe(await ends(right));
   // Lab writes its state a little later.
-  const written = page.waitForResponse(
+  const saved = page.waitForResponse(
     response =>
       response.request().method() === 'PUT' &&
       /"match":\s*"tag"/.test(response.request().postData() ?? '')
@@ -133,7 +133,7 @@ test('heatmap, expanded blocks and the link survive a reload; closing one side u
   await expect(right.getByRole('combobox', { name: 'Match by' })).toHaveValue(
     'tag'
   );
-  await written;
+  await saved;
   await page.reload({ waitForIsReady: false });
   const [reopened, other] = await pair(page);
   // Until then JupyterLab gives the focus to what it has opened.

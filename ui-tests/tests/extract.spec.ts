@@ -21,11 +21,11 @@ test('a node is extracted from its menu, and the new file opens', async ({
   await pick(panel, /^Conv/);
   await box(panel, /^Conv/).click({ button: 'right' });
   await panel.getByRole('menuitem', { name: 'Extract to .onnx…' }).click();
-  const told = panel.getByText(/Extracted to/);
-  await expect(told).toContainText('1 input, 1 output');
+  const message = panel.getByText(/Extracted to/);
+  await expect(message).toContainText('1 input, 1 output');
   const [name] = extractedFiles();
   expect(extractedFiles()).toHaveLength(1);
-  await expect(told).toContainText(name);
+  await expect(message).toContainText(name);
   await expect(
     page.locator(`.jp-DirListing-item[title^="Name: ${name}"]`)
   ).toBeVisible();

@@ -13,7 +13,7 @@ const test = base.extend<{ open: (host: Host) => Promise<Opened> }>({
   open: async ({ page }, use) => {
     const pages: Opened[] = [];
     await use(async host => {
-      const opened = await Opened.at(page, host);
+      const opened = await Opened.open(page, host);
       pages.push(opened);
       return opened;
     });
@@ -203,7 +203,7 @@ test('vscode: saved widget state can be explored without its kernel', async ({
       'print(json.dumps([box.model_id, W.Widget.get_manager_state()]))'
     )
   ) as [string, unknown];
-  const after = await Opened.at(await page.context().newPage(), 'vscode');
+  const after = await Opened.open(await page.context().newPage(), 'vscode');
   await after.restore(
     { 'application/vnd.jupyter.widget-state+json': state },
     model
@@ -224,7 +224,7 @@ test('vscode: saved widget state can be explored without its kernel', async ({
 test('a large model is laid out on the page when the worker is blocked', async ({
   page
 }) => {
-  const opened = await Opened.at(page, 'vscode');
+  const opened = await Opened.open(page, 'vscode');
   await opened.cell(
     'import random',
     'from onnx import TensorProto as T, helper as h',
@@ -249,7 +249,7 @@ test('a large model is laid out on the page when the worker is blocked', async (
 });
 
 test('blocked copying and saving show a clear message', async ({ page }) => {
-  const opened = await Opened.at(page, 'colab');
+  const opened = await Opened.open(page, 'colab');
   await opened.cell(
     'from py_autodoc import Autodoc',
     "w = Autodoc('resnet_tiny.onnx', height=520)",

@@ -13,7 +13,7 @@ import {
   pick,
   rectOf,
   reveal,
-  said,
+  statusText,
   save,
   setOpen,
   tab,
@@ -111,8 +111,8 @@ test('several selected nodes show the sum of their costs', async ({ page }) => {
   await expect(costs).toContainText('9,472');
   await page.keyboard.press('s');
   await expect(costs.locator('.oad-Inspector-name')).not.toHaveText('2 boxes');
-  await expect(said(page)).toHaveText(/^\d+ selected$/);
-  const many = count(await said(page).innerText());
+  await expect(statusText(page)).toHaveText(/^\d+ selected$/);
+  const many = count(await statusText(page).innerText());
   await expect(costs).toContainText(`${many} boxes`);
   // Shift and a drag take what lies in the rectangle.
   await page.keyboard.press('Escape');
@@ -154,7 +154,7 @@ test('saves a view and returns to it', async ({ page }) => {
   await expect(graph(page)).not.toHaveClass(/oad-moving/);
   const transform = await world.getAttribute('transform');
   await page.keyboard.press('Shift+3');
-  await expect(said(page)).toHaveText('View 3 saved.');
+  await expect(statusText(page)).toHaveText('View 3 saved.');
   await setOpen(page, /^BertEmbeddings/, false);
   await page.keyboard.press('h');
   await page.keyboard.press('Space');
@@ -185,13 +185,13 @@ test('a saved view restores hidden nodes, the shown instance of a repeat and the
   );
   const transform = await world.getAttribute('transform');
   await page.keyboard.press('Shift+4');
-  await expect(said(page)).toHaveText('View 4 saved.');
+  await expect(statusText(page)).toHaveText('View 4 saved.');
 
   await page.keyboard.press('z');
   await expect(noteOf(page)).toHaveCount(0);
   await page.keyboard.press('l');
   await page.keyboard.press('4');
-  await expect(said(page)).toHaveText('View 4');
+  await expect(statusText(page)).toHaveText('View 4');
   await expect(noteOf(page)).toContainText('hidden');
   await expect(world).toHaveAttribute('transform', transform!);
   expect(
@@ -216,7 +216,7 @@ test('copies names and a link that opens the same view', async ({ page }) => {
   const world = graph(page).locator('svg > g').first();
   const transform = await world.getAttribute('transform');
   await page.keyboard.press('Shift+L');
-  await expect(said(page)).toHaveText('Copied.');
+  await expect(statusText(page)).toHaveText('Copied.');
   const link = await copied(page);
   expect(link).toMatch(/^file:.*#view=[\w-]+$/);
   expect(link).not.toContain(name);
@@ -499,11 +499,11 @@ test('saved images are light or dark as chosen, whatever the theme of the page',
   };
   await open(page, 'resnet50.onnx', { dark: true });
   const dark = await choose();
-  const light = await choose('Light');
+  const lightColor = await choose('Light');
   await open(page, 'resnet50.onnx', { dark: false });
-  expect(await choose()).toBe(light);
+  expect(await choose()).toBe(lightColor);
   expect(await choose('Dark')).toBe(dark);
-  expect(light).not.toBe(dark);
+  expect(lightColor).not.toBe(dark);
 });
 
 test('a saved page opens again from disk', async ({ page, context }, info) => {
@@ -674,7 +674,9 @@ test('the mark of assumed values is readable in a narrow panel', async ({
   const tag = page.getByText('assumed – confirm or change');
   await expect(tag).toBeInViewport({ ratio: 1 });
   const panel = page.locator('.oad-Dims');
-  expect(await panel.evaluate(it => it.scrollWidth - it.clientWidth)).toBe(0);
+  expect(
+    await panel.evaluate(element => element.scrollWidth - element.clientWidth)
+  ).toBe(0);
 });
 
 test('a long layout shows its progress; Escape restores the previous graph', async ({
@@ -684,12 +686,12 @@ test('a long layout shows its progress; Escape restores the previous graph', asy
   // on after every level, and each such turn takes two: no machine is too fast for that.
   await page.addInitScript(() => {
     const clock = performance.now.bind(performance);
-    const later = window.setTimeout.bind(window);
+    const realSetTimeout = window.setTimeout.bind(window);
     let ahead = 0;
     const slow = (): boolean => 'slow' in window;
     performance.now = () => clock() + (slow() ? (ahead += 1000) : ahead);
     window.setTimeout = ((run: () => void, wait?: number) =>
-      later(run, wait ?? (slow() ? 2000 : 0))) as typeof setTimeout;
+      realSetTimeout(run, wait ?? (slow() ? 2000 : 0))) as typeof setTimeout;
   });
   await open(page, 'ten_thousand.onnx');
   const boxes = graph(page).getByRole('button');

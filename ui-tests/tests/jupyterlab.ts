@@ -41,20 +41,20 @@ export function listen(page: Page): { log: ILog; end: () => void } {
       bytes: Math.max(sizes.responseBodySize, sizes.requestBodySize)
     });
   };
-  const told = (message: ConsoleMessage): void => {
+  const onConsole = (message: ConsoleMessage): void => {
     if (message.type() === 'error') {
       log.errors.push(message.text());
     }
   };
   const thrown = (error: Error): number => log.errors.push(error.message);
   page.on('requestfinished', finished);
-  page.on('console', told);
+  page.on('console', onConsole);
   page.on('pageerror', thrown);
   return {
     log,
     end: () => {
       page.off('requestfinished', finished);
-      page.off('console', told);
+      page.off('console', onConsole);
       page.off('pageerror', thrown);
     }
   };

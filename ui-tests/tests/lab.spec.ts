@@ -213,13 +213,13 @@ test('the document and its view are restored after a reload of the page', async 
   const panel = await openModel(page, 'resnet_tiny.onnx');
   await expect(page).toHaveURL(/resnet_tiny\.onnx/);
   // The viewer reports its state once things are at rest; Lab writes it a little later.
-  const written = page.waitForResponse(
+  const saved = page.waitForResponse(
     response =>
       response.request().method() === 'PUT' &&
       /"overlay":\s*"params"/.test(response.request().postData() ?? '')
   );
   await panel.locator('.oad-Viewer select').first().selectOption('params');
-  await written;
+  await saved;
   await page.reload({ waitForIsReady: false });
   await expect(
     current(page).locator('.oad-GraphHost[data-scene-version]')

@@ -89,11 +89,11 @@ test('choosing a device colours the graph, fills the table and is kept in links'
   await graph(page).focus();
   await page.keyboard.press('Shift+L');
   const link = await page.evaluate(() => navigator.clipboard.readText());
-  const fresh = await page.context().newPage();
-  await fresh.goto(link);
-  await expect(deviceChip(fresh)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
-  await expect(fresh.getByLabel('Heatmap').first()).toHaveValue('latency');
-  expect(seconds(await tile(fresh).innerText())).toBe(total);
+  const otherPage = await page.context().newPage();
+  await otherPage.goto(link);
+  await expect(deviceChip(otherPage)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
+  await expect(otherPage.getByLabel('Heatmap').first()).toHaveValue('latency');
+  expect(seconds(await tile(otherPage).innerText())).toBe(total);
 });
 
 test('times follow the dimensions; a kernel shows what bounds it', async ({
@@ -161,9 +161,11 @@ for (const width of [700, 1100]) {
     ).toBeVisible();
     for (const text of await texts.all()) {
       await expect(text).toBeInViewport({ ratio: 1 });
-      expect(await text.evaluate(it => it.scrollWidth - it.clientWidth)).toBe(
-        0
-      );
+      expect(
+        await text.evaluate(
+          element => element.scrollWidth - element.clientWidth
+        )
+      ).toBe(0);
     }
   });
 }

@@ -71,15 +71,15 @@ test('colours keep their scale when a block is expanded, until it is reset', asy
 }) => {
   await open(page, 'bert_base.onnx');
   const legend = page.getByRole('group', { name: 'Heatmap legend' });
-  const most = legend.locator('.oad-Legend-ends > span').last();
-  const before = await most.innerText();
+  const lastLabel = legend.locator('.oad-Legend-ends > span').last();
+  const before = await lastLabel.innerText();
   await expect(rescale(page)).toHaveCount(0);
   await setOpen(page, /^encoder/, true);
   await expect(rescale(page)).toBeVisible();
-  await expect(most).toHaveText(before);
+  await expect(lastLabel).toHaveText(before);
   await rescale(page).click();
   await expect(rescale(page)).toHaveCount(0);
-  await expect(most).not.toHaveText(before);
+  await expect(lastLabel).not.toHaveText(before);
   // Another heatmap has a scale of its own.
   await page.keyboard.press('o');
   await setOpen(page, /^encoder/, true);

@@ -25,8 +25,8 @@ export interface ISeen {
 }
 
 /** Every test fails when the page complains in the console or asks for anything but itself. */
-export const test = base.extend<{ seen: ISeen }>({
-  seen: [
+export const test = base.extend<{ log: ISeen }>({
+  log: [
     async ({ page }, use) => {
       const log: ISeen = { requests: [], complaints: [] };
       page.on('request', request => log.requests.push(request.url()));
@@ -52,7 +52,7 @@ export { expect };
  * The address of a page that a command writes once a run. Two workers may make one at once: each writes its
  * own, and the command writes over nothing that came meanwhile.
  */
-function written(name: string, command: (file: string) => string[]): string {
+function pageUrl(name: string, command: (file: string) => string[]): string {
   mkdirSync(pages, { recursive: true });
   const file = join(pages, `${name}.html`);
   if (!existsSync(file)) {
@@ -67,7 +67,7 @@ function written(name: string, command: (file: string) => string[]): string {
 
 /** The page of a model. */
 export const pageOf = (model: string, ...options: string[]): string =>
-  written([model, ...options].join(' '), file => [
+  pageUrl([model, ...options].join(' '), file => [
     'analyze',
     join(models, model),
     '--assume',
@@ -78,7 +78,7 @@ export const pageOf = (model: string, ...options: string[]): string =>
 
 /** The page of two models. */
 export const pageOfTwo = (left: string, right: string): string =>
-  written(`${left} ${right}`, file => [
+  pageUrl(`${left} ${right}`, file => [
     'compare',
     join(models, left),
     join(models, right),
@@ -198,7 +198,7 @@ export const inspector = (page: Page): Locator =>
   page.getByRole('complementary', { name: 'Inspector' });
 
 /** What has been told to those who do not see. */
-export const said = (page: Page): Locator =>
+export const statusText = (page: Page): Locator =>
   page.locator('.oad-Viewer > [role=status]');
 
 /** Saves the page as it is now, as a browser does; returns the address of the file. */
@@ -209,8 +209,8 @@ export async function save(page: Page, file: string): Promise<string> {
 
 /** Opens a table below the graph. */
 export const tab = async (page: Page, name: string): Promise<void> => {
-  const it = page.getByRole('tab', { name });
-  if ((await it.getAttribute('aria-selected')) !== 'true') {
-    await it.click();
+  const tab = page.getByRole('tab', { name });
+  if ((await tab.getAttribute('aria-selected')) !== 'true') {
+    await tab.click();
   }
 };

@@ -9,7 +9,7 @@ import {
   open,
   rectOf,
   reveal,
-  said,
+  statusText,
   setOpen,
   test
 } from './pages';
@@ -66,7 +66,7 @@ test('a connector names both of its ends and selects them', async ({
   await inspector(page)
     .getByRole('button', { name: /node_where/ })
     .click();
-  await expect(said(page)).toHaveText('Selected: node_where');
+  await expect(statusText(page)).toHaveText('Selected: node_where');
 });
 
 test('Enter on a connector opens the inspector if it was closed', async ({

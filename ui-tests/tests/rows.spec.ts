@@ -50,7 +50,7 @@ test('K cycles through one row, top to bottom, rows and automatic', async ({
   };
   const { x, y } = await first();
   // Browsers add up the places of boxes in single precision.
-  const apart = async () => {
+  const distance = async () => {
     const rect = await first();
     return Math.max(Math.abs(rect.x - x), Math.abs(rect.y - y));
   };
@@ -67,5 +67,5 @@ test('K cycles through one row, top to bottom, rows and automatic', async ({
   await expect.poll(below).toBe(true);
   await page.keyboard.press('k');
   await page.keyboard.press('o');
-  await expect.poll(apart).toBeLessThan(0.01);
+  await expect.poll(distance).toBeLessThan(0.01);
 });

@@ -59,12 +59,16 @@ test('a model is verified against its original on the same samples', async ({
   await view.getByRole('button', { name: 'Quantize', exact: true }).click();
   const verify = view.getByRole('button', { name: 'Verify against this' });
   await verify.click({ timeout: 60_000 });
-  const twin = page.locator('.oad-LabPanel:visible').last();
-  const table = twin.getByRole('table', { name: /^Layers compared/ });
+  const otherPanel = page.locator('.oad-LabPanel:visible').last();
+  const table = otherPanel.getByRole('table', { name: /^Layers compared/ });
   await expect(table).toBeVisible({ timeout: 60_000 });
-  await expect(twin.locator('.oad-Legend')).toContainText('Relative error');
-  await expect(twin.getByText(/^verified.onnx agrees with/)).toBeVisible();
-  await expect(twin.getByRole('textbox', { name: 'Reference' })).toHaveValue(
-    '/digits_cnn.onnx'
+  await expect(otherPanel.locator('.oad-Legend')).toContainText(
+    'Relative error'
   );
+  await expect(
+    otherPanel.getByText(/^verified.onnx agrees with/)
+  ).toBeVisible();
+  await expect(
+    otherPanel.getByRole('textbox', { name: 'Reference' })
+  ).toHaveValue('/digits_cnn.onnx');
 });

@@ -13,15 +13,15 @@ test('a scope can be searched, and the inspector shows its tag and origins', asy
   await search.press('Enter');
   await expect(page.locator('.oad-Search-count')).toHaveText('1/1');
   const inspector = page.locator('.oad-Inspector');
-  const fact = (label: string) =>
+  const factRow = (label: string) =>
     inspector.locator('.oad-Fact', {
       has: page.getByText(label, { exact: true })
     });
-  await expect(fact('Tag')).toContainText('/ResNetConvLayer.0');
+  await expect(factRow('Tag')).toContainText('/ResNetConvLayer.0');
   // The weight is the convolution's: the merged norm is only an origin.
-  await expect(fact('Scope')).toContainText(`${SCOPE}.convolution`);
-  await expect(fact('Source')).toContainText('merged from several modules');
-  await expect(fact('Made from').getByRole('listitem')).toHaveText([
+  await expect(factRow('Scope')).toContainText(`${SCOPE}.convolution`);
+  await expect(factRow('Source')).toContainText('merged from several modules');
+  await expect(factRow('Made from').getByRole('listitem')).toHaveText([
     `${SCOPE}.convolution`,
     `${SCOPE}.normalization`
   ]);

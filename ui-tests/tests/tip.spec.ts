@@ -26,12 +26,12 @@ async function pointAt(page: Page, name: RegExp): Promise<IRect> {
 async function expectBeside(page: Page, rect: IRect): Promise<void> {
   const tipRect = await rectOf(tip(page));
   const pane = await rectOf(page.locator('.oad-GraphPane'));
-  const apart =
+  const isDisjoint =
     tipRect.y >= rect.y + rect.height ||
     tipRect.y + tipRect.height <= rect.y ||
     tipRect.x >= rect.x + rect.width ||
     tipRect.x + tipRect.width <= rect.x;
-  expect(apart).toBe(true);
+  expect(isDisjoint).toBe(true);
   expect(tipRect.x).toBeGreaterThanOrEqual(pane.x);
   expect(tipRect.y).toBeGreaterThanOrEqual(pane.y);
   expect(tipRect.x + tipRect.width).toBeLessThanOrEqual(pane.x + pane.width);

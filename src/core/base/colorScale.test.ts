@@ -15,9 +15,9 @@ const steps = Array.from({ length: RAMP_STEPS }, (_, i) =>
 
 describe('ramp', () => {
   it('increases in brightness with every step', () => {
-    const light = steps.map(luminance);
-    for (let i = 1; i < light.length; i++) {
-      expect(light[i]).toBeGreaterThan(light[i - 1]);
+    const luminances = steps.map(luminance);
+    for (let i = 1; i < luminances.length; i++) {
+      expect(luminances[i]).toBeGreaterThan(luminances[i - 1]);
     }
   });
 

@@ -42,9 +42,9 @@ export class IntList {
 
   push(value: number): void {
     if (this._length === this._data.length) {
-      const grown = new Int32Array(this._data.length * 2);
-      grown.set(this._data);
-      this._data = grown;
+      const larger = new Int32Array(this._data.length * 2);
+      larger.set(this._data);
+      this._data = larger;
     }
     this._data[this._length++] = value;
   }

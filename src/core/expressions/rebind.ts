@@ -70,14 +70,18 @@ export class Rebinder {
     if (!pool || dims.some(dim => !pool.dims.includes(dim.name))) {
       return null;
     }
-    const lost = EXPRESSION_METRICS.some(metric =>
+    const isIncomplete = EXPRESSION_METRICS.some(metric =>
       pool[metric].some(
         (tree, node) => tree < 0 && payload.nodes[metric][node] !== null
       )
     );
     const totals = [...Object.values(TOTALS), ...PEAKS];
     const undecided = Object.values(pool.runs).some(tree => tree < 0);
-    if (lost || undecided || totals.some(name => !(pool.totals[name] >= 0))) {
+    if (
+      isIncomplete ||
+      undecided ||
+      totals.some(name => !(pool.totals[name] >= 0))
+    ) {
       return null;
     }
     // The dimensions of shapes are evaluated as totals of a separate pool.

@@ -186,8 +186,12 @@ function mostOf(
   shares: Record<Exclude<Bound, ''>, number>
 ): Exclude<Bound, ''> {
   const { compute, memory, overhead } = shares;
-  const most = Math.max(compute, memory, overhead);
-  return compute === most ? 'compute' : memory === most ? 'memory' : 'overhead';
+  const longest = Math.max(compute, memory, overhead);
+  return compute === longest
+    ? 'compute'
+    : memory === longest
+      ? 'memory'
+      : 'overhead';
 }
 
 /**

@@ -187,8 +187,8 @@ function shareOf(work: IKernelWorkload, rates: IDeviceRates): number {
     case KERNEL.batched:
       return model.batched_e;
     case KERNEL.attention: {
-      const busy = units > 0 ? Math.min(1, m / units) : 1;
-      return model.attention_e * Math.max(busy, model.utilisation_floor);
+      const utilization = units > 0 ? Math.min(1, m / units) : 1;
+      return model.attention_e * Math.max(utilization, model.utilisation_floor);
     }
     case KERNEL.experts: {
       // Rows are padded to whole tiles.
@@ -312,10 +312,10 @@ export function kernelTime(
   const top = peakOf(work, rates);
   // An unknown size gives NaN, even where shareOf() has a lower limit.
   const isKnown = kind === KERNEL.memory || !Number.isNaN(flops + m + n + k);
-  const reached = isKnown
+  const achieved = isKnown
     ? top * Math.min(1, sustained * shareOf(work, rates))
     : Number.NaN;
-  const compute = kind === KERNEL.memory ? 0 : flops / reached;
+  const compute = kind === KERNEL.memory ? 0 : flops / achieved;
   const bytes = transferSeconds(work, rates);
   const memory = bytes / memoryShareOf(rates);
   const starts = kind === KERNEL.experts && !cpu ? model.experts_kernels : 1;

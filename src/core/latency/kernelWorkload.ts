@@ -27,7 +27,7 @@ function kernelMacs(model: IGraphModel, hardware: HardwarePart): Float64Array {
 /** A kernel of an expert; its number of tokens is known only at run time. */
 interface IExpert {
   readonly router: number;
-  readonly chosen: number;
+  readonly perToken: number;
   readonly dims: readonly string[];
   /** MACs per token, 0 for a kernel that only moves memory; terms of a sum. */
   readonly macs: number;
@@ -42,7 +42,7 @@ function expertsOf(hardware: HardwarePart): ReadonlyMap<number, IExpert> {
     kernels.forEach((kernel, index) =>
       experts.set(kernel, {
         router,
-        chosen,
+        perToken: chosen,
         dims,
         macs: macs[index],
         depth: depth[index]
@@ -114,14 +114,16 @@ export class KernelWorkloads {
     const tensors = new Set(
       [...reads, ...writes].filter(tensor => this._bytes.isWeight(tensor))
     );
-    let most = 0;
+    let largest = 0;
     kind.forEach((_, kernel) => {
       const { weights, activations } = this._transferredBytes(kernel);
-      most = Number.isNaN(weights) ? most : Math.max(most, activations || 0);
+      largest = Number.isNaN(weights)
+        ? largest
+        : Math.max(largest, activations || 0);
     });
     return [...tensors].reduce(
       (sum, tensor) => sum + (this._bytes.bytes(tensor) || 0),
-      most
+      largest
     );
   }
 
@@ -168,7 +170,7 @@ export class KernelWorkloads {
    */
   private _routing(
     router: number,
-    each: number
+    perToken: number
   ): Pick<IKernelWorkload, 'm' | 'n' | 'k'> & { share: number } {
     const { shapes, tensors } = this._model.payload;
     const rank = shapes[tensors.shape[router]]?.length ?? 0;
@@ -177,7 +179,7 @@ export class KernelWorkloads {
     if (elements === 0) {
       return { m: 0, n: 1, k: 1, share: 0 };
     }
-    const expertsPerToken = Math.min(each, experts);
+    const expertsPerToken = Math.min(perToken, experts);
     const tokens = elements / experts;
     const share = 1 - Math.pow(1 - expertsPerToken / experts, tokens);
     return {
@@ -194,7 +196,7 @@ export class KernelWorkloads {
     runs: number
   ): Pick<IKernelWorkload, 'runs' | 'flops' | 'm' | 'n' | 'k'> {
     const { macs, depth } = expert;
-    const { share } = this._routing(expert.router, expert.chosen);
+    const { share } = this._routing(expert.router, expert.perToken);
     const m = this._tokens(expert);
     return macs === 0
       ? { runs: runs + 0 * m, flops: 0, m: 0, n: 0, k: 0 }
@@ -210,7 +212,7 @@ export class KernelWorkloads {
   /**
    * Whole tokens per expert: for products, those of an expert that receives some; otherwise the average.
    */
-  private _tokens({ router, chosen, macs }: IExpert): number {
+  private _tokens({ router, perToken: chosen, macs }: IExpert): number {
     const { m, share } = this._routing(router, chosen);
     return Math.ceil((macs === 0 ? m * share : m) - 1e-6);
   }

@@ -134,10 +134,10 @@ export function bestOf(points: readonly ISweepPoint[]): number {
     if (fits === false || !(itemsPerSecond > 0)) {
       return;
     }
-    const most = best < 0 ? 0 : points[best].itemsPerSecond;
-    const ties = itemsPerSecond === most;
+    const highest = best < 0 ? 0 : points[best].itemsPerSecond;
+    const ties = itemsPerSecond === highest;
     if (
-      itemsPerSecond > most ||
+      itemsPerSecond > highest ||
       (ties && time!.seconds < points[best].time!.seconds)
     ) {
       best = index;

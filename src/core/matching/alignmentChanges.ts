@@ -90,10 +90,10 @@ export function joinByAlignment(
       }
       for (const node of inside[side][pair]) {
         const main = node === mains[side][pair];
-        const alike = offered.get(pairs.operators[side].type(node));
+        const sameType = offered.get(pairs.operators[side].type(node));
         const other = main
           ? mains[opposite][pair]
-          : (alike?.shift() ?? mains[opposite][pair]);
+          : (sameType?.shift() ?? mains[opposite][pair]);
         if (other >= 0 && pairs.isDrawn(side, node)) {
           pairs.assign(side, node, other);
         }

@@ -66,12 +66,12 @@ class Matching implements IMatching {
     readonly changes: IChanges | null = null
   ) {
     this._groups = matchGroups(_pairs, _trees);
-    const guess = MATCH_RULES.indexOf('position');
+    const positionRule = MATCH_RULES.indexOf('position');
     let matched = 0;
     let guessed = 0;
     _pairs.to[0].forEach((other, node) => {
       matched += other >= 0 ? 1 : 0;
-      guessed += _pairs.rules[0][node] === guess ? 1 : 0;
+      guessed += _pairs.rules[0][node] === positionRule ? 1 : 0;
     });
     const [left, right] = _trees.map(tree => tree.nodeOrder.length);
     this.counts = {

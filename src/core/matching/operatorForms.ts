@@ -70,10 +70,10 @@ export function sourceName(name: string): string {
 
 /** The core operator, independent of its domain; null if the operator is not a form of one. */
 function coreOf(type: string): string | null {
-  const bare = type.startsWith('QLinear') ? type.slice(7) : type;
+  const baseType = type.startsWith('QLinear') ? type.slice(7) : type;
   return (
-    FORM_OF.get(bare) ??
-    (bare === type && !(bare in OPERATOR_FORMS) ? null : bare)
+    FORM_OF.get(baseType) ??
+    (baseType === type && !(baseType in OPERATOR_FORMS) ? null : baseType)
   );
 }
 

@@ -170,12 +170,12 @@ export class WirePropagation {
 
   private _join(node: number, other: number): void {
     const pairs = this._pairs;
-    const alike =
+    const isAlike =
       pairs.isFree(0, node) &&
       pairs.isFree(1, other) &&
       pairs.operator(0, node) === pairs.operator(1, other) &&
       pairs.sameWeights(node, other);
-    if (alike && pairs.join(node, other, 'wiring')) {
+    if (isAlike && pairs.join(node, other, 'wiring')) {
       this._queue.push(node);
     }
   }

@@ -305,9 +305,9 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     const column = (payload: GraphPayload): number[] =>
       payload.nodes.op.map(() => -1);
     const [left, right] = [column(a), column(b)];
-    const most = Math.min(left.length, right.length);
+    const pairLimit = Math.min(left.length, right.length);
     let pair = 0;
-    for (let index = 0; index < most; index++) {
+    for (let index = 0; index < pairLimit; index++) {
       if (random() < 0.6) {
         // Crossing pairs lead to cycles of wires.
         const other = Math.floor(random() * right.length);

@@ -38,10 +38,10 @@ export class MergedScopes {
   ) {
     const { scopes } = _right;
     const count = scopes.parent.length;
-    const most = left.scopes.parent.length;
+    const scopeCount = left.scopes.parent.length;
     this._to = new Int32Array(count).fill(-1);
     this._counts = new Int32Array(count);
-    const counts = new Int32Array(most);
+    const counts = new Int32Array(scopeCount);
     const shared = new Map<number, Map<number, number>>();
     for (const [a, b] of pairs) {
       const around = chain(left.scopes, left.nodes.scope[a]);
@@ -113,7 +113,7 @@ export class MergedScopes {
     const { scopes } = this._right;
     const above = this._known(scopes.parent[scope]);
     let best = -1;
-    let most = 0;
+    let maximum = 0;
     for (const [other, count] of votes ?? []) {
       const sizes = [counts[other], this._counts[scope]];
       const share = (2 * count) / (sizes[0] + sizes[1]);
@@ -128,10 +128,10 @@ export class MergedScopes {
         isMost &&
         inside &&
         !used.has(other) &&
-        score > most
+        score > maximum
       ) {
         best = other;
-        most = score;
+        maximum = score;
       }
     }
     return best;

@@ -51,23 +51,23 @@ export class Lifetimes {
   /** Buffers in use at a step, largest first; linear in the number of tensors. */
   at(step: number): ILiveTensor[] {
     const { tensor_last: last } = this._timeline;
-    const pieces = new Map<number, { tensor: number; sharing: number }>();
+    const buffers = new Map<number, { tensor: number; sharing: number }>();
     for (let tensor = 0; tensor < this._first.length; tensor++) {
       const first = this._first[tensor];
       if (first < -1 || first > step || !(last[tensor] >= step)) {
         continue;
       }
       const owner = this._owner[tensor];
-      const buffer = pieces.get(owner);
+      const buffer = buffers.get(owner);
       if (buffer === undefined) {
-        pieces.set(owner, { tensor, sharing: 1 });
+        buffers.set(owner, { tensor, sharing: 1 });
       } else {
         buffer.sharing++;
         buffer.tensor =
           first >= this._first[buffer.tensor] ? tensor : buffer.tensor;
       }
     }
-    return [...pieces]
+    return [...buffers]
       .map(([owner, buffer]) => ({
         ...buffer,
         bytes: tensorBytes(this._model, owner)
@@ -83,7 +83,7 @@ export class Lifetimes {
     const { node, body_step: bodies, tensor_last: last } = this._timeline;
     const simple = new Float64Array(node.length + 1);
     const inplace = new Float64Array(node.length + 1);
-    const pieces = new Map<number, { from: number; to: number }>();
+    const buffers = new Map<number, { from: number; to: number }>();
     let inputs = 0;
     for (let tensor = 0; tensor < this._first.length; tensor++) {
       const from = this._first[tensor];
@@ -101,13 +101,13 @@ export class Lifetimes {
       }
       span(simple, from, to, bytes);
       const owner = this._owner[tensor];
-      const buffer = pieces.get(owner) ?? { from, to };
-      pieces.set(owner, {
+      const buffer = buffers.get(owner) ?? { from, to };
+      buffers.set(owner, {
         from: Math.min(buffer.from, from),
         to: Math.max(buffer.to, to)
       });
     }
-    for (const [owner, { from, to }] of pieces) {
+    for (const [owner, { from, to }] of buffers) {
       span(inplace, from, to, tensorBytes(this._model, owner) ?? 0);
     }
     return bodies.length > 0

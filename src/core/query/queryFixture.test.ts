@@ -45,7 +45,7 @@ describe('the shared fixture', () => {
     const tree = trees.get(name)!;
     const { query, fault } = parseQuery(text);
     if (expected.fault) {
-      expect(fault && [fault.kind, fault.at, fault.text]).toEqual(
+      expect(fault && [fault.kind, fault.position, fault.text]).toEqual(
         expected.fault
       );
       return;

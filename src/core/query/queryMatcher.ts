@@ -28,15 +28,15 @@ function textTest(condition: ICondition): (text: string) => boolean {
   if (!text.includes('*')) {
     return value => value === text;
   }
-  const pieces = text.split('*');
-  const [first, last] = [pieces[0], pieces[pieces.length - 1]];
+  const fragments = text.split('*');
+  const [first, last] = [fragments[0], fragments[fragments.length - 1]];
   // Matched piece by piece: a regular expression could take exponential time.
   return value => {
     if (!value.startsWith(first) || !value.endsWith(last)) {
       return false;
     }
     let position = first.length;
-    for (const fragment of pieces.slice(1, -1)) {
+    for (const fragment of fragments.slice(1, -1)) {
       const match = value.indexOf(fragment, position);
       if (match < 0) {
         return false;
@@ -87,8 +87,8 @@ function conditionTest(tree: ITree, condition: ICondition): Test {
     if (field.type === 'size' && numeric) {
       return Number.NaN;
     }
-    const some = value.some(text => matches(text.toLowerCase()));
-    return Number(some !== (relation === '!='));
+    const hasMatch = value.some(text => matches(text.toLowerCase()));
+    return Number(hasMatch !== (relation === '!='));
   };
 }
 
@@ -109,7 +109,7 @@ function compile(tree: ITree, query: Query): Test {
     }
     default: {
       const parts = query.parts.map(operand => compile(tree, operand));
-      return query.kind === 'and' ? allOf(parts) : any(parts);
+      return query.kind === 'and' ? allOf(parts) : anyOf(parts);
     }
   }
 }
@@ -128,7 +128,7 @@ function allOf(parts: readonly Test[]): Test {
   };
 }
 
-function any(parts: readonly Test[]): Test {
+function anyOf(parts: readonly Test[]): Test {
   return entity => {
     let best = 0;
     let unknown = false;

@@ -50,7 +50,7 @@ function nodes(text: string): number[] {
 
 function fault(text: string): [string, number, string] | null {
   const actual = parseQuery(text).fault;
-  return actual && [actual.kind, actual.at, actual.text];
+  return actual && [actual.kind, actual.position, actual.text];
 }
 
 describe('conditions', () => {

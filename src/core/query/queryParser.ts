@@ -47,7 +47,7 @@ export interface IQuerySyntaxError {
     | 'unopened'
     | 'too-deep';
   /** Position, in characters from 0. */
-  readonly at: number;
+  readonly position: number;
   /** The text at that position. */
   readonly text: string;
 }
@@ -59,7 +59,7 @@ export type ParseResult =
 interface IToken {
   readonly kind: '&' | '|' | '!' | '(' | ')' | 'relation' | 'quote' | 'word';
   readonly text: string;
-  readonly at: number;
+  readonly position: number;
 }
 
 /** Maximum nesting of parentheses. */
@@ -102,7 +102,7 @@ function tokens(text: string): IToken[] {
           : quote !== undefined
             ? 'quote'
             : 'word';
-    result.push({ kind, text: symbol, at: position });
+    result.push({ kind, text: symbol, position });
   }
   return result;
 }
@@ -166,7 +166,7 @@ class QueryParser {
   private _term(depth: number): Query {
     const token = this._list[this._at];
     if (token === undefined) {
-      throw this._wrong('no-term', { at: this._text.length, text: '' });
+      throw this._wrong('no-term', { position: this._text.length, text: '' });
     }
     if (token.kind === '(') {
       if (depth >= MAX_DEPTH) {
@@ -204,8 +204,8 @@ class QueryParser {
       throw this._wrong('no-value', relationToken);
     }
     this._at++;
-    const written = relationToken.text;
-    const relation = SAME.get(written) ?? (written as Relation);
+    const relationText = relationToken.text;
+    const relation = SAME.get(relationText) ?? (relationText as Relation);
     const number = value.kind === 'word' ? queryNumber(value.text) : Number.NaN;
     const unknown =
       value.kind === 'word' && value.text === '?' && relation === '=';
@@ -227,9 +227,9 @@ class QueryParser {
 
   private _wrong(
     kind: IQuerySyntaxError['kind'],
-    { at, text }: { at: number; text: string }
+    { position, text }: { position: number; text: string }
   ): QueryFault {
-    return new QueryFault({ kind, at, text });
+    return new QueryFault({ kind, position, text });
   }
 }
 

@@ -28,8 +28,8 @@ describe('search', () => {
     const hits = types('GATHER');
     expect(hits[0]).toBe('Gather');
     const add = types('add');
-    const every = Array.from(model.nodeOp.keys(), model.opType);
-    expect(add.length).toBe(every.filter(type => type === 'Add').length);
+    const allTypes = Array.from(model.nodeOp.keys(), model.opType);
+    expect(add.length).toBe(allTypes.filter(type => type === 'Add').length);
     expect(new Set(add)).toEqual(new Set(['Add']));
   });
 

@@ -94,13 +94,13 @@ function checkEdge(
   }
   const x = (i: number) => result.points[2 * i];
   const y = (i: number) => result.points[2 * i + 1];
-  const off = (a: number, b: number) => Math.abs(a - b) > 1e-3;
+  const differs = (a: number, b: number) => Math.abs(a - b) > 1e-3;
   if (
     end - begin < 2 ||
-    off(x(begin), result.x[s] + input.width[s] / 2) ||
-    off(y(begin), result.y[s] + input.sourceOffset[e]) ||
-    off(x(end - 1), result.x[t] - input.width[t] / 2) ||
-    off(y(end - 1), result.y[t] + input.targetOffset[e])
+    differs(x(begin), result.x[s] + input.width[s] / 2) ||
+    differs(y(begin), result.y[s] + input.sourceOffset[e]) ||
+    differs(x(end - 1), result.x[t] - input.width[t] / 2) ||
+    differs(y(end - 1), result.y[t] + input.targetOffset[e])
   ) {
     faults.detached++;
     return;

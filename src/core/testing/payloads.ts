@@ -307,10 +307,16 @@ export function controlPayload(): GraphPayload {
   const [c] = b.add('Exp', [a], { scope: ['front'] });
   const [output] = b.add('If', [condition], { name: '/decide/If' });
   const decision = b.lastNode;
-  const then = b.body(decision, 'then_branch', ['then_scope']);
-  const [t1] = b.add('Mul', [c, a], { scope: ['then_scope'], graph: then });
-  const [t2] = b.add('Tanh', [t1], { scope: ['then_scope'], graph: then });
-  b.output(t2, then);
+  const thenBranch = b.body(decision, 'then_branch', ['then_scope']);
+  const [t1] = b.add('Mul', [c, a], {
+    scope: ['then_scope'],
+    graph: thenBranch
+  });
+  const [t2] = b.add('Tanh', [t1], {
+    scope: ['then_scope'],
+    graph: thenBranch
+  });
+  b.output(t2, thenBranch);
   const other = b.body(decision, 'else_branch', ['else_scope']);
   const [e1] = b.add('Neg', [c], { scope: ['else_scope'], graph: other });
   b.output(e1, other);

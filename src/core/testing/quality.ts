@@ -48,17 +48,17 @@ interface IWirePiece {
 
 /** The pieces of all routes, sorted by their left ends. */
 function piecesOf(routes: Routes): IWirePiece[] {
-  const pieces: IWirePiece[] = [];
+  const segments: IWirePiece[] = [];
   routes.forEach((route, edge) => {
     for (let i = 0; i + 3 < route.length; i += 2) {
       const [x0, y0, x1, y1] = route.slice(i, i + 4);
       if (x0 !== x1 || y0 !== y1) {
         const ends = x0 <= x1 ? [x0, y0, x1, y1] : [x1, y1, x0, y0];
-        pieces.push({ edge, ends });
+        segments.push({ edge, ends });
       }
     }
   });
-  return pieces.sort((a, b) => a.ends[0] - b.ends[0]);
+  return segments.sort((a, b) => a.ends[0] - b.ends[0]);
 }
 
 /** Side of the line through a piece on which the point lies. */
@@ -69,9 +69,9 @@ function sideOf({ ends }: IWirePiece, x: number, y: number): number {
 
 /** Where the pieces cross, to a tenth of a pixel; null if they do not. */
 function crossing(a: IWirePiece, b: IWirePiece): string | null {
-  const apart = (p: IWirePiece, [x0, y0, x1, y1]: readonly number[]) =>
+  const areDisjoint = (p: IWirePiece, [x0, y0, x1, y1]: readonly number[]) =>
     sideOf(p, x0, y0) * sideOf(p, x1, y1) < 0;
-  if (!apart(a, b.ends) || !apart(b, a.ends)) {
+  if (!areDisjoint(a, b.ends) || !areDisjoint(b, a.ends)) {
     return null;
   }
   const [ax, ay, bx, by] = a.ends;

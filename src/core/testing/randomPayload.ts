@@ -8,13 +8,13 @@ import { PayloadBuilder } from './builder';
 import type { Random } from './random';
 
 /**
- * A model of up to `most` nodes with scopes three deep. Each group reads its own, nearby and distant
+ * A model of up to `maxNodes` nodes with scopes three deep. Each group reads its own, nearby and distant
  * tensors.
  */
-export function randomPayload(random: Random, most: number): GraphPayload {
+export function randomPayload(random: Random, maxNodes: number): GraphPayload {
   const b = new PayloadBuilder('random');
   const tensors = [b.input('x'), b.input('y')];
-  const nodes = 1 + random.int(most);
+  const nodes = 1 + random.int(maxNodes);
   for (let i = 0; i < nodes; i++) {
     const scope: string[] = [];
     const depth = random.int(4);

@@ -126,12 +126,12 @@ function edges(scene: IScene, faults: string[]): void {
     const x = (i: number) => scene.edgePoints[2 * i];
     const y = (i: number) => scene.edgePoints[2 * i + 1];
     // A wire may end at a port's centre (the panel's side) or at its edge.
-    const near = (b: number, i: number) =>
+    const isNear = (b: number, i: number) =>
       x(i) >= scene.boxX[b] - SLACK - PORT_REACH &&
       x(i) <= scene.boxX[b] + scene.boxW[b] + SLACK + PORT_REACH &&
       y(i) >= scene.boxY[b] - SLACK &&
       y(i) <= scene.boxY[b] + scene.boxH[b] + SLACK;
-    if (!near(s, begin) || !near(t, end - 1)) {
+    if (!isNear(s, begin) || !isNear(t, end - 1)) {
       faults.push(`edge ${e} does not touch its boxes ${s}, ${t}`);
     }
     const level = levelOf(scene, s, t);

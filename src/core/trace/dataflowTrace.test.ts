@@ -108,18 +108,18 @@ describe('traversals', () => {
     const [read] = b.add('Sigmoid', [state], { graph, scope: ['loop'] });
     const inner = b.lastNode;
     const [next] = b.add('Tanh', [x], { graph, scope: ['loop'] });
-    const carried = b.lastNode;
+    const lastNode = b.lastNode;
     b.output(read, graph);
     b.output(next, graph);
     b.add('Relu', [after]);
     const end = b.lastNode;
     const tree = buildTree(decodePayload(b.finish()));
     const up = marked(collectAncestors(tree, { nodes: [inner] }).nodes);
-    expect(up).toEqual([0, inner, carried].sort((p, q) => p - q));
-    const down = marked(collectDescendants(tree, { nodes: [carried] }).nodes);
-    expect(down).toEqual([loop, inner, carried, end].sort((p, q) => p - q));
-    const way = pathsBetween(tree, { nodes: [0] }, { nodes: [end] });
-    expect(way && marked(way.nodes)).toContain(inner);
+    expect(up).toEqual([0, inner, lastNode].sort((p, q) => p - q));
+    const down = marked(collectDescendants(tree, { nodes: [lastNode] }).nodes);
+    expect(down).toEqual([loop, inner, lastNode, end].sort((p, q) => p - q));
+    const trace = pathsBetween(tree, { nodes: [0] }, { nodes: [end] });
+    expect(trace && marked(trace.nodes)).toContain(inner);
   });
 
   it('also start from tensors, and find no path if there is none', () => {

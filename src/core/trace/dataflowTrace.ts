@@ -185,10 +185,10 @@ function oneWay(
   to: ISeeds
 ): Omit<ITrace, 'outputs'> | null {
   const ahead = collectDescendants(tree, from);
-  const reached =
+  const isReached =
     to.nodes.some(node => ahead.nodes[node]) ||
     (to.tensors ?? []).some(tensor => ahead.tensors[tensor]);
-  if (!reached) {
+  if (!isReached) {
     return null;
   }
   const behind = collectAncestors(tree, to);
@@ -209,7 +209,7 @@ export function pathsBetween(
   b: ISeeds
 ): ITrace | null {
   const traces = [oneWay(tree, a, b), oneWay(tree, b, a)].filter(
-    way => way !== null
+    trace => trace !== null
   );
   if (traces.length === 0) {
     return null;

@@ -101,9 +101,9 @@ class TraceHighlighter {
   /** Marks a tensor as read in a box; returns false if it was marked before. */
   private _reach(tensor: number, box: number): boolean {
     const key = tensor * this._scene.boxCount + box;
-    const fresh = !this._reached.has(key);
+    const isNew = !this._reached.has(key);
     this._reached.add(key);
-    return fresh;
+    return isNew;
   }
 
   private _isMember(edge: number): boolean {

@@ -98,13 +98,13 @@ export class LevelBuilder {
           continue;
         }
         // The nodes of one child are adjacent, so the last target identifies duplicates.
-        const fresh = this._lastTarget[tensor] !== target;
-        if (fresh) {
+        const isNew = this._lastTarget[tensor] !== target;
+        if (isNew) {
           this._lastTarget[tensor] = target;
           this._links.add(this._source[tensor], target, tensor, TO_CHILD);
         }
         if (this._inSeries[member]) {
-          this._links.count(member, target, tensor, fresh);
+          this._links.count(member, target, tensor, isNew);
         }
       }
     }

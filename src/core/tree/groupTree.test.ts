@@ -59,13 +59,13 @@ describe('groups', () => {
     const b = new PayloadBuilder();
     const [last] = b.add('ConstantOfShape', [], { scope: ['tail'] });
     const [first] = b.add('ConstantOfShape', [], { scope: ['head'] });
-    const [unread] = b.add('ConstantOfShape', []);
+    const [unused] = b.add('ConstantOfShape', []);
     const [noise] = b.add('RandomNormal', []);
     const x = b.input('x');
     const [y] = b.add('Conv', [x, first], { scope: ['head'] });
     const [z] = b.add('Conv', [y, last], { scope: ['tail'] });
     const [sum] = b.add('Add', [z, noise]);
-    [sum, unread].forEach(tensor => b.output(tensor));
+    [sum, unused].forEach(tensor => b.output(tensor));
     expect(outline(treeOf(b.finish()))).toEqual([
       'ConstantOfShape',
       'RandomNormal',

@@ -126,7 +126,7 @@ function computeRanges(model: IGraphModel, numbering: INumbering) {
   const position = new Int32Array(nodeCount).fill(-1);
   // With pre-order ids no recursion is needed: a group's start is known once its parent is done.
   let total = 0;
-  const settle = (list: Int32Array, first: number) => {
+  const assignPositions = (list: Int32Array, first: number) => {
     let next = first;
     for (const entity of list) {
       if (entity < nodeCount) {
@@ -138,9 +138,9 @@ function computeRanges(model: IGraphModel, numbering: INumbering) {
     }
     total = Math.max(total, next);
   };
-  settle(children[0], 0);
+  assignPositions(children[0], 0);
   for (let group = 0; group < count; group++) {
-    settle(children[group + 1], start[group]);
+    assignPositions(children[group + 1], start[group]);
   }
   const nodeOrder = new Int32Array(total);
   for (let node = 0; node < nodeCount; node++) {

@@ -130,8 +130,8 @@ describe('hidden entities', () => {
     expect(canonicalHidden(tree, [...children, group, -5, 1e9])).toEqual([
       group
     ]);
-    const some = [...children.slice(1)].sort((a, b) => a - b);
-    expect(canonicalHidden(tree, some)).toEqual(some);
+    const hidden = [...children.slice(1)].sort((a, b) => a - b);
+    expect(canonicalHidden(tree, hidden)).toEqual(hidden);
   });
 
   it('are all others when only some entities are shown', async () => {

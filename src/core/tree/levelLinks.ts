@@ -71,12 +71,12 @@ export class LinkList {
     member: number,
     target: number,
     representative: number,
-    fresh: boolean
+    isNew: boolean
   ): void {
     if (this._counted.get(member) !== target) {
       this._counted.set(member, target);
       const link = this._linkOf[representative];
-      if (fresh) {
+      if (isNew) {
         this.members.set(link, member);
       } else {
         this._addTo(link, representative);

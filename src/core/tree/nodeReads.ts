@@ -131,7 +131,7 @@ export function orderByFirstUse(model: IGraphModel): Int32Array {
   const { nodeCount, outputs, outputOffsets } = model;
   const { consumers, consumerOffsets } = model;
   const alone = computesAlone(model);
-  const when = Int32Array.from({ length: nodeCount }, (_, node) => node);
+  const firstUse = Int32Array.from({ length: nodeCount }, (_, node) => node);
   for (let node = nodeCount - 1; node >= 0; node--) {
     if (!alone[node]) {
       continue;
@@ -141,11 +141,11 @@ export function orderByFirstUse(model: IGraphModel): Int32Array {
       const tensor = outputs[k];
       const end = tensor < 0 ? 0 : consumerOffsets[tensor + 1];
       for (let c = tensor < 0 ? 0 : consumerOffsets[tensor]; c < end; c++) {
-        first = Math.min(first, when[consumers[c]]);
+        first = Math.min(first, firstUse[consumers[c]]);
       }
     }
     // Without a reader it keeps its position.
-    when[node] = first < nodeCount ? Math.max(node, first) : node;
+    firstUse[node] = first < nodeCount ? Math.max(node, first) : node;
   }
-  return indexBy(nodeCount, when).values;
+  return indexBy(nodeCount, firstUse).values;
 }

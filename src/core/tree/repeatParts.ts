@@ -94,19 +94,19 @@ export function userHidden(
   hidden: readonly number[]
 ): readonly number[] {
   const allHidden = new Set(hidden);
-  const aside = new Map<number, boolean>();
-  const standsAside = (entity: number): boolean => {
+  const hasSolo = new Map<number, boolean>();
+  const isSoloHidden = (entity: number): boolean => {
     const repeatGroup = repeatAround(tree, entity);
     if (repeatGroup < 0) {
       return false;
     }
-    const isKnown =
-      aside.get(repeatGroup) ??
+    const isSolo =
+      hasSolo.get(repeatGroup) ??
       soloPart(tree, repeatGroup, part => allHidden.has(part)) >= 0;
-    aside.set(repeatGroup, isKnown);
-    return isKnown;
+    hasSolo.set(repeatGroup, isSolo);
+    return isSolo;
   };
-  return hidden.filter(entity => !standsAside(entity));
+  return hidden.filter(entity => !isSoloHidden(entity));
 }
 
 /** Number of groups from an entity downwards, itself included: in pre-order, their ids follow it. */

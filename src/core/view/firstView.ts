@@ -35,8 +35,10 @@ function showsEnough(steps: readonly IExpansionStep[], index: number): boolean {
 
 /** The first step that shows enough, which is used however large it is. */
 function firstSufficientStep(steps: readonly IExpansionStep[]): number {
-  const enough = steps.findIndex((_, index) => showsEnough(steps, index));
-  return enough < 0 ? steps.length - 1 : enough;
+  const firstSufficient = steps.findIndex((_, index) =>
+    showsEnough(steps, index)
+  );
+  return firstSufficient < 0 ? steps.length - 1 : firstSufficient;
 }
 
 /**
@@ -79,14 +81,14 @@ export async function lastReadable<S extends IPictureSize>(
   steps: readonly IExpansionStep[],
   pane: IPane,
   show: (step: IExpansionStep) => Promise<S | null>
-): Promise<{ readonly step: IExpansionStep; readonly shown: S } | null> {
+): Promise<{ readonly step: IExpansionStep; readonly result: S } | null> {
   const first = firstSufficientStep(steps);
-  let best: { step: IExpansionStep; shown: S } | null = null;
+  let best: { step: IExpansionStep; result: S } | null = null;
   for (let index = first; index < steps.length; index++) {
     const step = steps[index];
-    const hasRoom = best && covered(best.shown, pane) < MIN_COVERED_SHARE;
+    const hasRoom = best && covered(best.result, pane) < MIN_COVERED_SHARE;
     // More boxes only make it smaller, unless one long row leaves most of the pane empty.
-    const isDone = step.isSpare || (best && !isReadable(best.shown, pane));
+    const isDone = step.isSpare || (best && !isReadable(best.result, pane));
     if (best && isDone && !hasRoom) {
       break;
     }
@@ -98,21 +100,22 @@ export async function lastReadable<S extends IPictureSize>(
     if (best && zoom < (step.lowCost ? CHEAP_ZOOM : COMFORTABLE_READING_ZOOM)) {
       break;
     }
-    best = { step, shown: size };
+    best = { step, result: size };
   }
   const before = best?.step === steps[first] && steps[first - 1];
   if (
     !best ||
-    isReadable(best.shown, pane) ||
+    isReadable(best.result, pane) ||
     !before ||
     before.visible < MIN_BOXES_READABLE
   ) {
     return best;
   }
   // Slightly fewer may be readable.
-  const less = await show(before);
+  const smaller = await show(before);
   return (
-    less && (isReadable(less, pane) ? { step: before, shown: less } : best)
+    smaller &&
+    (isReadable(smaller, pane) ? { step: before, result: smaller } : best)
   );
 }
 

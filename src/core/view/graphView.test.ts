@@ -377,11 +377,11 @@ describe('operations', () => {
   });
 
   it('identical blocks are laid out once', async () => {
-    const few = viewOf(llamaPayload(10));
+    const small = viewOf(llamaPayload(10));
     const many = viewOf(llamaPayload(100));
-    await few.expandAll(1e6);
+    await small.expandAll(1e6);
     await many.expandAll(1e6);
-    expect(many.layoutCounts().computed).toBe(few.layoutCounts().computed);
+    expect(many.layoutCounts().computed).toBe(small.layoutCounts().computed);
     expect(many.layoutCounts().cached).toBeGreaterThan(400);
   });
 

@@ -133,7 +133,7 @@ class GraphView implements IInstrumentedGraphView {
       if (best === null) {
         return false;
       }
-      this._setRows(best.shown.rows);
+      this._setRows(best.result.rows);
       return this._show(best.step, job);
     });
   }

@@ -91,10 +91,10 @@ export class LevelLayouts {
     job: ILayoutJob
   ): Promise<boolean> {
     const { hierarchy } = this;
-    const rooms = this._rooms(rows);
-    hierarchy.storeRows(new Set(rooms.keys()));
+    const widths = this._rooms(rows);
+    hierarchy.storeRows(new Set(widths.keys()));
     // Innermost first.
-    for (const [group, width] of [...rooms].reverse()) {
+    for (const [group, width] of [...widths].reverse()) {
       if (!(await this._yieldIfDue(job, null))) {
         return false;
       }
@@ -121,13 +121,13 @@ export class LevelLayouts {
       straight: { width: root?.along ?? 0, height: root?.across ?? 0 },
       isCurrent: () => job.isCurrent(),
       inRows: async (rows: IRowWidth): Promise<IRowTrial | null> => {
-        const rooms = [...this._rooms(rows)];
-        const key = rooms.map(([group, width]) => `${group}:${width}`).join();
+        const widths = [...this._rooms(rows)];
+        const key = widths.map(([group, width]) => `${group}:${width}`).join();
         if (tried.has(key) || !(await this.inRows(rows, false, job))) {
           return null;
         }
         tried.add(key);
-        return this._tried(rooms.map(([group]) => group));
+        return this._tried(widths.map(([group]) => group));
       }
     };
   }

@@ -8,7 +8,7 @@ const PANE = { w: 1048, h: 648 };
 
 /** A graph of constant area: narrower rows make it higher. */
 function constantArea(width: number, height: number, tangle = 0) {
-  const tried: IRowWidth[] = [];
+  const trials: IRowWidth[] = [];
   const sizeAt = (rowLength: number): IRowTrial => {
     const rows = Math.ceil(width / rowLength);
     return {
@@ -23,22 +23,25 @@ function constantArea(width: number, height: number, tangle = 0) {
     straight: { width, height },
     isCurrent: () => true,
     inRows: rows => {
-      tried.push(rows);
+      trials.push(rows);
       return Promise.resolve(sizeAt(rows.room));
     }
   };
-  return { view, tried, sizeAt };
+  return { view, tried: trials, sizeAt };
 }
 
 it('uses one row if it is readable, and the pane width for later expansions', async () => {
-  const { view, tried } = constantArea(1000 / COMFORTABLE_READING_ZOOM, 300);
+  const { view, tried: trials } = constantArea(
+    1000 / COMFORTABLE_READING_ZOOM,
+    300
+  );
   const rows = await bestRows(view, PANE, 'auto');
   expect(rows?.room).toBeCloseTo(1000 / COMFORTABLE_READING_ZOOM);
-  expect(tried).toEqual([]);
+  expect(trials).toEqual([]);
 });
 
 it('breaks a long row at the width with the largest zoom', async () => {
-  const { view, tried, sizeAt } = constantArea(6000, 100);
+  const { view, tried: trials, sizeAt } = constantArea(6000, 100);
   const rows = await bestRows(view, PANE, 'auto');
   const k = fitZoom(sizeAt(rows!.room), PANE);
   // Tried one by one, no other width is more than slightly better.
@@ -47,7 +50,7 @@ it('breaks a long row at the width with the largest zoom', async () => {
     best = Math.max(best, fitZoom(sizeAt(rowLength), PANE));
   }
   expect(k).toBeGreaterThan(best / 1.06);
-  expect(tried.length).toBeLessThan(16);
+  expect(trials.length).toBeLessThan(16);
 });
 
 it('keeps one row if breaking it gains little or tangles edges', async () => {
@@ -65,16 +68,16 @@ it('breaks into rows on request, whatever the gain', async () => {
 });
 
 it('tries at most two widths for very many boxes', async () => {
-  const { view, tried, sizeAt } = constantArea(9e6, 500);
+  const { view, tried: trials, sizeAt } = constantArea(9e6, 500);
   const rows = await bestRows({ ...view, boxes: 50_000 }, PANE, 'auto');
-  expect(tried.length).toBeLessThanOrEqual(2);
+  expect(trials.length).toBeLessThanOrEqual(2);
   const { width, height } = sizeAt(rows!.room);
   expect(width / height).toBeGreaterThan(0.8);
   expect(width / height).toBeLessThan(3.2);
 });
 
 it('stops if another layout overtakes it', async () => {
-  const { view, tried } = constantArea(9000, 100);
+  const { view, tried: trials } = constantArea(9000, 100);
   await bestRows({ ...view, isCurrent: () => false }, PANE, 'auto');
-  expect(tried.length).toBeLessThanOrEqual(2);
+  expect(trials.length).toBeLessThanOrEqual(2);
 });

@@ -94,8 +94,8 @@ class RowWidthSearch {
   async at(zoom: number): Promise<boolean> {
     let bestZoom = 0;
     for (const beside of BESIDE_SHARES) {
-      const tried = await this._try(zoom, beside);
-      bestZoom = Math.max(bestZoom, tried ? fitZoom(tried, this._pane) : 0);
+      const trial = await this._try(zoom, beside);
+      bestZoom = Math.max(bestZoom, trial ? fitZoom(trial, this._pane) : 0);
     }
     return bestZoom >= zoom / SAME_ZOOM_RATIO;
   }
@@ -106,8 +106,8 @@ class RowWidthSearch {
    */
   async byArea(): Promise<void> {
     const first = estimate(this._view.straight, this._pane, ROW_DENSITY);
-    const tried = await this._try(first, BESIDE_SHARES[0]);
-    const second = tried ? estimate(tried, this._pane) : first;
+    const trial = await this._try(first, BESIDE_SHARES[0]);
+    const second = trial ? estimate(trial, this._pane) : first;
     if (Math.max(first, second) > Math.min(first, second) * 1.15) {
       await this._try(second, BESIDE_SHARES[0]);
     }
@@ -115,18 +115,18 @@ class RowWidthSearch {
 
   private async _try(zoom: number, beside: number): Promise<IRowTrial | null> {
     const rows = widthAt(zoom, this._pane, beside);
-    const tried = await this._view.inRows(rows);
-    if (tried) {
-      const k = fitZoom(tried, this._pane);
+    const trial = await this._view.inRows(rows);
+    if (trial) {
+      const k = fitZoom(trial, this._pane);
       const preference = beside === BESIDE_SHARES[0] ? BESIDE_ZOOM_RATIO : 1;
       const cost =
-        1 + CUT_WIRE_COST * tried.cuts + PORT_ROW_COST * tried.portRows;
+        1 + CUT_WIRE_COST * trial.cuts + PORT_ROW_COST * trial.portRows;
       const score = (zoomScore(k) * preference) / cost;
       if (score > this._best.score * (1 + MIN_SCORE_GAIN)) {
         this._best = { rows, score, zoom: k };
       }
     }
-    return tried;
+    return trial;
   }
 
   async run(low: number): Promise<void> {
@@ -163,10 +163,10 @@ export async function bestRows(
   const { straight } = view;
   const zoom = fitZoom(straight, pane);
   const isAuto = flow === 'auto';
-  const enough = isAuto ? COMFORTABLE_ZOOM : 1;
-  if (zoom >= enough) {
+  const minZoom = isAuto ? COMFORTABLE_ZOOM : 1;
+  if (zoom >= minZoom) {
     // Groups opened later wrap if they no longer fit.
-    return widthAt(enough, pane, BESIDE_SHARES[0]);
+    return widthAt(minZoom, pane, BESIDE_SHARES[0]);
   }
   const score = isAuto ? zoomScore(zoom) * MIN_ROW_GAIN : 0;
   const best = { rows: null, score, zoom: isAuto ? zoom : 0 };

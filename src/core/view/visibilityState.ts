@@ -38,10 +38,10 @@ export class VisibilityState {
 
   /** Drawn levels that must be laid out again, innermost first; -1 is the root. */
   levelsToLayOut(): number[] {
-    const reached = this._drawnGroups();
+    const drawnGroups = this._drawnGroups();
     const groups: number[] = [];
     for (let group = this._tree.groupCount - 1; group >= -1; group--) {
-      const isDrawn = group < 0 || (this._open[group] && reached[group]);
+      const isDrawn = group < 0 || (this._open[group] && drawnGroups[group]);
       if (isDrawn && this._dirty[group + 1]) {
         groups.push(group);
       }

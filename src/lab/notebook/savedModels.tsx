@@ -67,7 +67,7 @@ export default function SavedModels(props: ISavedModelsProps): JSX.Element {
         <ErrorBoundary onError={onFail}>
           <SideBySide
             models={sessions.flatMap(session =>
-              session ? [session.shown] : []
+              session ? [session.viewProps] : []
             )}
             makeLayoutEngine={labLayoutEngine}
             settings={services.settings.viewer}
@@ -120,7 +120,7 @@ async function providerOf({
 
 /** A model while it is shown. The notebook's values override the settings. */
 class SavedModelSession {
-  readonly shown: IModelViewProps;
+  readonly viewProps: IModelViewProps;
   private _handle: IViewerHandle | null = null;
   private _titled = false;
   private _settled = false;
@@ -129,7 +129,7 @@ class SavedModelSession {
     private readonly _model: ISavedModelState,
     provider: BundleProvider
   ) {
-    this.shown = {
+    this.viewProps = {
       provider,
       state: _model.view,
       onReady: handle => {

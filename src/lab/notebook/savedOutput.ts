@@ -34,8 +34,8 @@ export function readSaved(value: unknown): ISavedOutput {
   const raw = isRecord(value) ? value : {};
   const entries = Array.isArray(raw.models) ? raw.models : [];
   const separate = raw.apart === true;
-  const most = separate ? MAX_MODELS_IN_BOX : PAIR;
-  const models = entries.slice(0, most).flatMap((entry: unknown) => {
+  const maxModels = separate ? MAX_MODELS_IN_BOX : PAIR;
+  const models = entries.slice(0, maxModels).flatMap((entry: unknown) => {
     const { bundle, overlay, selection, view } = isRecord(entry) ? entry : {};
     return typeof bundle === 'string' && bundle !== ''
       ? [{ bundle, overlay, selection, view }]

@@ -26,14 +26,14 @@ export class SettingsReader {
     return this._value(key, fallback, value => choices.includes(value as T));
   }
 
-  integer(key: string, least: number, most: number, fallback: number): number {
+  integer(key: string, min: number, max: number, fallback: number): number {
     return this._value(
       key,
       fallback,
       value =>
         Number.isInteger(value) &&
-        (value as number) >= least &&
-        (value as number) <= most
+        (value as number) >= min &&
+        (value as number) <= max
     );
   }
 

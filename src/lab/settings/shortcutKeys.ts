@@ -33,10 +33,10 @@ export class ShortcutKeys {
     for (const { command, args, keys } of this._commands.keyBindings) {
       if (command === CommandIDs.run && typeof args.action === 'string') {
         const list = (bound[args.action] ??= []);
-        const written = chord(keys);
+        const chordKeys = chord(keys);
         // An action may have the same key under two selectors.
-        if (!list.includes(written)) {
-          list.push(written);
+        if (!list.includes(chordKeys)) {
+          list.push(chordKeys);
         }
       }
     }

@@ -4,6 +4,6 @@ export const rescale: IAction = {
   id: 'rescale',
   label: trans => trans.__('Rescale the colours to the view'),
   keys: ['Shift+H'],
-  enabled: state => state.overlayRange?.kept ?? false,
+  enabled: state => state.overlayRange?.isKept ?? false,
   run: ({ session }) => session.graph.rescale()
 };

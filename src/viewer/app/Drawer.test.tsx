@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { timelineOf } from '../../core/testing/timeline';
 import type { GraphPayload, RiskSignal } from '../../schema';
 import { testPayload } from '../testing/payload';
-import { guardConsole, mount, settle } from '../testing/render';
+import { guardConsole, mount, flushUpdates } from '../testing/render';
 import { surface } from '../testing/surface';
 
 vi.mock('../graph/surface', async () => ({
@@ -32,7 +32,7 @@ function signal(change: Partial<RiskSignal>): RiskSignal {
 async function open(tab: RegExp, payload: GraphPayload): Promise<void> {
   await mount(payload);
   fireEvent.click(screen.getByRole('tab', { name: tab }));
-  await settle();
+  await flushUpdates();
 }
 
 describe('findings', () => {
@@ -56,10 +56,10 @@ describe('findings', () => {
     fireEvent.click(
       within(items[0]).getByRole('button', { name: 'Show all 2 nodes' })
     );
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([0, 2]);
     fireEvent.click(within(items[2]).getByRole('button', { name: 'relu' }));
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([3]);
     expect(items[2].textContent).toMatch(/share25\.0.%/);
     expect(items[2].textContent).toContain('table bytes');
@@ -93,7 +93,7 @@ describe('memory', () => {
     fireEvent.keyDown(curve, { key: 'ArrowRight' });
     expect(surface().hits).toEqual([1]);
     fireEvent.keyDown(curve, { key: 'Enter' });
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([1]);
     fireEvent.blur(curve);
     expect(surface().hits).toEqual([]);
@@ -119,7 +119,7 @@ describe('charts', () => {
     fireEvent.keyDown(conv, { key: 'ArrowDown' });
     expect(document.activeElement?.textContent).toContain('Relu');
     fireEvent.click(conv);
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([0, 2]);
   });
 

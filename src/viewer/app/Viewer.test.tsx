@@ -5,7 +5,12 @@ import { formatCount } from '../../core';
 import { emptyPayload } from '../../core/testing/builder';
 import type { FileState, IReportProvider } from '../../providers/provider';
 import { ProblemError, localProblem } from '../../providers/provider';
-import { guardConsole, mount, mountProvider, settle } from '../testing/render';
+import {
+  guardConsole,
+  mount,
+  mountProvider,
+  flushUpdates
+} from '../testing/render';
 import { surface } from '../testing/surface';
 import { testPayload } from '../testing/payload';
 
@@ -105,7 +110,7 @@ describe('loading and errors', () => {
     expect(alert.textContent).toContain('Unpack it.');
     expect(alert.textContent).toContain('not-a-model');
     fireEvent.click(screen.getByRole('button', { name: 'Retry' }));
-    await settle();
+    await flushUpdates();
     expect(screen.queryByRole('alert')).toBeNull();
     expect(screen.getByRole('toolbar')).toBeTruthy();
   });
@@ -129,7 +134,7 @@ describe('loading and errors', () => {
       '25'
     );
     fireEvent.click(screen.getByRole('button', { name: 'Cancel' }));
-    await settle();
+    await flushUpdates();
     expect(aborted).toBe(true);
     expect(screen.getByText('The analysis was cancelled')).toBeTruthy();
     expect(screen.getByRole('button', { name: 'Start again' })).toBeTruthy();
@@ -140,7 +145,7 @@ describe('loading and errors', () => {
     const { handle } = await mountProvider(provider);
     provider.load = () => Promise.reject(new Error('gone'));
     act(() => handle.reload());
-    await settle();
+    await flushUpdates();
     expect(screen.getByRole('alert').textContent).toContain('gone');
     expect(screen.getByRole('toolbar')).toBeTruthy();
     fireEvent.click(
@@ -155,10 +160,10 @@ describe('loading and errors', () => {
     provider.fileState = () => Promise.resolve(state);
     const { handle } = await mountProvider(provider);
     act(() => handle.checkFile());
-    await settle();
+    await flushUpdates();
     state = 'same';
     fireEvent.click(screen.getByRole('button', { name: 'Reload' }));
-    await settle();
+    await flushUpdates();
     expect(provider.loads).toBe(2);
     expect(screen.queryByText('The file has changed on disk.')).toBeNull();
   });
@@ -170,7 +175,7 @@ describe('loading and errors', () => {
     const { handle } = await mountProvider(provider);
     const check = async (): Promise<void> => {
       act(() => handle.checkFile());
-      await settle();
+      await flushUpdates();
     };
     await check();
     expect(screen.queryByText('The file has changed on disk.')).toBeTruthy();
@@ -225,14 +230,14 @@ describe('keyboard', () => {
     );
     const closed = surface().scene?.boxCount ?? 0;
     key(root, { key: 'e' });
-    await settle();
+    await flushUpdates();
     expect(surface().scene?.boxCount).toBeGreaterThan(closed);
     key(root, { key: 'E', shiftKey: true });
-    await settle();
+    await flushUpdates();
     expect(surface().scene?.boxCount).toBe(closed);
-    const before = surface().fitted;
+    const before = surface().fitCalls;
     key(root, { key: 'f' });
-    expect(surface().fitted).toBe(before + 1);
+    expect(surface().fitCalls).toBe(before + 1);
   });
 
   test('digits restore saved views', async () => {
@@ -258,7 +263,7 @@ describe('selection', () => {
   test('a click in the graph opens the inspector; Backspace goes back', async () => {
     const { root } = await mount(testPayload());
     act(() => surface().callbacks.onSelect?.(0, { additive: false }));
-    await settle();
+    await flushUpdates();
     const panel = screen.getByRole('complementary', { name: 'Inspector' });
     expect(within(panel).getByText('conv_0')).toBeTruthy();
     surface().camera = { x: 1, y: 2, k: 3 };
@@ -267,14 +272,14 @@ describe('selection', () => {
     act(() => surface().callbacks.onSelect?.(4, { additive: true }));
     expect(surface().selection).toEqual([2, 4]);
     key(root, { key: 'Backspace' });
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([0]);
     expect(surface().camera).toEqual({ x: 1, y: 2, k: 3 });
     key(root, { key: 'ArrowRight', altKey: true });
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([2, 4]);
     key(root, { key: 'ArrowLeft', altKey: true });
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([0]);
     key(root, { key: 'Escape' });
     expect(surface().selection).toEqual([]);
@@ -287,7 +292,7 @@ describe('selection', () => {
     await act(async () =>
       surface().callbacks.onActivate?.(group, { recursive: false })
     );
-    await settle();
+    await flushUpdates();
     expect(surface().scene?.boxCount).toBeGreaterThan(closed);
     act(() =>
       surface().callbacks.onSelectTensor?.(
@@ -307,7 +312,7 @@ describe('snapshots', () => {
       { settings: { boxBudget: 1 } }
     );
     key(first.root, { key: 'e' });
-    await settle();
+    await flushUpdates();
     act(() => surface().callbacks.onSelect?.(2, { additive: false }));
     key(first.root, { key: 'h' });
     key(first.root, { key: 't' });

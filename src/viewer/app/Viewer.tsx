@@ -48,11 +48,11 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
     () => session?.store.set({ canCopyLink }),
     [session, canCopyLink]
   );
-  const ready = React.useRef(onReady);
-  ready.current = onReady;
+  const latestOnReady = React.useRef(onReady);
+  latestOnReady.current = onReady;
   React.useEffect(() => {
     if (session) {
-      ready.current?.(createHandle(session, trans, () => root.current));
+      latestOnReady.current?.(createHandle(session, trans, () => root.current));
     }
   }, [session, trans]);
   return (

@@ -143,9 +143,9 @@ function Middle(props: { theme: string }): JSX.Element {
   );
   usePinned(`${outline} ${inspector}`);
   // Panels never exceed their share, whatever was saved on a wider screen.
-  const most = Math.max(MIN_PANEL, Math.min(MAX_PANEL, width * 0.45));
-  const outlineWidth = Math.min(panels.outlineWidth, most);
-  const inspectorWidth = Math.min(panels.inspectorWidth, most);
+  const maxWidth = Math.max(MIN_PANEL, Math.min(MAX_PANEL, width * 0.45));
+  const outlineWidth = Math.min(panels.outlineWidth, maxWidth);
+  const inspectorWidth = Math.min(panels.inspectorWidth, maxWidth);
   const left = narrow && outline ? outlineWidth : 0;
   const right = narrow && inspector ? inspectorWidth : 0;
   React.useLayoutEffect(
@@ -169,7 +169,7 @@ function Middle(props: { theme: string }): JSX.Element {
             direction={1}
             size={outlineWidth}
             min={MIN_PANEL}
-            max={most}
+            max={maxWidth}
             onResize={size => setPanels(session, { outlineWidth: size })}
           />
         </div>
@@ -185,7 +185,7 @@ function Middle(props: { theme: string }): JSX.Element {
             direction={-1}
             size={inspectorWidth}
             min={MIN_PANEL}
-            max={most}
+            max={maxWidth}
             onResize={size => setPanels(session, { inspectorWidth: size })}
           />
           <Inspector />

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { buildTree } from '../../core';
 import { decodePayload } from '../../core/model/decodePayload';
 import { PayloadBuilder } from '../../core/testing/builder';
-import { guardConsole, mount, settle } from '../testing/render';
+import { guardConsole, mount, flushUpdates } from '../testing/render';
 import { surface } from '../testing/surface';
 
 vi.mock('../graph/surface', async () => ({
@@ -51,7 +51,7 @@ const boxes = (): string[] =>
 
 async function press(root: HTMLElement, key: string, shiftKey = false) {
   fireEvent.keyDown(root, { key, code: '', shiftKey });
-  await settle();
+  await flushUpdates();
 }
 
 function select(label: string): void {
@@ -106,7 +106,7 @@ test.each([
       { x: 5, y: 5 }
     )
   );
-  await settle();
+  await flushUpdates();
   expect(
     screen.getByRole('menuitem', { name: /Hide the selection/ })
   ).toBeTruthy();

@@ -3,7 +3,7 @@ import { fireEvent, screen } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
 import { decodeViewFragment, encodeViewFragment } from '../state/viewFragment';
 import { readSnapshot } from '../state/snapshot';
-import { guardConsole, mount, settle } from '../testing/render';
+import { guardConsole, mount, flushUpdates } from '../testing/render';
 import { surface } from '../testing/surface';
 import { testPayload } from '../testing/payload';
 import { chainPayload } from '../../core/testing/payloads';
@@ -23,7 +23,7 @@ const inRows = () => surface().scene?.inRows;
 
 async function press(root: HTMLElement, key: string): Promise<void> {
   fireEvent.keyDown(root, { key, code: '' });
-  await settle();
+  await flushUpdates();
 }
 
 /** A model whose only row is far too long for a pane. */
@@ -39,7 +39,7 @@ describe('flow of the graph', () => {
     await press(root, 'k');
     expect([flow(), direction(), inRows()]).toEqual(['down', 'down', false]);
     fireEvent.click(screen.getByRole('button', { name: /top to bottom/ }));
-    await settle();
+    await flushUpdates();
     expect([flow(), direction(), inRows()]).toEqual(['wrapped', 'right', true]);
     await press(root, 'k');
     expect(flow()).toBe('auto');
@@ -72,7 +72,7 @@ describe('flow of the graph', () => {
     await press(root, 'k');
     expect(surface().scene?.width).not.toBe(width);
     handle.setState(state);
-    await settle();
+    await flushUpdates();
     expect(surface().scene?.width).toBe(width);
   });
 
@@ -86,7 +86,7 @@ describe('flow of the graph', () => {
     await press(root, 'k');
     expect(direction()).toBe('down');
     fireEvent.keyDown(root, { key: '1', code: 'Digit1' });
-    await settle();
+    await flushUpdates();
     expect([direction(), inRows()]).toEqual(['right', false]);
     await press(root, 'Backspace');
     expect(direction()).toBe('down');
@@ -100,13 +100,13 @@ describe('flow of the graph', () => {
       rows: { room: 3000, beside: 0.2 }
     };
     handle.setState(wide);
-    await settle();
+    await flushUpdates();
     expect(readSnapshot(handle.getState()).rows).toEqual(wide.rows);
     fireEvent.keyDown(root, { key: '1', code: 'Digit1', ctrlKey: true });
     await press(root, 'o');
     expect(readSnapshot(handle.getState()).rows).toEqual(rows);
     fireEvent.keyDown(root, { key: '1', code: 'Digit1' });
-    await settle();
+    await flushUpdates();
     expect(readSnapshot(handle.getState()).rows).toEqual(wide.rows);
   });
 

@@ -5,7 +5,7 @@ import { localProblem, ProblemError } from '../../providers/provider';
 import type { IReportProvider } from '../../providers/provider';
 import type { Extracted } from '../../schema';
 import { testPayload } from '../testing/payload';
-import { guardConsole, mount, settle } from '../testing/render';
+import { guardConsole, mount, flushUpdates } from '../testing/render';
 import { surface } from '../testing/surface';
 
 vi.mock('../graph/surface', async () => ({
@@ -37,7 +37,7 @@ async function open(extract?: Extract) {
   const files = { added: vi.fn(), open: vi.fn() };
   const mounted = await mount(testPayload(), { extract }, { files });
   fireEvent.keyDown(mounted.root, { key: 'e', code: '' });
-  await settle();
+  await flushUpdates();
   return { ...mounted, files };
 }
 
@@ -56,7 +56,7 @@ test('a node, several nodes and a block send their nodes; the result can be open
   const extract = vi.fn<Extract>().mockResolvedValue(FOUND);
   const { files } = await open(extract);
   fireEvent.click(entry(2)!);
-  await settle();
+  await flushUpdates();
   expect(extract.mock.calls[0][0]).toEqual([2]);
   expect(extract.mock.calls[0][1]).toContain('conv_1');
   const status = screen.getByText(/Extracted to/);
@@ -73,12 +73,12 @@ test('a node, several nodes and a block send their nodes; the result can be open
   act(() => surface().callbacks.onSelect?.(1, { additive: false }));
   act(() => surface().callbacks.onSelect?.(3, { additive: true }));
   fireEvent.click(entry(3)!);
-  await settle();
+  await flushUpdates();
   expect(extract.mock.calls[1].slice(0, 2)).toEqual([[1, 3], '2 nodes']);
 
   const group = testPayload().nodes.name.length;
   fireEvent.click(entry(group)!);
-  await settle();
+  await flushUpdates();
   const [nodes, name] = extract.mock.calls[2];
   expect(nodes.length).toBeGreaterThan(1);
   expect(nodes.every(node => node < group)).toBe(true);
@@ -96,7 +96,7 @@ test('a failure shows its message and removes the progress', async () => {
   const { files } = await open(extract);
   fireEvent.click(entry(2)!);
   expect(screen.getByText('Extracting 1 node…')).toBeTruthy();
-  await settle();
+  await flushUpdates();
   expect(
     screen.getByText(
       'The part could not be extracted: w.bin is missing. Get it.'
@@ -117,7 +117,7 @@ test('only one extraction runs at a time', async () => {
   expect(handle.run('extract')).toBe(false);
   await act(async () => {
     finish(FOUND);
-    await settle();
+    await flushUpdates();
   });
   expect(handle.isEnabled('extract')).toBe(true);
   expect(extract).toHaveBeenCalledTimes(1);

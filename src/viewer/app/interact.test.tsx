@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
-import { guardConsole, mount, settle } from '../testing/render';
+import { guardConsole, mount, flushUpdates } from '../testing/render';
 import { surface } from '../testing/surface';
 import { testPayload } from '../testing/payload';
 
@@ -40,7 +40,7 @@ const visibleNodes = (): number[] =>
 async function open() {
   const mounted = await mount(testPayload());
   key(mounted.root, 'e');
-  await settle();
+  await flushUpdates();
   return mounted;
 }
 
@@ -77,7 +77,7 @@ describe('tracing', () => {
     key(root, 'p');
     expect(highlighted()).toEqual([1, 2, 3]);
     key(root, 'E', { shiftKey: true });
-    await settle();
+    await flushUpdates();
     expect(surface().highlight?.boxes.some(mark => mark === 1)).toBe(true);
     fireEvent.click(screen.getByRole('button', { name: 'End' }));
     expect(surface().highlight).toBeNull();
@@ -90,32 +90,32 @@ describe('hiding', () => {
     select(1);
     select(2, true);
     key(root, 'x');
-    await settle();
+    await flushUpdates();
     expect(visibleNodes()).toEqual([0, 3, 4]);
     expect(screen.getByText('2 nodes hidden')).toBeTruthy();
     const state = JSON.parse(JSON.stringify(handle.getState()));
     expect(state.hidden).toEqual({ of: 'sha256:0', ranges: [1, 2] });
     key(root, 'z');
-    await settle();
+    await flushUpdates();
     expect(visibleNodes()).toEqual([0, 1, 2, 3, 4]);
     act(() => handle.setState(state));
-    await settle();
+    await flushUpdates();
     expect(visibleNodes()).toEqual([0, 3, 4]);
     key(root, 'Backspace');
-    await settle();
+    await flushUpdates();
   });
 
   test('Shift+X shows only the selection; Back restores the rest', async () => {
     const { root } = await open();
     select(2);
     key(root, 'X', { shiftKey: true });
-    await settle();
+    await flushUpdates();
     expect(visibleNodes()).toEqual([2]);
     key(root, 'Backspace');
-    await settle();
+    await flushUpdates();
     expect(visibleNodes()).toEqual([0, 1, 2, 3, 4]);
     key(root, 'ArrowRight', { altKey: true });
-    await settle();
+    await flushUpdates();
     expect(visibleNodes()).toEqual([2]);
   });
 
@@ -174,7 +174,7 @@ describe('context menu', () => {
     fireEvent.click(
       screen.getByRole('menuitem', { name: /Hide the selection/ })
     );
-    await settle();
+    await flushUpdates();
     expect(visibleNodes()).toEqual([0, 1, 3, 4]);
     expect(screen.queryByRole('menu')).toBeNull();
   });
@@ -199,7 +199,7 @@ describe('context menu', () => {
     surface().camera = { x: 0, y: 0, k: 1 };
     act(() => surface().callbacks.onContextMenu?.(null, { x: 5, y: 5 }));
     fireEvent.click(screen.getByRole('menuitem', { name: /Go to view 1/ }));
-    await settle();
+    await flushUpdates();
     expect(surface().camera).toEqual({ x: 5, y: 6, k: 2 });
   });
 });
@@ -210,7 +210,7 @@ describe('links', () => {
     const linkTo = (view: string): string => `http://h/#${view}`;
     const { root, unmount } = await mount(testPayload(), {}, { linkTo });
     key(root, 'e');
-    await settle();
+    await flushUpdates();
     select(2);
     select(4, true);
     key(root, 'h');
@@ -263,7 +263,7 @@ describe('legend', () => {
     await open();
     fireEvent.click(screen.getByRole('button', { name: 'Heaviest 2' }));
     fireEvent.click(screen.getByRole('button', { name: 'conv_1' }));
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([2]);
     expect(surface().zoomed).toContain(2);
   });

@@ -5,7 +5,7 @@ import { buildTree } from '../../core';
 import { decodePayload } from '../../core/model/decodePayload';
 import { soloPart, partAt } from '../../core/tree/repeatParts';
 import { repeatPayload } from '../../core/testing/payloads';
-import { guardConsole, mount, settle } from '../testing/render';
+import { guardConsole, mount, flushUpdates } from '../testing/render';
 import { surface } from '../testing/surface';
 
 vi.mock('../graph/surface', async () => ({
@@ -38,12 +38,12 @@ const selectedPart = (): number =>
 
 async function press(root: HTMLElement, key: string): Promise<void> {
   fireEvent.keyDown(root, { key, code: '' });
-  await settle();
+  await flushUpdates();
 }
 
 async function step(by: 1 | -1 | 0): Promise<void> {
   act(() => surface().callbacks.onStep?.(nodeCount + fold, by));
-  await settle();
+  await flushUpdates();
 }
 
 function select(entity: number): void {
@@ -112,24 +112,24 @@ describe('the inspector', () => {
   test('shows the instance and selects any other', async () => {
     await mount(repeatPayload(COUNT));
     select(reluOf(0));
-    await settle();
+    await flushUpdates();
     const box = screen.getByLabelText<HTMLInputElement>('Part');
     expect(box.value).toBe('1');
     expect(screen.getByText(`of ${COUNT}`)).toBeTruthy();
     fireEvent.change(box, { target: { value: '4' } });
     fireEvent.keyDown(box, { key: 'Enter' });
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([reluOf(3)]);
     expect(shownInstance()).toBe(3);
     fireEvent.change(box, { target: { value: '99' } });
     fireEvent.blur(box);
     expect(box.value).toBe('4');
     fireEvent.click(screen.getByText('Show all instances'));
-    await settle();
+    await flushUpdates();
     expect(shownInstance()).toBe(-1);
     expect(surface().selection).toEqual([reluOf(3)]);
     fireEvent.click(screen.getByLabelText('Next instance'));
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([reluOf(4)]);
   });
 });

@@ -6,7 +6,7 @@ import { repeatPayload, resnetPayload } from '../../core/testing/payloads';
 import { BoxKind } from '../../core/types';
 import type { IViewerSettings } from '../state/api';
 import { MemoryProvider } from '../../providers/memoryProvider';
-import { guardConsole, settle, settleDrawn } from '../testing/render';
+import { guardConsole, flushUpdates, settleDrawn } from '../testing/render';
 import { FakeSurface, surface } from '../testing/surface';
 import { Viewer } from './Viewer';
 import type { GraphPayload } from '../../schema';
@@ -37,7 +37,7 @@ async function open(payload: GraphPayload, state?: object) {
   await settleDrawn(container);
   const change = async (settings: Partial<IViewerSettings>): Promise<void> => {
     rerender(draw(settings));
-    await settle();
+    await flushUpdates();
   };
   return { change, saved, provider };
 }

@@ -38,7 +38,7 @@ export class CameraSync {
     this._pausedUntil = performance.now() + PAUSE_MS;
   }
 
-  follow(side: Side): void {
+  copyFrom(side: Side): void {
     const before = this._lastCameras[side];
     const now = this._look(side);
     const to = otherSide(side);

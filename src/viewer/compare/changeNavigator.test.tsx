@@ -4,7 +4,12 @@ import { describe, expect, test, vi } from 'vitest';
 import type { IReportProvider } from '../../providers/provider';
 import type { ComparisonColumns, GraphPayload } from '../../schema';
 import type { IViewerLink } from '../state/api';
-import { guardConsole, mount, settle, type IMounted } from '../testing/render';
+import {
+  guardConsole,
+  mount,
+  flushUpdates,
+  type IMounted
+} from '../testing/render';
 import { testPayload } from '../testing/payload';
 import { surface, type FakeSurface } from '../testing/surface';
 
@@ -115,7 +120,7 @@ async function pair(
   act(() => {
     link = left.handle.link(right.handle);
   });
-  await settle();
+  await flushUpdates();
   return { left, right, link: link! };
 }
 
@@ -124,7 +129,7 @@ const bar = (view: IChangesView): HTMLElement =>
 
 async function run(view: IChangesView, action: string): Promise<void> {
   act(() => void view.handle.run(action));
-  await settle();
+  await flushUpdates();
 }
 
 describe('aligned models', () => {
@@ -146,7 +151,7 @@ describe('aligned models', () => {
       'Values of weights are not compared.'
     );
     act(() => link.end());
-    await settle();
+    await flushUpdates();
     expect(left.surface.overlay?.text?.(1)).not.toBe('= same');
     expect(left.handle.isEnabled('next-change')).toBe(false);
   });
@@ -180,7 +185,7 @@ describe('aligned models', () => {
     });
     expect(button.getAttribute('aria-pressed')).toBe('true');
     fireEvent.click(button);
-    await settle();
+    await flushUpdates();
     expect(right.root.textContent).not.toContain('nodes differ');
   });
 
@@ -188,7 +193,7 @@ describe('aligned models', () => {
     const { left } = await pair();
     const inspect = async (node: number): Promise<string> => {
       act(() => left.surface.callbacks.onSelect?.(node, { additive: false }));
-      await settle();
+      await flushUpdates();
       return left.root.textContent ?? '';
     };
     expect(await inspect(0)).toContain('float32 → int8');
@@ -203,7 +208,7 @@ describe('aligned models', () => {
   test('list blocks that differ in the table; a click selects one', async () => {
     const { left } = await pair();
     fireEvent.click(within(left.root).getByRole('tab', { name: 'Changes' }));
-    await settle();
+    await flushUpdates();
     const rows = (): (string | null)[] =>
       within(within(left.root).getByRole('tabpanel'))
         .getAllByRole('row')
@@ -215,10 +220,10 @@ describe('aligned models', () => {
     fireEvent.click(
       within(left.root).getByLabelText(/Only blocks that differ/)
     );
-    await settle();
+    await flushUpdates();
     expect(rows()).toHaveLength(3);
     fireEvent.click(within(left.root).getByText('last → –'));
-    await settle();
+    await flushUpdates();
     expect(left.handle.selectedNodes()).toEqual([nodesOf(RIGHT)]);
     expect(left.root.textContent).toContain('1×3 → 1×4');
   });
@@ -232,10 +237,10 @@ describe('alignment from the host', () => {
     );
     expect(bar(left).textContent).toContain('Matching…');
     act(() => left.surface.callbacks.onSelect?.(1, { additive: false }));
-    await settle();
+    await flushUpdates();
     expect(right.handle.selectedNodes()).toEqual([]);
     await act(async () => respond(columns()));
-    await settle();
+    await flushUpdates();
     expect(right.handle.selectedNodes()).toEqual([1]);
   });
 
@@ -249,7 +254,7 @@ describe('alignment from the host', () => {
       const { left, right } = await pair(compare);
       expect(bar(left).textContent).toContain('matched');
       act(() => left.surface.callbacks.onSelect?.(2, { additive: false }));
-      await settle();
+      await flushUpdates();
       expect(right.handle.selectedNodes()).toEqual([2]);
       expect(left.handle.isEnabled('next-change')).toBe(false);
       expect(
@@ -263,7 +268,7 @@ describe('alignment from the host', () => {
     fireEvent.change(within(bar(left)).getByRole('combobox'), {
       target: { value: 'name' }
     });
-    await settle();
+    await flushUpdates();
     expect(link.options.match).toBe('name');
     expect(left.handle.isEnabled('next-change')).toBe(false);
     expect(bar(left).textContent).not.toContain('architecture');
@@ -275,7 +280,7 @@ describe('merged graph', () => {
     fireEvent.click(within(bar(view)).getByRole('button', { name: 'Merge' }));
     // The other viewer is laid out in event loop turns of its own.
     for (let step = 0; step < 5; step++) {
-      await settle();
+      await flushUpdates();
     }
     return within(view.root).getByRole('region', { name: 'Merged graph' });
   }
@@ -305,17 +310,17 @@ describe('merged graph', () => {
 
   test('adds the nodes of B; keys step from change to change', async () => {
     const base = columns();
-    const turned = {
+    const swapped = {
       ...base,
       left: base.right,
       right: base.left,
       main_left: base.main_right,
       main_right: base.main_left
     };
-    const left = await view(RIGHT, () => Promise.resolve(turned));
+    const left = await view(RIGHT, () => Promise.resolve(swapped));
     const right = await view(LEFT);
     act(() => void left.handle.link(right.handle));
-    await settle();
+    await flushUpdates();
     const region = await merge(left);
     const ownSurface = surface();
     expect(region.textContent).toContain('+ 2 added');
@@ -328,12 +333,12 @@ describe('merged graph', () => {
     expect(added.some(node => ownSurface.overlay?.ghost?.(node))).toBe(false);
     const root = region.querySelector('.oad-Viewer')!;
     fireEvent.keyDown(root, { key: 'c' });
-    await settle();
+    await flushUpdates();
     expect(region.textContent).toContain('Change 1 of 3');
     // The view behind it does not receive the key.
     expect(left.handle.selectedNodes()).toEqual([]);
     fireEvent.keyDown(root, { key: 'v' });
-    await settle();
+    await flushUpdates();
     expect(region.textContent).toContain(`3 of ${nodesOf(LEFT)} nodes differ`);
   });
 
@@ -343,7 +348,7 @@ describe('merged graph', () => {
     fireEvent.click(
       within(region).getByRole('button', { name: 'Side by side' })
     );
-    await settle();
+    await flushUpdates();
     const isClosed = (): boolean =>
       within(left.root).queryByRole('region', { name: 'Merged graph' }) ===
       null;
@@ -351,7 +356,7 @@ describe('merged graph', () => {
     expect(left.surface.overlay?.text?.(1)).toBe('= same');
     await merge(left);
     act(() => link.end());
-    await settle();
+    await flushUpdates();
     expect(isClosed()).toBe(true);
   });
 });

@@ -15,7 +15,7 @@ import { changeStates } from './changeStates';
 interface IDifferingItem {
   readonly side: Side;
   readonly node: number;
-  readonly place: number;
+  readonly position: number;
 }
 
 export class ChangeNavigator {
@@ -116,24 +116,24 @@ export class ChangeNavigator {
       const stops: IDifferingItem[] = changes.differing[0].map(node => ({
         side: 0,
         node,
-        place: trees[0].nodePosition[node]
+        position: trees[0].nodePosition[node]
       }));
       // Nodes that only the second model has follow the counterpart of their predecessor.
-      const placeOf = new Map<number, number>();
+      const positionOf = new Map<number, number>();
       for (const node of trees[0].nodeOrder) {
         const pair = changes.pair(0, node);
         if (pair >= 0) {
-          placeOf.set(pair, trees[0].nodePosition[node]);
+          positionOf.set(pair, trees[0].nodePosition[node]);
         }
       }
       let position = -1;
       for (const node of trees[1].nodeOrder) {
-        position = placeOf.get(changes.pair(1, node)) ?? position;
+        position = positionOf.get(changes.pair(1, node)) ?? position;
         if (changes.state(1, node) === 'only') {
-          stops.push({ side: 1, node, place: position + 0.5 });
+          stops.push({ side: 1, node, position: position + 0.5 });
         }
       }
-      this._differences = stops.sort((a, b) => a.place - b.place);
+      this._differences = stops.sort((a, b) => a.position - b.position);
     }
     return this._differences;
   }
@@ -183,7 +183,7 @@ export class ChangeNavigator {
       }
       if (side === 0) {
         const position = document.tree.nodePosition[selection.id];
-        const after = stops.findIndex(stop => stop.place > position);
+        const after = stops.findIndex(stop => stop.position > position);
         return (after < 0 ? stops.length : after) - 0.5;
       }
     }

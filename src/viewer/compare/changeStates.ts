@@ -52,8 +52,8 @@ const COLOURS: Readonly<Record<number, readonly [string, string]>> = {
  * Wires that only one model has, as numbered by `IEntityChanges.wires`; distinguishable without colour.
  */
 const WIRES = [
-  { place: 1, dash: [5, 4] },
-  { place: ADDED, dash: [9, 3, 1.5, 3] }
+  { position: 1, dash: [5, 4] },
+  { position: ADDED, dash: [9, 3, 1.5, 3] }
 ] as const;
 
 function colour(position: number, dark: boolean): string {
@@ -98,7 +98,7 @@ function stateLooks({
   const looks = (
     ['same', 'precision', 'fused', 'changed', 'only'] as const
   ).map(state => ({
-    place: PLACES[state],
+    position: PLACES[state],
     sign: sign(state, second),
     label: stateLabel(state, second, trans)
   }));
@@ -108,11 +108,11 @@ function stateLooks({
   const label = stateLabel('only', true, trans);
   const allLooks = [
     ...looks,
-    { place: ADDED, sign: sign('only', true), label }
+    { position: ADDED, sign: sign('only', true), label }
   ];
   return allLooks.map(look => ({
     ...look,
-    dash: WIRES.find(({ place }) => place === look.place)?.dash
+    dash: WIRES.find(({ position }) => position === look.position)?.dash
   }));
 }
 
@@ -146,8 +146,8 @@ export function changeStates(changes: IEntityChanges): IStates {
       wires &&
       ((scene, dark) => {
         const sides = wires(scene);
-        const styles = WIRES.map(({ place, dash }) => ({
-          color: colour(place, dark),
+        const styles = WIRES.map(({ position, dash }) => ({
+          color: colour(position, dark),
           dash
         }));
         return edge => styles[sides[edge] - 1] ?? null;

@@ -5,7 +5,12 @@ import { BoxKind, decodePayload } from '../../core';
 import type { MemoryProvider } from '../../providers/memoryProvider';
 import type { GraphPayload } from '../../schema';
 import type { IViewerLink } from '../state/api';
-import { guardConsole, mount, settle, type IMounted } from '../testing/render';
+import {
+  guardConsole,
+  mount,
+  flushUpdates,
+  type IMounted
+} from '../testing/render';
 import { testPayload } from '../testing/payload';
 import { surface, type FakeSurface } from '../testing/surface';
 import { readLinkOptions } from './linkOptions';
@@ -67,7 +72,7 @@ async function pair(
   act(() => {
     link = views[0].handle.link(views[1].handle, {}, { onEnd, onOptions });
   });
-  await settle();
+  await flushUpdates();
   if (link === null) {
     throw new Error('The views were not linked.');
   }
@@ -76,7 +81,7 @@ async function pair(
 
 async function select(view: ILinkTestView, entity: number, additive = false) {
   act(() => view.surface.callbacks.onSelect?.(entity, { additive }));
-  await settle();
+  await flushUpdates();
 }
 
 const bar = (view: ILinkTestView): HTMLElement =>
@@ -129,7 +134,7 @@ describe('selection', () => {
     await select(left, 2);
     for (const { root, handle } of [right, left]) {
       fireEvent.keyDown(root, { key: 'Backspace', code: '' });
-      await settle();
+      await flushUpdates();
       expect(handle.selectedNodes()).toEqual([0]);
       await select(left, 2);
     }
@@ -138,10 +143,10 @@ describe('selection', () => {
   test('of tensors and hovering are linked', async () => {
     const { left, right } = await pair();
     act(() => left.surface.callbacks.onHover?.({ kind: 'entity', id: 2 }, 2));
-    await settle();
+    await flushUpdates();
     expect(right.surface.hits).toEqual([2]);
     act(() => left.surface.callbacks.onHover?.(null, -1));
-    await settle();
+    await flushUpdates();
     expect(right.surface.hits).toEqual([]);
     act(() =>
       left.surface.callbacks.onSelectTensor?.(
@@ -149,7 +154,7 @@ describe('selection', () => {
         { activated: false }
       )
     );
-    await settle();
+    await flushUpdates();
     expect(right.surface.tensors).toEqual([2]);
   });
 
@@ -161,7 +166,7 @@ describe('selection', () => {
     fireEvent.click(
       within(bar(left)).getByRole('button', { name: '2 only here' })
     );
-    await settle();
+    await flushUpdates();
     expect(left.handle.selectedNodes()).toEqual([4, 5]);
     expect(right.handle.selectedNodes()).toEqual([]);
   });
@@ -173,25 +178,25 @@ describe('graph', () => {
     const groupOf = ({ surface: viewSurface }: ILinkTestView): number =>
       openGroups({ surface: viewSurface } as ILinkTestView)[0];
     fireEvent.keyDown(left.root, { key: 'E', shiftKey: true, code: '' });
-    await settle();
+    await flushUpdates();
     expect(openGroups(left)).toEqual([]);
     expect(openGroups(right)).toEqual([]);
     // The net is the first group of both sides.
     act(() => left.surface.callbacks.onActivate?.(7, { recursive: false }));
-    await settle();
+    await flushUpdates();
     expect(groupOf(left)).toBe(7);
     expect(groupOf(right)).toBe(5);
     act(() => right.surface.callbacks.onActivate?.(5, { recursive: false }));
-    await settle();
+    await flushUpdates();
     expect(openGroups(left)).toEqual([]);
   });
 
   test('a collapsed counterpart is revealed', async () => {
     const { left, right } = await pair();
     fireEvent.keyDown(right.root, { key: 'E', shiftKey: true, code: '' });
-    await settle();
+    await flushUpdates();
     act(() => left.handle.selectNodes([2]));
-    await settle();
+    await flushUpdates();
     expect(openGroups(right)).toContain(5);
     expect(right.surface.zoomed[right.surface.zoomed.length - 1]).toBe(2);
   });
@@ -202,40 +207,40 @@ describe('graph', () => {
       fireEvent.keyDown(view.root, { key: 'e', code: '' });
     };
     open(left);
-    await settle();
+    await flushUpdates();
     // Conv 0 costs 1000 MACs on both sides; the costliest node has 3000 here and 2000 there.
     expect(left.surface.overlay?.value(0)).toBeCloseTo(1 / 3);
     expect(right.surface.overlay?.value(0)).toBeCloseTo(1 / 3);
     act(() => right.handle.setOverlay('params'));
-    await settle();
+    await flushUpdates();
     expect(left.surface.overlay?.text?.(0)).toBe(
       right.surface.overlay?.text?.(0)
     );
     expect(left.surface.overlay?.text?.(0)).toContain('params');
     act(() => left.handle.setOverlay(null));
-    await settle();
+    await flushUpdates();
     expect(right.surface.overlay).toBeNull();
   });
 
   test('cameras are linked only on request', async () => {
     const { left, right, onOptions } = await pair();
-    const move = (): void => {
+    const moveCamera = (): void => {
       left.surface.setCamera({ x: left.surface.camera.x + 10, y: 0, k: 2 });
       act(() => left.surface.callbacks.onCameraChange?.(left.surface.camera));
     };
     const before = right.surface.camera;
-    move();
+    moveCamera();
     expect(right.surface.camera).toEqual(before);
     const button = within(bar(left)).getByRole('button', {
       name: 'Move and zoom both views together'
     });
     fireEvent.click(button);
-    await settle();
+    await flushUpdates();
     expect(onOptions).toHaveBeenLastCalledWith({ match: 'auto', camera: true });
     // The other view takes over this one's zoom, then moves by the same distance on the screen.
     expect(right.surface.camera.k).toBe(2);
     const { x } = right.surface.camera;
-    move();
+    moveCamera();
     expect(right.surface.camera.x).toBe(x + 10);
   });
 });
@@ -279,7 +284,7 @@ describe('numbers', () => {
     // The other side keeps its own size, whatever is requested.
     const { right } = await pair(LEFT(), fixed);
     expect(bar(right).textContent).toContain('Dimensions differ: batch 8 | 2');
-    await settle();
+    await flushUpdates();
     expect(right.provider.loads).toHaveLength(2);
   });
 
@@ -305,7 +310,11 @@ describe('numbers', () => {
   test('unknown totals have no difference', () => {
     const unknown = RIGHT();
     unknown.metrics.total_macs = null;
-    const { text, detail, known } = differenceOf(
+    const {
+      text,
+      detail,
+      isKnown: known
+    } = differenceOf(
       decodePayload(LEFT()),
       decodePayload(unknown),
       'macs',
@@ -330,7 +339,7 @@ describe('options and end of the link', () => {
     fireEvent.click(
       within(bar(right)).getByRole('button', { name: 'Unlink the views' })
     );
-    await settle();
+    await flushUpdates();
     expect(onEnd).toHaveBeenCalledTimes(1);
     expect(
       within(left.root).queryByRole('group', { name: 'Linked view' })
@@ -346,7 +355,7 @@ describe('options and end of the link', () => {
       within(bar(left)).getByRole('combobox', { name: 'Match by' }),
       { target: { value: 'name' } }
     );
-    await settle();
+    await flushUpdates();
     expect(onOptions).toHaveBeenLastCalledWith({
       match: 'name',
       camera: false

@@ -89,7 +89,7 @@ export class CompareLink {
       this._stops.push(session.store.subscribe(() => this._queue()));
       const listener = {
         onScene: () => this._onScene(side),
-        onCamera: () => this._options.camera && this._cameras.follow(side),
+        onCamera: () => this._options.camera && this._cameras.copyFrom(side),
         onHover: (target: IHitTarget) => this._onHover(side, target)
       };
       session.listeners.add(listener);
@@ -175,7 +175,7 @@ export class CompareLink {
         this._syncSelection(side);
       }
     }
-    this._sizes.follow(this._sizeLeader);
+    this._sizes.copyFrom(this._sizeLeader);
     this._syncScale();
     this._publish();
   }
@@ -296,7 +296,7 @@ export class CompareLink {
 
   private _onScene(side: Side): void {
     if (this._matching) {
-      void this._groups.follow(side, this._matching);
+      void this._groups.copyFrom(side, this._matching);
     }
   }
 

@@ -35,7 +35,7 @@ export class DimSync {
   }
 
   /** Gives the other view the sizes of the view `side`. */
-  follow(side: Side): void {
+  copyFrom(side: Side): void {
     const to = otherSide(side);
     const from = this._sessions[side].store.get().document;
     const session = this._sessions[to];

@@ -48,7 +48,7 @@ export class ExpansionSync {
   }
 
   /** Expands or collapses the counterparts of the groups that changed in a view. */
-  follow(side: Side, matching: IMatching): Promise<void> {
+  copyFrom(side: Side, matching: IMatching): Promise<void> {
     const before = this._open[side];
     const structure = this._structures[side];
     this._captureOpen(side);

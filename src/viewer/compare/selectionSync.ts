@@ -82,7 +82,7 @@ export function syncSelection(
     to.select(NO_SELECTION);
     return { kind: 'nothing' };
   }
-  const missing = (count: number, of: number): SelectionSyncResult => ({
+  const missingResult = (count: number, of: number): SelectionSyncResult => ({
     kind: 'missing',
     from: side,
     name: selectionName(document.tree, selection),
@@ -99,7 +99,7 @@ export function syncSelection(
           : { kind: 'tensor', id };
     to.select(counterpart, 'reveal');
     return counterpart.kind === 'none'
-      ? missing(1, 1)
+      ? missingResult(1, 1)
       : {
           kind: 'found',
           name: selectionName(target.tree, counterpart),
@@ -113,7 +113,10 @@ export function syncSelection(
     .filter(entity => entity >= 0);
   selectEntities(to, target, counterparts);
   if (counterparts.length < entities.length) {
-    return missing(entities.length - counterparts.length, entities.length);
+    return missingResult(
+      entities.length - counterparts.length,
+      entities.length
+    );
   }
   const single = entities.length === 1 && selection.kind === 'node';
   return {

@@ -58,16 +58,16 @@ export function drawPicture(
   region: IRect = picture.region
 ): void {
   const { index, only, drawing } = picture;
-  const near = expandRect(region, OVERHANG);
+  const drawnArea = expandRect(region, OVERHANG);
   const { scene } = drawing;
   const boxes = index
-    .boxesIn(near)
+    .boxesIn(drawnArea)
     .filter(box => !only || only.has(box))
     .sort((a, b) => a - b);
   const isPanel = (box: number): boolean =>
     scene.boxKind[box] === BoxKind.OpenGroup;
   const edges = index
-    .edgesIn(near)
+    .edgesIn(drawnArea)
     .filter(
       edge =>
         !only ||
@@ -160,8 +160,8 @@ function drawPanel(picture: IPicture, box: number, target: IPageTarget): void {
   const k = detailOf(picture.k);
   const lod = lodOf(k);
   const extent = drawGroupPanel(drawing, box, k, lod, NO_TARGET);
-  const most = Math.max(0, titleRoom(scene, box) - extent - CARD_PAD_X);
-  const shift = Math.min(most, Math.max(0, region.x - scene.boxX[box]));
+  const maxShift = Math.max(0, titleRoom(scene, box) - extent - CARD_PAD_X);
+  const shift = Math.min(maxShift, Math.max(0, region.x - scene.boxX[box]));
   drawPlaced(drawing, box, target);
   drawGroupPanel(
     drawing,

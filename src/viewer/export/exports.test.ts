@@ -135,17 +135,21 @@ describe('DOT', () => {
     expect(text).toContain('\\\\N');
     expect(text.split('\n')[1]).toContain('(assumed)";');
     const strings = /"(?:[^"\\\n]|\\.)*"/g;
-    const bare = text.replace(strings, 'S');
-    expect(bare).not.toContain('evil');
-    expect(bare).not.toContain('"');
-    const ids = [...bare.matchAll(/^b(\d+) \[/gm)].map(match => match[1]);
+    const withoutStrings = text.replace(strings, 'S');
+    expect(withoutStrings).not.toContain('evil');
+    expect(withoutStrings).not.toContain('"');
+    const ids = [...withoutStrings.matchAll(/^b(\d+) \[/gm)].map(
+      match => match[1]
+    );
     expect(new Set(ids).size).toBe(ids.length);
-    expect(bare.match(/\{$/gm)!.length).toBe(bare.match(/^\}$/gm)!.length);
-    for (const [, from, to] of bare.matchAll(/^b(\d+) -> b(\d+)/gm)) {
+    expect(withoutStrings.match(/\{$/gm)!.length).toBe(
+      withoutStrings.match(/^\}$/gm)!.length
+    );
+    for (const [, from, to] of withoutStrings.matchAll(/^b(\d+) -> b(\d+)/gm)) {
       expect(ids).toContain(from);
       expect(ids).toContain(to);
     }
-    expect(bare.match(/->/g)).toHaveLength(drawing.scene.edgeCount);
+    expect(withoutStrings.match(/->/g)).toHaveLength(drawing.scene.edgeCount);
   });
 });
 

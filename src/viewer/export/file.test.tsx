@@ -4,7 +4,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { localProblem, ProblemError } from '../../providers/provider';
 import type { SavedFile } from '../../schema';
 import { testPayload } from '../testing/payload';
-import { guardConsole, mount, settle } from '../testing/render';
+import { guardConsole, mount, flushUpdates } from '../testing/render';
 import { saveFile } from './downloadFile';
 
 vi.mock('../graph/surface', async () => ({
@@ -35,7 +35,7 @@ async function run(
 ): Promise<string> {
   const { handle } = await mount(testPayload(), file && { file });
   act(() => void handle.run(id));
-  await settle();
+  await flushUpdates();
   return screen.queryByRole('alert')?.textContent ?? '';
 }
 

@@ -95,8 +95,8 @@ describe('image without a browser', () => {
     const { root } = await draw(testPayload(), { overlay: 'params' });
     expect(texts(root)).toContain('linear');
     expect(texts(root).some(text => /Param/.test(text))).toBe(true);
-    const bare = await draw(testPayload(), { overlay: 'none' });
-    expect(texts(bare.root)).not.toContain('linear');
+    const uncolored = await draw(testPayload(), { overlay: 'none' });
+    expect(texts(uncolored.root)).not.toContain('linear');
   });
 
   it('shows names as text', async () => {

@@ -71,7 +71,7 @@ async function open(
   view: IGraphView,
   options: IHeadlessOptions
 ): Promise<void> {
-  const { depth, budget, most } = options;
+  const { depth, budget, most: maxBoxes } = options;
   const { flow } = view;
   const inPane = flow === 'auto' || flow === 'wrapped';
   if (depth === null) {
@@ -90,7 +90,7 @@ async function open(
       count += children[group + 1].length;
     }
   }
-  if (count > most) {
+  if (count > maxBoxes) {
     throw new TooManyBoxes(count);
   }
   await view.restore(opened);

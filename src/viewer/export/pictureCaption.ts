@@ -123,7 +123,7 @@ export function pictureLegend(
         ? trans._n('%1 box unknown', '%1 boxes unknown', range.unknown)
         : '',
     color: rampOf(look.dark, definition.ramp).color,
-    states: states?.looks.map(({ place, sign, label, dash }) => {
+    states: states?.looks.map(({ position: place, sign, label, dash }) => {
       const color = states.color(place, look.dark);
       return { color, text: readableTextColor(color), sign, label, dash };
     })

@@ -172,7 +172,7 @@ function drawLegend(
   y: number,
   target: IPageTarget
 ): void {
-  const quiet = { size: LINE, fill: '--oad-text-quiet' };
+  const style = { size: LINE, fill: '--oad-text-quiet' };
   const right = x + RAMP_WIDTH;
   target.text(x, y + LINE, legend.label, {
     size: LINE,
@@ -189,7 +189,7 @@ function drawLegend(
         fill: text,
         anchor: 'middle'
       });
-      target.text(x + 24, line + LINE, label, quiet);
+      target.text(x + 24, line + LINE, label, style);
       if (dash) {
         const wire = `M${x + WIRE_FROM},${line + LINE - 4}H${x + WIRE_TO}`;
         target.path(wire, { stroke: color, width: 1.5, dash });
@@ -197,11 +197,11 @@ function drawLegend(
     });
     const below = y + (legend.states.length + 1) * LINE_HEIGHT + LINE;
     if (legend.about) {
-      target.text(x, below, legend.about, quiet);
+      target.text(x, below, legend.about, style);
     }
     return;
   }
-  target.text(right, y + LINE, legend.scale, { ...quiet, anchor: 'end' });
+  target.text(right, y + LINE, legend.scale, { ...style, anchor: 'end' });
   const top = y + LINE + 7;
   const step = RAMP_WIDTH / RAMP_STEPS;
   for (let i = 0; i < RAMP_STEPS; i++) {
@@ -211,14 +211,14 @@ function drawLegend(
     target.rect(x + i * step, top, wide, RAMP_HEIGHT, 0, { fill });
   }
   const ends = top + RAMP_HEIGHT + LINE + 3;
-  target.text(x, ends, legend.low, quiet);
-  target.text(right, ends, legend.high, { ...quiet, anchor: 'end' });
+  target.text(x, ends, legend.low, style);
+  target.text(right, ends, legend.high, { ...style, anchor: 'end' });
   if (legend.about) {
-    target.text(x, ends + LINE_HEIGHT, legend.about, quiet);
+    target.text(x, ends + LINE_HEIGHT, legend.about, style);
   }
   if (legend.unknown) {
     const line = ends + (legend.about ? 2 : 1) * LINE_HEIGHT;
     target.rect(x, line - 9, 10, 10, 2, { fill: '--oad-card-unknown' });
-    target.text(x + 16, line, legend.unknown, quiet);
+    target.text(x + 16, line, legend.unknown, style);
   }
 }

@@ -112,16 +112,16 @@ export class GraphSurface implements IInteractionHost {
       : null;
     // The cursor moves from a card to the group expanded from its chip, and back.
     const { anchorEntity: anchor = -1 } = options;
-    const moves =
+    const followsAnchor =
       this._cursor >= 0 && this.scene?.boxOf(anchor) === this._cursor;
-    const entity = moves
+    const entity = followsAnchor
       ? anchor
       : this.scene && entityAt(this.scene, this._cursor);
     this.renderer.setDrawing(this._contexts.of(scene, model, tree));
     this._cursor =
       entity === null
         ? -1
-        : moves
+        : followsAnchor
           ? scene.boxOf(entity)
           : ownBox(scene, entity);
     this.renderer.svg.setCursor(this._cursor);
@@ -285,9 +285,9 @@ export class GraphSurface implements IInteractionHost {
     if (this._decorations.setHover(box, target, drawing?.tree.series ?? null)) {
       // Entities have their own tooltip.
       const isTensor = drawing && target && target.kind !== 'entity';
-      const few = isTensor && !isPill(drawing.scene, box);
+      const hasTooltip = isTensor && !isPill(drawing.scene, box);
       this._dom.setTooltip(
-        few ? tensorTooltip(drawing, target, this._strings) : null
+        hasTooltip ? tensorTooltip(drawing, target, this._strings) : null
       );
     }
   }

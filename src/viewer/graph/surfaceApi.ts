@@ -142,7 +142,7 @@ export interface ISetSceneOptions {
   /** Entity whose box stays in place on the screen (its top left corner, with the chevron). */
   readonly anchorEntity?: number;
   /** Only numbers changed: the middle of the view stays in place. */
-  readonly still?: boolean;
+  readonly keepsCenter?: boolean;
   /** Show the whole graph, or the previous middle of the view, at a readable zoom. */
   readonly readable?: boolean;
   /** Keep the camera (default true if there was a scene before; otherwise the view is fitted). */

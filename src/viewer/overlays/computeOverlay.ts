@@ -28,7 +28,7 @@ export interface IColorOptions {
   /** Values that are not in the graph but count for the range. */
   readonly extraValues?: readonly number[];
   /** Entities whose values determine the range; the visible boxes if absent or without a known value. */
-  readonly over?: readonly number[] | null;
+  readonly rangeOf?: readonly number[] | null;
 }
 
 /** Bars of the legend's histogram. */
@@ -54,10 +54,13 @@ export function computeOverlay(
   }
   const entities = visibleEntities(scene);
   const values = entities.map(entity => definition.value(tree, entity));
-  const scaleValues = look.over?.map(entity => definition.value(tree, entity));
+  const scaleValues = look.rangeOf?.map(entity =>
+    definition.value(tree, entity)
+  );
   const isKnown = scaleValues?.some(value => Number.isFinite(value));
   const deciding = scaleValues && isKnown ? scaleValues : values;
-  const isKept = deciding !== values && look.over?.join() !== entities.join();
+  const isKept =
+    deciding !== values && look.rangeOf?.join() !== entities.join();
   const counted = look.extraValues?.length
     ? [...deciding, ...look.extraValues]
     : deciding;
@@ -91,7 +94,7 @@ export function computeOverlay(
       bins: [...histogram(fullScale, values, BINS)],
       heaviest,
       values: deciding.filter(value => Number.isFinite(value)),
-      kept: isKept
+      isKept
     }
   };
 }
@@ -121,7 +124,7 @@ function computeStates(
       heaviest: [],
       unknown: 0,
       values: [],
-      kept: false
+      isKept: false
     }
   };
 }

@@ -28,9 +28,9 @@ export function isOverlayId(value: unknown): value is OverlayId {
 
 /** The first overlay with something to show: MACs, else parameters, else none. */
 export function defaultOverlay(tree: ITree): OverlayId | null {
-  const some = (id: OverlayId): boolean =>
+  const hasValues = (id: OverlayId): boolean =>
     tree.children[0].some(entity => OVERLAYS[id].value(tree, entity) > 0);
-  return some('macs') ? 'macs' : some('params') ? 'params' : null;
+  return hasValues('macs') ? 'macs' : hasValues('params') ? 'params' : null;
 }
 
 /** The overlays that are available for a model. */

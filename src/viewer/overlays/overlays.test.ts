@@ -171,18 +171,18 @@ test('a kept range gives values the same colour in every scene', async () => {
   const look = { scale: 'linear', dark: false } as const;
   const first = computeOverlay(OVERLAYS.macs, closed, tree, {
     ...look,
-    over: before
+    rangeOf: before
   });
-  expect(first.range.kept).toBe(false);
+  expect(first.range.isKept).toBe(false);
   const open = await view.expandAll(Infinity);
   const overlay = computeOverlay(OVERLAYS.macs, open, tree, {
     ...look,
-    over: before
+    rangeOf: before
   });
-  expect(overlay.range.kept).toBe(true);
+  expect(overlay.range.isKept).toBe(true);
   expect(overlay.range.max).toBe(first.range.max);
   expect(overlay.overlay.value(2)).toBeCloseTo(2000 / first.range.max);
-  const fresh = computeOverlay(OVERLAYS.macs, open, tree, look);
-  expect(fresh.range.kept).toBe(false);
-  expect(fresh.range.max).toBe(2000);
+  const recomputed = computeOverlay(OVERLAYS.macs, open, tree, look);
+  expect(recomputed.range.isKept).toBe(false);
+  expect(recomputed.range.max).toBe(2000);
 });

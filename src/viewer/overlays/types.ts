@@ -7,7 +7,7 @@ import type { IScale } from '../../core';
 /** One of the states that an overlay shows instead of values. */
 export interface IStateLook {
   /** Value of entities in this state, 0 … 1. */
-  readonly place: number;
+  readonly position: number;
   /** Shows the state without relying on colour. */
   readonly sign: string;
   readonly label: string;
@@ -21,9 +21,9 @@ export interface IStates {
   readonly merged: boolean;
   readonly about: string;
   readonly looks: readonly IStateLook[];
-  /** `place` of a node's or group's state. */
+  /** `position` of a node's or group's state. */
   value(entity: number): number;
-  color(place: number, dark: boolean): string;
+  color(position: number, dark: boolean): string;
   /** Text on the card. */
   text(entity: number): string;
   /** Sign in the corner of the card; empty for none. */
@@ -75,5 +75,5 @@ export interface IOverlayRange {
   /** The known values that the colours span. */
   readonly values: readonly number[];
   /** True if the range belongs to an earlier view of the graph. */
-  readonly kept: boolean;
+  readonly isKept: boolean;
 }

@@ -19,7 +19,7 @@ export function openMenu(
   } else if (target && !selectedEntities(state).includes(target.id)) {
     session.select(selectionOf(state.document.model, target.id));
   }
-  session.store.set({ menu: { what: target, ...point } });
+  session.store.set({ menu: { target, ...point } });
 }
 
 export function closeMenu(session: ISession): void {

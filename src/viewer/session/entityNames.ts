@@ -135,10 +135,10 @@ export function fromRecord(tree: ITree, record: ISelectionRecord): Selection {
 /** Records of the additional selection; undefined if it is empty or too large. */
 export function additionalToRecords(
   { tree, model }: IDocument,
-  also: readonly number[]
+  moreSelected: readonly number[]
 ): ISelectionRecord[] | undefined {
-  return also.length > 0 && also.length <= MAX_SELECTION_RECORDS
-    ? also.map(entity => toRecord(tree, selectionOf(model, entity)))
+  return moreSelected.length > 0 && moreSelected.length <= MAX_SELECTION_RECORDS
+    ? moreSelected.map(entity => toRecord(tree, selectionOf(model, entity)))
     : undefined;
 }
 

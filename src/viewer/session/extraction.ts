@@ -41,7 +41,7 @@ export async function extractSelection(session: ISession): Promise<void> {
   try {
     const { signal } = new AbortController();
     const extracted = await provider.extract(nodes, name, signal);
-    store.set({ extraction: { status: 'done', found: extracted } });
+    store.set({ extraction: { status: 'done', extracted } });
     session.files?.added(extracted.path);
   } catch (error) {
     const { detail, hint } = problemOf(error);

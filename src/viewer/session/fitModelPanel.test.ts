@@ -61,7 +61,7 @@ async function fitIn(
       }
     },
     open: size => view.open(size),
-    home: first
+    openInitial: first
       ? () => {
           view.done.push('home');
           return Promise.resolve();

@@ -22,7 +22,7 @@ interface IFirstPicture {
   /** Lays out the first picture for a pane. */
   readonly open: (pane: IPane) => Promise<IScene>;
   /** Lays it out for the pane as it is then; null: other boxes were asked for. */
-  readonly home: (() => Promise<unknown>) | null;
+  readonly openInitial: (() => Promise<unknown>) | null;
 }
 
 /**
@@ -31,7 +31,7 @@ interface IFirstPicture {
  * readable as a whole.
  */
 export async function fitModelPanel(picture: IFirstPicture): Promise<void> {
-  const { view, store, host, home } = picture;
+  const { view, store, host, openInitial: home } = picture;
   const state = store.get();
   const width = host.viewerWidth();
   const smallPane = paneBeside(host.pane(), state, width);

@@ -173,7 +173,7 @@ export class GraphController {
       store: this._store,
       host: this._surfaceHost,
       open: pane => this._openInitialIn(view, pane),
-      home: open
+      openInitial: open
         ? null
         : () => this.layoutProgress.track(view, first, showFirst)
     });
@@ -199,10 +199,10 @@ export class GraphController {
     const sizer = createSizer(model, tree, this._details());
     this._document = document;
     const latest = view.updateNumbers(tree, sizer);
-    this._draw({ still: true });
+    this._draw({ keepsCenter: true });
     await latest;
     if (this._view === view && view.scene !== scene) {
-      this._draw({ still: true });
+      this._draw({ keepsCenter: true });
     }
   }
 

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { InlineEngine } from '../../core/layout/engine/layoutEngine';
 import type { ILayoutEngine } from '../../core/layout/engine/layoutEngine';
 import type { Flow } from '../../core/types';
-import { guardConsole, mount, settle } from '../testing/render';
+import { guardConsole, mount, flushUpdates } from '../testing/render';
 import { surface } from '../testing/surface';
 import { testPayload } from '../testing/payload';
 
@@ -54,14 +54,14 @@ test('a long layout shows its progress, and Cancel restores the graph', async ()
   const before = surface().scene?.boxEntity;
   engine.hangs = true;
   fireEvent.keyDown(root, { key: 'e', code: '' });
-  await settle();
+  await flushUpdates();
   expect(progressNote()).toBeNull();
   await wait();
   expect(progressNote()).not.toBeNull();
   expect(screen.getByRole('progressbar', { name: 'Layout' })).toBeTruthy();
   engine.hangs = false;
   fireEvent.click(screen.getByRole('button', { name: 'Cancel' }));
-  await settle();
+  await flushUpdates();
   expect(progressNote()).toBeNull();
   expect(surface().scene?.boxEntity).toEqual(before);
 });
@@ -79,7 +79,7 @@ test('the scene version is set after the first layout', async () => {
   expect(host.dataset.sceneVersion).toBeUndefined();
   engine.hangs = false;
   fireEvent.keyDown(root, { key: 'e', code: '' });
-  await settle();
+  await flushUpdates();
   expect(surface().scene?.boxEntity.length).toBeGreaterThan(0);
   expect(host.dataset.sceneVersion).toMatch(/^[1-9]/);
 });
@@ -93,7 +93,7 @@ test('Escape stops a change of direction', async () => {
   expect(progressNote()).not.toBeNull();
   engine.hangs = false;
   fireEvent.keyDown(root, { key: 'Escape', code: '' });
-  await settle();
+  await flushUpdates();
   expect(progressNote()).toBeNull();
   expect(handle.getState()).toMatchObject({ direction: 'right' });
   expect(surface().scene?.direction).toBe(before?.direction);

@@ -30,11 +30,11 @@ export class LayoutProgress {
       this.end();
       this._view = view;
       this._undo = undo;
-      const tell = (layoutProgress: number): void =>
+      const report = (layoutProgress: number): void =>
         this._store.set({ layoutProgress });
       this._timer = setTimeout(() => {
-        tell(0);
-        view.onProgress = tell;
+        report(0);
+        view.onProgress = report;
       }, PROGRESS_DELAY_MS);
     }
     try {

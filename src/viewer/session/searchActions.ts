@@ -22,7 +22,7 @@ function search(
       const { query, fault } = parseQuery(text);
       const hits = query === null ? [] : findMatches(document.tree, query);
       session.store.set({
-        search: { query: text, hits, at: chooseIndex(hits), fault }
+        search: { query: text, hits, index: chooseIndex(hits), fault }
       });
     }
   };
@@ -49,7 +49,7 @@ export function setQuery(session: ISession, text: string): void {
 export function refreshMatches(session: ISession): void {
   const { document, search: before } = session.store.get();
   if (document && before.query.trim() !== '') {
-    const match = before.hits[before.at] ?? -1;
+    const match = before.hits[before.index] ?? -1;
     search(session, before.query, hits => hits.indexOf(match));
   }
 }
@@ -63,12 +63,12 @@ export function stepSearch(session: ISession, step: 1 | -1): void {
     return;
   }
   const { document, search } = session.store.get();
-  const { hits, at: index } = search;
+  const { hits, index } = search;
   if (!document || hits.length === 0) {
     return;
   }
   const first = step > 0 ? 0 : hits.length - 1;
   const next = index < 0 ? first : (index + step + hits.length) % hits.length;
-  session.store.set({ search: { ...search, at: next } });
+  session.store.set({ search: { ...search, index: next } });
   session.select(selectionOf(document.model, hits[next]), 'reveal');
 }

@@ -128,7 +128,7 @@ export class Session implements ISession {
   }
 
   /** See `AnalysisController`. */
-  at(sizes: Readonly<Record<string, number>>): IGraphModel | null {
+  modelAt(sizes: Readonly<Record<string, number>>): IGraphModel | null {
     return this._analysis.modelAt(sizes);
   }
 

@@ -43,7 +43,7 @@ export function syncMarks(
   }
   if (changed('search', 'externalHighlight')) {
     const { externalHighlight } = state;
-    const { hits, at: index } = state.search;
+    const { hits, index } = state.search;
     if (externalHighlight.length > 0) {
       surface.setHighlights(
         externalHighlight,

@@ -54,7 +54,7 @@ export interface ISession extends ISessionHost {
   userValues: IUserValues | null;
   load(): Promise<void>;
   /** The loaded model at other sizes; null if that cannot be computed here. */
-  at(sizes: Readonly<Record<string, number>>): IGraphModel | null;
+  modelAt(sizes: Readonly<Record<string, number>>): IGraphModel | null;
   /** Binds symbols to values and analyses the model again. */
   bind(
     bindings: Readonly<Record<string, number>>,

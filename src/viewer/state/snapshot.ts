@@ -119,8 +119,8 @@ function entries<V>(
     return undefined;
   }
   const valid = Object.entries(raw).flatMap(([key, item]) => {
-    const good = read(item);
-    return good === undefined ? [] : [[key, good] as const];
+    const parsed = read(item);
+    return parsed === undefined ? [] : [[key, parsed] as const];
   });
   return Object.fromEntries(valid);
 }
@@ -140,7 +140,7 @@ function selection(value: unknown): ISelectionRecord | undefined {
     : { kind, id, name: text(raw?.name) ?? '' };
 }
 
-function also(value: unknown): ISelectionRecord[] | undefined {
+function readSelectionRecords(value: unknown): ISelectionRecord[] | undefined {
   return Array.isArray(value)
     ? value
         .slice(0, MAX_SELECTION_RECORDS)
@@ -272,7 +272,7 @@ export function readSnapshot(value: unknown): ISnapshot {
     assume: flag(raw.assume),
     bookmarks: entries(raw.bookmarks, bookmark),
     selection: selection(raw.selection),
-    also: also(raw.also),
+    also: readSelectionRecords(raw.also),
     open: strings(raw.open),
     camera: camera(raw.camera),
     hidden: hidden(raw.hidden)

@@ -83,7 +83,7 @@ export interface ISearch {
   /** Matching entities, in graph order. */
   readonly hits: readonly number[];
   /** Index of the current match; -1 if there is none. */
-  readonly at: number;
+  readonly index: number;
   /** Syntax error in the query. */
   readonly fault: IQuerySyntaxError | null;
 }
@@ -91,7 +91,7 @@ export interface ISearch {
 export const NO_SEARCH: ISearch = {
   query: '',
   hits: [],
-  at: -1,
+  index: -1,
   fault: null
 };
 
@@ -104,7 +104,7 @@ export type BatchState =
 
 export type ExtractionState =
   | { readonly status: 'working'; readonly nodes: number }
-  | { readonly status: 'done'; readonly found: Extracted };
+  | { readonly status: 'done'; readonly extracted: Extracted };
 
 /** A saved view. */
 export interface IBookmark extends ICamera {
@@ -143,7 +143,7 @@ export interface ITraceState {
 
 /** The context menu: its target and position, in client coordinates. */
 export interface IMenuState {
-  readonly what: IHitTarget;
+  readonly target: IHitTarget;
   readonly x: number;
   readonly y: number;
 }

@@ -37,7 +37,7 @@ function sharedFields(snapshot: ISnapshot): ISnapshot {
 async function pipeThrough(
   bytes: Uint8Array<ArrayBuffer>,
   through: CompressionStream | DecompressionStream,
-  most: number
+  maxBytes: number
 ): Promise<Uint8Array<ArrayBuffer> | null> {
   const reader = new Response(bytes).body!.pipeThrough(through).getReader();
   const parts: Uint8Array[] = [];
@@ -48,7 +48,7 @@ async function pipeThrough(
       break;
     }
     length += value.length;
-    if (length > most) {
+    if (length > maxBytes) {
       await reader.cancel();
       return null;
     }
@@ -106,9 +106,9 @@ export async function encodeViewFragment(
     direction,
     device
   };
-  const less = await packText(brief);
-  return less.length <= MAX_FRAGMENT_CHARS
-    ? { text: less, whole: false }
+  const shorter = await packText(brief);
+  return shorter.length <= MAX_FRAGMENT_CHARS
+    ? { text: shorter, whole: false }
     : {
         text: await packText({ version, overlay, scale, device }),
         whole: false

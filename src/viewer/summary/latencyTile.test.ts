@@ -71,7 +71,7 @@ test('the latency is unknown with a reason if no kernel is known', () => {
   const { kernels } = payload.hardware!;
   kernels.kind = kernels.kind.map(() => -1);
   const model = timed(payload);
-  expect(tileOf(model)).toMatchObject({ value: '—', known: false });
+  expect(tileOf(model)).toMatchObject({ value: '—', isKnown: false });
   expect(tileOf(model).detail).toMatch(/^Unknown: /);
   expect(caption(model)).toContain('Latency on Acme Two, FP32 unknown ·');
 });
@@ -84,12 +84,12 @@ test('times are compared with the device and precision of each', () => {
   });
   const difference = (a: IGraphModel, b: IGraphModel) =>
     differenceOf(a, b, 'latency', IDENTITY);
-  const { text, detail, known } = difference(left, right);
+  const { text, detail, isKnown: known } = difference(left, right);
   expect([plainSpaces(text), known]).toEqual(['+100 µs (+50.0 %)', true]);
   expect(plainSpaces(detail)).toBe(
     'Here: 300 µs (Acme Two, FP16)\nThere: 200 µs (Acme Two, FP32)\nDifference: +100 µs (+50.0 %)'
   );
-  const unknown = { text: '—', known: false };
+  const unknown = { text: '—', isKnown: false };
   expect(difference(left, withLatency(right, null))).toMatchObject(unknown);
   const partial = timed(withHardware(testPayload()));
   expect(difference(left, partial)).toMatchObject(unknown);
@@ -97,16 +97,16 @@ test('times are compared with the device and precision of each', () => {
 
 test('a model that cannot run has no latency, even if some kernels are known', () => {
   const payload = withAllKnown(withHardware(testPayload()));
-  expect(tileOf(timed(payload)).known).toBe(true);
+  expect(tileOf(timed(payload)).isKnown).toBe(true);
   const model = timed({
     ...payload,
     runnable: { verdict: 'no', reason: 'fc: sizes', node: 1, sizes: true }
   });
   const tile = tileOf(model);
   expect(tile.value).toBe('cannot run');
-  expect(tile.known).toBe(false);
+  expect(tile.isKnown).toBe(false);
   expect(tile.detail).toContain('fc: sizes');
-  expect(differenceOf(model, timed(payload), 'latency', IDENTITY).known).toBe(
+  expect(differenceOf(model, timed(payload), 'latency', IDENTITY).isKnown).toBe(
     false
   );
 });

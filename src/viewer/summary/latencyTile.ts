@@ -62,7 +62,7 @@ export function latencyTile(
   if (!latency || Number.isNaN(latency.seconds)) {
     const detail = noTimeReason(model, choice, trans);
     const value = cannotRun(model.payload) ? trans.__('cannot run') : UNKNOWN;
-    return { ...tile, value, detail, known: false };
+    return { ...tile, value, detail, isKnown: false };
   }
   const { ideal, unknown } = latency;
   const value = leastText(latency);
@@ -89,6 +89,6 @@ export function latencyTile(
     value,
     note: need.fits ? trans.__('%1 · best case %2', span, best) : need.text,
     detail: lines.filter(line => line).join('\n'),
-    known: true
+    isKnown: true
   };
 }

@@ -64,8 +64,8 @@ export interface IReason {
   readonly label: string;
   readonly text: string;
   /** How the fact is known. */
-  readonly known: string;
-  readonly why: readonly string[];
+  readonly certainty: string;
+  readonly reasons: readonly string[];
 }
 
 /** The facts of the line, with reasons. */
@@ -85,8 +85,8 @@ export function reasonsOf(identity: Identity, trans: ITranslate): IReason[] {
     about,
     label: labels[about],
     text: shortLabel(identity[about], 120),
-    known: texts[identity.known[about]] ?? '',
-    why: identity.evidence
+    certainty: texts[identity.known[about]] ?? '',
+    reasons: identity.evidence
       .filter(line => line.about === about)
       .map(({ text }) => shortLabel(text, 400))
   }));

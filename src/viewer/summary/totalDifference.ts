@@ -23,7 +23,7 @@ export interface IDifference {
   readonly text: string;
   /** Exact values, and why there is no difference. */
   readonly detail: string;
-  readonly known: boolean;
+  readonly isKnown: boolean;
 }
 
 const MINUS = '−';
@@ -97,7 +97,7 @@ export function differenceOf(
     return {
       text: UNKNOWN,
       detail: [...lines, reason].join('\n'),
-      known: false
+      isKnown: false
     };
   }
   const delta = a.value - b.value;
@@ -113,6 +113,6 @@ export function differenceOf(
   return {
     text: delta === 0 ? trans.__('equal') : short + change,
     detail: [...lines, trans.__('Difference: %1', full + change)].join('\n'),
-    known: true
+    isKnown: true
   };
 }

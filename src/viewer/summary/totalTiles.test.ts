@@ -25,7 +25,7 @@ test('a model that cannot run shows that instead of its totals', () => {
   for (const id of ['macs', 'flops', 'peak']) {
     const tile = tiles.find(item => item.id === id)!;
     expect(tile.value, id).toBe('cannot run');
-    expect(tile.known).toBe(false);
+    expect(tile.isKnown).toBe(false);
     expect(tile.detail).toContain('fc: 16384 columns do not fit 2048 rows');
   }
   expect(values(payload).get('params')).not.toBe('cannot run');
@@ -49,6 +49,6 @@ test('unknown parameters name the weight responsible', () => {
   payload.metrics.total_params = null;
   payload.metrics.params_reason = 'the weight w cannot have the shape 2×3';
   const tile = tilesOf(payload, IDENTITY).find(item => item.id === 'params')!;
-  expect(tile.known).toBe(false);
+  expect(tile.isKnown).toBe(false);
   expect(tile.detail).toBe('Unknown: the weight w cannot have the shape 2×3.');
 });

@@ -28,7 +28,7 @@ export interface ITile {
   readonly note?: string;
   /** Exact value and its meaning. */
   readonly detail: string;
-  readonly known: boolean;
+  readonly isKnown: boolean;
   /** The heatmap of the same metric. */
   readonly overlay: OverlayId | null;
 }
@@ -108,7 +108,7 @@ function totalTile(
       : reason && !impossible
         ? trans.__('Unknown: %1.', reason)
         : missingReason(payload, trans),
-    known: isKnown,
+    isKnown,
     overlay: total?.heatmap ?? null
   };
 }
@@ -164,7 +164,7 @@ function coverageTile(payload: GraphPayload, trans: ITranslate): ITile {
         ? trans.__('needs values')
         : formatShare(coverage.nodes),
     detail: lines.filter(line => line).join('\n'),
-    known: !empty && !unsized,
+    isKnown: !empty && !unsized,
     overlay: null
   };
 }

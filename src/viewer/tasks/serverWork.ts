@@ -36,7 +36,7 @@ export async function attribute(
   const { problem, results } = board.get();
   const lost = results.profile?.times?.lost ?? [];
   const lines = problem
-    ? [problem.what.detail, problem.what.hint]
+    ? [problem.error.detail, problem.error.hint]
     : [
         ...(results.profile?.lines ?? []),
         lost.length > 0

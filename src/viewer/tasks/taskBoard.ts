@@ -37,16 +37,16 @@ export interface ITaskBoard {
     readonly kind: TaskKind;
     readonly task: Task | null;
   } | null;
-  readonly problem: { readonly kind: TaskKind; readonly what: Problem } | null;
+  readonly problem: { readonly kind: TaskKind; readonly error: Problem } | null;
   readonly results: Readonly<Partial<Record<TaskKind, TaskResult>>>;
   /** The last task that the Run tab shows. */
-  readonly shown: TaskKind | null;
+  readonly visible: TaskKind | null;
   /** Tensors of the layers that stay in float. */
   readonly kept: ReadonlySet<string>;
   readonly data: string;
   /** The file that the model is verified against. */
   readonly against: string;
-  readonly out: string;
+  readonly outPath: string;
   readonly method: string;
 }
 
@@ -60,11 +60,11 @@ class TaskBoard {
       running: null,
       problem: null,
       results: {},
-      shown: null,
+      visible: null,
       kept: new Set(),
       data: '',
       against: '',
-      out: `${_session.provider.exportName}_int8.onnx`,
+      outPath: `${_session.provider.exportName}_int8.onnx`,
       method: 'static'
     };
   }
@@ -123,7 +123,7 @@ class TaskBoard {
     } catch (error) {
       this.set({
         running: null,
-        problem: isAbort(error) ? null : { kind, what: problemOf(error) }
+        problem: isAbort(error) ? null : { kind, error: problemOf(error) }
       });
     }
   }
@@ -133,14 +133,14 @@ class TaskBoard {
   }
 
   private _take(kind: TaskKind, result: TaskResult): void {
-    const { results, kept, shown } = this._state;
+    const { results, kept, visible: shown } = this._state;
     const keptTensors = result.layers
       .filter(layer => layer.keep)
       .map(layer => layer.tensor);
     this.set({
       running: null,
       results: { ...results, [kind]: result },
-      shown: RUNS.has(kind) ? kind : shown,
+      visible: RUNS.has(kind) ? kind : shown,
       kept: kind === 'sensitivity' ? new Set(keptTensors) : kept
     });
     if (result.path) {

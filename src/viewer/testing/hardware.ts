@@ -84,23 +84,23 @@ export function withHardware(
 ): GraphPayload {
   const { op, input_offsets, inputs, output_offsets, outputs } = payload.nodes;
   const blocks = (op.length - 1) / 2;
-  const each = Array.from({ length: blocks }, (_, block) => block);
-  const all = [...each, blocks];
+  const blockIds = Array.from({ length: blocks }, (_, block) => block);
+  const all = [...blockIds, blocks];
   const outputOf = (block: number): number =>
     outputs[output_offsets[2 * block]];
-  const read = each.map(block =>
+  const read = blockIds.map(block =>
     inputs.slice(input_offsets[2 * block], input_offsets[2 * block + 1])
   );
   const kernels: HardwarePart['kernels'] = {
-    node: [...each.flatMap(block => [block, block]), blocks],
-    kind: [...each.map(() => 2), -1],
-    anchor: [...each.map(block => 2 * block), 2 * blocks],
+    node: [...blockIds.flatMap(block => [block, block]), blocks],
+    kind: [...blockIds.map(() => 2), -1],
+    anchor: [...blockIds.map(block => 2 * block), 2 * blocks],
     read_offsets: [0, ...all.map(block => 2 * Math.min(block + 1, blocks))],
     reads: read.flat(),
     write_offsets: [0, ...all.map(block => Math.min(block + 1, blocks))],
-    writes: each.map(block => outputs[output_offsets[2 * block + 1]]),
-    product: [...each.map(outputOf), -1],
-    n_axis: [...each.map(() => 1), -1],
+    writes: blockIds.map(block => outputs[output_offsets[2 * block + 1]]),
+    product: [...blockIds.map(outputOf), -1],
+    n_axis: [...blockIds.map(() => 1), -1],
     groups: all.map(() => 1),
     routed: []
   };

@@ -7,7 +7,7 @@ export function panel(): HTMLElement {
 }
 
 /** The value next to a label. */
-export function fact(label: string): string {
+export function factText(label: string): string {
   const term = within(panel())
     .getAllByText(label)
     .find(element => element.tagName === 'DT');

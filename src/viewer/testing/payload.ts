@@ -66,7 +66,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
   const blocks = options.blocks ?? 2;
   const batch = (options.dims ?? [SYMBOL])[0]?.value ?? 'batch';
   const nodeCount = 2 * blocks + 1;
-  const each = Array.from({ length: blocks }, (_, b) => b);
+  const blockIds = Array.from({ length: blocks }, (_, b) => b);
   const custom = nodeCount - 1;
   // Tensors: input, then Conv weight, Conv output, Relu output of each block, then the result.
   const weight = (b: number): number => 1 + 3 * b;
@@ -75,11 +75,11 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
   const input = (b: number): number => (b === 0 ? 0 : active(b - 1));
   const last = 1 + 3 * blocks;
   const perNode = <T>(conv: (b: number) => T, relu: T, odd: T): T[] => [
-    ...each.flatMap(b => [conv(b), relu]),
+    ...blockIds.flatMap(b => [conv(b), relu]),
     odd
   ];
   const macs = (b: number): number => 1000 * (b + 1);
-  const total = each.reduce((sum, b) => sum + macs(b), 0);
+  const total = blockIds.reduce((sum, b) => sum + macs(b), 0);
   const blank = emptyPayload('main');
   return {
     ...blank,
@@ -175,11 +175,11 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       outputs: [[last]]
     },
     scopes: {
-      parent: [-1, ...each.map(() => 0)],
-      label: ['net', ...each.map(b => `block.${b}`)],
-      type: ['Net', ...each.map(() => 'Block')],
-      role: ['', ...each.map(() => '')],
-      origin: ['scope', ...each.map(() => 'scope')]
+      parent: [-1, ...blockIds.map(() => 0)],
+      label: ['net', ...blockIds.map(b => `block.${b}`)],
+      type: ['Net', ...blockIds.map(() => 'Block')],
+      role: ['', ...blockIds.map(() => '')],
+      origin: ['scope', ...blockIds.map(() => 'scope')]
     },
     nodes: {
       op: perNode(() => 0, 1, 2),
@@ -188,16 +188,16 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
         'relu',
         'odd'
       ),
-      scope: [...each.flatMap(b => [b + 1, b + 1]), -1],
+      scope: [...blockIds.flatMap(b => [b + 1, b + 1]), -1],
       graph: perNode(() => 0, 0, 0),
       constant: [],
       input_offsets: offsets(perNode(() => 2, 1, 1)),
       inputs: [
-        ...each.flatMap(b => [input(b), weight(b), bytesOf(b)]),
+        ...blockIds.flatMap(b => [input(b), weight(b), bytesOf(b)]),
         active(blocks - 1)
       ],
       output_offsets: offsets(perNode(() => 1, 1, 1)),
-      outputs: [...each.flatMap(b => [bytesOf(b), active(b)]), last],
+      outputs: [...blockIds.flatMap(b => [bytesOf(b), active(b)]), last],
       params: perNode(() => 100, 0, 0),
       weight_bytes: perNode<number | null>(() => 400, 0, 0),
       macs: perNode<number | null>(macs, 0, null),
@@ -214,13 +214,13 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
     tensors: {
       name: [
         'x',
-        ...each.flatMap(b => [`w${b}`, `made_${b}`, `active_${b}`]),
+        ...blockIds.flatMap(b => [`w${b}`, `made_${b}`, `active_${b}`]),
         'y'
       ],
-      dtype: [0, ...each.flatMap(() => [0, 0, 0]), 0],
-      shape: [0, ...each.flatMap(() => [1, 0, 0]), 2],
-      kind: [1, ...each.flatMap(() => [2, 0, 0]), 0],
-      producer: [-1, ...each.flatMap(b => [-1, 2 * b, 2 * b + 1]), custom],
+      dtype: [0, ...blockIds.flatMap(() => [0, 0, 0]), 0],
+      shape: [0, ...blockIds.flatMap(() => [1, 0, 0]), 2],
+      kind: [1, ...blockIds.flatMap(() => [2, 0, 0]), 0],
+      producer: [-1, ...blockIds.flatMap(b => [-1, 2 * b, 2 * b + 1]), custom],
       inputs: [0],
       outputs: [last]
     }

@@ -41,13 +41,13 @@ export interface IMounted extends RenderResult {
 }
 
 /** Saved before tests replace it. */
-const later = globalThis.setTimeout;
+const realSetTimeout = globalThis.setTimeout;
 
 /** Waits for pending promises, the event loop turns of a layout, and their renders. */
-export async function settle(): Promise<void> {
+export async function flushUpdates(): Promise<void> {
   await act(async () => {
-    for (let turn = 0; turn < 4; turn++) {
-      await new Promise(resolve => later(resolve));
+    for (let attempt = 0; attempt < 4; attempt++) {
+      await new Promise(resolve => realSetTimeout(resolve));
       for (let i = 0; i < 40; i++) {
         await Promise.resolve();
       }
@@ -59,12 +59,12 @@ export async function settle(): Promise<void> {
  * The same, until the graph is drawn: what is rendered at the end of one turn is laid out in the next.
  */
 export async function settleDrawn(container: HTMLElement): Promise<void> {
-  await settle();
+  await flushUpdates();
   const isWaiting = (): boolean =>
     container.querySelector('.oad-GraphHost:not([data-scene-version])') !==
     null;
-  for (let turn = 0; turn < 50 && isWaiting(); turn++) {
-    await settle();
+  for (let attempt = 0; attempt < 50 && isWaiting(); attempt++) {
+    await flushUpdates();
   }
 }
 

@@ -17,7 +17,7 @@ export class FakeSurface {
   hit: number | null = null;
   /** Entities that were centred, oldest first. */
   readonly zoomed: number[] = [];
-  fitted = 0;
+  fitCalls = 0;
   highlight: ITraceHighlight | null = null;
   fittedTo: readonly number[] = [];
   disposed = false;
@@ -54,8 +54,8 @@ export class FakeSurface {
   setTensors(tensors: readonly number[]): void {
     this.tensors = tensors;
   }
-  setTraceHighlight(lit: ITraceHighlight | null): void {
-    this.highlight = lit;
+  setTraceHighlight(highlight: ITraceHighlight | null): void {
+    this.highlight = highlight;
   }
   fitEntities(entities: readonly number[]): void {
     this.fittedTo = entities;
@@ -71,7 +71,7 @@ export class FakeSurface {
     // There are no colours here.
   }
   fit(): void {
-    this.fitted++;
+    this.fitCalls++;
   }
   zoomTo(entity: number): void {
     this.zoomed.push(entity);

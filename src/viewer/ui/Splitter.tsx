@@ -16,15 +16,16 @@ export interface ISplitterProps {
 /** A splitter, moved by dragging or with the arrow keys, that resizes the panel next to it. */
 export function Splitter(props: ISplitterProps): JSX.Element {
   const { axis, direction, size, min, max } = props;
-  const start = React.useRef<{ at: number; size: number } | null>(null);
+  const start = React.useRef<{ position: number; size: number } | null>(null);
   const positionOf = (event: React.PointerEvent): number =>
     axis === 'x' ? event.clientX : event.clientY;
   const resize = (size: number): void =>
     props.onResize(Math.round(Math.max(min, Math.min(max, size))));
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    const [less, more] =
+    const [decreaseKey, increaseKey] =
       axis === 'x' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown'];
-    const sign = event.key === more ? 1 : event.key === less ? -1 : 0;
+    const sign =
+      event.key === increaseKey ? 1 : event.key === decreaseKey ? -1 : 0;
     if (sign !== 0) {
       event.preventDefault();
       event.stopPropagation();
@@ -43,7 +44,7 @@ export function Splitter(props: ISplitterProps): JSX.Element {
       aria-valuemax={max}
       onKeyDown={onKeyDown}
       onPointerDown={event => {
-        start.current = { at: positionOf(event), size };
+        start.current = { position: positionOf(event), size };
         event.currentTarget.setPointerCapture(event.pointerId);
         event.preventDefault();
       }}
@@ -51,7 +52,7 @@ export function Splitter(props: ISplitterProps): JSX.Element {
         if (start.current) {
           resize(
             start.current.size +
-              direction * (positionOf(event) - start.current.at)
+              direction * (positionOf(event) - start.current.position)
           );
         }
       }}

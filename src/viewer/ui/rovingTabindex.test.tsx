@@ -6,12 +6,12 @@ import { useRoving } from './rovingTabindex';
 
 afterEach(cleanup);
 
-function Group({ off }: { off?: boolean }): JSX.Element {
+function Group({ isDisabled }: { isDisabled?: boolean }): JSX.Element {
   const group = React.useRef<HTMLDivElement>(null);
   useRoving(group);
   return (
     <div ref={group}>
-      <button disabled={off}>one</button>
+      <button disabled={isDisabled}>one</button>
       <input type="text" defaultValue="ab" />
       <div role="note" tabIndex={0} />
       <div role="menu">
@@ -50,6 +50,6 @@ test('a toolbar is one tab stop; arrow keys cycle, text boxes and menus keep the
 
 test('the tab stop moves to another control when its own is disabled', async () => {
   const { container, rerender } = render(<Group />);
-  await act(async () => rerender(<Group off />));
+  await act(async () => rerender(<Group isDisabled />));
   expect(stops(container)).toEqual(['INPUT', 'item']);
 });

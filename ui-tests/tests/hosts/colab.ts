@@ -43,7 +43,7 @@ class Comm {
     calls.set(call, () =>
       callbacks?.iopub?.status?.({ content: { execution_state: 'idle' } })
     );
-    const sent = buffers.map(buffer =>
+    const copies = buffers.map(buffer =>
       ArrayBuffer.isView(buffer)
         ? (buffer.buffer.slice(
             buffer.byteOffset,
@@ -51,7 +51,7 @@ class Comm {
           ) as ArrayBuffer)
         : buffer
     );
-    toPage({ kind: 'tell', id: this.comm_id, call, data, buffers: sent });
+    toPage({ kind: 'tell', id: this.comm_id, call, data, buffers: copies });
     return String(call);
   }
 

@@ -105,7 +105,7 @@ export class Kernel {
   }
 
   /** Sends a message about a model; ends when the kernel is done with it. */
-  async tell(
+  async sendMessage(
     id: string,
     data: unknown,
     buffers: ArrayBuffer[]

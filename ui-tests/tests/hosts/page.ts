@@ -150,13 +150,15 @@ class Page implements IHostPage {
         });
         break;
       case 'tell':
-        void kernel.tell(message.id, message.data, message.buffers).then(() =>
-          this._tell(frame, {
-            kind: 'idle',
-            id: message.id,
-            call: message.call
-          })
-        );
+        void kernel
+          .sendMessage(message.id, message.data, message.buffers)
+          .then(() =>
+            this._tell(frame, {
+              kind: 'idle',
+              id: message.id,
+              call: message.call
+            })
+          );
     }
   }
 }

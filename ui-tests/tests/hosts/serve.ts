@@ -139,10 +139,10 @@ export interface IHostLog {
 const NOISE = /ipywidgets8/;
 
 async function route(page: Page, log: IHostLog): Promise<void> {
-  await page.route('**/*', async way => {
-    const url = new URL(way.request().url());
+  await page.route('**/*', async route => {
+    const url = new URL(route.request().url());
     if (url.hostname === 'localhost') {
-      await way.continue();
+      await route.continue();
       return;
     }
     const name = url.pathname.slice(1);
@@ -153,10 +153,10 @@ async function route(page: Page, log: IHostLog): Promise<void> {
       : FILES[kind as Host]?.[name];
     if (!file) {
       log.foreign.push(url.href);
-      await way.abort();
+      await route.abort();
       return;
     }
-    await way.fulfill({
+    await route.fulfill({
       contentType: `${file[0]}; charset=utf-8`,
       headers: {
         'access-control-allow-origin': '*',
@@ -183,7 +183,7 @@ export class Opened {
   private constructor(readonly page: Page) {}
 
   /** `flags` are those of the frames' sandbox: without `allow-same-origin` they have no origin and no storage. */
-  static async at(
+  static async open(
     page: Page,
     host: Host,
     flags = 'allow-scripts'

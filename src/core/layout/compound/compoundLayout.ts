@@ -41,23 +41,23 @@ export interface IRowRequest {
   readonly keep: boolean;
 }
 
-function capWidth(size: IBoxSize, most: number): IBoxSize {
-  return { w: Math.min(size.w, most), h: size.h };
+function capWidth(size: IBoxSize, maxWidth: number): IBoxSize {
+  return { w: Math.min(size.w, maxWidth), h: size.h };
 }
 
 /** The layout of a level that equals another; only its tensors and entities differ. */
-function layoutOfEqualLevel(level: ILevel, twin: IPlacedLevel): IPlacedLevel {
-  const { link } = twin;
+function layoutOfEqualLevel(level: ILevel, equal: IPlacedLevel): IPlacedLevel {
+  const { link } = equal;
   let tensor = level.linkTensor;
   if (link.length !== tensor.length) {
     tensor = link.map(l => level.linkTensor[l]);
   }
   return {
-    ...twin,
+    ...equal,
     level,
     tensor,
     ports: {
-      ...twin.ports,
+      ...equal.ports,
       entering: portFinder(level.portsIn),
       leaving: portFinder(level.portsOut)
     }
@@ -252,7 +252,7 @@ export class CompoundLayout {
         inRows => reachingTitle(level, assembly.input, inRows, title.panel)
       );
     };
-    const settle = (geometry: ILayoutResult) => {
+    const finish = (geometry: ILayoutResult) => {
       const panel = panelAround(level, geometry, title, direction);
       const placed = {
         ...assembly,
@@ -267,7 +267,7 @@ export class CompoundLayout {
       return placed;
     };
     const first = run(layoutOptionsFor(direction));
-    return whenDone(whenDone(whenDone(first, widen), wrapped), settle);
+    return whenDone(whenDone(whenDone(first, widen), wrapped), finish);
   }
 
   /**
@@ -337,9 +337,9 @@ export class CompoundLayout {
     };
   }
 
-  private _pill(tensor: number, most: number = PILL_MAX): IBoxSize {
+  private _pill(tensor: number, maxWidth: number = PILL_MAX): IBoxSize {
     const text = pillText(this._tree, tensor);
-    return this._alongFlow(capWidth(this._sizer.pill(text), most));
+    return this._alongFlow(capWidth(this._sizer.pill(text), maxWidth));
   }
 
   /** Text is horizontal in either direction; only the meaning of along and across changes. */

@@ -16,9 +16,9 @@ class Signature {
 
   push(value: number): void {
     if (this._length === this._data.length) {
-      const grown = new Float64Array(this._data.length * 2);
-      grown.set(this._data);
-      this._data = grown;
+      const larger = new Float64Array(this._data.length * 2);
+      larger.set(this._data);
+      this._data = larger;
     }
     this._data[this._length++] = value;
   }

@@ -91,13 +91,13 @@ export function widenForTitle(
     return null;
   }
   const { before, after } = margins(level, direction);
-  const missing = title - (before + geometry.width + after);
-  const gaps = geometry.rank.reduce((most, r) => Math.max(most, r), 0);
+  const deficit = title - (before + geometry.width + after);
+  const gaps = geometry.rank.reduce((max, r) => Math.max(max, r), 0);
   const options = layoutOptionsFor(direction);
-  if (missing <= 0 || gaps <= 0) {
+  if (deficit <= 0 || gaps <= 0) {
     return null;
   }
-  const more = Math.ceil(missing / gaps);
+  const more = Math.ceil(deficit / gaps);
   const { rankGap, portGap } = options;
   return { ...options, rankGap: rankGap + more, portGap: portGap + more };
 }
@@ -113,21 +113,21 @@ export function reachingTitle(
   title: number
 ): ILayoutResult {
   const { before, after } = margins(level, 'right');
-  const missing = title - (before + geometry.width + after);
+  const deficit = title - (before + geometry.width + after);
   const { leaving } = firstPorts(level);
-  if (level.group < 0 || missing <= 0 || !asRowedResult(geometry)) {
+  if (level.group < 0 || deficit <= 0 || !asRowedResult(geometry)) {
     return geometry;
   }
   const [x, points] = [geometry.x.slice(), geometry.points.slice()];
   for (let port = leaving; port < level.itemCount; port++) {
-    x[port] += missing;
+    x[port] += deficit;
   }
   input.target.forEach((item, edge) => {
     if (item >= leaving && item < level.itemCount) {
-      points[2 * (geometry.pointOffsets[edge + 1] - 1)] += missing;
+      points[2 * (geometry.pointOffsets[edge + 1] - 1)] += deficit;
     }
   });
-  return { ...geometry, x, points, width: geometry.width + missing };
+  return { ...geometry, x, points, width: geometry.width + deficit };
 }
 
 /** Widths required by a title. */

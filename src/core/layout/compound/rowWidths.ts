@@ -27,7 +27,7 @@ export function rowWidthsFor(
   { tree, isOpen, straight }: IRowWidthQuery,
   { room, beside }: IRowWidth
 ): Map<number, number> {
-  const rooms = new Map<number, number>();
+  const widths = new Map<number, number>();
   const { nodeCount } = tree.model;
   const open: [number, number][] = [[-1, room]];
   for (let next = open.pop(); next; next = open.pop()) {
@@ -36,7 +36,7 @@ export function rowWidthsFor(
     if (!placed || placed.along <= width) {
       continue;
     }
-    rooms.set(group, width);
+    widths.set(group, width);
     const around = widthAround(placed.level);
     const content = width - around;
     for (const entity of placed.level.children) {
@@ -51,5 +51,5 @@ export function rowWidthsFor(
       }
     }
   }
-  return rooms;
+  return widths;
 }

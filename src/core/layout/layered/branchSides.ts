@@ -34,11 +34,11 @@ class SideProfile {
 
   /** Distance from the spine at which a branch would be placed. */
   distance({ first, last }: IBranch): number {
-    let most = 0;
+    let maximum = 0;
     for (let r = first; r <= last; r++) {
-      most = Math.max(most, this._height[r]);
+      maximum = Math.max(maximum, this._height[r]);
     }
-    return most;
+    return maximum;
   }
 
   /** Number of branches that run from column r to the next. */
@@ -174,7 +174,7 @@ class BranchPlacer {
     above: Uint8Array
   ): boolean {
     const conflicts = this._conflicts(ids);
-    let any = false;
+    let anyMoved = false;
     let isMoved = conflicts !== null;
     for (let pass = 0; conflicts && isMoved && pass < MAX_PASSES; pass++) {
       isMoved = false;
@@ -186,11 +186,11 @@ class BranchPlacer {
         if (gain > 0) {
           above[id] = 1 - above[id];
           isMoved = true;
-          any = true;
+          anyMoved = true;
         }
       }
     }
-    return any;
+    return anyMoved;
   }
 
   /**
@@ -201,7 +201,7 @@ class BranchPlacer {
     ids: readonly number[]
   ): (Map<number, number> | undefined)[] | null {
     const { rank, rankCount } = this._graph;
-    const covers: number[][] = Array.from({ length: rankCount }, () => []);
+    const covering: number[][] = Array.from({ length: rankCount }, () => []);
     const conflicts: (Map<number, number> | undefined)[] = [];
     let entries = 0;
     const addLink = (a: number, b: number, weight: number) => {
@@ -215,8 +215,8 @@ class BranchPlacer {
         const before = this._spineLinks(this._graph.in, v);
         const after = this._spineLinks(this._graph.out, v);
         const inner = [
-          ...(before > 0 && rank[v] > 0 ? covers[rank[v] - 1] : []),
-          ...(after > 0 ? covers[rank[v]] : [])
+          ...(before > 0 && rank[v] > 0 ? covering[rank[v] - 1] : []),
+          ...(after > 0 ? covering[rank[v]] : [])
         ];
         for (const other of inner) {
           addLink(id, other, 1);
@@ -227,7 +227,7 @@ class BranchPlacer {
         }
       }
       for (let r = branch.first; r < branch.last; r++) {
-        covers[r].push(id);
+        covering[r].push(id);
       }
     }
     return conflicts;

@@ -16,7 +16,7 @@ class ColumnWidths {
     private readonly _width: Float64Array,
     rank: Int32Array
   ) {
-    const columns = rank.reduce((most, r) => Math.max(most, r + 1), 0);
+    const columns = rank.reduce((max, r) => Math.max(max, r + 1), 0);
     this._first = new Float64Array(columns);
     this._second = new Float64Array(columns);
     this._rows = new Array<number[]>(columns);

@@ -224,15 +224,15 @@ function combine(
   const flattest = extents.reduce((best, e) =>
     e.bottom - e.top < best.bottom - best.top ? e : best
   );
-  const moves = results.map(({ upper }, i) =>
+  const shifts = results.map(({ upper }, i) =>
     upper ? flattest.top - extents[i].top : flattest.bottom - extents[i].bottom
   );
   const result = new Float64Array(height.length);
   for (let v = 0; v < result.length; v++) {
-    const [a, b, c, d] = results.map(({ y }, i) => y[v] + moves[i]);
+    const [a, b, c, d] = results.map(({ y }, i) => y[v] + shifts[i]);
     const least = Math.min(a, b, c, d);
-    const most = Math.max(a, b, c, d);
-    result[v] = (a + b + c + d - least - most) / 2;
+    const maximum = Math.max(a, b, c, d);
+    result[v] = (a + b + c + d - least - maximum) / 2;
   }
   return result;
 }

@@ -76,8 +76,8 @@ export function classifyEdges(
   markBack(itemCount, source, target, starts, edgeClass);
   // Nothing may be placed left of the first column or right of the last.
   for (let e = 0; e < source.length; e++) {
-    const wrong = pin[target[e]] < 0 || pin[source[e]] > 0;
-    if (wrong && edgeClass[e] === EDGE.normal) {
+    const isReversed = pin[target[e]] < 0 || pin[source[e]] > 0;
+    if (isReversed && edgeClass[e] === EDGE.normal) {
       edgeClass[e] = EDGE.back;
     }
   }

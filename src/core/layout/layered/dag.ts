@@ -54,9 +54,9 @@ export function nextRank(dag: IDag, rank: Int32Array, v: number): number {
 
 /** Column of the closest predecessor. */
 export function previousRank(dag: IDag, rank: Int32Array, v: number): number {
-  let most = -Infinity;
+  let maximum = -Infinity;
   for (let k = dag.in.offsets[v]; k < dag.in.offsets[v + 1]; k++) {
-    most = Math.max(most, rank[dag.from[dag.in.values[k]]]);
+    maximum = Math.max(maximum, rank[dag.from[dag.in.values[k]]]);
   }
-  return most;
+  return maximum;
 }

@@ -125,7 +125,7 @@ class NetworkSimplex {
       return v;
     };
     const linked: number[] = [];
-    const take = (e: number) => {
+    const link = (e: number) => {
       if (this._slack(e) !== 0) {
         return;
       }
@@ -135,10 +135,10 @@ class NetworkSimplex {
         linked.push(e);
       }
     };
-    preferred.forEach(take);
-    this._kept.forEach(take);
+    preferred.forEach(link);
+    this._kept.forEach(link);
     for (let e = 0; e < from.length; e++) {
-      take(e);
+      link(e);
     }
     this._work -= from.length;
     this._kept = linked;

@@ -207,7 +207,7 @@ export function properGraph(
   return {
     itemCount,
     vertexCount,
-    rankCount: rank.reduce((most, r) => Math.max(most, r + 1), 0),
+    rankCount: rank.reduce((max, r) => Math.max(max, r + 1), 0),
     rank,
     height,
     importance,

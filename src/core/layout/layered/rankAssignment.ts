@@ -116,11 +116,11 @@ function shortenWires(dag: IDag, rank: Int32Array): void {
     add(vertexOf(dag.from[e]), vertexOf(dag.to[e]), 1);
   }
   const wide = new Int32Array(dag.count + 2);
-  let most = 0;
+  let maximum = 0;
   for (let v = 0; v < dag.count; v++) {
     if (dag.pin[v] === PIN.none) {
       wide[v] = rank[v] + 1;
-      most = Math.max(most, rank[v] + 1);
+      maximum = Math.max(maximum, rank[v] + 1);
       if (inDegree(dag, v) === 0) {
         add(first, v, 0);
       }
@@ -129,7 +129,7 @@ function shortenWires(dag: IDag, rank: Int32Array): void {
       }
     }
   }
-  wide[last] = most + 1;
+  wide[last] = maximum + 1;
   const graph = {
     count: dag.count + 2,
     from: Int32Array.from(from),

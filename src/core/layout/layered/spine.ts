@@ -13,11 +13,11 @@ export interface ISpine {
 function pathWeights(graph: IProperGraph, order: IOrder): Float64Array {
   const weight = new Float64Array(graph.vertexCount);
   for (const v of order.vertices) {
-    let most = 0;
+    let maximum = 0;
     for (let k = graph.in.offsets[v]; k < graph.in.offsets[v + 1]; k++) {
-      most = Math.max(most, weight[graph.in.vertex[k]]);
+      maximum = Math.max(maximum, weight[graph.in.vertex[k]]);
     }
-    weight[v] = most + graph.importance[v];
+    weight[v] = maximum + graph.importance[v];
   }
   return weight;
 }
@@ -43,14 +43,14 @@ function heaviestEntry(
 ): number {
   const [begin, end] = [graph.in.offsets[v], graph.in.offsets[v + 1]];
   const { vertex, ownOffset } = graph.in;
-  let most = -1;
+  let maximum = -1;
   let equals: number[] = [];
   for (let k = begin; k < end; k++) {
-    if (weight[vertex[k]] > most) {
-      most = weight[vertex[k]];
+    if (weight[vertex[k]] > maximum) {
+      maximum = weight[vertex[k]];
       equals = [];
     }
-    if (weight[vertex[k]] === most) {
+    if (weight[vertex[k]] === maximum) {
       equals.push(k);
     }
   }

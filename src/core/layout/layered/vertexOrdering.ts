@@ -88,14 +88,14 @@ export function orderVertices(
     best = sweep(sweeper, forward, start < 2, sweeps, best);
   }
   let other = placeBranchesAgain(graph, sweeper, best, gap);
-  let better = best.crossings > 0;
-  for (let round = 0; round < MAX_PLACEMENTS && better; round++) {
+  let isImproving = best.crossings > 0;
+  for (let round = 0; round < MAX_PLACEMENTS && isImproving; round++) {
     const swept = sweep(sweeper, round % 2 === 0, true, sweeps, other);
-    better = swept.crossings < Math.min(best.crossings, other.crossings);
+    isImproving = swept.crossings < Math.min(best.crossings, other.crossings);
     if (swept.crossings < best.crossings) {
       best = swept;
     }
-    if (better) {
+    if (isImproving) {
       other = placeBranchesAgain(graph, sweeper, best, gap);
     }
   }

@@ -64,7 +64,7 @@ function collect(level: RowedLevel): (IReturn | null)[] {
   return level.trunks.map(({ source, edges }, trunk) => {
     const rows = edges.map(e => level.row(input.target[e]));
     const row = level.row(source);
-    const last = rows.reduce((most, r) => Math.max(most, r), row);
+    const last = rows.reduce((max, r) => Math.max(max, r), row);
     if (last === row) {
       return null;
     }

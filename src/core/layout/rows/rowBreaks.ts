@@ -80,8 +80,8 @@ export function chooseBreaks(
       high = Math.min(high, top[j - 1]);
       low = Math.max(low, bottom[j - 1]);
       const ends = j < to;
-      const turn = ends && cuts[j] > 0 ? TURN + cuts[j] * TRACK : 0;
-      const width = right[j - 1] - left[i] + turn;
+      const turnWidth = ends && cuts[j] > 0 ? TURN + cuts[j] * TRACK : 0;
+      const width = right[j - 1] - left[i] + turnWidth;
       // A single column is allowed whatever its width.
       if (width > room && j > i + 1) {
         break;

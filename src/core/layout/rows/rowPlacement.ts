@@ -95,9 +95,9 @@ function widthOf(
   let width = 0;
   for (let row = 0; row < level.rowCount; row++) {
     const lane = lanes[row] > 0 ? TURN_BACK + border : 0;
-    const turn =
+    const turnWidth =
       turning[row] > 0 ? TURN + (turning[row] - 1) * TRACK + border : lane;
-    width = Math.max(width, end(row) + turn);
+    width = Math.max(width, end(row) + turnWidth);
   }
   for (const [v, row] of level.portRow) {
     if (isOut(input, v)) {

@@ -18,7 +18,7 @@ export function Bars(props: {
   bars: readonly IBar[];
 }): JSX.Element {
   const session = useSession();
-  const most = props.bars.reduce(
+  const largest = props.bars.reduce(
     (max, { value }) => (value > max ? value : max),
     0
   );
@@ -56,7 +56,7 @@ export function Bars(props: {
             <span className="oad-Share-bar" aria-hidden="true">
               <span
                 style={{
-                  width: `${most > 0 && bar.value > 0 ? (bar.value / most) * 100 : 0}%`
+                  width: `${largest > 0 && bar.value > 0 ? (bar.value / largest) * 100 : 0}%`
                 }}
               />
             </span>

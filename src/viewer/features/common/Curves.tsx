@@ -36,7 +36,7 @@ export interface ICurvesProps {
   readonly small: readonly boolean[];
   /** Index of the current size; -1 if it is not one of the points. */
   readonly activeIndex: number;
-  readonly at: number;
+  readonly index: number;
   onAt(index: number): void;
   /** Absent if points cannot be chosen. */
   onPick?(index: number): void;
@@ -53,7 +53,7 @@ const BOTTOM = 20;
  */
 export function Curves(props: ICurvesProps): JSX.Element {
   const trans = useTrans();
-  const { sizes, at: index, activeIndex } = props;
+  const { sizes, index, activeIndex } = props;
   const box = React.useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   const focused = React.useRef(false);
@@ -163,7 +163,7 @@ function Picture(
     limit,
     log,
     small,
-    at: index,
+    index,
     activeIndex
   } = props;
   const values = curves.flatMap(({ values: curveValues, low, high }) => [
@@ -224,7 +224,7 @@ function Picture(
           </g>
         )}
         {curves.map(curve => (
-          <Line key={curve.label} {...{ curve, x, y, small, at: index }} />
+          <Line key={curve.label} {...{ curve, x, y, small, index }} />
         ))}
         {props.marks
           .filter(mark => mark.at >= 0)
@@ -258,8 +258,8 @@ function flatScale(
   values: readonly number[],
   lines: number
 ): ReturnType<typeof logScale> {
-  const most = Math.max(0, ...values.filter(Number.isFinite));
-  const marks = ticks(most, lines);
+  const largest = Math.max(0, ...values.filter(Number.isFinite));
+  const marks = ticks(largest, lines);
   return { low: 0, high: marks[marks.length - 1] || 1, marks };
 }
 
@@ -301,9 +301,9 @@ function Line(props: {
   x(point: number): number;
   y(value: number): number;
   small: readonly boolean[];
-  at: number;
+  index: number;
 }): JSX.Element {
-  const { curve, x, y, small, at: index } = props;
+  const { curve, x, y, small, index } = props;
   const { values, low, high, color } = curve;
   const finite = values
     .map((_, point) => point)
@@ -313,7 +313,7 @@ function Line(props: {
   const banded = finite.filter(
     point => low && high && low[point] > 0 && high[point] > 0
   );
-  const pieces = piecesOf(finite);
+  const segments = piecesOf(finite);
   return (
     <g data-color={color}>
       {piecesOf(banded).map(segment => (
@@ -328,7 +328,7 @@ function Line(props: {
       ))}
       <path
         className={`oad-Plot-line${curve.dashed ? ' oad-mod-dashed' : ''}`}
-        d={pieces
+        d={segments
           .map(segment => `M${segment.map(p => text(p, values[p])).join('L')}`)
           .join('')}
       />
@@ -356,14 +356,14 @@ function Line(props: {
 
 /** Runs of consecutive points: unknown values leave gaps. */
 function piecesOf(points: readonly number[]): number[][] {
-  const pieces: number[][] = [];
+  const segments: number[][] = [];
   for (const point of points) {
-    const last = pieces[pieces.length - 1];
+    const last = segments[segments.length - 1];
     if (last && last[last.length - 1] === point - 1) {
       last.push(point);
     } else {
-      pieces.push([point]);
+      segments.push([point]);
     }
   }
-  return pieces;
+  return segments;
 }

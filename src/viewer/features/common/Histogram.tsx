@@ -7,7 +7,7 @@ import { TruncatedList } from './facts';
 export function Histogram(props: {
   rows: readonly (readonly [string, number])[];
 }): JSX.Element {
-  const most = props.rows[0]?.[1] ?? 1;
+  const largest = props.rows[0]?.[1] ?? 1;
   return (
     <ul className="oad-Histogram">
       <TruncatedList items={props.rows}>
@@ -15,7 +15,7 @@ export function Histogram(props: {
           <li key={type}>
             <bdi>{escapeInvisible(type)}</bdi>
             <span className="oad-Share-bar" aria-hidden="true">
-              <span style={{ width: `${(count / most) * 100}%` }} />
+              <span style={{ width: `${(count / largest) * 100}%` }} />
             </span>
             <span className="oad-Number">{formatExact(count)}</span>
           </li>

@@ -163,7 +163,7 @@ export function Plot(props: IPlotProps): JSX.Element {
           <Picture
             {...props}
             {...plotArea}
-            at={pointedIndex}
+            index={pointedIndex}
             selectedIndex={selectedIndex}
             count={count}
           />
@@ -209,29 +209,29 @@ function placesOf(nodes: ArrayLike<number>): ReadonlyMap<number, number> {
 }
 
 function largest(series: readonly IPlotSeries[]): number {
-  let most = 0;
+  let maximum = 0;
   for (const { values } of series) {
     for (let index = 0; index < values.length; index++) {
-      most = values[index] > most ? values[index] : most;
+      maximum = values[index] > maximum ? values[index] : maximum;
     }
   }
-  return most;
+  return maximum;
 }
 
 function Picture(
   props: IPlotProps & {
     width: number;
     height: number;
-    at: number;
+    index: number;
     selectedIndex: number;
     count: number;
   }
 ): JSX.Element {
   const { width, height, series, count, log, mark } = props;
   const scale = React.useMemo(() => {
-    const most = props.max ?? largest(series);
+    const maximum = props.max ?? largest(series);
     const lines = Math.max(2, Math.floor(height / 34));
-    const marks = log ? decades(most, lines) : ticks(most, lines);
+    const marks = log ? decades(maximum, lines) : ticks(maximum, lines);
     const top = props.max ?? marks[marks.length - 1];
     return { marks: marks.filter(value => value <= top), top };
   }, [series, props.max, log, height]);
@@ -289,18 +289,18 @@ function Picture(
         ))}
         {upright(props.selectedIndex, 'oad-Plot-chosen')}
         {lines}
-        {upright(props.at, 'oad-Plot-cursor')}
-        {props.at >= 0 &&
+        {upright(props.index, 'oad-Plot-cursor')}
+        {props.index >= 0 &&
           series
-            .filter(({ values }) => !Number.isNaN(values[props.at]))
+            .filter(({ values }) => !Number.isNaN(values[props.index]))
             .map(({ label, values, color }) => (
               <circle
                 key={label}
                 className="oad-Plot-dot"
                 data-color={color}
                 r={3.5}
-                cx={x(props.at)}
-                cy={y(values[props.at])}
+                cx={x(props.index)}
+                cy={y(values[props.index])}
               />
             ))}
         {mark && mark.at >= 0 && (

@@ -59,7 +59,7 @@ export function Problems(props: {
   return problem && props.of.has(problem.kind) ? (
     <p className="oad-Drawer-none" role="alert">
       {shortLabel(
-        [problem.what.detail, problem.what.hint].filter(Boolean).join(' '),
+        [problem.error.detail, problem.error.hint].filter(Boolean).join(' '),
         400
       )}
     </p>

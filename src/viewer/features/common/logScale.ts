@@ -17,9 +17,9 @@ export function logScale(values: readonly number[], count: number): ILogScale {
   if (positive.length === 0) {
     return { low: 1, high: 10, marks: [] };
   }
-  const [least, most] = [Math.min(...positive), Math.max(...positive)];
-  const from = Math.floor(Math.log10(least)) - 1;
-  const to = Math.ceil(Math.log10(most)) + 1;
+  const [min, max] = [Math.min(...positive), Math.max(...positive)];
+  const from = Math.floor(Math.log10(min)) - 1;
+  const to = Math.ceil(Math.log10(max)) + 1;
   const ticksOf = (steps: readonly number[]): number[] =>
     Array.from({ length: to - from + 1 }, (_, index) => from + index).flatMap(
       power =>
@@ -27,15 +27,15 @@ export function logScale(values: readonly number[], count: number): ILogScale {
         steps.map(step => Number(`${step}e${power}`))
     );
   const ends = ticksOf(STEPS[0]);
-  const low = ends.filter(tick => tick <= least).pop()!;
-  const high = ends.find(tick => tick >= most && tick > low)!;
+  const low = ends.filter(tick => tick <= min).pop()!;
+  const high = ends.find(tick => tick >= max && tick > low)!;
   const inside = STEPS.map(steps =>
     ticksOf(steps).filter(tick => tick >= low && tick <= high)
   );
-  const few = inside.find(marks => marks.length <= count + 1);
+  const sparse = inside.find(marks => marks.length <= count + 1);
   const decades = inside[inside.length - 1];
   const step = Math.ceil(decades.length / Math.max(2, count));
-  const marks = few ?? decades.filter((_, index) => index % step === 0);
+  const marks = sparse ?? decades.filter((_, index) => index % step === 0);
   return { low, high, marks: marks.length > 1 ? marks : [low, high] };
 }
 

@@ -15,9 +15,12 @@ export function ticks(max: number, count: number): number[] {
 
 /** Powers of ten from 1 to at least `max`, thinned to about `count`. */
 export function decades(max: number, count: number): number[] {
-  const most = Math.max(1, Math.ceil(Math.log10(Math.max(1, max)) - 1e-9));
-  const step = Math.ceil(most / Math.max(1, count));
-  const marks = Math.ceil(most / step);
+  const decadeCount = Math.max(
+    1,
+    Math.ceil(Math.log10(Math.max(1, max)) - 1e-9)
+  );
+  const step = Math.ceil(decadeCount / Math.max(1, count));
+  const marks = Math.ceil(decadeCount / step);
   return Array.from({ length: marks + 1 }, (_, i) => 10 ** (i * step));
 }
 
@@ -64,19 +67,19 @@ export function stepPath(
   for (let column = 0; column < columns; column++) {
     const from = Math.floor((column * count) / columns);
     const end = Math.floor(((column + 1) * count) / columns);
-    let [least, most] = [Infinity, -Infinity];
+    let [min, max] = [Infinity, -Infinity];
     for (let i = from; i < end; i++) {
       // Comparisons with NaN are false.
-      least = values[i] < least ? values[i] : least;
-      most = values[i] > most ? values[i] : most;
+      min = values[i] < min ? values[i] : min;
+      max = values[i] > max ? values[i] : max;
     }
-    if (least > most) {
+    if (min > max) {
       open = false;
       continue;
     }
-    to(column + 0.5, least);
-    if (most > least) {
-      to(column + 0.5, most);
+    to(column + 0.5, min);
+    if (max > min) {
+      to(column + 0.5, max);
     }
   }
   return parts.join('');

@@ -13,12 +13,11 @@ export function Difference({ id }: { id: string }): JSX.Element | null {
   if (!linkedView?.model || !isTotal(id)) {
     return null;
   }
-  const { text, detail, known } = differenceOf(
-    model,
-    linkedView.model,
-    id,
-    trans
-  );
+  const {
+    text,
+    detail,
+    isKnown: known
+  } = differenceOf(model, linkedView.model, id, trans);
   const other = VIEW_LABELS[otherSide(linkedView.side)];
   return (
     <span

@@ -6,7 +6,7 @@ import { emptyPayload } from '../../../core/testing/builder';
 import { resnetPayload } from '../../../core/testing/payloads';
 import type { GraphPayload } from '../../../schema';
 import { stagesOf } from '../../summary/costStages';
-import { fact, panel } from '../../testing/inspector';
+import { factText, panel } from '../../testing/inspector';
 import { IDENTITY, testPayload } from '../../testing/payload';
 import { guardConsole, mount } from '../../testing/render';
 import { IDENTITY as TRANS } from '../../i18n/translate';
@@ -58,9 +58,9 @@ test('a click opens the inspector of the model, with roles and findings', async 
     fireEvent.click(close);
   }
   fireEvent.click(screen.getByRole('button', { name: IDENTITY.text }));
-  expect(fact('Task')).toContain('image classification');
-  expect(fact('Task')).toContain('likely, not certain');
-  expect(fact('Precision')).toBe('float32, not quantized');
+  expect(factText('Task')).toContain('image classification');
+  expect(factText('Task')).toContain('likely, not certain');
+  expect(factText('Precision')).toBe('float32, not quantized');
   expect(within(panel()).getByText('probably image')).toBeTruthy();
   expect(within(panel()).getByText('role unknown')).toBeTruthy();
   expect(within(panel()).getByText('Opset 7 is old.')).toBeTruthy();

@@ -43,7 +43,7 @@ export function ModelDescription({
       </button>
       <dl id={id} role="tooltip" className="oad-Words-why">
         {reasonsOf(identity, trans).map(
-          ({ about, label, text, known, why }) => (
+          ({ about, label, text, certainty: known, reasons: why }) => (
             <div key={about}>
               <dt>
                 {label}: {text} <span className="oad-Quiet">({known})</span>

@@ -2,7 +2,7 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import { START, withHardware } from '../../testing/hardware';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { testPayload } from '../../testing/payload';
 import { surface } from '../../testing/surface';
 import { IDENTITY } from '../../i18n/translate';
@@ -44,7 +44,7 @@ async function choose(words: string): Promise<void> {
   const search = screen.getByRole('combobox', { name: 'Search devices' });
   await act(async () => fireEvent.change(search, { target: { value: words } }));
   await act(async () => fireEvent.keyDown(search, { key: 'Enter' }));
-  await settle();
+  await flushUpdates();
 }
 
 test('a device is found by name, chosen by keyboard, and colours the graph', async () => {
@@ -217,7 +217,7 @@ test('a snapshot restores its device; an unknown one is reported', async () => {
   await act(async () =>
     handle.setState({ version: 1, device: { device: 'gone', precision: '' } })
   );
-  await settle();
+  await flushUpdates();
   expect(within(totals()).getByTitle('Unknown device “gone”.')).toBeTruthy();
   await act(async () => handle.setState({ version: 1, device: null }));
   expect(within(totals()).getByText(CHOOSE)).toBeTruthy();
@@ -279,7 +279,7 @@ test('the settings set the runtime, also of a device chosen later in the view', 
 test('the table sums the times; a fused layer names its kernel', async () => {
   const { handle } = await mount(withHardware(testPayload(), 'acme-two'));
   act(() => void handle.run('toggle-layers'));
-  await settle();
+  await flushUpdates();
   const heads = screen
     .getAllByRole('columnheader')
     .map(header => header.textContent);
@@ -304,17 +304,17 @@ test('the table sums the times; a fused layer names its kernel', async () => {
 test('the inspector shows what bounds a kernel and the nodes fused into it', async () => {
   const { handle } = await mount(withHardware(testPayload(), 'acme-two'));
   act(() => handle.selectNodes([1]));
-  await settle();
-  const fact = (): string =>
+  await flushUpdates();
+  const factText = (): string =>
     plainSpaces(screen.getByText('Kernel').parentElement!.textContent);
-  expect(fact()).toContain('fused into conv_0');
-  expect(fact()).toContain('launch-bound: launch 100 µs');
+  expect(factText()).toContain('fused into conv_0');
+  expect(factText()).toContain('launch-bound: launch 100 µs');
   act(() => handle.selectNodes([0]));
-  await settle();
-  expect(fact()).toContain('fused with relu');
+  await flushUpdates();
+  expect(factText()).toContain('fused with relu');
   // For several, their sum.
   act(() => handle.selectNodes([0, 1, 2]));
-  await settle();
+  await flushUpdates();
   const sum = screen.getByText('Total costs').closest('details')!;
   expect(plainSpaces(sum.textContent)).toContain('Latency200 µs');
 });
@@ -323,7 +323,7 @@ test('queries find layers by their latency', async () => {
   await mount(withHardware(testPayload(), 'acme-two'));
   const search = screen.getByPlaceholderText(/^Search names/);
   fireEvent.change(search, { target: { value: `latency>${START / 2}` } });
-  await settle();
+  await flushUpdates();
   expect(surface().hits).toEqual([0, 2]);
 });
 
@@ -331,10 +331,10 @@ test('linked views are timed on one device', async () => {
   const left = await mount(withHardware(testPayload()));
   const right = await mount(withHardware(testPayload({ blocks: 3 })));
   act(() => void left.handle.link(right.handle));
-  await settle();
+  await flushUpdates();
   const choice = { device: 'acme-two', precision: 'fp16' };
   act(() => left.handle.setState({ version: 1, device: choice }));
-  await settle();
+  await flushUpdates();
   expect(right.handle.getState()).toMatchObject({ device: choice });
   expect(within(right.root).getByText('Acme Two, FP16')).toBeTruthy();
   // Both sums are incomplete, so their difference is unknown.

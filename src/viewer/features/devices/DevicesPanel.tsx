@@ -68,8 +68,8 @@ function Devices({ hardware }: { hardware: HardwarePart }): JSX.Element {
     () => views.get(session) ?? { ...FIRST, precision: choice?.precision ?? '' }
   );
   React.useEffect(() => void views.set(session, view), [session, view]);
-  const change = (some: Partial<ITableView>): void =>
-    setView(before => ({ ...before, ...some }));
+  const change = (patch: Partial<ITableView>): void =>
+    setView(before => ({ ...before, ...patch }));
   const { query, precision, fitting, sort } = view;
   const { runtime } = choice ?? initialRuntime(session.settings, hardware);
   // Choosing another device changes no other row: the table depends only on the sizes.
@@ -88,7 +88,7 @@ function Devices({ hardware }: { hardware: HardwarePart }): JSX.Element {
     () => shownRows(hardware, rows, query, fitting, sort),
     [hardware, rows, query, fitting, sort]
   );
-  const take = React.useCallback(
+  const onChoose = React.useCallback(
     (device: number): void => {
       const { store } = session;
       const { device: before } = store.get();
@@ -153,7 +153,7 @@ function Devices({ hardware }: { hardware: HardwarePart }): JSX.Element {
       )}
       <Grid
         rows={visibleRows}
-        {...{ hardware, chosenDevice, precision, sort, take }}
+        {...{ hardware, chosenDevice, precision, sort, onChoose }}
         chosenPrecision={choice?.precision ?? ''}
         onSort={next => change({ sort: next })}
       />
@@ -168,7 +168,7 @@ interface IGridProps {
   readonly chosenPrecision: string;
   readonly precision: string;
   readonly sort: IDeviceSort;
-  take(device: number): void;
+  onChoose(device: number): void;
   onSort(sort: IDeviceSort): void;
 }
 
@@ -192,10 +192,10 @@ function Grid(props: IGridProps): JSX.Element {
   );
   // A tab stop that is scrolled away cannot be reached: the first visible row replaces it.
   const tabStop = stopRow >= first && stopRow < end ? stopRow : first;
-  const go = React.useRef(false);
+  const shouldFocus = React.useRef(false);
   React.useEffect(() => {
-    if (go.current) {
-      go.current = false;
+    if (shouldFocus.current) {
+      shouldFocus.current = false;
       scroller.current
         ?.querySelector<HTMLElement>('tbody button[tabindex="0"]')
         ?.focus();
@@ -208,7 +208,7 @@ function Grid(props: IGridProps): JSX.Element {
     }
     event.preventDefault();
     event.stopPropagation();
-    go.current = true;
+    shouldFocus.current = true;
     scrollTo(next);
     setStop(rows[next].device);
   };
@@ -234,7 +234,7 @@ function Grid(props: IGridProps): JSX.Element {
               index={first + index + 2}
               isChosen={isTaken(row)}
               isStop={first + index === tabStop}
-              take={props.take}
+              onChoose={props.onChoose}
             />
           ))}
           <SpacerRow rows={rows.length - end} />
@@ -303,7 +303,7 @@ function DeviceRow(props: {
   precision: string;
   isChosen: boolean;
   isStop: boolean;
-  take(device: number): void;
+  onChoose(device: number): void;
 }): JSX.Element {
   const trans = useTrans();
   const { row, hardware, precision, isChosen } = props;
@@ -314,7 +314,7 @@ function DeviceRow(props: {
       aria-rowindex={props.index}
       data-chosen={isChosen ? '' : undefined}
       data-small={row.fits === false ? '' : undefined}
-      onClick={() => props.take(row.device)}
+      onClick={() => props.onChoose(row.device)}
     >
       {COLUMNS.map(column =>
         column === 'name' ? (

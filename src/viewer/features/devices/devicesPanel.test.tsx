@@ -7,7 +7,7 @@ import { testPayload } from '../../testing/payload';
 import {
   guardConsole,
   mount,
-  settle,
+  flushUpdates,
   type IMounted
 } from '../../testing/render';
 
@@ -46,7 +46,7 @@ function withKnownPeaks(payload: GraphPayload): GraphPayload {
 async function open(payload: GraphPayload): Promise<IMounted> {
   const mounted = await mount(payload);
   fireEvent.click(screen.getByRole('tab', { name: 'Devices' }));
-  await settle();
+  await flushUpdates();
   return mounted;
 }
 
@@ -127,7 +127,7 @@ describe('the table of devices', () => {
     expect(column('Precision')).toEqual(['FP16', 'FP16', 'no FP16']);
     const row = within(table()).getByRole('row', { name: /^Acme Two/ });
     await act(async () => fireEvent.click(row));
-    await settle();
+    await flushUpdates();
     expect(handle.getState()).toMatchObject({
       device: { device: 'acme-two', precision: 'fp16' },
       overlay: 'latency'
@@ -166,13 +166,13 @@ describe('the table of devices', () => {
       within(table()).getByRole('button', { name });
     button('Acme Two').focus();
     fireEvent.keyDown(button('Acme Two'), { key: 'ArrowDown' });
-    await settle();
+    await flushUpdates();
     expect(document.activeElement).toBe(button('Acme One'));
     expect(button('Acme Two').tabIndex).toBe(-1);
     fireEvent.click(screen.getByRole('tab', { name: 'Memory' }));
-    await settle();
+    await flushUpdates();
     fireEvent.click(screen.getByRole('tab', { name: 'Devices' }));
-    await settle();
+    await flushUpdates();
     expect(column('Device')).toEqual(['Acme Two', 'Acme One']);
     fireEvent.change(screen.getByRole('textbox', { name: 'Filter devices' }), {
       target: { value: 'nothing' }

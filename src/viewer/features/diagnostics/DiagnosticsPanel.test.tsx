@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, within } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { surface } from '../../testing/surface';
 import { testPayload } from '../../testing/payload';
 import { orderBySeverity } from './DiagnosticsPanel';
@@ -55,7 +55,7 @@ test('the tab counts them; a filter limits them; a click shows the node', async 
   expect(row.textContent).toContain('Warning');
   expect(row.textContent).toContain('unknown-op');
   fireEvent.click(within(row).getByRole('button', { name: /Show/ }));
-  await settle();
+  await flushUpdates();
   expect(surface().selection).toEqual([4]);
   expect(surface().zoomed).toContain(4);
 });

@@ -113,14 +113,14 @@ function Row(props: { item: DiagnosticInfo; top: number }): JSX.Element {
   const { item } = props;
   const node = item.node ?? -1;
   const canJump = node >= 0 && node < model.nodeCount;
-  const where = item.where || (canJump ? model.nodeName(node) : '');
+  const location = item.where || (canJump ? model.nodeName(node) : '');
   return (
     <div
       className="oad-Diagnostic"
       role="listitem"
       data-severity={item.severity}
       style={{ top: props.top }}
-      title={shortLabel(`${item.message}\n${where}`, 2000)}
+      title={shortLabel(`${item.message}\n${location}`, 2000)}
     >
       <span className="oad-Diagnostic-severity">
         <Icon name={ICONS.get(item.severity) ?? 'info'} size={14} />
@@ -129,7 +129,9 @@ function Row(props: { item: DiagnosticInfo; top: number }): JSX.Element {
       <code>{escapeInvisible(item.code)}</code>
       <span className="oad-Diagnostic-text">
         {shortLabel(item.message, 1000)}
-        {where && <bdi className="oad-Quiet">{shortLabel(where, 200)}</bdi>}
+        {location && (
+          <bdi className="oad-Quiet">{shortLabel(location, 200)}</bdi>
+        )}
       </span>
       {canJump && (
         <button

@@ -5,7 +5,7 @@ import { formatCount } from '../../../core';
 import fixture from '../../../core/testing/rebind.json';
 import type { ILoadOptions } from '../../../providers/provider';
 import type { DimInfo, GraphPayload } from '../../../schema';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { surface } from '../../testing/surface';
 import { SYMBOL, testPayload } from '../../testing/payload';
 import { parseSize } from '../../summary/dimTexts';
@@ -49,7 +49,7 @@ test('an assumed value is marked until it is confirmed', async () => {
   expect(box().value).toBe('2');
   expect(screen.getByText('assumed – confirm or change')).toBeTruthy();
   fireEvent.click(screen.getByRole('button', { name: 'Confirm' }));
-  await settle();
+  await flushUpdates();
   expect(provider.loads).toEqual([
     { bindings: {}, assume: true },
     { bindings: { batch: 2 }, assume: false }
@@ -100,14 +100,14 @@ test('changing one dimension keeps the marks of the others and updates those tha
   fireEvent.change(box(), { target: { value: '8' } });
   expect(total.value).toBe('8');
   fireEvent.submit(box());
-  await settle();
+  await flushUpdates();
   expect(provider.loads.at(-1)).toEqual({
     bindings: { batch: 8 },
     assume: true
   });
   expect(screen.getAllByText('assumed – confirm or change')).toHaveLength(1);
   fireEvent.click(screen.getByRole('button', { name: 'Confirm' }));
-  await settle();
+  await flushUpdates();
   expect(provider.loads.at(-1)).toEqual({
     bindings: { batch: 8, past: 0, total: 8 },
     assume: false
@@ -132,14 +132,14 @@ test('a new value updates every number and keeps the view', async () => {
     { settings: { boxBudget: 1 } }
   );
   fireEvent.keyDown(root, { key: 'e', code: 'KeyE' });
-  await settle();
+  await flushUpdates();
   act(() => surface().callbacks.onSelect?.(2, { additive: false }));
   surface().camera = { x: 10, y: 20, k: 0.5 };
   const boxes = surface().scene?.boxCount;
   fireEvent.keyDown(root, { key: 'b', code: 'KeyB' });
   fireEvent.change(box(), { target: { value: '8' } });
   fireEvent.submit(box());
-  await settle();
+  await flushUpdates();
   expect(macs()).toBe(formatCount(8e6));
   expect(surface().selection).toEqual([2]);
   expect(surface().scene?.boxCount).toBe(boxes);
@@ -151,7 +151,7 @@ test('reset restores the symbols', async () => {
   const { provider } = await mount(testPayload(), { reload: analysed });
   fireEvent.click(screen.getByTitle(/Some values are assumed/));
   fireEvent.click(screen.getByRole('button', { name: 'Clear values' }));
-  await settle();
+  await flushUpdates();
   expect(provider.loads[1]).toEqual({ bindings: {}, assume: false });
   expect(macs()).toBe('—');
   expect(box().value).toBe('');
@@ -191,20 +191,20 @@ test('a fixed batch size is requested when the tab opens, and gets a slider', as
   const { provider } = await mount(analysedFixed, { batch });
   expect(batch).not.toHaveBeenCalled();
   fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
-  await settle();
+  await flushUpdates();
   expect(batch).toHaveBeenCalledTimes(1);
   expect(screen.getByText('not in the file')).toBeTruthy();
   expect(box().value).toBe('1');
   const before = macs();
   fireEvent.change(box(), { target: { value: '8' } });
   fireEvent.click(screen.getByRole('button', { name: 'Apply' }));
-  await settle();
+  await flushUpdates();
   const expected = fixture.fixed.cases.find(({ batch }) => batch === 8)!;
   expect(macs()).toBe(formatCount(expected.metrics.total_macs));
   expect(macs()).not.toBe(before);
   fireEvent.click(screen.getByRole('tab', { name: 'Layers' }));
   fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
-  await settle();
+  await flushUpdates();
   expect(batch).toHaveBeenCalledTimes(1);
   expect(provider.loads).toHaveLength(1);
 });
@@ -216,7 +216,7 @@ test('the reason for a fixed batch size is shown', async () => {
   });
   fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
   expect(screen.getByText(/Following the batch/)).toBeTruthy();
-  await settle();
+  await flushUpdates();
   expect(screen.getByText(/items would meet/)).toBeTruthy();
   expect(screen.queryByRole('textbox', { name: 'batch' })).toBeNull();
 });
@@ -226,7 +226,7 @@ test('a failed request for the batch size does not change the tab', async () => 
     batch: () => Promise.reject(new Error('the server is gone'))
   });
   fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
-  await settle();
+  await flushUpdates();
   expect(screen.getByText(/no symbolic dimension/)).toBeTruthy();
   expect(root.isConnected).toBe(true);
 });
@@ -240,14 +240,14 @@ test('a fixed batch size has a slider that needs no new analysis', async () => {
   const before = macs();
   fireEvent.change(box(), { target: { value: '8' } });
   fireEvent.click(screen.getByRole('button', { name: 'Apply' }));
-  await settle();
+  await flushUpdates();
   const expected = fixture.fixed.cases.find(({ batch }) => batch === 8)!;
   expect(macs()).toBe(formatCount(expected.metrics.total_macs));
   expect(macs()).not.toBe(before);
   expect(screen.getByText('not in the file')).toBeTruthy();
   fireEvent.change(box(), { target: { value: '1' } });
   fireEvent.click(screen.getByRole('button', { name: 'Apply' }));
-  await settle();
+  await flushUpdates();
   expect(macs()).toBe(before);
   expect(provider.loads).toHaveLength(1);
 });

@@ -114,7 +114,7 @@ function DimsForm(props: {
   const { dims, offered } = props;
   const trans = useTrans();
   const session = useSession();
-  const busy = useView(state => state.load.status === 'loading');
+  const isLoading = useView(state => state.load.status === 'loading');
   const [texts, setTexts] = React.useState(() => textsOf(dims));
   const values = dims.map(textOf).join(' ');
   React.useEffect(() => {
@@ -153,21 +153,24 @@ function DimsForm(props: {
   const apply = (): void => {
     const sizes = sizesOf(dims, texts);
     // Without an edit, the assumed sizes are confirmed; empty inputs stay symbols.
-    const some = edited && dims.every(({ name }) => Object.hasOwn(sizes, name));
+    const assumeOthers =
+      edited && dims.every(({ name }) => Object.hasOwn(sizes, name));
     const { bindings } = session.store.get();
-    const bound = some ? givenSizes(dims, texts, bindings) : sizes;
-    void session.preview(sizes, some ? bound : undefined).then(isShown => {
-      if (!isShown && !fixed) {
-        void session.bind(bound, some);
-      }
-    });
+    const bound = assumeOthers ? givenSizes(dims, texts, bindings) : sizes;
+    void session
+      .preview(sizes, assumeOthers ? bound : undefined)
+      .then(isShown => {
+        if (!isShown && !fixed) {
+          void session.bind(bound, assumeOthers);
+        }
+      });
   };
   return (
     <form
       className="oad-Dims"
       onSubmit={event => {
         event.preventDefault();
-        if (!bad && !busy) {
+        if (!bad && !isLoading) {
           apply();
         }
       }}
@@ -209,7 +212,7 @@ function DimsForm(props: {
         <button
           type="submit"
           className="oad-Button oad-mod-accept"
-          disabled={bad || busy || (!edited && !assumed)}
+          disabled={bad || isLoading || (!edited && !assumed)}
         >
           {assumed && !edited ? trans.__('Confirm') : trans.__('Apply')}
         </button>
@@ -218,7 +221,7 @@ function DimsForm(props: {
             <button
               type="button"
               className="oad-Button"
-              disabled={busy || dims.every(dim => dim.value === null)}
+              disabled={isLoading || dims.every(dim => dim.value === null)}
               title={trans.__(
                 'Clear all values; costs that depend on them become unknown'
               )}
@@ -229,14 +232,14 @@ function DimsForm(props: {
             <button
               type="button"
               className="oad-Button"
-              disabled={busy}
+              disabled={isLoading}
               onClick={() => void session.bind({}, true)}
             >
               {trans.__('Use typical values')}
             </button>
           </>
         )}
-        {busy && (
+        {isLoading && (
           <span className="oad-Quiet" role="status">
             {trans.__('Counting…')}
           </span>

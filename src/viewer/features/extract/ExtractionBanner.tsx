@@ -10,7 +10,7 @@ import { useTrans } from '../../i18n/translateContext';
 /** Maximum number of characters of a path; the title has all of it. */
 const MAX_PATH_CHARS = 120;
 
-function facts(extracted: Extracted, trans: ITranslate): string {
+function extractText(extracted: Extracted, trans: ITranslate): string {
   return [
     trans._n('%1 node', '%1 nodes', extracted.nodes),
     trans._n('%1 input', '%1 inputs', extracted.input_count),
@@ -58,14 +58,14 @@ export function ExtractionBanner(): JSX.Element | null {
       </div>
     );
   }
-  const { found } = state;
+  const { extracted: found } = state;
   return (
     <div className="oad-Banner oad-mod-changed" role="status">
       <Icon name="info" />
       <span className="oad-Banner-text" title={found.path}>
         {trans.__('Extracted to')}{' '}
         <bdi>{shortLabel(found.path, MAX_PATH_CHARS)}</bdi>
-        {`: ${facts(found, trans)}. `}
+        {`: ${extractText(found, trans)}. `}
         {remarks(found, trans).join(' ')}
       </span>
       {session.files && (

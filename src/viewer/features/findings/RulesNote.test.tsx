@@ -2,7 +2,7 @@
 import { fireEvent, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import type { RuleSettings } from '../../../schema';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { testPayload } from '../../testing/payload';
 
 vi.mock('../../graph/surface', async () => ({
@@ -18,7 +18,7 @@ guardConsole();
 async function panel(rule_settings: RuleSettings | null): Promise<string> {
   await mount({ ...testPayload(), rule_settings });
   fireEvent.click(screen.getByRole('tab', { name: /Findings/ }));
-  await settle();
+  await flushUpdates();
   return screen.getByRole('tabpanel').textContent ?? '';
 }
 

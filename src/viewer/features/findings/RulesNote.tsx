@@ -49,12 +49,12 @@ function headline(
   if (count === 0 && read_weights) {
     return trans.__('Default rules; weights were read');
   }
-  const where = source ? shortLabel(source, 80) : trans.__('the settings');
+  const sourceText = source ? shortLabel(source, 80) : trans.__('the settings');
   return trans._n(
     'Rules with %1 change from %2',
     'Rules with %1 changes from %2',
     count,
-    where
+    sourceText
   );
 }
 

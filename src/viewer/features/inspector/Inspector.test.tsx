@@ -5,12 +5,12 @@ import { formatExact, formatShare } from '../../../core';
 import { MemoryProvider } from '../../../providers/memoryProvider';
 import type { NodeDetails } from '../../../schema';
 import { convDetails } from '../../testing/details';
-import { fact, panel } from '../../testing/inspector';
+import { factText, panel } from '../../testing/inspector';
 import {
   guardConsole,
   mount,
   mountProvider,
-  settle
+  flushUpdates
 } from '../../testing/render';
 import { surface } from '../../testing/surface';
 import { testPayload } from '../../testing/payload';
@@ -27,20 +27,20 @@ guardConsole();
 
 async function select(entity: number): Promise<void> {
   act(() => surface().callbacks.onSelect?.(entity, { additive: false }));
-  await settle();
+  await flushUpdates();
 }
 
 describe('a node', () => {
   test('shows its operator, costs, tensors, attributes and documentation', async () => {
     await mount(testPayload());
     await select(0);
-    expect(fact('Operator')).toBe('ai.onnx · Conv');
-    expect(fact('Opset')).toBe('20');
-    expect(fact('Tag')).toContain('/Net/Block.0/Conv');
-    expect(fact('MACs')).toContain('1,000');
-    expect(fact('MACs')).toContain(formatShare(1 / 3));
-    expect(fact('FLOPs')).toContain('2,000');
-    expect(fact('Bytes read')).toContain(formatExact(512, 'B'));
+    expect(factText('Operator')).toBe('ai.onnx · Conv');
+    expect(factText('Opset')).toBe('20');
+    expect(factText('Tag')).toContain('/Net/Block.0/Conv');
+    expect(factText('MACs')).toContain('1,000');
+    expect(factText('MACs')).toContain(formatShare(1 / 3));
+    expect(factText('FLOPs')).toContain('2,000');
+    expect(factText('Bytes read')).toContain(formatExact(512, 'B'));
     const text = panel().textContent ?? '';
     expect(text).toContain('strides');
     expect(text).toContain('[2, 2]');
@@ -63,16 +63,16 @@ describe('a node', () => {
     const details = { 0: convDetails(0, { module }), 2: convDetails(2) };
     await mount(testPayload(), { details });
     await select(0);
-    expect(fact('Scope')).toContain('net.block.0.conv');
-    expect(fact('Source')).toContain('merged from several modules');
-    expect(fact('Made from')).toContain('net.block.0.norm');
-    expect(fact('Call')).toBe('call 2 of net.block.0');
-    expect(fact('Called in')).toBe('netnet.block.0.conv');
+    expect(factText('Scope')).toContain('net.block.0.conv');
+    expect(factText('Source')).toContain('merged from several modules');
+    expect(factText('Made from')).toContain('net.block.0.norm');
+    expect(factText('Call')).toBe('call 2 of net.block.0');
+    expect(factText('Called in')).toBe('netnet.block.0.conv');
     expect(
       within(panel()).getByRole('button', { name: 'Copy the scope' })
     ).toBeTruthy();
     await select(2);
-    expect(fact('Tag')).toContain('/Net/Block.0/Conv');
+    expect(factText('Tag')).toContain('/Net/Block.0/Conv');
     expect(within(panel()).queryByText('Source')).toBeNull();
   });
 
@@ -85,8 +85,8 @@ describe('a node', () => {
     const module = { scope: '', via, scopes: [], calls: {}, stack: [] };
     await mount(testPayload(), { details: { 0: convDetails(0, { module }) } });
     await select(0);
-    expect(fact('Scope')).toBe('top-level module');
-    expect(fact('Source')).toBe(words);
+    expect(factText('Scope')).toBe('top-level module');
+    expect(factText('Source')).toBe(words);
   });
 
   test('links to its producer, consumers and enclosing blocks', async () => {
@@ -95,19 +95,19 @@ describe('a node', () => {
     const links = within(panel()).getAllByRole('button', { name: /relu/ });
     expect(links).toHaveLength(2);
     fireEvent.click(links[0]);
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([1]);
     await select(0);
     fireEvent.click(within(panel()).getByRole('button', { name: 'net' }));
-    await settle();
+    await flushUpdates();
     expect(surface().selection).toEqual([5]);
   });
 
   test('explains a missing number', async () => {
     await mount(testPayload());
     await select(4);
-    expect(fact('MACs')).toContain('—');
-    expect(fact('MACs')).toContain('no rule for vendor::Mystery');
+    expect(factText('MACs')).toContain('—');
+    expect(factText('MACs')).toContain('no rule for vendor::Mystery');
   });
 
   test('shows a failed request in place with a way to retry', async () => {
@@ -116,7 +116,7 @@ describe('a node', () => {
     const alert = within(panel()).getByRole('alert');
     expect(alert.textContent).toContain('Node 0 has no stored details');
     fireEvent.click(within(alert).getByRole('button', { name: 'Retry' }));
-    await settle();
+    await flushUpdates();
     expect(within(panel()).getByRole('alert')).toBeTruthy();
   });
 
@@ -136,16 +136,16 @@ describe('a node', () => {
     expect(signals[1].aborted).toBe(false);
     answers[0](convDetails(0, { tag: '/late' }));
     answers[1](convDetails(2, { tag: '/right' }));
-    await settle();
-    expect(fact('Tag')).toContain('/right');
+    await flushUpdates();
+    expect(factText('Tag')).toContain('/right');
   });
 });
 
 test('a block shows the sums of its nodes', async () => {
   await mount(testPayload());
   await select(5);
-  expect(fact('Nodes')).toBe('4');
-  expect(fact('MACs')).toContain('3,000');
+  expect(factText('Nodes')).toBe('4');
+  expect(factText('MACs')).toContain('3,000');
   const operators = within(panel()).getByText('Conv').closest('li');
   expect(operators?.textContent).toBe('Conv2');
   expect(
@@ -161,19 +161,19 @@ test('a tensor shows its size, producer and consumers', async () => {
       { activated: false }
     )
   );
-  await settle();
-  expect(fact('Shape')).toBe('2×8');
-  expect(fact('Size')).toContain('64');
+  await flushUpdates();
+  expect(factText('Shape')).toBe('2×8');
+  expect(factText('Size')).toContain('64');
   fireEvent.click(within(panel()).getByRole('button', { name: /conv_0/ }));
-  await settle();
+  await flushUpdates();
   expect(surface().selection).toEqual([0]);
 });
 
 test('the model is shown if nothing is selected', async () => {
   await mount(testPayload());
-  expect(fact('Producer')).toBe('maker 1');
-  expect(fact('Opsets')).toBe('ai.onnx 20');
-  expect(fact('author')).toBe('someone');
+  expect(factText('Producer')).toBe('maker 1');
+  expect(factText('Opsets')).toBe('ai.onnx 20');
+  expect(factText('author')).toBe('someone');
   fireEvent.click(within(panel()).getByRole('button', { name: 'x' }));
   expect(surface().tensors).toEqual([0]);
 });
@@ -208,7 +208,7 @@ describe('hostile names', () => {
     });
     await select(0);
     fireEvent.keyDown(root, { key: 't', code: 'KeyT' });
-    await settle();
+    await flushUpdates();
     expect(container.querySelector('img, script, iframe')).toBeNull();
     for (const link of container.querySelectorAll('a')) {
       expect(link.getAttribute('href')).toMatch(/^https:/);
@@ -237,13 +237,13 @@ describe('hostile names', () => {
     const payload = testPayload({ name: '__proto__', dims: [dim] });
     payload.model.metadata = JSON.parse('{"__proto__": "meta"}');
     const { provider } = await mount(payload);
-    expect(fact('__proto__')).toBe('meta');
+    expect(factText('__proto__')).toBe('meta');
     fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
     fireEvent.change(screen.getByRole('textbox', { name: '__proto__' }), {
       target: { value: '3' }
     });
     fireEvent.click(screen.getByRole('button', { name: 'Apply' }));
-    await settle();
+    await flushUpdates();
     const { bindings } = provider.loads[1];
     expect(Object.entries(bindings)).toEqual([['__proto__', 3]]);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();

@@ -55,7 +55,7 @@ export function Inspector(): JSX.Element {
           <TensorInspector tensor={selection.id} />
         )}
         {!several && selection.kind === 'series' && (
-          <SeriesInspector lead={selection.id} />
+          <SeriesInspector representative={selection.id} />
         )}
         {selection.kind === 'none' && <ModelInspector />}
       </div>

@@ -89,7 +89,7 @@ function Repeat({ node }: { node: number }): JSX.Element | null {
     return null;
   }
   const macsOnce = nodes.macs[node];
-  const each =
+  const lines =
     runs > 1 && macsOnce
       ? [trans.__('%1 each', formatCount(macsOnce, 'MACs'))]
       : [];
@@ -99,7 +99,7 @@ function Repeat({ node }: { node: number }): JSX.Element | null {
       : trans._n('the costs are of %1 run', 'the costs are of %1 runs', runs)
     : trans.__('costs are totals over all runs');
   return (
-    <Fact label={trans.__('Runs')} note={[counted, ...each].join('; ')}>
+    <Fact label={trans.__('Runs')} note={[counted, ...lines].join('; ')}>
       {endless
         ? trans.__('an unknown number of times')
         : trans._n('%1 time', '%1 times', runs)}

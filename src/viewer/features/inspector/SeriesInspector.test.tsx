@@ -2,9 +2,9 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
 import type { GraphPayload } from '../../../schema';
-import { fact, panel } from '../../testing/inspector';
+import { factText, panel } from '../../testing/inspector';
 import { testPayload } from '../../testing/payload';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { surface } from '../../testing/surface';
 
 vi.mock('../../graph/surface', async () => ({
@@ -47,17 +47,17 @@ describe('grouped inputs', () => {
         { activated: false }
       )
     );
-    await settle();
+    await flushUpdates();
     const list = within(panel()).getByText('Grouped inputs');
     expect(list.parentElement?.textContent).toContain('3');
     expect(panel().textContent).toContain('past.#.key');
     fireEvent.click(button('past.2.key')!);
-    await settle();
+    await flushUpdates();
     expect(surface().tensors).toEqual([first + 2]);
     expect(button('past.2.key')).toBeNull();
     expect(button('past.0.key')).toBeTruthy();
     fireEvent.click(button('Select all')!);
-    await settle();
+    await flushUpdates();
     expect(surface().tensors).toEqual([first, first + 1, first + 2]);
   });
 
@@ -71,22 +71,22 @@ describe('grouped inputs', () => {
         { activated: false }
       )
     );
-    await settle();
+    await flushUpdates();
     const names = [0, 1, 2].map(i => `past.${i}.key`);
     expect(onSelection).toHaveBeenLastCalledWith([], names);
     expect(surface().tensors).toEqual([first, first + 1, first + 2]);
-    expect(fact('Tensors')).toBe('3');
-    expect(fact('Shape of each')).toBe('2×8');
+    expect(factText('Tensors')).toBe('3');
+    expect(factText('Shape of each')).toBe('2×8');
     // Three times 16 numbers of 4 bytes.
-    expect(fact('Total size')).toBe('192 B');
+    expect(factText('Total size')).toBe('192 B');
     expect(screen.getByText('Selected: past.#.key ×3')).toBeTruthy();
     const snapshot = handle.getState();
     fireEvent.click(button('past.1.key 64 B')!);
-    await settle();
+    await flushUpdates();
     expect(onSelection).toHaveBeenLastCalledWith([], ['past.1.key']);
-    expect(fact('Size')).toBe('64 B');
+    expect(factText('Size')).toBe('64 B');
     act(() => handle.setState(snapshot));
-    await settle();
+    await flushUpdates();
     expect(onSelection).toHaveBeenLastCalledWith([], names);
   });
 
@@ -101,7 +101,7 @@ describe('grouped inputs', () => {
         { activated: false }
       )
     );
-    await settle();
-    expect(fact('Total size')).toContain('a dimension has no value');
+    await flushUpdates();
+    expect(factText('Total size')).toContain('a dimension has no value');
   });
 });

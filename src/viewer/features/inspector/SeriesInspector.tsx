@@ -24,12 +24,19 @@ function totalBytes(sizes: readonly (number | null)[]): number | null {
     : sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
 }
 
-/** All inputs, or all outputs, of a pill: in total, and individually. `lead` is the first of them. */
-export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
+/** All inputs, or all outputs, of a pill: in total, and individually. `representative` is the first of them. */
+export function SeriesInspector({
+  representative
+}: {
+  representative: number;
+}): JSX.Element {
   const trans = useTrans();
   const { model, tree } = useDocument();
-  const members = tensorIdsOf(tree.series, { kind: 'series', id: lead });
-  const series = tree.series.get(lead);
+  const members = tensorIdsOf(tree.series, {
+    kind: 'series',
+    id: representative
+  });
+  const series = tree.series.get(representative);
   const sizes = members.map(tensor => tensorBytes(model, tensor));
   const { makers: producers, readers } = nodesAround(model, members);
   return (
@@ -41,13 +48,13 @@ export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
             : trans.__('Model inputs')
         }
         category="tensor"
-        name={series?.pattern ?? model.tensorName(lead)}
+        name={series?.pattern ?? model.tensorName(representative)}
       />
       <Facts>
         <Fact label={trans.__('Tensors')}>{formatExact(members.length)}</Fact>
-        <Fact label={trans.__('Type')}>{model.dtypeText(lead)}</Fact>
+        <Fact label={trans.__('Type')}>{model.dtypeText(representative)}</Fact>
         <Fact label={trans.__('Shape of each')}>
-          <bdi>{shortLabel(model.shapeText(lead))}</bdi>
+          <bdi>{shortLabel(model.shapeText(representative))}</bdi>
         </Fact>
         <Size label={trans.__('Total size')} bytes={totalBytes(sizes)} />
       </Facts>

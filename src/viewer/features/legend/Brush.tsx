@@ -30,7 +30,7 @@ export function Brush(props: {
   const first = clamp(fullScale.position(fullScale.min));
   const from = brush ? clamp(fullScale.position(brush.low)) : 0;
   const to = brush ? clamp(fullScale.position(brush.high)) : 1;
-  const most = Math.max(1, ...bins);
+  const largest = Math.max(1, ...bins);
   const set = (a: number, b: number): void => {
     if (Math.abs(a - b) < MIN_DRAG_SHARE) {
       onChange(null);
@@ -122,7 +122,7 @@ export function Brush(props: {
               key={bin}
               style={{
                 // The square root keeps a single box visible next to a hundred.
-                height: `${Math.sqrt(count / most) * 100}%`,
+                height: `${Math.sqrt(count / largest) * 100}%`,
                 background: props.color(middle),
                 opacity: middle >= from && middle <= to ? 1 : 0.25
               }}

@@ -142,7 +142,7 @@ function DockedLegend(props: {
         )}
       </div>
       {open && <LegendBody />}
-      {range.kept && rescale && (
+      {range.isKept && rescale && (
         <button
           type="button"
           className="oad-Legend-scale"

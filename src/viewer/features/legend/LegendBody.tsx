@@ -29,7 +29,7 @@ export function LegendBody(): JSX.Element | null {
     return (
       <>
         <ul className="oad-Legend-states">
-          {states.looks.map(({ place, sign, label, dash }) => (
+          {states.looks.map(({ position: place, sign, label, dash }) => (
             <li key={place}>
               <i
                 aria-hidden="true"

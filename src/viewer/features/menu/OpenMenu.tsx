@@ -57,20 +57,20 @@ function onMenuKey(
 ): boolean {
   const items = [...list.querySelectorAll<HTMLElement>('[role=menuitem]')];
   const index = items.findIndex(item => item === focusedElement());
-  const go = (to: number): void =>
+  const focusItem = (to: number): void =>
     items[(to + items.length) % items.length]?.focus();
   switch (event.key) {
     case 'ArrowDown':
-      go(index + 1);
+      focusItem(index + 1);
       return true;
     case 'ArrowUp':
-      go(index - 1);
+      focusItem(index - 1);
       return true;
     case 'Home':
-      go(0);
+      focusItem(0);
       return true;
     case 'End':
-      go(items.length - 1);
+      focusItem(items.length - 1);
       return true;
     case 'Escape':
     case 'Tab':

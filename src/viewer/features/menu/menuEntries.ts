@@ -41,7 +41,7 @@ export function menuEntries(
   /** True if parts of the model can be written to a file. */
   canExtract: boolean
 ): readonly MenuEntry[] {
-  const { what: target } = menu;
+  const { target } = menu;
   if (target === null) {
     return backgroundEntries(state);
   }

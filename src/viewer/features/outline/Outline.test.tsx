@@ -2,7 +2,7 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import { buildTree, decodePayload } from '../../../core';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { surface } from '../../testing/surface';
 import { testPayload } from '../../testing/payload';
 import { outlineRows, expandAncestors } from './outlineRows';
@@ -66,7 +66,7 @@ test('arrow keys expand, move and collapse; the graph follows', async () => {
 test('the selection in the graph is shown in the tree', async () => {
   await mount(testPayload());
   act(() => surface().callbacks.onSelect?.(2, { additive: false }));
-  await settle();
+  await flushUpdates();
   const item = within(tree()).getByRole('treeitem', { selected: true });
   expect(item.textContent).toContain('Conv');
   expect(item.getAttribute('aria-level')).toBe('3');

@@ -35,7 +35,7 @@ export function Outline(): JSX.Element {
   const { model, tree } = useDocument();
   const open = useView(state => state.outlineOpen);
   const selection = useView(state => state.selection);
-  const also = useView(state => state.moreSelected);
+  const moreSelected = useView(state => state.moreSelected);
   const overlayId = useView(state => state.overlay) ?? 'macs';
   // The bars are shares of a total, which needs values that add up.
   const overlay = ADDITIVE.has(overlayId) ? overlayId : 'macs';
@@ -50,7 +50,8 @@ export function Outline(): JSX.Element {
   const view = useWindow(scroller, rows.length, ROW);
   const { scrollTo } = view;
   // Follows selections made elsewhere.
-  const latest = also.length > 0 ? also[also.length - 1] : current;
+  const latest =
+    moreSelected.length > 0 ? moreSelected[moreSelected.length - 1] : current;
   React.useEffect(() => {
     if (latest !== null) {
       session.store.set({ outlineOpen: expandAncestors(tree, open, latest) });
@@ -139,7 +140,9 @@ export function Outline(): JSX.Element {
               top={(view.first + index) * ROW}
               tree={tree}
               overlay={overlay}
-              selected={row.entity === current || also.includes(row.entity)}
+              selected={
+                row.entity === current || moreSelected.includes(row.entity)
+              }
               open={open.has(row.entity - model.nodeCount)}
               onSelect={() => select(row)}
               onReveal={() =>
@@ -186,7 +189,7 @@ function Row(props: IOutlineRowProps): JSX.Element {
   const face = displayedEntity(tree, row.entity);
   const isNode = face < model.nodeCount;
   const label = isNode ? model.opType(face) : tree.groupLabel[group];
-  const quiet = isNode
+  const secondary = isNode
     ? model.nodeName(face)
     : tree.groupRole[group] || tree.groupType[group];
   return (
@@ -202,7 +205,7 @@ function Row(props: IOutlineRowProps): JSX.Element {
       style={{ top: props.top, paddingLeft: 4 + (row.level - 1) * 14 }}
       onClick={props.onSelect}
       onDoubleClick={props.onReveal}
-      title={shortLabel(`${label} ${quiet}`.trim())}
+      title={shortLabel(`${label} ${secondary}`.trim())}
     >
       {isGroup ? (
         <span
@@ -223,7 +226,9 @@ function Row(props: IOutlineRowProps): JSX.Element {
         />
       )}
       <bdi className="oad-Outline-label">{shortLabel(label, 120)}</bdi>
-      <bdi className="oad-Quiet oad-Outline-type">{shortLabel(quiet, 120)}</bdi>
+      <bdi className="oad-Quiet oad-Outline-type">
+        {shortLabel(secondary, 120)}
+      </bdi>
       <span
         className="oad-Outline-cost"
         title={`${overlayText(definition, value)} · ${formatShare(share)}`}

@@ -17,26 +17,26 @@ export function outlineRows(
 ): IOutlineRow[] {
   const { nodeCount } = tree.model;
   const rows: IOutlineRow[] = [];
-  const stack: { row: number; at: number; level: number }[] = [
-    { row: 0, at: 0, level: 1 }
+  const stack: { row: number; next: number; level: number }[] = [
+    { row: 0, next: 0, level: 1 }
   ];
   while (stack.length > 0) {
     const top = stack[stack.length - 1];
     const children = tree.children[top.row];
-    if (top.at >= children.length) {
+    if (top.next >= children.length) {
       stack.pop();
       continue;
     }
-    const entity = children[top.at++];
+    const entity = children[top.next++];
     rows.push({
       entity,
       level: top.level,
-      position: top.at,
+      position: top.next,
       siblings: children.length
     });
     const group = entity - nodeCount;
     if (group >= 0 && open.has(group)) {
-      stack.push({ row: group + 1, at: 0, level: top.level + 1 });
+      stack.push({ row: group + 1, next: 0, level: top.level + 1 });
     }
   }
   return rows;

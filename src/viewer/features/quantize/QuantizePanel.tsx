@@ -32,7 +32,7 @@ export function QuantizePanel(): JSX.Element {
   const board = boardOf(session);
   const state = useBoard(board);
   const id = React.useId();
-  const busy = state.running !== null;
+  const isRunning = state.running !== null;
   const samples = { data: state.data.trim() };
   return (
     <div className="oad-Quantize">
@@ -52,7 +52,7 @@ export function QuantizePanel(): JSX.Element {
         <button
           type="button"
           className="oad-Button"
-          disabled={busy}
+          disabled={isRunning}
           onClick={() => void board.start('measure', samples)}
         >
           {trans.__('Measure latency')}
@@ -60,7 +60,7 @@ export function QuantizePanel(): JSX.Element {
         <button
           type="button"
           className="oad-Button"
-          disabled={busy}
+          disabled={isRunning}
           onClick={() => void board.start('sensitivity', samples)}
         >
           {trans.__('Rank layers')}
@@ -86,17 +86,17 @@ export function QuantizePanel(): JSX.Element {
           className="oad-Input"
           type="text"
           spellCheck={false}
-          value={state.out}
-          onChange={event => board.set({ out: event.currentTarget.value })}
+          value={state.outPath}
+          onChange={event => board.set({ outPath: event.currentTarget.value })}
         />
         <button
           type="button"
           className="oad-Button oad-mod-accept"
-          disabled={busy}
+          disabled={isRunning}
           onClick={() =>
             void board.start('quantize', {
               ...samples,
-              out: state.out.trim(),
+              out: state.outPath.trim(),
               method: state.method,
               exclude: [...state.kept],
               random_data: samples.data === ''
@@ -142,26 +142,26 @@ function TaskResults({ state }: { state: ITaskBoard }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const { results } = state;
-  const written = results.quantize?.path;
+  const writtenPath = results.quantize?.path;
   const path = session.provider.path;
   const finished = [results.quantize, results.sensitivity, results.measure];
   return (
     <>
       <Problems state={state} of={QUANTIZING} />
-      {written && session.files && (
+      {writtenPath && session.files && (
         <div className="oad-Tools">
           <button
             type="button"
             className="oad-Button"
-            onClick={() => session.files?.open(written)}
+            onClick={() => session.files?.open(writtenPath)}
           >
-            {trans.__('Open %1', shortLabel(nameOf(written), 60))}
+            {trans.__('Open %1', shortLabel(nameOf(writtenPath), 60))}
           </button>
           {session.files.compare && (
             <button
               type="button"
               className="oad-Button"
-              onClick={() => session.files?.compare?.(written)}
+              onClick={() => session.files?.compare?.(writtenPath)}
             >
               {trans.__('Compare with this model')}
             </button>
@@ -171,7 +171,7 @@ function TaskResults({ state }: { state: ITaskBoard }): JSX.Element {
               type="button"
               className="oad-Button"
               onClick={() =>
-                session.files?.verify?.(written, path, state.data.trim())
+                session.files?.verify?.(writtenPath, path, state.data.trim())
               }
             >
               {trans.__('Verify against this model')}

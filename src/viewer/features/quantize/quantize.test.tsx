@@ -9,7 +9,7 @@ import {
 } from '../../../providers/provider';
 import type { Task, TaskResult } from '../../../schema';
 import { testPayload } from '../../testing/payload';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 
 vi.mock('../../graph/surface', async () => ({
   GraphSurface: (await import('../../testing/surface')).FakeSurface
@@ -68,13 +68,13 @@ async function opened(task?: Run): Promise<void> {
 
 async function panel(): Promise<HTMLElement> {
   fireEvent.click(screen.getByRole('tab', { name: 'Quantize' }));
-  await settle();
+  await flushUpdates();
   return screen.getByRole('tabpanel');
 }
 
 const press = async (name: string): Promise<void> => {
   fireEvent.click(screen.getByRole('button', { name }));
-  await settle();
+  await flushUpdates();
 };
 
 test('there is no tab without a server', async () => {
@@ -136,7 +136,7 @@ test('a run shows its progress, continues while the tab is closed, and can be st
   await press('Rank layers');
   expect(screen.getByRole('tabpanel').textContent).toContain('3 of 54');
   fireEvent.click(screen.getByRole('tab', { name: 'Layers' }));
-  await settle();
+  await flushUpdates();
   expect(stopped).not.toHaveBeenCalled();
   await panel();
   expect(screen.getByRole('progressbar')).toBeTruthy();

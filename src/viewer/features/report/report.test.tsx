@@ -4,7 +4,7 @@ import * as React from 'react';
 import { expect, test, vi } from 'vitest';
 import { ProblemError, localProblem } from '../../../providers/provider';
 import { SYMBOL, testPayload } from '../../testing/payload';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { testReport } from '../../testing/report';
 import { ReportText } from './ReportText';
 
@@ -20,7 +20,7 @@ guardConsole();
 
 async function open(): Promise<HTMLElement> {
   fireEvent.click(screen.getByRole('tab', { name: 'Report' }));
-  await settle();
+  await flushUpdates();
   return screen.getByRole('region', { name: 'Report' });
 }
 
@@ -87,10 +87,10 @@ test('a failure is shown and can be retried', async () => {
     );
   await mount(testPayload(), { sections });
   fireEvent.click(screen.getByRole('tab', { name: 'Report' }));
-  await settle();
+  await flushUpdates();
   expect(screen.getByRole('alert').textContent).toContain('It is gone.');
   fireEvent.click(screen.getByRole('button', { name: 'Retry' }));
-  await settle();
+  await flushUpdates();
   expect(screen.getByRole('region', { name: 'Report' })).toBeTruthy();
 });
 

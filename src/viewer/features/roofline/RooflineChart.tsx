@@ -18,7 +18,7 @@ interface IRoofProps {
   readonly width: number;
   readonly height: number;
   /** Hovered and selected points; -1 for none. */
-  readonly at: number;
+  readonly index: number;
   readonly selectedIndex: number;
   readonly onPositions: (positions: readonly IRoofPlace[]) => void;
 }
@@ -30,7 +30,7 @@ export function RooflineChart(props: IRoofProps): JSX.Element {
     roofline: found,
     width,
     height,
-    at,
+    index: at,
     selectedIndex,
     onPositions: onPlaces
   } = props;

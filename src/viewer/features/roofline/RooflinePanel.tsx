@@ -212,7 +212,7 @@ function Linked({ roofline }: { roofline: IRoofline }): JSX.Element {
         >
           {width > 0 && (
             <RooflineChart
-              {...{ roofline, at: pointedIndex, selectedIndex }}
+              {...{ roofline, index: pointedIndex, selectedIndex }}
               width={Math.max(
                 1,
                 width - CHART_PADDING.left - CHART_PADDING.right

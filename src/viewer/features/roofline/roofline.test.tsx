@@ -6,7 +6,7 @@ import type { IViewerHandle } from '../../state/api';
 import type { IViewerState } from '../../state/types';
 import { withHardware } from '../../testing/hardware';
 import { testPayload } from '../../testing/payload';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 
 vi.mock('../../graph/surface', async () => ({
   GraphSurface: (await import('../../testing/surface')).FakeSurface
@@ -20,7 +20,7 @@ guardConsole();
 
 async function open(): Promise<void> {
   fireEvent.click(screen.getByRole('tab', { name: 'Roofline' }));
-  await settle();
+  await flushUpdates();
 }
 
 const state = (handle: IViewerHandle): IViewerState =>
@@ -40,7 +40,7 @@ describe('roofline', () => {
     const count = kind.filter(value => value >= 0).length;
     expect(valueText()).toContain(`${count} kernels, slowest first`);
     fireEvent.keyDown(chart(), { key: 'Home' });
-    await settle();
+    await flushUpdates();
     expect(valueText()).toContain('bound by kernel starts');
     expect(valueText()).toMatch(/FLOPs per byte/);
     // The slowest kernel, with all its nodes.
@@ -52,7 +52,7 @@ describe('roofline', () => {
       )
     );
     fireEvent.keyDown(chart(), { key: 'Enter' });
-    await settle();
+    await flushUpdates();
     expect(state(handle).selection).toEqual({
       kind: 'node',
       id: anchor[kernel]
@@ -67,7 +67,7 @@ describe('roofline', () => {
     // The second node of a kernel also stands for the point.
     const second = node.lastIndexOf(1);
     act(() => handle.selectNodes([second]));
-    await settle();
+    await flushUpdates();
     expect(document.querySelector('.oad-Roofline-note')?.textContent).toMatch(
       /FLOPs per byte/
     );

@@ -28,8 +28,8 @@ export function RunPanel(): JSX.Element {
   const board = boardOf(session);
   const state = useBoard(board);
   const id = React.useId();
-  const { running, results, shown: kind } = state;
-  const busy = running !== null;
+  const { running, results, visible: kind } = state;
+  const isRunning = running !== null;
   const data = state.data.trim();
   const against = state.against.trim();
   const result = kind ? results[kind] : undefined;
@@ -52,7 +52,7 @@ export function RunPanel(): JSX.Element {
         <button
           type="button"
           className="oad-Button"
-          disabled={busy}
+          disabled={isRunning}
           title={trans.__('Run the model and colour the layers by time')}
           onClick={() => void board.start('measure', { data })}
         >
@@ -61,7 +61,7 @@ export function RunPanel(): JSX.Element {
         <button
           type="button"
           className="oad-Button"
-          disabled={busy}
+          disabled={isRunning}
           title={trans.__(
             'A profile from ONNX Runtime or trtexec (with its layer information), or a table of nodes and milliseconds. You can also drop it on the graph.'
           )}
@@ -97,7 +97,7 @@ export function RunPanel(): JSX.Element {
         <button
           type="button"
           className="oad-Button"
-          disabled={busy || against === ''}
+          disabled={isRunning || against === ''}
           title={trans.__(
             'Run both on the same values and colour the layers by error'
           )}

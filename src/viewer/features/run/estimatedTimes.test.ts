@@ -20,12 +20,12 @@ const kernel = (ms: number, ...nodes: number[]): TaskKernel => ({
 });
 
 test('the estimate of a kernel covers all of its nodes', () => {
-  const some = model([1e-3, 0, NaN, 2e-3]);
-  expect(estimateOf(some, kernel(1, 0, 1, 3))).toBeCloseTo(3e-3);
-  expect(estimateOf(some, kernel(1, 0, 2))).toBeCloseTo(1e-3);
+  const partial = model([1e-3, 0, NaN, 2e-3]);
+  expect(estimateOf(partial, kernel(1, 0, 1, 3))).toBeCloseTo(3e-3);
+  expect(estimateOf(partial, kernel(1, 0, 2))).toBeCloseTo(1e-3);
   // Fused, unknown, of another model, no device.
   for (const nodes of [[1], [2], [9]]) {
-    expect(estimateOf(some, kernel(1, ...nodes))).toBeNaN();
+    expect(estimateOf(partial, kernel(1, ...nodes))).toBeNaN();
   }
   expect(estimateOf(model([1e-3], false), kernel(1, 0))).toBeNaN();
 });

@@ -5,7 +5,7 @@ import type { IReportProvider } from '../../../providers/provider';
 import { ProblemError, localProblem } from '../../../providers/provider';
 import type { TaskResult } from '../../../schema';
 import { testPayload } from '../../testing/payload';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 
 vi.mock('../../graph/surface', async () => ({
   GraphSurface: (await import('../../testing/surface')).FakeSurface
@@ -86,11 +86,11 @@ const files = (...names: string[]) => names.map(name => new File(['{}'], name));
 async function drop(root: HTMLElement, files: File[]): Promise<boolean> {
   const dataTransfer = { types: ['Files'], files: files, dropEffect: '' };
   fireEvent.dragEnter(root, { dataTransfer });
-  await settle();
+  await flushUpdates();
   fireEvent.dragOver(root, { dataTransfer });
   expect(root.hasAttribute('data-drop')).toBe(true);
   const isAccepted = !fireEvent.drop(root, { dataTransfer });
-  await settle();
+  await flushUpdates();
   expect(root.hasAttribute('data-drop')).toBe(false);
   return isAccepted;
 }
@@ -153,7 +153,7 @@ test('a drop shows a notice if profiles cannot be read', async () => {
   expect(screen.getByText(/^Profiles are read by a server/)).toBeTruthy();
   expect(handle.run('open-profile')).toBe(true);
   handle.startTask({ kind: 'verify', against: '/r.onnx' });
-  await settle();
+  await flushUpdates();
   expect(screen.getByText(/^Models are run by a server/)).toBeTruthy();
 });
 
@@ -167,7 +167,7 @@ test('a profile can be chosen by keyboard', async () => {
     });
   const { handle } = await mount(testPayload(), { profile, task: vi.fn() });
   handle.run('open-profile');
-  await settle();
+  await flushUpdates();
   expect(click).toHaveBeenCalledOnce();
   expect(screen.getByRole('table', { name: /^Kernels/ })).toBeTruthy();
 });
@@ -176,7 +176,7 @@ test('a verification selects the first layer that diverges', async () => {
   const task = vi.fn(async () => VERIFIED);
   const { handle, root } = await mount(testPayload(), { task });
   act(() => handle.startTask({ kind: 'verify', against: '/models/r.onnx' }));
-  await settle();
+  await flushUpdates();
   expect(task).toHaveBeenCalledWith(
     { kind: 'verify', against: '/models/r.onnx', data: '' },
     expect.anything(),

@@ -173,7 +173,7 @@ function ServingCharts(props: {
         {numbers.map(number => (
           <Chart
             key={number.id}
-            {...{ plan, lines, at }}
+            {...{ plan, lines, index: at }}
             number={number}
             onAt={next => setPointed({ id: number.id, at: next })}
           />
@@ -201,7 +201,7 @@ function ServingCharts(props: {
 }
 
 function factsOf(plan: ServingPlan, trans: ITranslate): string {
-  const facts = [
+  const lines = [
     trans.__('Weights %1', formatBytes(plan.weight_bytes)),
     trans.__(
       'KV cache %1 per token',
@@ -210,14 +210,14 @@ function factsOf(plan: ServingPlan, trans: ITranslate): string {
     trans.__('usable memory %1', formatBytes(plan.available_bytes))
   ];
   if (plan.compute_bound_batch !== null) {
-    facts.push(
+    lines.push(
       trans.__(
         'decode is bound by compute from about %1 tokens per step',
         formatExact(Math.round(plan.compute_bound_batch))
       )
     );
   }
-  return `${facts.join(', ')}.`;
+  return `${lines.join(', ')}.`;
 }
 
 /** `batch 8` or `context 1,024`. */
@@ -247,11 +247,11 @@ function Chart(props: {
   plan: ServingPlan;
   lines: ILines;
   number: IServingNumber;
-  at: number;
+  index: number;
   onAt(index: number): void;
 }): JSX.Element {
   const trans = useTrans();
-  const { plan, lines, number, at } = props;
+  const { plan, lines, number, index: at } = props;
   const curves = lines.lines.map(({ value, points }, index): ICurve => {
     const of = (read: IServingNumber['value']): number[] =>
       points.map(point => (point ? read(point) : Number.NaN));
@@ -283,7 +283,7 @@ function Chart(props: {
       describe={index => describe(lines, number, index, trans)}
       small={[]}
       activeIndex={-1}
-      at={at}
+      index={at}
       onAt={props.onAt}
     />
   );
@@ -348,10 +348,10 @@ function Notes({
   plan: ServingPlan;
 }): JSX.Element {
   const trans = useTrans();
-  const once = (texts: readonly string[]): string[] => [
+  const unique = (texts: readonly string[]): string[] => [
     ...new Set(texts.filter(Boolean))
   ];
-  const prefill = once(
+  const prefill = unique(
     plan.points.map(({ prefill_label, prefill_method }) =>
       prefill_label
         ? prefill_method === 'formula'
@@ -360,14 +360,14 @@ function Notes({
         : ''
     )
   );
-  const decode = once(plan.points.map(({ decode_label }) => decode_label));
+  const decode = unique(plan.points.map(({ decode_label }) => decode_label));
   const notes = [
     prefill.length > 0 && trans.__('Prefill: %1.', prefill.join('; ')),
     decode.length > 0 && trans.__('Decode: %1.', decode.join('; ')),
     trans.__(
       'The shaded range is the likely one of the first curve; × does not fit.'
     ),
-    ...once(plan.points.map(({ reason }) => reason)).map(reason =>
+    ...unique(plan.points.map(({ reason }) => reason)).map(reason =>
       trans.__('Unknown: %1.', shortLabel(reason, 200))
     ),
     ...plan.warnings.map(text => escapeInvisible(text)),

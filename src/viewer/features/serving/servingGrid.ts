@@ -24,14 +24,17 @@ export function gridOf({ points }: ServingPlan): IServingGrid {
   };
 }
 
-/** At most `most` of the values, evenly spread, including the first and the last. */
-export function indexRange(values: readonly number[], most: number): number[] {
-  if (values.length <= most) {
+/** At most `maxCount` of the values, evenly spread, including the first and the last. */
+export function indexRange(
+  values: readonly number[],
+  maxCount: number
+): number[] {
+  if (values.length <= maxCount) {
     return [...values];
   }
-  const step = (values.length - 1) / (most - 1);
+  const step = (values.length - 1) / (maxCount - 1);
   return Array.from(
-    { length: most },
+    { length: maxCount },
     (_, index) => values[Math.round(index * step)]
   );
 }

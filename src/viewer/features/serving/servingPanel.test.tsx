@@ -5,7 +5,7 @@ import type { IServingChoice } from '../../../providers/provider';
 import type { GraphPayload, ServingPlans, ServingPoint } from '../../../schema';
 import { withHardware } from '../../testing/hardware';
 import { testPayload } from '../../testing/payload';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 
 vi.mock('../../graph/surface', async () => ({
   GraphSurface: (await import('../../testing/surface')).FakeSurface
@@ -136,7 +136,7 @@ function decoder(device = ''): GraphPayload {
 
 async function open(): Promise<void> {
   fireEvent.click(screen.getByRole('tab', { name: 'Serving' }));
-  await settle();
+  await flushUpdates();
   await act(async () => new Promise(resolve => setTimeout(resolve, 5)));
 }
 
@@ -236,9 +236,9 @@ test('a device is asked for if none is chosen; a page explains what is missing',
   });
   await open();
   fireEvent.click(screen.getByRole('button', { name: 'Choose a device…' }));
-  await settle();
+  await flushUpdates();
   fireEvent.click(screen.getByRole('option', { name: /Acme Two/ }));
-  await settle();
+  await flushUpdates();
   await act(async () => new Promise(resolve => setTimeout(resolve, 5)));
   expect(screen.getByText(/results for one device/)).toBeTruthy();
   first.unmount();

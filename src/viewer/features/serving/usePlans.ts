@@ -33,20 +33,28 @@ export function usePlans(choice: IDeviceChoice): IPlansState {
       // Results for another model or device must not stay visible.
       setPlansState(ASKING);
     }
-    const take = (state: IPlansState): void => {
+    const applyState = (state: IPlansState): void => {
       if (!stop.signal.aborted) {
         setPlansState(state);
       }
     };
-    const ask = (): void =>
+    const requestPlans = (): void =>
       void provider.serving?.({ device, precision, runtime }, stop.signal).then(
         plans =>
-          take({ plans, status: plans ? 'here' : 'unknown', problem: null }),
+          applyState({
+            plans,
+            status: plans ? 'here' : 'unknown',
+            problem: null
+          }),
         (error: unknown) =>
           !isAbort(error) &&
-          take({ plans: null, status: 'failed', problem: problemOf(error) })
+          applyState({
+            plans: null,
+            status: 'failed',
+            problem: problemOf(error)
+          })
       );
-    const timer = setTimeout(ask, isSame ? SETTLE_MS : 0);
+    const timer = setTimeout(requestPlans, isSame ? SETTLE_MS : 0);
     return () => {
       clearTimeout(timer);
       stop.abort();

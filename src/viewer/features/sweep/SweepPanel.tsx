@@ -120,7 +120,7 @@ function usePoints(
   const { payload } = useDocument().model;
   const device = useView(state => state.device);
   const [points, setPoints] = React.useState<readonly ISweepPoint[]>([]);
-  const way = sweepMode(session);
+  const mode = sweepMode(session);
   const [isRequested, setRequested] = React.useState(false);
   // The current size of the dimension itself affects no other point.
   const otherDims = JSON.stringify(
@@ -135,7 +135,7 @@ function usePoints(
   ].join();
   const before = React.useRef('');
   React.useEffect(() => {
-    if (way === 'analysed' && !isRequested) {
+    if (mode === 'analysed' && !isRequested) {
       return undefined;
     }
     const stop = new AbortController();
@@ -157,8 +157,8 @@ function usePoints(
     return () => stop.abort();
     // A file that was analysed again may have become another one.
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `key` names sizes and device
-  }, [session, key, way, isRequested, payload.model.sha256]);
-  const waits = way === 'analysed' && !isRequested;
+  }, [session, key, mode, isRequested, payload.model.sha256]);
+  const waits = mode === 'analysed' && !isRequested;
   return { points, start: waits ? () => setRequested(true) : null };
 }
 
@@ -264,7 +264,7 @@ function SweepCharts(props: {
           activeIndex: points.findIndex(
             ({ size }) => size === dimNow(payload, dim)
           ),
-          at: Math.min(index, points.length - 1),
+          index: Math.min(index, points.length - 1),
           onAt: setIndex,
           onPick: bind
         })}

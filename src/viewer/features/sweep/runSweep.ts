@@ -75,7 +75,7 @@ async function onePoint(
   device: IDeviceChoice | null,
   signal: AbortSignal
 ): Promise<ISweepPoint | null> {
-  const model = session.at(sizes);
+  const model = session.modelAt(sizes);
   if (model) {
     return pointOf(model, size, device);
   }

@@ -7,7 +7,7 @@ import type { ILoadOptions } from '../../../providers/provider';
 import type { GraphPayload } from '../../../schema';
 import { withHardware } from '../../testing/hardware';
 import { SYMBOL, testPayload } from '../../testing/payload';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 
 vi.mock('../../graph/surface', async () => ({
   GraphSurface: (await import('../../testing/surface')).FakeSurface
@@ -25,7 +25,7 @@ const plainSpaces = (text: string | null | undefined): string =>
 
 async function open(): Promise<void> {
   fireEvent.click(screen.getByRole('tab', { name: 'Sweep' }));
-  await settle();
+  await flushUpdates();
 }
 
 /** Waits for the points, which arrive one per event loop turn. */
@@ -73,7 +73,7 @@ describe('sweep curves', () => {
     expect(screen.getByText(/Choose a device/)).toBeTruthy();
     fireEvent.keyDown(chart('MACs'), { key: 'End' });
     fireEvent.keyDown(chart('MACs'), { key: 'Enter' });
-    await settle();
+    await flushUpdates();
     const last = cases.find(({ batch }) => batch === sizes.at(-1))!;
     const tile = screen.getByTitle(/^MACs: /);
     expect(tile.textContent).toContain(formatCount(last.metrics.total_macs));
@@ -139,7 +139,7 @@ describe('sweep by analysis', () => {
     expect(provider.loads).toHaveLength(1);
     fireEvent.keyDown(chart('Latency'), { key: 'Home' });
     fireEvent.keyDown(chart('Latency'), { key: 'Enter' });
-    await settle();
+    await flushUpdates();
     expect(provider.loads.at(-1)).toEqual({
       bindings: { batch: 1 },
       assume: true
@@ -161,7 +161,7 @@ describe('sweep by analysis', () => {
     fireEvent.click(
       within(panel).getByRole('button', { name: 'Open Dimensions' })
     );
-    await settle();
+    await flushUpdates();
     expect(screen.getByRole('textbox', { name: 'batch' })).toBeTruthy();
   });
 });

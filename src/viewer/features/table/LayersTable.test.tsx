@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { surface } from '../../testing/surface';
 import { testPayload } from '../../testing/payload';
 
@@ -18,7 +18,7 @@ guardConsole();
 async function open(blocks = 2): Promise<HTMLElement> {
   const { root } = await mount(testPayload({ blocks }));
   fireEvent.click(screen.getByRole('tab', { name: 'Layers' }));
-  await settle();
+  await flushUpdates();
   void root;
   return screen.getByRole('grid', { name: 'Layers' });
 }
@@ -35,15 +35,15 @@ test('a click on a header sorts, the second reverses, the third ends sorting', a
   const button = within(head).getByRole('button');
   expect(head.getAttribute('aria-sort')).toBe('none');
   fireEvent.click(button);
-  await settle();
+  await flushUpdates();
   expect(head.getAttribute('aria-sort')).toBe('descending');
   expect(names(grid)).toEqual(['conv_1', 'conv_0', 'relu', 'relu', 'odd']);
   fireEvent.click(button);
-  await settle();
+  await flushUpdates();
   expect(head.getAttribute('aria-sort')).toBe('ascending');
   expect(names(grid)[4]).toBe('odd');
   fireEvent.click(button);
-  await settle();
+  await flushUpdates();
   expect(head.getAttribute('aria-sort')).toBe('none');
   expect(names(grid)[0]).toBe('conv_0');
 });
@@ -53,7 +53,7 @@ test('filters limit the rows and the totals', async () => {
   fireEvent.change(screen.getByRole('textbox', { name: 'Filter layers' }), {
     target: { value: 'conv' }
   });
-  await settle();
+  await flushUpdates();
   expect(names(grid)).toEqual(['conv_0', 'conv_1']);
   expect(screen.getByText('2 of 5 layers')).toBeTruthy();
   const foot = grid.querySelector('.oad-Grid-foot');
@@ -61,14 +61,14 @@ test('filters limit the rows and the totals', async () => {
   fireEvent.change(screen.getByRole('combobox', { name: 'Operator type' }), {
     target: { value: 'Relu' }
   });
-  await settle();
+  await flushUpdates();
   expect(screen.getByText('No layer matches the filter.')).toBeTruthy();
 });
 
 test('a row selects the node in the graph, and vice versa', async () => {
   const grid = await open();
   fireEvent.click(within(grid).getByText('conv_1'));
-  await settle();
+  await flushUpdates();
   expect(surface().selection).toEqual([2]);
   expect(surface().zoomed).toContain(2);
   act(() => surface().callbacks.onSelect?.(0, { additive: false }));
@@ -103,7 +103,7 @@ test('a long table renders only the visible rows', async () => {
   expect(names(grid).length).toBeLessThan(60);
   grid.scrollTop = 24 * 6000;
   fireEvent.scroll(grid);
-  await settle();
+  await flushUpdates();
   const [first] = [...grid.querySelectorAll('.oad-Grid-row')];
   expect(Number(first.getAttribute('aria-rowindex'))).toBeGreaterThan(5900);
 });
@@ -125,7 +125,7 @@ test('hovered and selected rows have exact numbers and reasons as titles', async
   fireEvent.pointerLeave(row);
   expect(titles('conv_0')).not.toContain('1,000');
   fireEvent.keyDown(grid, { key: 'End' });
-  await settle();
+  await flushUpdates();
   expect(titles('odd').join()).toContain('no rule for vendor::Mystery');
 });
 
@@ -134,7 +134,7 @@ test('copies the visible rows for a spreadsheet', async () => {
   const writeText = vi.fn(() => Promise.resolve());
   vi.stubGlobal('navigator', { clipboard: { writeText } });
   fireEvent.click(screen.getByRole('button', { name: 'Copy' }));
-  await settle();
+  await flushUpdates();
   vi.unstubAllGlobals();
   expect(writeText).toHaveBeenCalledWith(
     expect.stringContaining('conv_0\tConv\tnet/block.0\t2×8\t2×8')
@@ -149,7 +149,7 @@ test('Shift+click adds a column to the sort', async () => {
   fireEvent.click(within(head('MACs')).getByRole('button'), {
     shiftKey: true
   });
-  await settle();
+  await flushUpdates();
   expect(head('Operator').getAttribute('aria-sort')).toBe('ascending');
   expect(head('MACs').getAttribute('aria-sort')).toBe('descending');
   expect(names(grid).slice(0, 3)).toEqual(['conv_2', 'conv_1', 'conv_0']);
@@ -159,10 +159,10 @@ test('an expression filters; an invalid one shows its error', async () => {
   const grid = await open();
   const box = screen.getByRole('textbox', { name: 'Filter layers' });
   fireEvent.change(box, { target: { value: 'op=Conv & macs>1500' } });
-  await settle();
+  await flushUpdates();
   expect(names(grid)).toEqual(['conv_1']);
   fireEvent.change(box, { target: { value: 'op=Conv & cost>1500' } });
-  await settle();
+  await flushUpdates();
   expect(box.getAttribute('aria-invalid')).toBe('true');
   expect(screen.getByText(/Unknown field “cost”/)).toBeTruthy();
 });
@@ -170,31 +170,31 @@ test('an expression filters; an invalid one shows its error', async () => {
 test('columns can be chosen and are saved', async () => {
   const { handle } = await mount(testPayload());
   fireEvent.click(screen.getByRole('tab', { name: 'Layers' }));
-  await settle();
+  await flushUpdates();
   fireEvent.click(screen.getByRole('checkbox', { name: 'FLOPs' }));
-  await settle();
+  await flushUpdates();
   expect(screen.queryByRole('columnheader', { name: 'FLOPs' })).toBeNull();
   const { table } = handle.getState() as { table: { columns: string[] } };
   expect(table.columns).toContain('macs');
   expect(table.columns).not.toContain('flops');
   fireEvent.click(screen.getByRole('button', { name: 'Reset columns' }));
-  await settle();
+  await flushUpdates();
   expect(screen.getByRole('columnheader', { name: 'FLOPs' })).toBeTruthy();
 });
 
 test('blocks show sums, expand, and select their box in the graph', async () => {
   await open();
   fireEvent.click(screen.getByRole('button', { name: 'By block' }));
-  await settle();
+  await flushUpdates();
   const grid = screen.getByRole('treegrid', { name: 'Layers' });
   expect(names(grid)).toEqual(['net4', 'odd']);
   const [net] = within(grid).getAllByRole('row', { expanded: false });
   expect(net.textContent).toContain('3.0\u00a0K'.replace('\u00a0', ' '));
   fireEvent.click(within(net).getByRole('button', { name: 'Open' }));
-  await settle();
+  await flushUpdates();
   expect(names(grid)).toEqual(['net4', 'block.02', 'block.12', 'odd']);
   fireEvent.click(within(grid).getByText('block.1'));
-  await settle();
+  await flushUpdates();
   expect(surface().selection).toEqual([7]);
   fireEvent.keyDown(grid, { key: 'ArrowRight' });
   expect(names(grid)).toContain('conv_1');
@@ -202,7 +202,7 @@ test('blocks show sums, expand, and select their box in the graph', async () => 
   expect(names(grid)).not.toContain('conv_1');
   // A layer selected in the graph: its block is expanded.
   act(() => surface().callbacks.onSelect?.(0, { additive: false }));
-  await settle();
+  await flushUpdates();
   expect(names(grid)).toContain('conv_0');
 });
 
@@ -217,7 +217,7 @@ test('Space adds rows to the selection, Enter shows one in the graph', async () 
   fireEvent.keyDown(grid, { key: ' ' });
   expect(surface().selection).toEqual([0]);
   fireEvent.keyDown(grid, { key: 'Enter' });
-  await settle();
+  await flushUpdates();
   expect(surface().selection).toEqual([2]);
   expect(surface().zoomed.at(-1)).toBe(2);
 });

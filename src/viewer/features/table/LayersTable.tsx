@@ -102,7 +102,7 @@ export function LayersTable(): JSX.Element {
   const trans = useTrans();
   const state = useView(view => view.table);
   const selection = useView(view => view.selection);
-  const also = useView(view => view.moreSelected);
+  const moreSelected = useView(view => view.moreSelected);
   const selected = entityOf(model, selection);
   const { open, toggle } = useOpenBlocks(selected);
   const deferred = React.useDeferredValue(state);
@@ -149,7 +149,7 @@ export function LayersTable(): JSX.Element {
       if (event.ctrlKey || event.metaKey) {
         setFocusedRow(entity);
       } else if (event.shiftKey && selected !== null) {
-        if (entity !== selected && !also.includes(entity)) {
+        if (entity !== selected && !moreSelected.includes(entity)) {
           toggleEntity(session, entity);
         }
         setFocusedRow(entity);
@@ -248,7 +248,7 @@ export function LayersTable(): JSX.Element {
               table={table}
               view={view}
               grid={grid}
-              selected={entity === selected || also.includes(entity)}
+              selected={entity === selected || moreSelected.includes(entity)}
               cursor={entity === focusedRow}
               open={isOpen(entity)}
               onToggle={onToggle}

@@ -199,12 +199,14 @@ function numberOf(props: ITableRowProps, column: NumericColumn): INumberCell {
   const { value } = sum;
   const total = table.whole.total(measure).value;
   // Layers are compared with the heaviest one, blocks with the total.
-  const most = view.depths.length > 0 ? total : table.whole.max(measure);
+  const maximum = view.depths.length > 0 ? total : table.whole.max(measure);
   return {
     text: shortText(column, sum, total),
     zero: !(value > 0),
     bar:
-      isShare(column) && value > 0 && most > 0 ? Math.min(1, value / most) : 0
+      isShare(column) && value > 0 && maximum > 0
+        ? Math.min(1, value / maximum)
+        : 0
   };
 }
 

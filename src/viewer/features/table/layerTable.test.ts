@@ -145,13 +145,13 @@ describe('grouping by block', () => {
     const table = layers.view({ ...DEFAULT_TABLE, ...grouped }, NONE);
     expect(table.sums.group('macs', 0)).toEqual({ value: 3000, unknown: 0 });
     expect(table.sums.total('macs')).toEqual({ value: 3000, unknown: 1 });
-    const some = layers.view(
+    const filtered = layers.view(
       { ...DEFAULT_TABLE, ...grouped, filter: 'macs>1500' },
       new Set([0])
     );
-    expect([...some.entities]).toEqual([5, 7]);
-    expect(some.sums.group('macs', 0).value).toBe(2000);
-    expect(some.sums.count[0]).toBe(1);
+    expect([...filtered.entities]).toEqual([5, 7]);
+    expect(filtered.sums.group('macs', 0).value).toBe(2000);
+    expect(filtered.sums.count[0]).toBe(1);
   });
 
   test('sorts rows within their block', () => {

@@ -6,7 +6,7 @@ import { PayloadBuilder } from '../../../core/testing/builder';
 import { repeatPayload } from '../../../core/testing/payloads';
 import { BoxKind } from '../../../core/types';
 import type { GraphPayload } from '../../../schema';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { surface } from '../../testing/surface';
 
 vi.mock('../../graph/surface', async () => ({
@@ -23,7 +23,7 @@ beforeAll(() => void import('./BoxTip'));
 
 const tooltip = (): HTMLElement | null => document.querySelector('.oad-Tip');
 
-function fact(label: string): string | undefined {
+function factText(label: string): string | undefined {
   const terms = [...(tooltip()?.querySelectorAll('dt') ?? [])];
   const term = terms.find(element => element.textContent === label);
   return term?.nextElementSibling?.textContent ?? undefined;
@@ -31,7 +31,7 @@ function fact(label: string): string | undefined {
 
 async function mounted(payload: GraphPayload): Promise<void> {
   await mount(payload);
-  await settle();
+  await flushUpdates();
   vi.useFakeTimers();
 }
 
@@ -73,11 +73,11 @@ test('the tooltip of a block has its instances, shapes, costs and share', async 
   expect(tooltip()).toBeNull();
   wait(50);
   expect(screen.getByRole('tooltip', { hidden: true })).toBe(tooltip());
-  expect(fact('Instances')).toBe('×3');
-  expect(fact('Path')).toBeUndefined();
-  expect(fact('In')).toMatch(/^float32 \S+×/);
-  expect(fact('Out')).toMatch(/^float32 \S+×/);
-  expect(fact('MACs')).toBe(`${formatCount(sum)} (25.0 % of the model)`);
+  expect(factText('Instances')).toBe('×3');
+  expect(factText('Path')).toBeUndefined();
+  expect(factText('In')).toMatch(/^float32 \S+×/);
+  expect(factText('Out')).toMatch(/^float32 \S+×/);
+  expect(factText('MACs')).toBe(`${formatCount(sum)} (25.0 % of the model)`);
   hover(-1);
   expect(tooltip()).toBeNull();
 });
@@ -132,12 +132,12 @@ test('unknown values have a reason', async () => {
   await mounted({ ...payload, nodes: { ...nodes, macs: none, reason } });
   hover(boxOf('block'));
   wait(600);
-  expect(fact('MACs')).toBe('unknown');
+  expect(factText('MACs')).toBe('unknown');
   const node = boxOf('node');
   expect(node).toBeGreaterThanOrEqual(0);
   hover(node);
   wait(600);
-  expect(fact('MACs')).toBe('unknown: no rule for Conv');
+  expect(factText('MACs')).toBe('unknown: no rule for Conv');
 });
 
 test('grouped inputs show their number and consumers', async () => {

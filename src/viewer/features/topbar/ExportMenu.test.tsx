@@ -2,7 +2,7 @@
 import { act, fireEvent, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import { exportPng, exportSvg } from '../../export/exports';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { testPayload } from '../../testing/payload';
 
 vi.mock('../../graph/surface', async () => ({
@@ -57,7 +57,7 @@ test('offers the selection only while there is one', async () => {
   expect(exportSvg).not.toHaveBeenCalled();
   expect(handle.isEnabled('export-svg-selection')).toBe(false);
   act(() => handle.selectNodes([0]));
-  await settle();
+  await flushUpdates();
   expect(item(name).getAttribute('aria-disabled')).toBe('false');
   fireEvent.click(item(name));
   expect(vi.mocked(exportSvg).mock.calls[0][1]).toBe('selection');

@@ -31,7 +31,7 @@ export function ExportMenu(): JSX.Element {
   const [open, setOpen] = React.useState(false);
   const box = React.useRef<HTMLDivElement>(null);
   const button = React.useRef<HTMLButtonElement>(null);
-  const ready = useView(state => state.document !== null);
+  const hasDocument = useView(state => state.document !== null);
   const close = (): void => {
     setOpen(false);
     button.current?.focus();
@@ -50,7 +50,7 @@ export function ExportMenu(): JSX.Element {
         ref={button}
         type="button"
         className="oad-IconButton"
-        disabled={!ready}
+        disabled={!hasDocument}
         aria-haspopup="menu"
         aria-expanded={open}
         aria-label={trans.__('Export')}

@@ -9,7 +9,7 @@ import { useTrans } from '../../i18n/translateContext';
 export function SearchBox(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
-  const { query, hits, at, fault } = useView(state => state.search);
+  const { query, hits, index: at, fault } = useView(state => state.search);
   const none = query !== '' && hits.length === 0;
   const faultId = React.useId();
   const [code, setCode] = React.useState(searching.now);

@@ -44,7 +44,7 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
     state => tile.overlay !== null && state.overlay === tile.overlay
   );
   const linked = useView(state => state.linkedView !== null);
-  const className = `oad-Kpi${tile.known ? '' : ' oad-mod-unknown'}`;
+  const className = `oad-Kpi${tile.isKnown ? '' : ' oad-mod-unknown'}`;
   const body = (
     <>
       <span className="oad-Kpi-label">{tile.label}</span>

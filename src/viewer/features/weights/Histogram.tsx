@@ -24,7 +24,7 @@ export function Histogram(props: {
   const [pointed, setPointed] = React.useState(-1);
   const [log, setLog] = React.useState(false);
   const spans = React.useMemo(() => spansDecades(counts), [counts]);
-  const most = Math.max(...counts);
+  const largest = Math.max(...counts);
   const total = React.useMemo(
     () => counts.reduce((sum, count) => sum + count, 0),
     [counts]
@@ -47,7 +47,7 @@ export function Histogram(props: {
         <span className="oad-Quiet">
           {log ? trans.__('values, log scale') : trans.__('values')}
           {' · '}
-          {trans.__('at most %1', formatExact(most))}
+          {trans.__('at most %1', formatExact(largest))}
         </span>
         {spans && (
           <button
@@ -93,7 +93,7 @@ export function Histogram(props: {
           preserveAspectRatio="none"
           aria-hidden="true"
         >
-          <Bars counts={counts} most={most} log={log} />
+          <Bars counts={counts} largest={largest} log={log} />
           {pointed >= 0 && (
             <rect
               className="oad-WeightPlot-at"
@@ -124,13 +124,13 @@ export function Histogram(props: {
 
 function AllBars(props: {
   counts: readonly number[];
-  most: number;
+  largest: number;
   log: boolean;
 }): JSX.Element {
   return (
     <>
       {props.counts.map((count, bin) => {
-        const height = barHeight(count, props.most, props.log) * HEIGHT;
+        const height = barHeight(count, props.largest, props.log) * HEIGHT;
         // The rarest value must stay visible.
         const drawnHeight = count > 0 ? Math.max(1, height) : 0;
         return (

@@ -6,7 +6,7 @@ import { localProblem, ProblemError } from '../../../providers/provider';
 import type { WeightFile, WeightValues } from '../../../schema';
 import { saveFile } from '../../export/downloadFile';
 import { testPayload } from '../../testing/payload';
-import { guardConsole, mount, settle } from '../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../testing/render';
 import { surface } from '../../testing/surface';
 import { weightValues } from '../../testing/weights';
 
@@ -50,7 +50,7 @@ const button = (name: RegExp): HTMLElement =>
 
 async function press(name: RegExp): Promise<void> {
   fireEvent.click(button(name));
-  await settle();
+  await flushUpdates();
 }
 
 /** Shows the values of a weight called `name`. */
@@ -69,7 +69,7 @@ async function mountWeight(
       { activated: false }
     )
   );
-  await settle();
+  await flushUpdates();
   await press(/^Show values of/);
 }
 
@@ -140,7 +140,7 @@ test('a long read can be cancelled and saves nothing', async () => {
   await press(/^Cancel saving/);
   expect(received!.aborted).toBe(true);
   finish(weightFile());
-  await settle();
+  await flushUpdates();
   expect(saveFile).not.toHaveBeenCalled();
   expect(button(/^Save/)).toBeTruthy();
 });

@@ -8,7 +8,7 @@ import {
   guardConsole,
   mount,
   mountProvider,
-  settle,
+  flushUpdates,
   type IMounted
 } from '../../testing/render';
 import { testPayload } from '../../testing/payload';
@@ -30,7 +30,7 @@ const inspector = (): HTMLElement =>
 
 async function press(name: RegExp | string): Promise<void> {
   fireEvent.click(within(inspector()).getByRole('button', { name }));
-  await settle();
+  await flushUpdates();
 }
 
 /** Selects the weight of the first Conv. */
@@ -41,7 +41,7 @@ async function selectWeight(): Promise<void> {
       { activated: false }
     )
   );
-  await settle();
+  await flushUpdates();
 }
 
 async function mountValues(
@@ -55,7 +55,7 @@ async function mountValues(
   return mounted;
 }
 
-function fact(label: string): string {
+function factText(label: string): string {
   const term = within(inspector())
     .getAllByText(label)
     .find(element => element.tagName === 'DT');
@@ -65,13 +65,13 @@ function fact(label: string): string {
 describe('values of a weight', () => {
   test('are read on request and shown with their index', async () => {
     await mountValues();
-    expect(fact('Range')).toBe('-1.25 to 2');
-    expect(fact('Mean')).toBe('0.208333');
-    expect(fact('Median')).toBe('0');
-    expect(fact('Middle 98 %')).toBe('-1.25 to 2');
-    expect(fact('Zeros')).toBe('1 (16.7 %)');
-    expect(fact('Distinct')).toBe('6');
-    expect(fact('Stored in')).toBe('the model file, from byte 1,234');
+    expect(factText('Range')).toBe('-1.25 to 2');
+    expect(factText('Mean')).toBe('0.208333');
+    expect(factText('Median')).toBe('0');
+    expect(factText('Middle 98 %')).toBe('-1.25 to 2');
+    expect(factText('Zeros')).toBe('1 (16.7 %)');
+    expect(factText('Distinct')).toBe('6');
+    expect(factText('Stored in')).toBe('the model file, from byte 1,234');
     const rows = within(inspector()).getAllByRole('row');
     expect(rows.map(row => row.textContent)).toEqual([
       '[0, 0]-1.25-0.50',
@@ -121,7 +121,7 @@ describe('values of a weight', () => {
       values: [5, 7],
       indices: [1, 5]
     });
-    expect(fact('Stored')).toContain('2 of 6 elements');
+    expect(factText('Stored')).toContain('2 of 6 elements');
     expect(
       within(inspector())
         .getAllByRole('row')
@@ -137,7 +137,7 @@ describe('values of a weight', () => {
     expect(
       within(inspector()).getByRole('slider').getAttribute('aria-valuetext')
     ).toContain('false: 4 values');
-    expect(fact('False')).toBe('1 (16.7 %)');
+    expect(factText('False')).toBe('1 (16.7 %)');
     second.unmount();
     const third = await mountValues({
       elem_type: 'string',
@@ -159,9 +159,9 @@ describe('values of a weight', () => {
       quantiles: null,
       distinct: null
     });
-    expect(fact('Range')).toContain('9,223,372,036,854,775,807');
-    expect(fact('Median')).toContain('not computed');
-    expect(fact('Distinct')).toBe('more than 1,024');
+    expect(factText('Range')).toContain('9,223,372,036,854,775,807');
+    expect(factText('Median')).toContain('not computed');
+    expect(factText('Distinct')).toBe('more than 1,024');
   });
 });
 
@@ -186,7 +186,7 @@ test('a failure is shown with a hint and can be retried', async () => {
   );
   isAvailable = true;
   await press('Retry');
-  expect(fact('Range')).toBe('-1.25 to 2');
+  expect(factText('Range')).toBe('-1.25 to 2');
   // Cached by now: not read again.
   await press(/Hide values of/);
   await press(/Show values of/);
@@ -210,7 +210,7 @@ test('a long read can be cancelled, and is aborted by another selection', async 
   expect(signals[0].aborted).toBe(true);
   await press(/Show values of/);
   act(() => surface().callbacks.onSelect?.(2, { additive: false }));
-  await settle();
+  await flushUpdates();
   expect(signals[1].aborted).toBe(true);
 });
 
@@ -225,7 +225,7 @@ test('a hint is shown if values cannot be read', async () => {
 test('constants of a node have the button', async () => {
   await mount(testPayload(), { weights: { 1: weightValues(1) } });
   act(() => surface().callbacks.onSelect?.(0, { additive: false }));
-  await settle();
+  await flushUpdates();
   await press(/Show values of/);
-  expect(fact('Range')).toBe('-1.25 to 2');
+  expect(factText('Range')).toBe('-1.25 to 2');
 });

@@ -13,7 +13,7 @@ import { useTrans } from '../../i18n/translateContext';
 export function Weights(props: {
   tensor: number;
   /** Renders nothing if the values cannot be read; the surroundings explain it. */
-  quiet?: boolean;
+  optional?: boolean;
 }): JSX.Element | null {
   const trans = useTrans();
   const { model } = useDocument();
@@ -21,7 +21,7 @@ export function Weights(props: {
   const name = escapeInvisible(model.tensorName(props.tensor));
   switch (state.status) {
     case 'absent':
-      return props.quiet ? null : <WeightsUnavailable />;
+      return props.optional ? null : <WeightsUnavailable />;
     case 'idle':
       return (
         <button

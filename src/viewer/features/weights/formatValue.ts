@@ -46,11 +46,15 @@ export function spansDecades(counts: readonly number[]): boolean {
 }
 
 /** Height of a bar, 0 to 1; on a logarithmic scale a single value is still visible. */
-export function barHeight(count: number, most: number, log: boolean): number {
-  if (count <= 0 || most <= 0) {
+export function barHeight(
+  count: number,
+  largest: number,
+  log: boolean
+): number {
+  if (count <= 0 || largest <= 0) {
     return 0;
   }
-  return log ? Math.log1p(count) / Math.log1p(most) : count / most;
+  return log ? Math.log1p(count) / Math.log1p(largest) : count / largest;
 }
 
 /** The last whole number in a bin that ends before `edge`. */

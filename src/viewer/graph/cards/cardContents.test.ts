@@ -49,8 +49,8 @@ describe('cards', () => {
       i === scope ? 'MLP' : ''
     );
     const scopes = { ...model.payload.scopes, role };
-    const told = decodePayload({ ...model.payload, scopes });
-    const card = new CardContents(told, buildTree(told)).of(
+    const described = decodePayload({ ...model.payload, scopes });
+    const card = new CardContents(described, buildTree(described)).of(
       model.nodeCount + group
     );
     expect(card.title).toBe('MLP');

@@ -51,7 +51,7 @@ export interface ICard {
   /** Chips after the title of a collapsed card. */
   readonly chips: readonly IChip[];
   /** Width without the setting; equals `w` if there is none. */
-  readonly bare: number;
+  readonly baseW: number;
   readonly h: number;
 }
 
@@ -155,12 +155,12 @@ export class CardContents {
   short(entity: number): ICard {
     const card = this.of(entity);
     const lines = card.lines.filter(line => line.kind !== 'weight');
-    const less = body(card.lines.length) - body(lines.length);
+    const freedHeight = body(card.lines.length) - body(lines.length);
     return {
       ...card,
       lines,
-      w: Math.min(card.bare, COMPACT_CARD),
-      h: card.h - less
+      w: Math.min(card.baseW, COMPACT_CARD),
+      h: card.h - freedHeight
     };
   }
 
@@ -183,8 +183,8 @@ export class CardContents {
         text: text.shorten(name, MAX_CARD - 2 * CARD_PAD_X, BODY_SIZE)
       });
     }
-    const heavy = this._isHeavy(node);
-    if (details.weights && heavy) {
+    const isHeavy = this._isHeavy(node);
+    if (details.weights && isHeavy) {
       const weights = this._weights(node);
       lines.push(...weights.map(w => ({ kind: 'weight' as const, text: w })));
     }
@@ -198,7 +198,7 @@ export class CardContents {
             lacks.macs[group],
             lacks.params[group]
           );
-    if (details.costs && heavy && cost) {
+    if (details.costs && isHeavy && cost) {
       lines.push({ kind: 'cost', text: cost });
     }
     const setting = settingOf(model, node);
@@ -209,7 +209,7 @@ export class CardContents {
     const titleWidth =
       text.width(title, TITLE_SIZE, 600) + chipsWidth(chips) + 2 * CARD_PAD_X;
     const least = Math.max(lines.length > 0 ? MIN_CARD : 0, titleWidth);
-    const most = MAX_CARD + chipsWidth(chips);
+    const maxWidth = MAX_CARD + chipsWidth(chips);
     return {
       title,
       instance: setting,
@@ -217,8 +217,12 @@ export class CardContents {
       lines,
       chips,
       share: NaN,
-      w: this._widest(lines, Math.max(least, titleWidth + settingWidth), most),
-      bare: this._widest(lines, least, most),
+      w: this._widest(
+        lines,
+        Math.max(least, titleWidth + settingWidth),
+        maxWidth
+      ),
+      baseW: this._widest(lines, least, maxWidth),
       h: CARD_HEADER_H + body(lines.length)
     };
   }
@@ -269,7 +273,7 @@ export class CardContents {
       chips,
       share,
       w,
-      bare: w,
+      baseW: w,
       h: CARD_HEADER_H + body(lines.length) + (share > 0 ? SHARE_BAR + 2 : 0)
     };
   }
@@ -347,7 +351,7 @@ export class CardContents {
   private _widest(
     lines: readonly ICardLine[],
     least: number,
-    most: number
+    maxWidth: number
   ): number {
     let w = least;
     for (const line of lines) {
@@ -356,7 +360,7 @@ export class CardContents {
         this._text.width(line.text, BODY_SIZE, 400) + 2 * CARD_PAD_X
       );
     }
-    return Math.ceil(Math.min(most, w));
+    return Math.ceil(Math.min(maxWidth, w));
   }
 
   private readonly _totalMacs: number;

@@ -82,8 +82,10 @@ describe('top-to-bottom graph', () => {
     const anchors = Array.from({ length: scene.edgeCount }, (_, e) =>
       labelAnchor(scene, e)
     );
-    expect(anchors.some(spot => spot !== null)).toBe(true);
-    expect(anchors.every(spot => spot === null || spot.beside)).toBe(true);
+    expect(anchors.some(anchor => anchor !== null)).toBe(true);
+    expect(anchors.every(anchor => anchor === null || anchor.isBeside)).toBe(
+      true
+    );
   });
 
   it('keeps titles clear of edges that enter through the title bar', () => {
@@ -106,9 +108,9 @@ describe('top-to-bottom graph', () => {
     const branches = links.outgoing(next);
     expect(branches.length).toBeGreaterThan(0);
     for (const b of boxes(BoxKind.Node)) {
-      const aside = links.neighbourIn(b, 'right');
-      if (aside >= 0) {
-        expect(scene.boxX[aside] + scene.boxW[aside]).toBeGreaterThan(
+      const neighbour = links.neighbourIn(b, 'right');
+      if (neighbour >= 0) {
+        expect(scene.boxX[neighbour] + scene.boxW[neighbour]).toBeGreaterThan(
           scene.boxX[b]
         );
       }

@@ -151,9 +151,9 @@ export function drawCard(
   if (isGroup) {
     drawStack(w, h, target);
   }
-  const bare = card.lines.length === 0;
-  const ground = overlayColor ?? (bare ? paint.fill(box) : '--oad-card');
-  const edged = bare && overlayColor === null;
+  const isTitleOnly = card.lines.length === 0;
+  const ground = overlayColor ?? (isTitleOnly ? paint.fill(box) : '--oad-card');
+  const edged = isTitleOnly && overlayColor === null;
   if (paint.ghost(box)) {
     drawRemoved(w, h, overlayColor, 2, target);
   } else {
@@ -164,7 +164,7 @@ export function drawCard(
   }
   if (overlayColor !== null) {
     target.path(leftEdge(h, RADIUS), { fill: paint.categoryColor(box) });
-  } else if (!bare) {
+  } else if (!isTitleOnly) {
     target.path(topRounded(w, CARD_HEADER_H, RADIUS), {
       fill: paint.fill(box)
     });
@@ -181,7 +181,7 @@ export function drawCard(
     card,
     isGroup,
     drawChips(placedChips(d, box, k), end, target),
-    bare ? h : CARD_HEADER_H,
+    isTitleOnly ? h : CARD_HEADER_H,
     overlayColor !== null,
     onHeader,
     target
@@ -266,11 +266,11 @@ function drawLines(
       i * CARD_LINE_H +
       CARD_LINE_H / 2 +
       BODY_SIZE * 0.36;
-    const quiet = line.kind !== 'weight';
+    const isSecondary = line.kind !== 'weight';
     const text = line.kind === 'cost' && overlayText ? overlayText : line.text;
     const fill = hasOverlay
       ? d.paint.overlayTextColor(box)
-      : quiet
+      : isSecondary
         ? '--oad-text-quiet'
         : '--oad-text';
     target.text(

@@ -233,14 +233,14 @@ export function boxRect(scene: IScene, box: number): IRect {
 
 /** The bounding rectangle of some rectangles; empty if there are none. */
 export function unionRect(rects: readonly IRect[]): IRect {
-  const least = (values: number[]): number =>
+  const smallest = (values: number[]): number =>
     values.reduce((a, b) => Math.min(a, b), Infinity);
-  const most = (values: number[]): number =>
+  const largest = (values: number[]): number =>
     values.reduce((a, b) => Math.max(a, b), -Infinity);
-  const x = least(rects.map(r => r.x));
-  const y = least(rects.map(r => r.y));
-  const w = most(rects.map(r => r.x + r.w)) - x;
-  const h = most(rects.map(r => r.y + r.h)) - y;
+  const x = smallest(rects.map(r => r.x));
+  const y = smallest(rects.map(r => r.y));
+  const w = largest(rects.map(r => r.x + r.w)) - x;
+  const h = largest(rects.map(r => r.y + r.h)) - y;
   return rects.length > 0 ? { x, y, w, h } : { x: 0, y: 0, w: 0, h: 0 };
 }
 

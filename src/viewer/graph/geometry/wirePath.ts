@@ -24,9 +24,9 @@ export function edgePath(scene: IScene, edge: number): string {
       continue;
     }
     const [x, y] = [p[2 * i + 2], p[2 * i + 3]];
-    const turns = i + 2 < to && straight(i + 1) && isCorner(p, i + 1);
-    const before = turns ? cornerCut(p, i + 1, i) : null;
-    const after = turns ? cornerCut(p, i + 1, i + 2) : null;
+    const isTurn = i + 2 < to && straight(i + 1) && isCorner(p, i + 1);
+    const before = isTurn ? cornerCut(p, i + 1, i) : null;
+    const after = isTurn ? cornerCut(p, i + 1, i + 2) : null;
     d +=
       before && after
         ? `L${before}Q${roundTenth(x)},${roundTenth(y)} ${after}`
@@ -199,15 +199,15 @@ export function edgeWidth(weight: number): number {
 const FALLING = 0.45;
 const RISING = 0.3;
 
-/** Anchor for a label above the wire, or with `beside` to its right. */
+/** Anchor for a label above the wire, or with `isBeside` to its right. */
 export interface ILabelAnchor {
   /** Centre of a label above, left end of a label beside. */
   readonly x: number;
   /** The wire's y under a label above, the baseline of a label beside. */
   readonly y: number;
   /** Length of the wire there. */
-  readonly room: number;
-  readonly beside: boolean;
+  readonly length: number;
+  readonly isBeside: boolean;
 }
 
 /** The best anchor on an edge; null if there is none. */
@@ -232,7 +232,7 @@ function anchorBeside(scene: IScene, edge: number): ILabelAnchor | null {
     const dx = p[2 * i + 2] - p[2 * i];
     const upright = Math.abs(dx) < 6;
     const length = upright ? drop : drop * FALLING;
-    if (drop >= MIN_LABELLED_DROP && length > (best ? best.room + 12 : 0)) {
+    if (drop >= MIN_LABELLED_DROP && length > (best ? best.length + 12 : 0)) {
       const [top, bottom] = [p[2 * i + 1], p[2 * i + 3]];
       const y = upright
         ? (top + bottom) / 2 + 4
@@ -240,7 +240,7 @@ function anchorBeside(scene: IScene, edge: number): ILabelAnchor | null {
           ? top + 14
           : bottom - 7;
       const x = Math.max(p[2 * i], p[2 * i + 2]) + LABEL_GAP;
-      best = { x, y, room: length, beside: true };
+      best = { x, y, length, isBeside: true };
     }
   }
   return best;
@@ -256,14 +256,14 @@ function anchorAbove(scene: IScene, edge: number): ILabelAnchor | null {
     const level = Math.abs(dy) < 6;
     const share = level ? 1 : dy > 0 ? FALLING : RISING;
     // Earlier pieces are preferred, so that labels line up behind their source boxes.
-    if (length * share > (best ? best.room + 12 : 0)) {
+    if (length * share > (best ? best.length + 12 : 0)) {
       const y =
         p[2 * i + 1] + (level ? Math.min(0, dy) : dy > 0 ? 0 : dy * 0.13);
       const x = p[2 * i] + (length * share) / 2;
-      best = { x, y, room: length * share, beside: false };
+      best = { x, y, length: length * share, isBeside: false };
     }
   }
-  return best && best.room >= 70
+  return best && best.length >= 70
     ? best
     : (anchorBack(p, from, scene.edgeOffsets[edge + 1]) ?? best);
 }
@@ -277,9 +277,9 @@ function anchorBack(
   let best: ILabelAnchor | null = null;
   for (let i = from; i + 1 < to; i++) {
     const length = p[2 * i] - p[2 * i + 2] - 60;
-    if (length > (best?.room ?? 40) && p[2 * i + 1] === p[2 * i + 3]) {
+    if (length > (best?.length ?? 40) && p[2 * i + 1] === p[2 * i + 3]) {
       const x = (p[2 * i] + p[2 * i + 2]) / 2;
-      best = { x, y: p[2 * i + 1], room: length, beside: false };
+      best = { x, y: p[2 * i + 1], length, isBeside: false };
     }
   }
   return best;

@@ -23,8 +23,11 @@ export class InteractionController implements IPointerListener {
   private _hovered: IHitTarget = null;
   private _hoveredBox = -1;
   /** The last click on a control that expands or steps. */
-  private _lastControlClick: { id: number; at: IPoint; time: number } | null =
-    null;
+  private _lastControlClick: {
+    id: number;
+    point: IPoint;
+    time: number;
+  } | null = null;
 
   constructor(
     private readonly _host: IInteractionHost,
@@ -94,21 +97,21 @@ export class InteractionController implements IPointerListener {
       if (chip >= 0) {
         this._lastControlClick = {
           id: target.id,
-          at: point,
+          point,
           time: event.timeStamp
         };
         callbacks.onActivate?.(chip, { recursive: event.altKey });
       } else if (step !== null && callbacks.onStep) {
         this._lastControlClick = {
           id: target.id,
-          at: point,
+          point,
           time: event.timeStamp
         };
         callbacks.onStep(target.id, step);
       } else if (this._hitTester.onChevron(box, point)) {
         this._lastControlClick = {
           id: target.id,
-          at: point,
+          point,
           time: event.timeStamp
         };
         callbacks.onActivate?.(target.id, { recursive: event.altKey });
@@ -128,7 +131,7 @@ export class InteractionController implements IPointerListener {
     return (
       lastClick !== null &&
       timeStamp - lastClick.time < DOUBLE_CLICK_MS &&
-      Math.hypot(point.x - lastClick.at.x, point.y - lastClick.at.y) <
+      Math.hypot(point.x - lastClick.point.x, point.y - lastClick.point.y) <
         DOUBLE_CLICK_PX
     );
   }

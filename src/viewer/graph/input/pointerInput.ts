@@ -40,7 +40,7 @@ export class PointerInput {
   private _moved = false;
   private _wasHeld = false;
   private _hold: ReturnType<typeof setTimeout> | null = null;
-  private _tap: { at: IPoint; time: number } | null = null;
+  private _tap: { point: IPoint; time: number } | null = null;
   /** True if the last press was a touch, for which double taps and long presses are handled here. */
   private _byTouch = false;
 
@@ -245,8 +245,9 @@ export class PointerInput {
       this._byTouch &&
       before !== null &&
       event.timeStamp - before.time < DOUBLE_TAP_MS &&
-      Math.hypot(point.x - before.at.x, point.y - before.at.y) < TAP_REACH;
-    this._tap = second ? null : { at: point, time: event.timeStamp };
+      Math.hypot(point.x - before.point.x, point.y - before.point.y) <
+        TAP_REACH;
+    this._tap = second ? null : { point, time: event.timeStamp };
     if (second) {
       this._sink.doubleClick(point, event);
     } else {

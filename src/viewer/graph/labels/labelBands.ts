@@ -23,7 +23,7 @@ export interface ILabelBand {
   /** Penalty compared with other bands. */
   readonly cost: number;
   /** A point of the wire there. */
-  readonly at: IPoint;
+  readonly origin: IPoint;
   /** Preferred position of a label's centre along the band. */
   readonly prefer: number;
   /** For horizontal bands. */
@@ -31,7 +31,7 @@ export interface ILabelBand {
   /** Range of positions for the centre of a label of this length. */
   range(length: number): readonly [number, number];
   /** Centre across a vertical band. */
-  beside(width: number): number;
+  centerAcross(width: number): number;
   /**
    * For labels of this width: the rectangle that must be free of boxes, and the one that must be free of
    * wires.
@@ -68,11 +68,11 @@ function levelBand(run: IRun, below: boolean, lift: number): ILabelBand {
   return {
     upright: false,
     cost: (below ? 30 : 0) + 45 * lift - Math.min(120, to - from),
-    at: { x: (from + to) / 2, y: (low + high) / 2 },
+    origin: { x: (from + to) / 2, y: (low + high) / 2 },
     prefer: (from + to) / 2,
     baseline,
     range: length => range(run, length, 2),
-    beside: () => 0,
+    centerAcross: () => 0,
     strips: width => {
       const x = from - width;
       const w = to - from + 2 * width;
@@ -95,11 +95,11 @@ function uprightBand(run: IRun, left: boolean): ILabelBand {
   return {
     upright: true,
     cost: (left ? 30 : 20) - Math.min(60, to - from),
-    at: { x: (low + high) / 2, y: (from + to) / 2 },
+    origin: { x: (low + high) / 2, y: (from + to) / 2 },
     prefer: (from + to) / 2,
     baseline: 0,
     range: length => range(run, length, CORNER),
-    beside: width => (left ? edge - width / 2 : edge + width / 2),
+    centerAcross: width => (left ? edge - width / 2 : edge + width / 2),
     strips: width => {
       // The centre is rounded to a whole pixel.
       const x = (left ? edge - width : edge) - 0.5;

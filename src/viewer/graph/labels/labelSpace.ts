@@ -36,13 +36,13 @@ function blockedRects(
   origin: IPoint,
   each: (rect: IRect) => void
 ): void {
-  const near = {
+  const searchArea = {
     x: r.x - OUTLINE_OFFSET - LABEL_CLEARANCE,
     y: r.y - OUTLINE_OFFSET - LABEL_CLEARANCE,
     w: r.w + OUTLINE_OFFSET + 2 * LABEL_CLEARANCE,
     h: r.h + OUTLINE_OFFSET + 2 * LABEL_CLEARANCE
   };
-  for (const b of index.boxesIn(near)) {
+  for (const b of index.boxesIn(searchArea)) {
     const [x, y] = [
       scene.boxX[b] - LABEL_CLEARANCE,
       scene.boxY[b] - LABEL_CLEARANCE

@@ -129,9 +129,9 @@ describe('edge labels', () => {
     const index = new SpatialIndex(drawing.scene);
     const labels = labelsOf(drawing, index);
     expect(labelsOf(drawing, index)).toBe(labels);
-    expect(labels.fits({ ...drawing })).toBe(true);
+    expect(labels.matches({ ...drawing })).toBe(true);
     const model = withMetricsOf(drawing.model, drawing.model.payload);
-    expect(labels.fits({ ...drawing, model })).toBe(false);
+    expect(labels.matches({ ...drawing, model })).toBe(false);
   });
 });
 

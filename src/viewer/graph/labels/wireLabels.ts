@@ -111,7 +111,7 @@ export class WireLabels {
   }
 
   /** True if a drawing has the same labels. */
-  fits({ scene, model, measure }: IDrawContext): boolean {
+  matches({ scene, model, measure }: IDrawContext): boolean {
     const { _drawing: drawing } = this;
     return (
       drawing.scene === scene &&
@@ -130,12 +130,12 @@ export class WireLabels {
       return !text;
     }
     const w = this._width(text);
-    if (!anchor.beside && w > anchor.room) {
+    if (!anchor.isBeside && w > anchor.length) {
       return false;
     }
-    const x = anchor.beside ? anchor.x + w / 2 : anchor.x;
-    const y = anchor.beside ? anchor.y : anchor.y - 4;
-    const origin = { x: anchor.x - (anchor.beside ? 6 : 0), y: anchor.y };
+    const x = anchor.isBeside ? anchor.x + w / 2 : anchor.x;
+    const y = anchor.isBeside ? anchor.y : anchor.y - 4;
+    const origin = { x: anchor.x - (anchor.isBeside ? 6 : 0), y: anchor.y };
     const label = labelAt(x, y, w, text);
     if (!this._space.isFree(label.rect, origin)) {
       return false;
@@ -169,15 +169,15 @@ export class WireLabels {
     const length = band.upright ? LABEL_HEIGHT : w;
     const [low, high] = band.range(length);
     const [strip, wires] = band.strips(w);
-    const spans = this._space.taken(strip, wires, band.at, band.upright);
+    const spans = this._space.taken(strip, wires, band.origin, band.upright);
     const center = nearestGap(spans, length + 1, band.prefer, low, high);
     if (center === null) {
       return null;
     }
     const label = band.upright
-      ? labelAt(band.beside(w), center + (ASCENT - DESCENT) / 2, w, text)
+      ? labelAt(band.centerAcross(w), center + (ASCENT - DESCENT) / 2, w, text)
       : labelAt(center, band.baseline, w, text);
-    return this._space.isFree(label.rect, band.at) ? label : null;
+    return this._space.isFree(label.rect, band.origin) ? label : null;
   }
 
   /**
@@ -253,7 +253,7 @@ function wiresOf(scene: IScene, wireOf: Int32Array): IWire[] {
   for (const { edges } of wires) {
     if (edges.length > 1) {
       const roomAt = new Map(
-        edges.map(e => [e, labelAnchor(scene, e)?.room ?? 0] as const)
+        edges.map(e => [e, labelAnchor(scene, e)?.length ?? 0] as const)
       );
       edges.sort((a, b) => roomAt.get(b)! - roomAt.get(a)! || a - b);
     }

@@ -186,11 +186,11 @@ function stripSize(scene: IScene, view: IViewSize): IViewSize {
   const [along, across] = down
     ? [scene.height, scene.width]
     : [scene.width, scene.height];
-  const most = down ? view.h * 0.5 : view.w * 0.3;
+  const maxSize = down ? view.h * 0.5 : view.w * 0.3;
   const length = Math.round(
     Math.min(
       STRIP_LENGTH,
-      most,
+      maxSize,
       (MAX_BREADTH * 3 * along) / Math.max(1, across)
     )
   );

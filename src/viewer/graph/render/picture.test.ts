@@ -130,7 +130,7 @@ describe('edge paths', () => {
       room: 100
     });
     const steep = labelAnchor(pair(200, 300), 0)!;
-    expect(steep.room).toBeLessThan(50);
+    expect(steep.length).toBeLessThan(50);
     expect(labelAnchor(pair(50, 0), 0)).toBeNull();
   });
 });

@@ -193,13 +193,13 @@ export class Renderer {
     decorations: IDecorations
   ): void {
     const { scene } = this.drawing!;
-    const near = visibleRect(camera, view, Math.max(view.w, view.h) * 0.4);
+    const drawnArea = visibleRect(camera, view, Math.max(view.w, view.h) * 0.4);
     const isFar = camera.k <= CANVAS_MAX_ZOOM;
     this._decorations.draw(
       scene,
       this.adjacency!,
       decorations,
-      box => !isFar && intersects(boxRect(scene, box), near)
+      box => !isFar && intersects(boxRect(scene, box), drawnArea)
     );
   }
 

@@ -62,7 +62,7 @@ describe('edges between rows', () => {
     const anchor = labelAnchor(rows, e)!;
     const [, , , y] = returnArrowheads(rows, e);
     expect(anchor.y).toBe(y);
-    expect(anchor.beside).toBe(false);
+    expect(anchor.isBeside).toBe(false);
   });
 });
 

@@ -164,9 +164,13 @@ export class SceneAdjacency {
         continue;
       }
       const m = middle(scene, b);
-      const [ahead, aside] = along(direction, m.x - a.x, m.y - a.y);
-      if (ahead > 1) {
-        const cost = ahead + 2 * Math.abs(aside);
+      const [forwardDistance, sideDistance] = along(
+        direction,
+        m.x - a.x,
+        m.y - a.y
+      );
+      if (forwardDistance > 1) {
+        const cost = forwardDistance + 2 * Math.abs(sideDistance);
         if (cost < least) {
           least = cost;
           best = b;

@@ -54,7 +54,7 @@ class UniformGrid {
   /** Calls `onMatch` once for every owner that may touch the rectangle. */
   query(r: IRect, onMatch: (owner: number) => void): void {
     const round = ++this._round;
-    const take = (row: number): void => {
+    const visitRow = (row: number): void => {
       const owner = this._owner ? this._owner[row] : row;
       if (this._stamp[owner] !== round) {
         this._stamp[owner] = round;
@@ -70,10 +70,10 @@ class UniformGrid {
       const from = this._start[y * this._columns + c0];
       const to = this._start[y * this._columns + c1 + 1];
       for (let i = from; i < to; i++) {
-        take(this._items[i]);
+        visitRow(this._items[i]);
       }
     }
-    this._large.forEach(take);
+    this._large.forEach(visitRow);
   }
 
   /** An upper bound of the number that `query` would find, without checking each item. */

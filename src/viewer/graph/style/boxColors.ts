@@ -158,11 +158,11 @@ export class BoxColors {
 
   private _stateColor<T>(
     box: number,
-    tell: ((entity: number) => T) | undefined
+    colorOf: ((entity: number) => T) | undefined
   ): T | null {
     const kind = this.scene.boxKind[box];
-    return tell && (kind === BoxKind.Node || kind === BoxKind.Group)
-      ? tell(this.scene.boxEntity[box])
+    return colorOf && (kind === BoxKind.Node || kind === BoxKind.Group)
+      ? colorOf(this.scene.boxEntity[box])
       : null;
   }
 

@@ -12,7 +12,7 @@ export interface ILabelFaults {
   /** Wires without a label for which the shortest text has space. */
   readonly hidden: string[];
   /** Number of wires with a label. */
-  readonly shown: number;
+  readonly visible: number;
   /** Number of wires without one. */
   readonly without: number;
 }
@@ -22,7 +22,7 @@ const STACK = 4;
 
 type Line = [number, number, number, number];
 
-const meet = (a: IRect, b: IRect): boolean =>
+const overlap = (a: IRect, b: IRect): boolean =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
 /** True if a line one pixel wide enters a rectangle; checked at every pixel. */
@@ -84,7 +84,7 @@ function boxesUnder(scene: IScene, r: IRect, x: number, y: number): number[] {
       r.x + r.w <= left + box.w &&
       r.y >= top + TITLE_BAR &&
       r.y + r.h <= top + box.h;
-    const beyond = !meet(box, r);
+    const beyond = !overlap(box, r);
     if (!beyond && !(holds && within)) {
       hit.push(b);
     }
@@ -107,19 +107,19 @@ export function labelFaults(
     onBoxes: [],
     onWires: [],
     hidden: [],
-    shown: labels.size,
+    visible: labels.size,
     without: 0
   };
   const lines = linesOf(scene);
   const entries = [...labels];
   entries.forEach(([edge, { rect, text }], i) => {
     for (const [other, { rect: r }] of entries.slice(i + 1)) {
-      if (meet(rect, r)) {
+      if (overlap(rect, r)) {
         faults.onLabels.push(`${text} of ${edge} on that of ${other}`);
       }
     }
-    const near = nearest(lines[edge], rect);
-    for (const box of boxesUnder(scene, rect, ...near)) {
+    const nearestPoint = nearest(lines[edge], rect);
+    for (const box of boxesUnder(scene, rect, ...nearestPoint)) {
       faults.onBoxes.push(`${text} of ${edge} on box ${box}`);
     }
     lines.forEach((of, e) => {
@@ -145,9 +145,9 @@ export function labelFaults(
       r.y >= 0 &&
       r.x + r.w <= scene.width &&
       r.y + r.h <= scene.height &&
-      entries.every(([, label]) => !meet(label.rect, r)) &&
-      boxesUnder(scene, grown(r, 2), x, y).length === 0 &&
-      !lines.some(of => of.some(line => enters(line, grown(r, 1.5))));
+      entries.every(([, label]) => !overlap(label.rect, r)) &&
+      boxesUnder(scene, expanded(r, 2), x, y).length === 0 &&
+      !lines.some(of => of.some(line => enters(line, expanded(r, 1.5))));
     const middle = edges
       .map(e => placeBeside(lines[e], w, step, free))
       .find(route => route);
@@ -158,7 +158,7 @@ export function labelFaults(
   return { ...faults, ...count };
 }
 
-const grown = (r: IRect, by: number): IRect => ({
+const expanded = (r: IRect, by: number): IRect => ({
   x: r.x - by,
   y: r.y - by,
   w: r.w + 2 * by,

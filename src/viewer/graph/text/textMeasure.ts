@@ -12,19 +12,19 @@ const PROBE_SIZE = 100;
 type CharAdvance = (char: string) => number;
 
 function probe(weight: number, family: string): CharAdvance {
-  const guess: CharAdvance = char => PROBE_SIZE * advanceOf(char, weight);
+  const estimate: CharAdvance = char => PROBE_SIZE * advanceOf(char, weight);
   if (typeof document === 'undefined') {
-    return guess;
+    return estimate;
   }
   let context: CanvasRenderingContext2D | null = null;
   try {
     context = document.createElement('canvas').getContext('2d');
   } catch {
     // jsdom without the canvas package throws "not implemented".
-    return guess;
+    return estimate;
   }
   if (!context) {
-    return guess;
+    return estimate;
   }
   const ctx = context;
   ctx.font = `${weight} ${PROBE_SIZE}px ${family}`;

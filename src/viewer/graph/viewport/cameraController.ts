@@ -105,7 +105,7 @@ export class CameraController {
   ): void {
     if (!before || options.keepCamera === false) {
       this.home();
-    } else if (options.still) {
+    } else if (options.keepsCenter) {
       this._keepMiddle(before, scene);
     } else if (this._autoMode && options.anchorEntity === undefined) {
       // The user has not moved the camera: show the whole graph, or its beginning, as before.

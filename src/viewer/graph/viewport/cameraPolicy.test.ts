@@ -35,10 +35,10 @@ it('the title of a box larger than the view is shown, per side', () => {
     w: 120,
     h: 300
   });
-  const most = VIEW.w - 2 * OPENED_MARGIN;
-  const high = sceneOf(700, 100, most, 5000, BoxKind.OpenGroup);
+  const maxSize = VIEW.w - 2 * OPENED_MARGIN;
+  const high = sceneOf(700, 100, maxSize, 5000, BoxKind.OpenGroup);
   const { w, h } = cameraHoldingAnchor(CAMERA, VIEW, closed, high, 7)!.visible;
-  expect(w).toBe(most);
+  expect(w).toBe(maxSize);
   expect(h).toBeLessThan(40);
 });
 

@@ -169,9 +169,9 @@ describe('edges and their labels', () => {
   it('count only if they are drawn', () => {
     const label = { x: 60, y: 560, text: '1×8', rect: rect(40, 550, 40, 10) };
     const labels = { in: () => [label] };
-    const near = { ...sightOf([]), labels };
-    expect(coveredWeight(near, rect(10, 466, 200, 124))).toBe(1);
-    const zoomedOut = { ...near, camera: { ...near.camera, k: 0.5 } };
+    const zoomedIn = { ...sightOf([]), labels };
+    expect(coveredWeight(zoomedIn, rect(10, 466, 200, 124))).toBe(1);
+    const zoomedOut = { ...zoomedIn, camera: { ...zoomedIn.camera, k: 0.5 } };
     expect(coveredWeight(zoomedOut, rect(10, 466, 200, 124))).toBe(0);
   });
 });

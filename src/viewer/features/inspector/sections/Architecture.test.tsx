@@ -3,7 +3,7 @@ import { fireEvent, screen, within } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import type { AttentionGroup, GraphPayload } from '../../../../schema';
 import { testPayload } from '../../../testing/payload';
-import { guardConsole, mount, settle } from '../../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../../testing/render';
 import { surface } from '../../../testing/surface';
 
 vi.mock('../../../graph/surface', async () => ({
@@ -97,7 +97,7 @@ function decoder(): GraphPayload {
 }
 
 /** Terms and values, in order. */
-function facts(root: HTMLElement): Map<string, string> {
+function factsByLabel(root: HTMLElement): Map<string, string> {
   return new Map(
     [...root.querySelectorAll('dt')].map(term => [
       term.textContent ?? '',
@@ -113,7 +113,7 @@ async function inspector(payload: GraphPayload): Promise<HTMLElement> {
 
 test('shows verdict, attention, cache and repeats, and the reasons for unknown facts', async () => {
   const panel = await inspector(decoder());
-  const shownFacts = facts(panel);
+  const shownFacts = factsByLabel(panel);
   expect(shownFacts.get('Kind')).toBe('Transformer decoder');
   expect(panel.textContent).toContain('2 self-attention layers, all causal');
   expect(shownFacts.get('Causal layers')).toBe('1, unknown for 1');
@@ -130,17 +130,17 @@ test('shows verdict, attention, cache and repeats, and the reasons for unknown f
       name: 'Show 2 × self-attention, causal, rotary, cached'
     })
   );
-  await settle();
+  await flushUpdates();
   expect(surface().selection).toEqual([0, 2]);
 });
 
 test('shows the quantization and the layers without it', async () => {
   const panel = await inspector(decoder());
-  expect(facts(panel).get('Quantization')).toMatch(
+  expect(factsByLabel(panel).get('Quantization')).toMatch(
     /^int8 weights, uint8 activations \(dynamic\), 3 of 4 layers, 50.*% of the MACs$/
   );
   fireEvent.click(within(panel).getByRole('button', { name: '1 layer' }));
-  await settle();
+  await flushUpdates();
   expect(surface().selection).toEqual([1]);
 });
 
@@ -156,7 +156,9 @@ test('shows that a model is not quantized', async () => {
     macs_share: null,
     not_quantized: []
   };
-  expect(facts(await inspector(payload)).get('Quantization')).toBe('None');
+  expect(factsByLabel(await inspector(payload)).get('Quantization')).toBe(
+    'None'
+  );
 });
 
 test('shows an unrecognised architecture without a confidence', async () => {
@@ -167,7 +169,7 @@ test('shows an unrecognised architecture without a confidence', async () => {
     evidence: [],
     quantization: null
   };
-  const shownFacts = facts(await inspector(payload));
+  const shownFacts = factsByLabel(await inspector(payload));
   expect(shownFacts.get('Kind')).toBe('Not recognised');
   expect(shownFacts.has('Confidence')).toBe(false);
 });

@@ -3,7 +3,7 @@ import { act, fireEvent, screen, within } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import { repeatPayload } from '../../../../core/testing/payloads';
 import type { GraphPayload } from '../../../../schema';
-import { guardConsole, mount, settle } from '../../../testing/render';
+import { guardConsole, mount, flushUpdates } from '../../../testing/render';
 import { surface } from '../../../testing/surface';
 
 vi.mock('../../../graph/surface', async () => ({
@@ -39,7 +39,7 @@ function payload(): GraphPayload {
 
 async function select(entity: number): Promise<void> {
   act(() => surface().callbacks.onSelect?.(entity, { additive: false }));
-  await settle();
+  await flushUpdates();
 }
 
 test('a node lists its blocks, their costs and how they were recognised', async () => {
@@ -61,7 +61,7 @@ test('a block is selected with all its nodes', async () => {
   await mount(payload());
   await select(2);
   fireEvent.click(screen.getByText(/^Residual 1/));
-  await settle();
+  await flushUpdates();
   expect(surface().selection).toEqual([1, 2, 3, 4]);
   expect(surface().fittedTo).toEqual([1, 2, 3, 4]);
   expect(screen.getByText('4 boxes')).toBeTruthy();

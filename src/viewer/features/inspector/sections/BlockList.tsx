@@ -117,7 +117,7 @@ function BlockRow(props: { blocks: BlockIndex; block: number }): JSX.Element {
     params.known > 0 &&
       `${params.unknown > 0 ? '≥ ' : ''}${formatCount(params.known, trans.__('params'))}`
   ].filter(text => text);
-  const told = Object.entries(facts).filter(([, value]) => value !== null);
+  const entries = Object.entries(facts).filter(([, value]) => value !== null);
   return (
     <>
       <button
@@ -139,9 +139,9 @@ function BlockRow(props: { blocks: BlockIndex; block: number }): JSX.Element {
         {howText(how, trans)} ·{' '}
         {trans.__('confidence %1', formatConfidence(confidence))}
       </p>
-      {told.length > 0 && (
+      {entries.length > 0 && (
         <p className="oad-Quiet">
-          {told
+          {entries
             .slice(0, 8)
             .map(([name, value]) => `${factName(name)} ${factText(value)}`)
             .join(' · ')}

@@ -43,7 +43,7 @@ export function Constants(props: {
                     {shortLabel(valuesText(constant), 600)}
                   </code>
                 )}
-                <Weights tensor={constant.tensor} quiet />
+                <Weights tensor={constant.tensor} optional />
               </div>
             </li>
           )}

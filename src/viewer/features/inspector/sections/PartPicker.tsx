@@ -40,7 +40,7 @@ export function PartPicker(): JSX.Element | null {
   }
   const { repeatGroup, index } = location;
   const count = partsOf(tree, repeatGroup).length;
-  const go = (to: number): void =>
+  const stepTo = (to: number): void =>
     void showPart(session, { repeatGroup, index: to });
   const arrow = (step: 1 | -1): JSX.Element => {
     const label =
@@ -65,14 +65,14 @@ export function PartPicker(): JSX.Element | null {
       title={shortLabel(tree.groupLabel[repeatGroup])}
     >
       {arrow(-1)}
-      <PartBox index={index} count={count} onGo={go} />
+      <PartBox index={index} count={count} onGo={stepTo} />
       <span className="oad-Quiet">{trans.__('of %1', count)}</span>
       {arrow(1)}
       <span className="oad-Bar-gap" />
       <button
         type="button"
         className="oad-Button"
-        onClick={() => go(soloIndex >= 0 ? -1 : Math.max(0, index))}
+        onClick={() => stepTo(soloIndex >= 0 ? -1 : Math.max(0, index))}
       >
         {soloIndex >= 0
           ? trans.__('Show all instances')

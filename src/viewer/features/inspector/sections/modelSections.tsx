@@ -32,7 +32,7 @@ export function ModelFacts({ identity }: { identity: Identity }): JSX.Element {
   const [task, family, precision] = reasonsOf(identity, trans);
   return (
     <Facts>
-      {[task, family].map(({ about, label, text, known }) => (
+      {[task, family].map(({ about, label, text, certainty: known }) => (
         <Fact key={about} label={label} note={known}>
           {text}
         </Fact>

@@ -35,7 +35,7 @@ it('the title of an expanded group moves into view, but not beyond its end', () 
 describe('titles during motion', () => {
   let titles: StickyTitles;
   let element: SVGGElement;
-  const go = (x: number, moving = true, changed = false, k = 1): number => {
+  const moveTo = (x: number, moving = true, changed = false, k = 1): number => {
     titles.place(scene, camera(x, k), view, moving, changed);
     return titles.shiftOf(0);
   };
@@ -44,35 +44,35 @@ describe('titles during motion', () => {
     titles = new StickyTitles();
     element = svgElement('g');
     titles.add(0, element, EXTENT);
-    go(1000);
+    moveTo(1000);
   });
 
   it('follow each frame of a slow motion', () => {
-    expect([1005, 1010, 1021].map(x => go(x))).toEqual([505, 510, 521]);
+    expect([1005, 1010, 1021].map(x => moveTo(x))).toEqual([505, 510, 521]);
     expect(element.getAttribute('transform')).toBe('translate(521,0)');
   });
 
   it('are updated every few frames of a fast motion', () => {
-    const shifts = [1025, 1050, 1075, 1100, 1125].map(x => go(x));
+    const shifts = [1025, 1050, 1075, 1100, 1125].map(x => moveTo(x));
     expect(shifts).toEqual([500, 500, 500, 600, 600]);
   });
 
   it('depend on the speed on screen', () => {
-    expect(go(6000, false, false, 0.1)).toBe(1000);
-    expect(go(6100, true, false, 0.1)).toBe(1100);
-    expect(go(6300, true, false, 0.1)).toBe(1100);
+    expect(moveTo(6000, false, false, 0.1)).toBe(1000);
+    expect(moveTo(6100, true, false, 0.1)).toBe(1100);
+    expect(moveTo(6300, true, false, 0.1)).toBe(1100);
   });
 
   it('are in place when the graph is repainted, and at rest', () => {
-    expect(go(1050)).toBe(500);
-    expect(go(1100, true, true)).toBe(600);
-    expect(go(1150)).toBe(600);
-    expect(go(1200, false)).toBe(700);
+    expect(moveTo(1050)).toBe(500);
+    expect(moveTo(1100, true, true)).toBe(600);
+    expect(moveTo(1150)).toBe(600);
+    expect(moveTo(1200, false)).toBe(700);
   });
 
   it('drop boxes that are no longer drawn', () => {
     titles.drop(0);
-    expect(go(2500, false)).toBe(0);
+    expect(moveTo(2500, false)).toBe(0);
     expect(element.getAttribute('transform')).toBe('translate(500,0)');
   });
 });

@@ -30,8 +30,8 @@ export function titleShift(
   extent: number
 ): number {
   const left = camera.x - view.w / 2 / camera.k;
-  const most = Math.max(0, titleRoom(scene, box) - extent - CARD_PAD_X);
-  return Math.min(most, Math.max(0, left - scene.boxX[box]));
+  const maxShift = Math.max(0, titleRoom(scene, box) - extent - CARD_PAD_X);
+  return Math.min(maxShift, Math.max(0, left - scene.boxX[box]));
 }
 
 export class StickyTitles {

@@ -181,11 +181,11 @@ export class SvgLayer {
     // Level of detail changes only when everything is repainted anyway.
     const k = this._compositor.zoomOf(camera);
     const key = detailKey(k);
-    const cover = tileAlignedRect(camera, view);
+    const drawnArea = tileAlignedRect(camera, view);
     if (
       key === this._drawnKey &&
       this._drawnRect &&
-      sameRect(cover, this._drawnRect)
+      sameRect(drawnArea, this._drawnRect)
     ) {
       return false;
     }
@@ -194,14 +194,14 @@ export class SvgLayer {
       this._wires.setDetail(key, k);
       this._drawnKey = key;
     }
-    this._drawnRect = cover;
-    this._syncBoxes(cover, k);
-    this._wires.sync(cover);
+    this._drawnRect = drawnArea;
+    this._syncBoxes(drawnArea, k);
+    this._wires.sync(drawnArea);
     return true;
   }
 
-  private _syncBoxes(cover: IRect, k: number): void {
-    const boxes = new Set(this._index!.boxesIn(cover));
+  private _syncBoxes(drawnArea: IRect, k: number): void {
+    const boxes = new Set(this._index!.boxesIn(drawnArea));
     const active = activeIn(this._parent);
     for (const [box, element] of this._boxElements) {
       if (!boxes.has(box)) {
@@ -217,17 +217,17 @@ export class SvgLayer {
     const missing = [...boxes]
       .filter(b => !this._boxElements.has(b))
       .sort((a, b) => a - b);
-    const fresh = document.createDocumentFragment();
+    const fragment = document.createDocumentFragment();
     for (const box of missing) {
       const element = this._makeBox(box, k);
       this._boxElements.set(box, element);
       if (scene.boxKind[box] === BoxKind.OpenGroup) {
         this._insertPanel(box, element);
       } else {
-        fresh.append(element);
+        fragment.append(element);
       }
     }
-    this._boxes.append(fresh);
+    this._boxes.append(fragment);
   }
 
   /** Inserts panels in box order, parents first, so that a child's panel lies above its parent's. */

@@ -41,7 +41,7 @@ export class SvgWireLayer {
     const before = this._drawing;
     this._drawing = drawing;
     this._index = index;
-    const keepsTexts = this.texts?.fits(drawing) ?? false;
+    const keepsTexts = this.texts?.matches(drawing) ?? false;
     this.texts = keepsTexts ? this.texts : labelsOf(drawing, index);
     if (before?.scene !== drawing.scene) {
       this.clear();
@@ -72,8 +72,8 @@ export class SvgWireLayer {
   }
 
   /** Creates elements that enter the given rectangle and removes those that leave it. */
-  sync(cover: IRect): void {
-    const inView = this._index!.edgesIn(cover);
+  sync(drawnArea: IRect): void {
+    const inView = this._index!.edgesIn(drawnArea);
     const edges = new Set(inView);
     this.texts!.place(inView);
     for (const [edge, elements] of this._drawn) {
