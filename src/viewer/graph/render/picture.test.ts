@@ -127,7 +127,7 @@ describe('edge paths', () => {
     expect(labelAnchor(pair(200, 0), 0)).toMatchObject({
       x: 150,
       y: 20,
-      room: 100
+      length: 100
     });
     const steep = labelAnchor(pair(200, 300), 0)!;
     expect(steep.length).toBeLessThan(50);
