@@ -54,7 +54,7 @@ def tables(operation: Operation) -> list[tuple[str, list[tuple[str, str]]]]:
         ("Accumulator", _accumulator(operation)),
         ("Requantization", _requantization(operation)),
         ("Attributes", [(name, _value_text(value)) for name, value in operation.attributes.items()]),
-        ("Beside ONNX Runtime", _compared(operation)),
+        ("Compared with ONNX Runtime", _compared(operation)),
     ]
     return [(title, rows) for title, rows in sections if rows]
 

@@ -66,8 +66,8 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     major = unused_bytes >= limits["major_bytes"] and unused_share >= limits["major_share"]
     yield Finding(
         "medium" if major else "low",
-        f"{plural(len(sized), 'initializer')} of {size(unused_bytes)} in all, {share(unused_bytes, weights)} "
-        "of the stored constants, are used by nothing.",
+        f"{plural(len(sized), 'unused initializer')}, {size(unused_bytes)} in total: "
+        f"{share(unused_bytes, weights)} of the stored constants.",
         "Remove them from the file.",
         evidence={
             "initializers": len(sized),

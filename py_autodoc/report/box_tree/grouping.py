@@ -152,7 +152,7 @@ class _BoxTreeBuilder:
         self._add_masks(attention)
         movable = self.preparation.kind.keys()
         self.preparation = with_constants(self.model, self.tree, self.preparation)
-        self.stationary = frozenset(self.preparation.kind.keys() - movable)
+        self.stationary = frozenset(self.preparation.kind) - movable
         self._box_preparation()
         for level in sorted(long_levels):
             self._add_stages(level)
@@ -168,9 +168,7 @@ class _BoxTreeBuilder:
         for constants in constant_boxes(self.model, self.tree, self.preparation, self._readers, closed):
             if self._convex(constants.members):
                 scope = self._add(constants.level, constants.title, PLUMBING)
-                self._move(constants.nodes, scope)
-                for member in constants.scopes:
-                    self.tree.parent[member] = scope
+                self._move(constants.nodes, scope, constants.scopes)
         tree = self._parents_first()
         roles = Roles(self.model, titles, self.preparation)
         BoxNames(self.model, self.types, tree, roles, self._readers, self.position).run()
@@ -322,9 +320,7 @@ class _BoxTreeBuilder:
         nodes = [node for member in repeat.members for node in member]
         if not self._convex(nodes):
             return
-        fold = self._add(parents.pop(), name, FOLD)
-        for scope in scopes:
-            self.tree.parent[scope] = fold
+        self._move((), self._add(parents.pop(), name, FOLD), scopes)
 
     def _fold_nodes(self, box: _PlannedBox) -> None:
         """Add a box around loose nodes of one level; do nothing if it would cut another box."""
@@ -352,9 +348,11 @@ class _BoxTreeBuilder:
                 else:
                     self.tree.parent[scope] = stage
 
-    def _move(self, nodes: Iterable[int], scope: int) -> None:
+    def _move(self, nodes: Iterable[int], scope: int, scopes: Iterable[int] = ()) -> None:
         for node in nodes:
             self.tree.node[node] = scope
+        for inner in scopes:
+            self.tree.parent[inner] = scope
 
     def _add(self, parent: int, label: str, origin: str) -> int:
         tree = self.tree
