@@ -72,6 +72,7 @@ LONG = (
     "tests/torch/test_generation.py",
     "tests/bad/test_bad_report.py",
     "tests/hf/test_pipeline_minilm.py",
+    "tests/keras/test_keras_hostile.py",
     "tests/hf/test_hf_export.py",
     "tests/to_torch/test_to_torch_models.py",
     "tests/quantize/test_quantize.py",
