@@ -26,7 +26,7 @@ export function canonicalHidden(
       marks[nodeCount + group] = 1;
     }
   }
-  const found: number[] = [];
+  const hiddenIds: number[] = [];
   for (let row = 0; row <= tree.groupCount; row++) {
     const above = row > 0 && marks[nodeCount + row - 1];
     for (const child of tree.children[row]) {
@@ -34,11 +34,11 @@ export function canonicalHidden(
         // Marks the children; their own children come later.
         marks[child] = 2;
       } else if (marks[child] === 1) {
-        found.push(child);
+        hiddenIds.push(child);
       }
     }
   }
-  return found.sort((a, b) => a - b);
+  return hiddenIds.sort((a, b) => a - b);
 }
 
 /**
@@ -109,9 +109,10 @@ export function isDrawn(
   return (
     !hiddenSet.has(own) &&
     around.every(
-      one =>
-        !hiddenSet.has(one) &&
-        (isOpen(one - nodeCount) || tree.groupMain[one - nodeCount] === own)
+      ancestor =>
+        !hiddenSet.has(ancestor) &&
+        (isOpen(ancestor - nodeCount) ||
+          tree.groupMain[ancestor - nodeCount] === own)
     )
   );
 }
@@ -119,15 +120,15 @@ export function isDrawn(
 /** The entity and its ancestors, innermost first. */
 export function selfAndAncestors(tree: ITree, entity: number): number[] {
   const { nodeCount } = tree.model;
-  const found = [entity];
+  const chain = [entity];
   let group =
     entity < nodeCount
       ? tree.nodeParent[entity]
       : tree.groupParent[entity - nodeCount];
   for (; group >= 0; group = tree.groupParent[group]) {
-    found.push(nodeCount + group);
+    chain.push(nodeCount + group);
   }
-  return found;
+  return chain;
 }
 
 /** The remaining items of a level by their new numbers; -1 if removed. */

@@ -133,14 +133,14 @@ class TaskBoard {
   }
 
   private _take(kind: TaskKind, result: TaskResult): void {
-    const { results, kept, visible: shown } = this._state;
+    const { results, kept, visible } = this._state;
     const keptTensors = result.layers
       .filter(layer => layer.keep)
       .map(layer => layer.tensor);
     this.set({
       running: null,
       results: { ...results, [kind]: result },
-      visible: RUNS.has(kind) ? kind : shown,
+      visible: RUNS.has(kind) ? kind : visible,
       kept: kind === 'sensitivity' ? new Set(keptTensors) : kept
     });
     if (result.path) {

@@ -58,15 +58,15 @@ export function ExtractionBanner(): JSX.Element | null {
       </div>
     );
   }
-  const { extracted: found } = state;
+  const { extracted } = state;
   return (
     <div className="oad-Banner oad-mod-changed" role="status">
       <Icon name="info" />
-      <span className="oad-Banner-text" title={found.path}>
+      <span className="oad-Banner-text" title={extracted.path}>
         {trans.__('Extracted to')}{' '}
-        <bdi>{shortLabel(found.path, MAX_PATH_CHARS)}</bdi>
-        {`: ${extractText(found, trans)}. `}
-        {remarks(found, trans).join(' ')}
+        <bdi>{shortLabel(extracted.path, MAX_PATH_CHARS)}</bdi>
+        {`: ${extractText(extracted, trans)}. `}
+        {remarks(extracted, trans).join(' ')}
       </span>
       {session.files && (
         <button
@@ -74,7 +74,7 @@ export function ExtractionBanner(): JSX.Element | null {
           className="oad-Button oad-mod-accept"
           onClick={() => {
             session.store.set({ extraction: null });
-            session.files?.open(found.path);
+            session.files?.open(extracted.path);
           }}
         >
           {trans.__('Open')}
