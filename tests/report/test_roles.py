@@ -295,3 +295,21 @@ def test_a_quantized_convolution_does_not_stand_for_the_one_beside_it():
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     tree = build_box_tree(run_analysis(model.SerializeToString(), Options()))
     assert titles(tree)["down"] == "Conv ×2"
+
+
+def test_attention_is_cut_in_the_same_places_in_every_layer_of_a_model_without_feature_maps():
+    """Heads × positions are no stage, but equal steps would cut the first layer elsewhere: it is longer."""
+    value, nodes, x = helper.make_tensor_value_info, [], "x"
+    for at in range(44):
+        kind = ("Relu", "Tanh", "Neg", "Abs", "Exp", "Sin", "Cos")[at * (at + 1) % 7]
+        nodes.append(helper.make_node(kind, [x], [f"t{at}"], f"/{kind}_{at}"))
+        x = f"t{at}"
+        if at == 15:
+            nodes.append(helper.make_node("Transpose", [x], ["turned"], "/Transpose", perm=[0, 1, 3, 2]))
+            x = "turned"
+    inputs, outputs = (value(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 4, 8, 3]), (x, [1, 4, 3, 8])))
+    graph = helper.make_graph(nodes, "g", [inputs], [outputs])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    analysis = run_analysis(model.SerializeToString(), Options())
+    cut = stages(analysis.model, analysis.types, scope_tree(analysis.model), -1)
+    assert [(title, len(entities)) for title, entities in cut] == [("Part 1", 16), ("Part 2", 29)]

@@ -52,7 +52,7 @@ def stages(model: Model, types: TypeTable, tree: ScopeTree, level: int) -> list[
         return [(f"{PART_NAME}{n + 1}", order[a:b]) for n, (a, b) in enumerate(runs)]
     titled: list[tuple[str, list[int]]] = []
     for number, (a, b) in enumerate(runs):
-        title = _title(sizes[a:b], number)
+        title = _title(sizes[a:b] if maps else (), number)
         if titled and titled[-1][0] == title:
             titled[-1][1].extend(order[a:b])
         else:
@@ -93,24 +93,33 @@ def _in_execution_order(model: Model, entities: Sequence[int], members: dict[int
     return [] if cyclic else [entities[index] for index in order]
 
 
-def _map_sizes(model: Model, types: TypeTable) -> set[Shape]:
-    """Return the sizes of feature maps; heads × positions or boxes × coordinates are none."""
+def _map_sizes(model: Model, types: TypeTable) -> set[Shape] | None:
+    """Return the sizes of feature maps; heads × positions or boxes × coordinates are none.
+
+    None if the model has no operator over height and width.
+    """
     nodes = [model.nodes[number] for number in model.graphs[0].nodes]
     spatial = [node for node in nodes if node.op_type in _SPATIAL and node.outputs]
+    if not spatial:
+        return None
     if not any("Conv" in node.op_type for node in spatial):
         return set()  # pools over the positions of a text
     shapes = [types.shapes[node.outputs[0]] for node in spatial if node.outputs[0] >= 0]
     return {shape[2:] for shape in shapes if shape is not None and len(shape) >= 4}
 
 
-def _spatial(model: Model, types: TypeTable, numbers: Sequence[int], maps: set[Shape]) -> Shape | None:
-    """Return height and width (or length) of a box's output: of its last node that gives a feature map."""
+def _spatial(model: Model, types: TypeTable, numbers: Sequence[int], maps: set[Shape] | None) -> Shape | None:
+    """Return height and width (or length) of a box's output: of its last node that gives a feature map.
+
+    Where ``maps`` is None, the last dimensions of any tensor with heads count: they cut the attention of all
+    layers in the same places.
+    """
     for number in reversed(numbers):
         if all(t < 0 or model.tensors[t].is_constant for t in model.nodes[number].inputs):
             continue  # produces a weight
         for tensor in model.nodes[number].outputs[:1]:
             shape = types.shapes[tensor] if tensor >= 0 else None
-            if shape is not None and len(shape) >= 4 and shape[2:] in maps:
+            if shape is not None and len(shape) >= 4 and (maps is None or shape[2:] in maps):
                 return shape[2:]
     return None
 
