@@ -4,7 +4,7 @@ import { BoxColors } from '../graph/style/boxColors';
 import type { IDrawContext } from '../graph/draw/drawTarget';
 import type { IPalette } from '../graph/style/themePalette';
 import { OVERLAYS } from '../overlays';
-import { computeOverlay } from '../overlays/computeOverlay';
+import { computeOverlay, type IColorOptions } from '../overlays/computeOverlay';
 import type { Session } from '../session/session';
 import type { IViewerState } from '../state/types';
 import { sheetPalette } from './plainColors';
@@ -26,12 +26,12 @@ export function withExportColors(
   }
   const { scene, model, tree } = drawing;
   const scaled = session.graph.scaled;
-  const look = {
+  const look: IColorOptions = {
     scale,
     brush,
     dark,
     extraValues: linkedScaleValues,
-    over: scaled
+    rangeOf: scaled
   };
   const values = computeOverlay(OVERLAYS[overlay], scene, tree, look).overlay;
   return { ...drawing, paint: new BoxColors(scene, model, values, tree) };

@@ -5,7 +5,7 @@ import { tensorIdsOf } from '../../core/tree/tensorSeries';
 import type { IScene } from '../../core/types';
 import type { GraphSurface } from '../graph/surface';
 import { OVERLAYS } from '../overlays';
-import { computeOverlay } from '../overlays/computeOverlay';
+import { computeOverlay, type IColorOptions } from '../overlays/computeOverlay';
 import type { IDocument, IViewerState } from '../state/types';
 import type { IOverlayRange } from '../overlays/types';
 import { selectedEntities } from './entityNames';
@@ -71,12 +71,12 @@ export function syncColors(
     surface?.setOverlay(null);
     return null;
   }
-  const look = {
+  const look: IColorOptions = {
     scale,
     dark,
     brush,
     extraValues: linkedScaleValues,
-    over: scaled
+    rangeOf: scaled
   };
   const { tree } = document;
   const painted = computeOverlay(OVERLAYS[overlay], scene, tree, look);
