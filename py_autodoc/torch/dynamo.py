@@ -107,23 +107,27 @@ def _tagged(
     return DynamoExport(model, tags, module, ran, [] if evidence.has_graph else [NO_CALLS], exported)
 
 
-_TALKERS = ("onnxscript", "torch.onnx", "torch.export", "torch._export", "transformers")
+_TALKERS = ("onnxscript", "torch.onnx", "torch.utils._pytree", "torchao", "transformers")
+_TRACERS = ("torch.export", "torch.export._trace", "torch._export", "torch._subclasses.fake_tensor")
+"""Loggers of tracing, which log the traceback of a failure that they raise as well."""
 
 
 @contextmanager
 def quiet(*more: str) -> Iterator[None]:
     """Suppress messages meant for developers of the exporters: warnings, logs below errors, output on stdout.
 
+    Errors that tracing logs are suppressed too: they reach the caller as exceptions.
+
     ``more`` names additional loggers.
     """
-    loggers = [logging.getLogger(name) for name in (*_TALKERS, *more)]
-    levels = [logger.level for logger in loggers]
+    minimums = dict.fromkeys((*_TALKERS, *more), logging.ERROR) | dict.fromkeys(_TRACERS, logging.CRITICAL)
+    levels = {name: logging.getLogger(name).level for name in minimums}
     with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
-        for logger in loggers:
-            logger.setLevel(logging.ERROR)
+        for name, level in minimums.items():
+            logging.getLogger(name).setLevel(level)
         try:
             yield
         finally:
-            for logger, level in zip(loggers, levels, strict=True):
-                logger.setLevel(level)
+            for name, level in levels.items():
+                logging.getLogger(name).setLevel(level)

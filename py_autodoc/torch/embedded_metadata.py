@@ -57,6 +57,6 @@ def collect_metadata(request: ExportRequest, options: EmbedOptions) -> EmbeddedM
 
 
 def is_transformers(model: Any) -> bool:
-    """True for a transformers model. Does not import transformers."""
-    library = sys.modules.get("transformers")
-    return library is not None and isinstance(model, library.PreTrainedModel)
+    """True for a transformers model. Does not import transformers, which loads all that it can use."""
+    modeling = sys.modules.get("transformers.modeling_utils")
+    return modeling is not None and isinstance(model, modeling.PreTrainedModel)

@@ -158,7 +158,7 @@ def test_prefill_and_decode(here):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
-def test_what_is_wrong_is_one_line_and_nothing_is_written(args, code, words, here):
+def test_what_is_wrong_is_one_line_and_nothing_is_written(args, code, words, here, caplog):
     (here / "bare").mkdir()
     (here / "w.bin").write_bytes(b"x")
     (here / "m.keras").write_bytes(b"x")
@@ -167,6 +167,10 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(args, code, words, her
     assert (found, out, len(lines)) == (code, "", 1)
     assert lines[0].startswith("error: ")
     assert all(word in lines[0] for word in words), lines[0]
+    # Their handler writes to the stderr of the process, past the runner's.
+    assert [
+        record for record in caplog.records if record.name.startswith("torch") and record.levelno >= 30
+    ] == []
     assert names(here / "out") == []
 
 
