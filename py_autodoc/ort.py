@@ -32,9 +32,10 @@ def onnxruntime(what: str) -> Any:
         return import_module("onnxruntime")
     except ImportError:
         raise RequirementError(
-            "needs-onnxruntime", f"{what} needs ONNX Runtime, which is not installed.",
+            "needs-onnxruntime",
+            f"{what} needs ONNX Runtime, which is not installed.",
             "pip install onnxruntime",
-        ) from None  # fmt: skip
+        ) from None
 
 
 def check_weights(path: PathLike) -> None:
@@ -128,9 +129,10 @@ def open_session(
     for one in chosen:
         if one not in runtime.get_available_providers():
             raise OptionError(
-                "provider-unknown", f"This ONNX Runtime has no provider {one[:80]}.",
+                "provider-unknown",
+                f"This ONNX Runtime has no provider {one[:80]}.",
                 f"Choose one of {', '.join(runtime.get_available_providers())}.",
-            )  # fmt: skip
+            )
     given: str | bytes = os.fspath(path)
     if proto is not None:
         options.add_session_config_entry(FOLDER, str(Path(os.fspath(path)).resolve().parent))

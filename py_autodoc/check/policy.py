@@ -160,9 +160,13 @@ def policy_from(data: Mapping[str, Any], file_name: str) -> Policy:
 
 
 _TABLES: Mapping[str, type[msgspec.Struct]] = {
-    "$.sizes": PolicySizes, "$.limits": PolicyLimits, "$.operators": PolicyOperators,
-    "$.findings": PolicyFindings, "$.where[...]": PolicyWhere, "$.baseline": PolicyBaseline,
-}  # fmt: skip
+    "$.sizes": PolicySizes,
+    "$.limits": PolicyLimits,
+    "$.operators": PolicyOperators,
+    "$.findings": PolicyFindings,
+    "$.where[...]": PolicyWhere,
+    "$.baseline": PolicyBaseline,
+}
 
 
 def _names(fault: str) -> Sequence[str]:

@@ -80,9 +80,10 @@ def plan(policy: Policy) -> CheckPlan:
     tests = None if policy.baseline is None else baseline_tests(policy.baseline, bool(hardware))
     if not rules and tests is None:
         raise OptionError(
-            "nothing-to-check", "Nothing to check.",
+            "nothing-to-check",
+            "Nothing to check.",
             "Add a limit such as --max-macs 5G, --fail-on high, --require 'opset>=17', or a policy file.",
-        )  # fmt: skip
+        )
     sizes = policy.sizes
     options = Options(
         bindings=dict(sizes.bind),
@@ -121,9 +122,10 @@ def read_baseline(path: str, analyse: Analyse) -> Baseline:
         raise OptionError("bad-baseline", f"{file_name} is not a report: it {fault}.") from None
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as fault:
         raise OptionError(
-            "bad-baseline", f"{file_name} is not a report: {str(fault)[:200]}.",
+            "bad-baseline",
+            f"{file_name} is not a report: {str(fault)[:200]}.",
             "Create one with `onnx-autodoc analyze MODEL --out-json REPORT.json`.",
-        ) from None  # fmt: skip
+        ) from None
 
 
 def checked(file: str, plan: CheckPlan, analyse: Analyse) -> CheckResult:

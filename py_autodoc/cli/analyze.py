@@ -215,9 +215,11 @@ def _service(request: _AnalyzeRequest) -> Endpoint | None:
     """Return the language model to ask, if requested. Raises: OptionError, RequirementError."""
     if not request.llm_summary:
         values = {
-            "--llm-url": request.llm_url, "--llm-model": request.llm_model, "--llm-api": request.llm_api,
+            "--llm-url": request.llm_url,
+            "--llm-model": request.llm_model,
+            "--llm-api": request.llm_api,
             "--redact-names": request.redact_names,
-        }  # fmt: skip
+        }
         for option in (option for option, value in values.items() if value):
             raise OptionError("no-llm-summary", f"{option} is for --llm-summary.", "Add --llm-summary.")
         return None

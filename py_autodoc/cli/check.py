@@ -39,34 +39,46 @@ _ACTIONS = "GITHUB_ACTIONS"
     "new-findings or a condition of `compare`, such as architecture or 'macs>+5%'. Repeatable.",
 )
 @click.option(
-    "--ignore", metavar="RULE", multiple=True, shell_complete=completion.rules,
+    "--ignore",
+    metavar="RULE",
+    multiple=True,
+    shell_complete=completion.rules,
     help="Accept the findings of a rule. Repeatable.",
-)  # fmt: skip
+)
 @click.option(
-    "--forbid-op", metavar="OP", multiple=True,
+    "--forbid-op",
+    metavar="OP",
+    multiple=True,
     help="Fail on this operator: Loop, 'com.microsoft::*', '*Norm*'. Repeatable.",
-)  # fmt: skip
+)
 @click.option(
     "--allow-op", metavar="OP", multiple=True, help="Fail on operators that no --allow-op names. Repeatable."
 )
 @click.option(
-    "--require", metavar="FACT", multiple=True,
+    "--require",
+    metavar="FACT",
+    multiple=True,
     help="Fail unless this holds: 'opset>=17', 'precision=int8', runs, fits, static. Repeatable.",
-)  # fmt: skip
+)
 @click.option(
-    "--where", metavar="QUERY",
+    "--where",
+    metavar="QUERY",
     help="Apply --max-params, --max-macs, --max-flops, --max-weights, --forbid-op, --allow-op and --fail-on "
     "only to the nodes that match: 'op=Conv & macs>1e8'.",
-)  # fmt: skip
+)
 @click.option("--baseline", metavar="REPORT.json|MODEL", help="Fail if the model is worse than this one.")
 @click.option(
-    "--tolerance", metavar="N%|NAME=N%", multiple=True,
+    "--tolerance",
+    metavar="N%|NAME=N%",
+    multiple=True,
     help="Accepted growth over the baseline, for all figures or for one: 5%, macs=2%. Repeatable.",
-)  # fmt: skip
+)
 @click.option(
-    "--policy", metavar="FILE", shell_complete=completion.files,
+    "--policy",
+    metavar="FILE",
+    shell_complete=completion.files,
     help="Read the rules from a policy file (default: autodoc.toml in the current folder).",
-)  # fmt: skip
+)
 @click.option("--no-policy", is_flag=True, help="Do not read autodoc.toml.")
 @click.option(
     "--unknown",
@@ -77,9 +89,10 @@ _ACTIONS = "GITHUB_ACTIONS"
 @click.option("--sarif", metavar="PATH", help="Write the result as SARIF 2.1.0 (- for stdout).")
 @click.option("--out-json", metavar="PATH", help="Write the result as JSON (- for stdout).")
 @click.option(
-    "--annotations/--no-annotations", default=None,
+    "--annotations/--no-annotations",
+    default=None,
     help="Print annotations for GitHub Actions (default: if GITHUB_ACTIONS is true).",
-)  # fmt: skip
+)
 @click.option("--all", "every", is_flag=True, help="Also list the checks that pass.")
 @sizes("result")
 @hardware

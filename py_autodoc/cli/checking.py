@@ -73,7 +73,7 @@ def given_policy(options: Mapping[str, Any]) -> tuple[Policy, str | None]:
             ),
         ),
         source,
-    )  # fmt: skip
+    )
 
 
 def _with_where(
@@ -84,9 +84,10 @@ def _with_where(
         if name not in _OF_NODES:
             option = f"--max-{name.replace('_', '-')}"
             raise OptionError(
-                "where-of-the-whole", f"{option} applies to the whole model, --where to some nodes.",
+                "where-of-the-whole",
+                f"{option} applies to the whole model, --where to some nodes.",
                 "Check them separately, or use a policy file.",
-            )  # fmt: skip
+            )
     rule = PolicyWhere(
         query=options["where"],
         forbid=list(options["forbid_op"]),
@@ -114,7 +115,7 @@ def _baseline(
                 hint = f"Add --baseline, or use a severity: {', '.join(SEVERITIES)}."
                 raise OptionError(
                     "baseline-missing", f"{option} {values[0][:60]!r} compares with a baseline.", hint
-                )  # fmt: skip
+                )
         return None
     tolerance, tolerances = None, {}
     for text in options["tolerance"]:
@@ -152,7 +153,7 @@ def models_of(models: Sequence[str], policy: Policy) -> list[str]:
     if not paths:
         raise OptionError(
             "no-models", "No model was passed.", "Add a file, a folder or a pattern such as 'models/*.onnx'."
-        )  # fmt: skip
+        )
     return model_files(expanded(paths))
 
 

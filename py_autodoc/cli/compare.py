@@ -195,10 +195,19 @@ def command(
     return max(
         status,
         compare(
-            (a, b, *others), analyses, outputs, fail_on, weights, force, direction,
-            eval_metrics, baseline_precision, with_plots, assets_dir,
+            (a, b, *others),
+            analyses,
+            outputs,
+            fail_on,
+            weights,
+            force,
+            direction,
+            eval_metrics,
+            baseline_precision,
+            with_plots,
+            assets_dir,
         ),
-    )  # fmt: skip
+    )
 
 
 def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool) -> int:

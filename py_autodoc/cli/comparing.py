@@ -131,9 +131,10 @@ def read_evaluations(paths: Sequence[str], models: int) -> list[Evaluation]:
 
     if paths and len(paths) != models:
         raise OptionError(
-            "evaluations-differ", f"{models} models are compared, with {plural(len(paths), 'evaluation')}.",
+            "evaluations-differ",
+            f"{models} models are compared, with {plural(len(paths), 'evaluation')}.",
             "Pass --eval-metrics once for each model, in their order.",
-        )  # fmt: skip
+        )
     return [read_evaluation(path) for path in paths]
 
 
@@ -146,9 +147,10 @@ def _of_precision(analyses: Sequence[Analysis], precision: str) -> int:
     if len(indexes) != 1:
         many = "no model is" if not indexes else f"{len(indexes)} models are"
         raise OptionError(
-            "no-baseline", f"--baseline-precision: {many} in {precision[:40]!r}.",
+            "no-baseline",
+            f"--baseline-precision: {many} in {precision[:40]!r}.",
             f"They are {', '.join(available)}; without the option the first is the baseline.",
-        )  # fmt: skip
+        )
     return indexes[0]
 
 

@@ -35,9 +35,7 @@ def command(
     from py_autodoc.extract.resize import resize
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
 
-    result = resize(
-        model, out, parse_input_shapes(input_shape), bindings=parse_bindings(bind), force=force
-    )  # fmt: skip
+    result = resize(model, out, parse_input_shapes(input_shape), bindings=parse_bindings(bind), force=force)
     if as_json:
         stdout.as_json(result.to_dict())
         return

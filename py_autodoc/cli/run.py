@@ -169,14 +169,16 @@ def command(
         )
     if (options["tokenizer"] or options["text_field"]) and not is_texts(options["data"]):
         raise OptionError(
-            "tokenizer-without-text", "--tokenizer and --text-field are for text.",
+            "tokenizer-without-text",
+            "--tokenizer and --text-field are for text.",
             "Pass text with --data: a .txt file with one text per line, or a .jsonl file.",
-        )  # fmt: skip
+        )
     if options["layer_info"] and not options["profile"]:
         raise OptionError(
-            "layer-info-alone", "--layer-info describes the layers of a profile.",
+            "layer-info-alone",
+            "--layer-info describes the layers of a profile.",
             "Pass the profile with --profile; trtexec --exportProfile writes it.",
-        )  # fmt: skip
+        )
     if "--out-plot" in outputs and not options["hardware"]:
         raise OptionError(
             "plot-needs-hardware",
@@ -194,9 +196,13 @@ def command(
 
 
 def _run(
-    models: tuple[str, ...], options: dict[str, Any], outputs: dict[str, Target], pretty: bool,
-    progress: bool | None, quiet: bool,
-) -> None:  # fmt: skip
+    models: tuple[str, ...],
+    options: dict[str, Any],
+    outputs: dict[str, Target],
+    pretty: bool,
+    progress: bool | None,
+    quiet: bool,
+) -> None:
     from py_autodoc.runner.compare import compare_precisions
     from py_autodoc.runner.lines import run_lines
     from py_autodoc.runner.metrics import calculator
@@ -229,9 +235,13 @@ def _run(
 
 
 def _layers(
-    model: str, options: dict[str, Any], outputs: dict[str, Target], pretty: bool, progress: bool | None,
+    model: str,
+    options: dict[str, Any],
+    outputs: dict[str, Target],
+    pretty: bool,
+    progress: bool | None,
     quiet: bool,
-) -> None:  # fmt: skip
+) -> None:
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
     from py_autodoc.runner.lines import node_lines
     from py_autodoc.runner.loaders import DataLoader

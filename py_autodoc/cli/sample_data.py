@@ -15,8 +15,9 @@ def samples_at(path: str | None, preprocessing: str | None) -> Any:
 
     if images_in(path) is None:
         raise OptionError(
-            "preprocessing-without-images", "--preprocessing is for images.",
+            "preprocessing-without-images",
+            "--preprocessing is for images.",
             "Pass an image or a folder of images with --data.",
-        )  # fmt: skip
+        )
     assert path is not None
     return Images(path, preprocessing)

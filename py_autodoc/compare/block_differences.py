@@ -93,10 +93,14 @@ def block_differences(alignment: Alignment) -> list[BlockDifference]:
 
 def _set_first_nodes(alignment: Alignment, block: Callable[[int, int], BlockDifference]) -> None:
     """Set the node at which each block is best inspected."""
-    differ = [[n for pair in alignment.pairs if pair.details for n in (pair.left, pair.right)[side]]
-              for side in (0, 1)]  # fmt: skip
-    equal = [[n for pair in alignment.pairs if not pair.details for n in (pair.left, pair.right)[side]]
-             for side in (0, 1)]  # fmt: skip
+    differ = [
+        [n for pair in alignment.pairs if pair.details for n in (pair.left, pair.right)[side]]
+        for side in (0, 1)
+    ]
+    equal = [
+        [n for pair in alignment.pairs if not pair.details for n in (pair.left, pair.right)[side]]
+        for side in (0, 1)
+    ]
     for side, only in enumerate((alignment.only_left, alignment.only_right)):
         for nodes in (sorted([*only, *differ[side]]), sorted(equal[side])):
             for node in nodes:

@@ -86,9 +86,10 @@ def read_evaluation(path: str) -> Evaluation:
         raise OptionError("bad-evaluation", f"{name} is not an evaluation: it {fault}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise OptionError(
-            "bad-evaluation", f"{name} is not an evaluation: {str(fault)[:200].rstrip('.')}.",
+            "bad-evaluation",
+            f"{name} is not an evaluation: {str(fault)[:200].rstrip('.')}.",
             'It has the form {"eval": {"metrics": {"top1": 0.76}}, "perf": {"latency_ms_p50": 4.1}}.',
-        ) from None  # fmt: skip
+        ) from None
     return _validated(content, name)
 
 

@@ -78,8 +78,11 @@ FORMS: dict[str, MeaningForm] = {
 """Operator of a known domain → the one that it represents."""
 _PAIRS_OF_INPUTS = {"QLinearConcat": "Concat"}
 QUANTIZED = frozenset(name for name in FORMS if name.startswith("Q") or "Integer" in name) | {
-    "DynamicQuantizeMatMul", "QLinearConcat", "QAttention", "DynamicQuantizeLSTM",
-}  # fmt: skip
+    "DynamicQuantizeMatMul",
+    "QLinearConcat",
+    "QAttention",
+    "DynamicQuantizeLSTM",
+}
 """Integer operators: their result is scaled and clamped, which can include an activation."""
 MERGED = frozenset({
     "FusedConv", "NhwcFusedConv", "FusedGemm", "FusedMatMul", "FusedMatMulActivation", "BiasGelu",

@@ -22,9 +22,17 @@ _RELATIVE_TOLERANCE = 2e-3
 """Relative tolerance for one setting stored in different precisions."""
 _INFINITE = 65504.0
 """The largest float16: some exporters use it, or more, for infinity."""
-_IGNORED = frozenset({
-    "kernel_shape", "to", "saturate", "stash_type", "training_mode", "activation", "activation_params",
-})  # fmt: skip
+_IGNORED = frozenset(
+    {
+        "kernel_shape",
+        "to",
+        "saturate",
+        "stash_type",
+        "training_mode",
+        "activation",
+        "activation_params",
+    }
+)
 """Ignored: compared elsewhere or irrelevant (kernel shape, precisions, included activations)."""
 _NEUTRAL = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 """Lists that may be omitted if all items have this value."""

@@ -138,10 +138,10 @@ def _weights(alignment: Alignment) -> list[Row]:
         distances.sort(key=lambda item: -item[0])
         largest, smallest = distances[0][0], distances[-1][0]
         span = f"{smallest:.3g} to {largest:.3g}" if len(distances) > 1 else f"{largest:.3g}"
-        rows.insert(0, Row(
-            "weights", len(distances),
-            f"other values, relative distance {span}, most in {_node_names(alignment, [distances[0][1]])}",
-        ))  # fmt: skip
+        most = _node_names(alignment, [distances[0][1]])
+        rows.insert(
+            0, Row("weights", len(distances), f"other values, relative distance {span}, most in {most}")
+        )
     return rows
 
 

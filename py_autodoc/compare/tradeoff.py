@@ -77,10 +77,14 @@ def _scatter_point(impact: Impact, point: ImpactPoint, label: str, up: str, alon
     if x is None or y is None:
         raise ValueError("a variant has no number for the plot")
     return ScatterPoint(
-        label, x, y, point.on_front, detail,
+        label,
+        x,
+        y,
+        point.on_front,
+        detail,
         x_span=point.band if along == "latency" else None,
         y_span=point.band if up == "latency" else None,
-    )  # fmt: skip
+    )
 
 
 def _axis(impact: Impact, name: str) -> PlotAxis:

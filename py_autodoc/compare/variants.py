@@ -36,8 +36,10 @@ def variant_rows(alignments: Sequence[Alignment], impact: Impact) -> list[list[s
         cells = [_share(count.get(name, 0), total) for count, total in zip(counts, totals, strict=True)]
         rows.append([f"{name}", *cells])
     first = impact.points[0].size
-    sizes = [f"{size(point.size)} ({_times(point.size / first)})" if first else size(point.size)
-             for point in impact.points]  # fmt: skip
+    sizes = [
+        f"{size(point.size)} ({_times(point.size / first)})" if first else size(point.size)
+        for point in impact.points
+    ]
     rows.append(["Size", size(first), *sizes[1:]])
     if impact.latency is not None:
         speedups = [impact.speedup(index) for index in range(len(impact.points))]

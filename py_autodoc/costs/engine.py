@@ -290,9 +290,18 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
         op.macs, op.flops = min(op.macs, MAX_NUMBER), min(op.flops, MAX_NUMBER)
     result = {name: s.result(total) if runnable else None for name, s in sums.items()}
     return Totals(
-        result["macs"], result["flops"], result["read"], result["write"],
-        known_nodes, total, mac_known, mac_total, by_op, dict(reasons), dict(unknown),
-    )  # fmt: skip
+        result["macs"],
+        result["flops"],
+        result["read"],
+        result["write"],
+        known_nodes,
+        total,
+        mac_known,
+        mac_total,
+        by_op,
+        dict(reasons),
+        dict(unknown),
+    )
 
 
 class _CostSum:

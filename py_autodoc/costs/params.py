@@ -117,9 +117,17 @@ class _Count:
             elif node.domain == "ai.onnx.ml":
                 self._attributes(node)
         return ParamTable(
-            self.total, self.params, self.node_bytes, self.weight_bytes, dict(self.other_constants),
-            self.unused, frozenset(self.tensors), tuple(self.constants), self.reason, self.reasons,
-        )  # fmt: skip
+            self.total,
+            self.params,
+            self.node_bytes,
+            self.weight_bytes,
+            dict(self.other_constants),
+            self.unused,
+            frozenset(self.tensors),
+            tuple(self.constants),
+            self.reason,
+            self.reasons,
+        )
 
     def _constant(self, tensor: Tensor) -> None:
         storage = tensor.storage

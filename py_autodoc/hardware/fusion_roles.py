@@ -124,8 +124,9 @@ PACKED = frozenset(
     ]
 )
 """Operators of com.microsoft that multiply by weights, whatever their rank."""
-COMPUTED = frozenset({"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
-                      "RandomUniformLike"})  # fmt: skip
+COMPUTED = frozenset(
+    {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
+)
 """Operators whose output is never known before the run, whatever their inputs."""
 
 

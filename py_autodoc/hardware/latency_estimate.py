@@ -222,9 +222,13 @@ class _KernelTimer:
         overhead = starts * self.start
         bound = max(("compute", compute), ("memory", memory), ("overhead", overhead), key=lambda x: x[1])[0]
         return KernelTime(
-            times * (sum(map(max, phases)) + overhead), times * compute, times * memory,
-            times * ideal, bound, round(times * flops),
-        )  # fmt: skip
+            times * (sum(map(max, phases)) + overhead),
+            times * compute,
+            times * memory,
+            times * ideal,
+            bound,
+            round(times * flops),
+        )
 
     def _recurrent(self, kernel: int, macs: int, traffic: tuple[int, int], times: int) -> KernelTime | None:
         """Return the time of one product for all inputs, then of the steps."""

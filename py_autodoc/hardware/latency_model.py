@@ -150,8 +150,10 @@ def _measured(profile: Profile) -> MeasuredRate | None:
     """Return the measured rates of a CPU; None if one of them is missing."""
     peak, bandwidth = profile.peak("fp32"), profile.memory_bandwidth_bytes_per_s
     rates = (
-        profile.measured_product_flops, profile.measured_convolution_flops, profile.measured_depthwise_flops
-    )  # fmt: skip
+        profile.measured_product_flops,
+        profile.measured_convolution_flops,
+        profile.measured_depthwise_flops,
+    )
     moved, start = profile.measured_bandwidth_bytes_per_s, profile.measured_start_seconds
     if profile.category != "cpu" or not peak or not bandwidth or moved is None or start is None:
         return None

@@ -69,8 +69,12 @@ class Traffic:
     def _reads(self, members: Iterable[Node], kernel: int) -> list[int]:
         fusion, needed = self.fusion, self.needed
         fixed, alias, kernel_of, source, roles = (
-            fusion.fixed, fusion.alias, fusion.kernel_of, fusion.source, fusion.roles,
-        )  # fmt: skip
+            fusion.fixed,
+            fusion.alias,
+            fusion.kernel_of,
+            fusion.source,
+            fusion.roles,
+        )
         reads: dict[int, None] = {}
         for node in members:
             role = roles[node.id]

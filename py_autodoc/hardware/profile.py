@@ -241,9 +241,9 @@ def _check(profile: Profile, name: str) -> None:
         if not low <= value <= high:  # also rejects NaN
             raise _fault(name, f"{field} is {str(value)[:24]}; between {low:g} and {high:g} was expected")
     links = profile.interconnect
-    rates = () if links is None else (
-        links.link_bytes_per_s_per_direction, links.pcie_bytes_per_s_per_direction
-    )  # fmt: skip
+    rates = (
+        () if links is None else (links.link_bytes_per_s_per_direction, links.pcie_bytes_per_s_per_direction)
+    )
     for rate in rates:
         if rate is not None and not 1e8 <= rate <= 1e16:
             raise _fault(name, f"a rate of interconnect is {str(rate)[:24]}; bytes a second were expected")

@@ -11,8 +11,12 @@ from py_autodoc.errors import OptionError
 from py_autodoc.hardware.latency_model import MODEL, LatencyConstants
 
 BIAS, NORMALIZATION, RESIDUAL, ACTIVATION, OTHER = (
-    "bias", "normalization", "residual", "activation", "other"
-)  # fmt: skip
+    "bias",
+    "normalization",
+    "residual",
+    "activation",
+    "other",
+)
 """Kinds of elementwise operators after a product: sum with a weight, per-channel normalization, sum with
 another tensor, single-operator activation, anything else."""
 _ANY = frozenset({BIAS, NORMALIZATION, RESIDUAL, ACTIVATION, OTHER})

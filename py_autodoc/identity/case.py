@@ -103,9 +103,13 @@ class IdentityCase:
             return True
         states = [p for p in self.ports if p.role in ("state", "key/value cache")]
         has_same_shape = any(
-            p.shape is not None and shape is not None and len(p.shape) == len(shape) and p.role == "state"
-            and (p.shape == shape or _but_batch(p.shape, shape)) for p in states
-        )  # fmt: skip
+            p.shape is not None
+            and shape is not None
+            and len(p.shape) == len(shape)
+            and p.role == "state"
+            and (p.shape == shape or _but_batch(p.shape, shape))
+            for p in states
+        )
         if has_same_shape or (states and contains_word(name, _STATES)):
             return True
         # Keys and values of every layer: (batch, heads, positions, head size).

@@ -22,9 +22,7 @@ from py_autodoc.keras.conversion_errors import reading
 from py_autodoc.keras.safe_hdf5 import WeightGroup, need_h5py
 
 FRAME = struct.Struct("!cQ")
-READY, ANSWER, PIECE, BROKEN, LIMIT, MISSING, MEMORY, FAULT = (
-    b"R", b"A", b"P", b"B", b"L", b"M", b"O", b"F"
-)  # fmt: skip
+READY, ANSWER, PIECE, BROKEN, LIMIT, MISSING, MEMORY, FAULT = (b"R", b"A", b"P", b"B", b"L", b"M", b"O", b"F")
 PIECE_BYTES = 1 << 24
 """Approximate size of the pieces in which weights are sent."""
 _KNOWN_GROUPS = 256

@@ -70,21 +70,30 @@ def _decoder(name: str, config: _Config) -> Decoder:
     heads = config.num_attention_heads
     kv_heads = config.num_key_value_heads or heads
     sizes = {
-        "vocab_size": config.vocab_size, "hidden_size": config.hidden_size, "num_attention_heads": heads,
-        "intermediate_size": config.intermediate_size, "num_hidden_layers": config.num_hidden_layers,
-        "num_key_value_heads": kv_heads, "head_dim": config.head_dim or 1,
+        "vocab_size": config.vocab_size,
+        "hidden_size": config.hidden_size,
+        "num_attention_heads": heads,
+        "intermediate_size": config.intermediate_size,
+        "num_hidden_layers": config.num_hidden_layers,
+        "num_key_value_heads": kv_heads,
+        "head_dim": config.head_dim or 1,
         "max_position_embeddings": config.max_position_embeddings or 1,
         "sliding_window": config.sliding_window or 1,
-    }  # fmt: skip
+    }
     for field, size in sizes.items():
         if not 1 <= size <= _MOST:
             raise _fault(name, f"{field} is {str(size)[:24]}")
     head_dim = config.head_dim or config.hidden_size // heads
     attention, layers, hidden = heads * head_dim, config.num_hidden_layers, config.hidden_size
     total = llama_params(
-        config.vocab_size, hidden, layers, kv_heads * head_dim, config.intermediate_size,
-        config.tie_word_embeddings, attention,
-    )  # fmt: skip
+        config.vocab_size,
+        hidden,
+        layers,
+        kv_heads * head_dim,
+        config.intermediate_size,
+        config.tie_word_embeddings,
+        attention,
+    )
     table = config.vocab_size * hidden
     # A step reads one row of the embedding table; if the head shares the table, it reads all of it.
     read = total if config.tie_word_embeddings else total - table

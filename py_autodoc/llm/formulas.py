@@ -24,9 +24,14 @@ ALL_REDUCES = 2
 
 
 def llama_params(
-    vocabulary: int, hidden: int, layers: int, kv_width: int, feed_forward: int, tied: bool = False,
+    vocabulary: int,
+    hidden: int,
+    layers: int,
+    kv_width: int,
+    feed_forward: int,
+    tied: bool = False,
     attention: int | None = None,
-) -> int:  # fmt: skip
+) -> int:
     """Return the parameters of a Llama-type decoder: V·d·(2, tied 1) + L·(2·d·a + 2·d·kv + 3·d·ff + 2·d) + d.
 
     ``kv_width`` is key heads times their size, ``attention`` (a) query heads times theirs; None: d.

@@ -152,9 +152,10 @@ def _runtime(options: PlanOptions, config: bool) -> Runtime:
     runtime = runtime_of(options.runtime)
     if config and not runtime.chains:
         raise OptionError(
-            "no-operators", f"A configuration does not list the operators that {runtime.label} runs.",
+            "no-operators",
+            f"A configuration does not list the operators that {runtime.label} runs.",
             "Pass an ONNX model, or --runtime tensorrt or torch-compile.",
-        )  # fmt: skip
+        )
     return runtime
 
 
@@ -197,9 +198,17 @@ class _PlannedModel:
     """One or several devices of one type, in one precision."""
 
     def __init__(
-        self, decoder: Decoder, sized: SizedModel | None, options: PlanOptions, runtime: Runtime,
-        provider: str, hardware: str | DeviceChoice, precision: str, tensor: int, stages: int,
-    ) -> None:  # fmt: skip
+        self,
+        decoder: Decoder,
+        sized: SizedModel | None,
+        options: PlanOptions,
+        runtime: Runtime,
+        provider: str,
+        hardware: str | DeviceChoice,
+        precision: str,
+        tensor: int,
+        stages: int,
+    ) -> None:
         chosen = hardware if isinstance(hardware, DeviceChoice) else choose_device(hardware)
         if chosen is None:
             raise OptionError("hardware-missing", "A device id is empty.", "Pass the id of a device.")
@@ -210,15 +219,21 @@ class _PlannedModel:
         self.count = tensor * stages
         link = link_of(_profile(hardware), max(tensor, stages), options.link) if self.count > 1 else None
         self.setup = Setup(
-            decoder, self.device, self.precision or "fp16", tensor, stages, link, runtime,
+            decoder,
+            self.device,
+            self.precision or "fp16",
+            tensor,
+            stages,
+            link,
+            runtime,
             None if runtime.chains or sized is None else sized.kernels,
-        )  # fmt: skip
+        )
         if stages > decoder.layers:
             raise OptionError(
                 "too-many-stages",
                 f"{decoder.name} has {decoder.layers} layers, too few for {stages} stages.",
                 "Use a smaller --pipeline-parallel.",
-            )  # fmt: skip
+            )
         self.available = available_bytes(self.device)
         self.instance, self.price = self._price()
 
@@ -238,9 +253,11 @@ class _PlannedModel:
         weights = decoder.weights(width) if width else None
         cache = decoder.cache(width) if width else None
         peak = self.device.peak(self.precision) if has_rate else None
-        points = [
-            self._point(batch, context) for batch in self.options.batch for context in self.options.context
-        ] if has_rate else []  # fmt: skip
+        points = (
+            [self._point(batch, context) for batch in self.options.batch for context in self.options.context]
+            if has_rate
+            else []
+        )
         read = decoder.read(width, 1) if width else 0
         element = read / decoder.active if decoder.active and read else None
         rented = self.instance
@@ -259,7 +276,8 @@ class _PlannedModel:
             kv_cache_bytes_per_token=cache,
             kv_cache_bytes_per_token_per_device=None if cache is None else round(cache * setup.cache_share),
             compute_bound_batch=(
-                None if peak is None or element is None
+                None
+                if peak is None or element is None
                 else formulas.compute_bound_batch(peak, self.device.bandwidth_bytes_per_s, element)
             ),
             instance=rented.id if rented else None,
@@ -272,7 +290,7 @@ class _PlannedModel:
             largest_batch=[self._largest(context) for context in self.options.context] if has_rate else [],
             warnings=self._warnings(points),
             reason="" if has_rate else f"{self.device.name} has no published {requested} rate",
-        )  # fmt: skip
+        )
 
     def _warnings(self, points: Sequence[LlmPoint]) -> list[str]:
         setup, warnings = self.setup, []
@@ -421,9 +439,11 @@ class _PlannedModel:
         longest, reason = self._most(lambda context: self._fits(batch, context), most)
         end = "model" if self.decoder.max_context else "search"
         return Limit(
-            batch=batch, context=longest, reason=reason,
+            batch=batch,
+            context=longest,
+            reason=reason,
             limited_by="" if longest is None else end if longest == most else "memory",
-        )  # fmt: skip
+        )
 
     def _largest(self, context: int) -> Limit:
         largest, reason = self._most(lambda batch: self._fits(batch, context), MAX_BATCH)

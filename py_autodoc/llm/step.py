@@ -177,9 +177,13 @@ def of_long_prompt(estimate: Estimate, kinds: Sequence[int], setup: Setup) -> Es
         ideal += min(time.ideal, computing)
     seconds = max(seconds, setup.issuing)
     return replace(
-        estimate, seconds=seconds, low=max(seconds * band.low, ideal), high=seconds * band.high, ideal=ideal,
+        estimate,
+        seconds=seconds,
+        low=max(seconds * band.low, ideal),
+        high=seconds * band.high,
+        ideal=ideal,
         label=band.label,
-    )  # fmt: skip
+    )
 
 
 def prefill_time(
@@ -228,6 +232,11 @@ def prefill_time(
     exchange = waits / split * (1 - (setup.stages - 1) * hop / seconds) + (setup.stages - 1) * hop / seconds
     bound = "interconnect" if exchange > 0.5 else single.bound
     return replace(
-        single, seconds=seconds, low=seconds * band.low, high=seconds * band.high, label=band.label,
-        bound=bound, exchange=exchange,
-    )  # fmt: skip
+        single,
+        seconds=seconds,
+        low=seconds * band.low,
+        high=seconds * band.high,
+        label=band.label,
+        bound=bound,
+        exchange=exchange,
+    )

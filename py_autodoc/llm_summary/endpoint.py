@@ -71,9 +71,10 @@ def endpoint(
         api = next((shape for shape, base in _HOSTED.values() if urlsplit(base).hostname == host), "chat")
     if not model:
         raise OptionError(
-            "llm-model-missing", "--llm-summary does not know which model to ask.",
+            "llm-model-missing",
+            "--llm-summary does not know which model to ask.",
             f"Pass --llm-model NAME or set {MODEL}.",
-        )  # fmt: skip
+        )
     shape: Api = "messages" if api == "messages" else "chat"
     return Endpoint(shape, url, model, _key(environment, host))
 
@@ -83,9 +84,10 @@ def _hosted_service(environment: Mapping[str, str], api: str | None) -> tuple[Ap
         if environment.get(name, "").strip() and api in (None, shape):
             return shape, base
     raise OptionError(
-        "llm-url-missing", "--llm-summary does not know which service to ask.",
+        "llm-url-missing",
+        "--llm-summary does not know which service to ask.",
         f"Pass --llm-url URL (or set {URL}), and set the key in {KEY}.",
-    )  # fmt: skip
+    )
 
 
 def _key(environment: Mapping[str, str], host: str) -> str:
@@ -112,7 +114,7 @@ def _safe(url: str) -> None:
     if parts.scheme == "http" and not _loopback(host):
         raise OptionError(
             "bad-llm-url", f"--llm-url: {host[:80]} would be reached without encryption.", "Use https://."
-        )  # fmt: skip
+        )
 
 
 def _loopback(host: str) -> bool:

@@ -77,13 +77,15 @@ def _interface(report: Report, redact: bool) -> dict[str, Any]:
         values = getattr(report.graph, direction)
         interface[f"{direction}_count"] = len(values)
         interface[direction] = [
-            _without_none({
-                "name": f"{letter}{index}" if redact else shorten_middle(value.name, _MAX_CHARACTERS),
-                "shape": [_size(size, report, redact) for size in value.shape or ()],
-                "type": value.elem_type,
-            })
+            _without_none(
+                {
+                    "name": f"{letter}{index}" if redact else shorten_middle(value.name, _MAX_CHARACTERS),
+                    "shape": [_size(size, report, redact) for size in value.shape or ()],
+                    "type": value.elem_type,
+                }
+            )
             for index, value in enumerate(values[:_VALUES])
-        ]  # fmt: skip
+        ]
     return interface
 
 
@@ -157,27 +159,31 @@ def _precision(report: Report) -> dict[str, Any]:
 def _findings(report: Report, redact: bool) -> list[dict[str, Any]]:
     """Return the findings by rule; their texts would contain node names."""
     return [
-        _without_none({
-            "rule": finding.id,
-            "severity": finding.severity,
-            "nodes": len(finding.nodes),
-            "text": None if redact else shorten_middle(finding.description, 400),
-        })
+        _without_none(
+            {
+                "rule": finding.id,
+                "severity": finding.severity,
+                "nodes": len(finding.nodes),
+                "text": None if redact else shorten_middle(finding.description, 400),
+            }
+        )
         for finding in report.risk_signals[:_FINDINGS]
-    ]  # fmt: skip
+    ]
 
 
 def _device(report: Report) -> dict[str, Any]:
     estimates = report.hardware_estimates
     assert estimates is not None
-    return _without_none({
-        "name": estimates.device_name,
-        "precision": estimates.precision,
-        "estimated_latency_ms": estimates.estimated_latency_ms,
-        "latency_low_ms": estimates.latency_low_ms,
-        "latency_high_ms": estimates.latency_high_ms,
-        "fits_in_memory": estimates.fits_in_vram,
-    })  # fmt: skip
+    return _without_none(
+        {
+            "name": estimates.device_name,
+            "precision": estimates.precision,
+            "estimated_latency_ms": estimates.estimated_latency_ms,
+            "latency_low_ms": estimates.latency_low_ms,
+            "latency_high_ms": estimates.latency_high_ms,
+            "fits_in_memory": estimates.fits_in_vram,
+        }
+    )
 
 
 def _without_none(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,9 +54,12 @@ def calibrate(threads: int = 0, seconds: float = SECONDS, clock: Clock = time.pe
     every = [(one, _runner(runtime, one, threads)) for one in workloads()]
     each = seconds / len(every) / ROUNDS
     # In rounds, so that a temporary disturbance does not affect all runs of one model.
-    best = [min(times) for times in zip(
-        *([quickest(once, each, clock) for _, once in every] for _ in range(ROUNDS)), strict=True
-    )]  # fmt: skip
+    best = [
+        min(times)
+        for times in zip(
+            *([quickest(once, each, clock) for _, once in every] for _ in range(ROUNDS)), strict=True
+        )
+    ]
     rates: dict[str, list[float]] = {}
     for (one, _), quick in zip(every, best, strict=True):
         rates.setdefault(one.kind, []).append(one.work / quick)

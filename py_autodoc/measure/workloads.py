@@ -10,8 +10,13 @@ import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 PRODUCT, CONVOLUTION, DEPTHWISE, MOVED, CACHED, START = (
-    "product", "convolution", "depthwise", "moved", "cached", "start"
-)  # fmt: skip
+    "product",
+    "convolution",
+    "depthwise",
+    "moved",
+    "cached",
+    "start",
+)
 Shapes = Mapping[str, tuple[int, ...]]
 _CHAIN = 100
 """Operators in the model that measures the overhead per operator."""
@@ -88,11 +93,15 @@ def _depthwise(channels: int, size: int, kernel: int) -> Workload:
     names = ["x", "a", "b", "c", "y"]
     nodes = [
         helper.make_node(
-            "Conv", [names[at], "w"], [names[at + 1]], group=channels,
-            kernel_shape=[kernel, kernel], pads=[kernel // 2] * 4,
+            "Conv",
+            [names[at], "w"],
+            [names[at + 1]],
+            group=channels,
+            kernel_shape=[kernel, kernel],
+            pads=[kernel // 2] * 4,
         )
         for at in range(4)
-    ]  # fmt: skip
+    ]
     weights = {"w": _random(channels, 1, kernel, kernel)}
     flops = 4 * 2.0 * channels * kernel * kernel * size * size
     return Workload(DEPTHWISE, _model(nodes, shapes, weights), shapes, flops)

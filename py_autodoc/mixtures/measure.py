@@ -56,9 +56,10 @@ def measure_mixtures(
     tell = progress or (lambda step, done, total: None)
     if not found.curve:
         raise OptionError(
-            "no-mixtures", "Mixtures can only be measured if all layers fit into memory.",
+            "no-mixtures",
+            "Mixtures can only be measured if all layers fit into memory.",
             "Allow more memory (--memory) or time (--budget).",
-        )  # fmt: skip
+        )
     count = len(found.layers)
     points = [one for one in found.curve if one.float_layers < count]
     places = np.unique(np.linspace(0, len(points) - 1, min(MOST, len(points))).round().astype(int))
@@ -77,14 +78,27 @@ def measure_mixtures(
             tell("quantizing", done, len(chosen))
             path = folder / f"{number}.onnx"
             quantize(
-                model, path, data, replace(recipe, exclude=ranking[:number]), samples=_RANGES,
-                random_data=data is None, bindings=bindings, input_shapes=input_shapes, compare=False,
-            )  # fmt: skip
+                model,
+                path,
+                data,
+                replace(recipe, exclude=ranking[:number]),
+                samples=_RANGES,
+                random_data=data is None,
+                bindings=bindings,
+                input_shapes=input_shapes,
+                compare=False,
+            )
             files[str(number)] = path
         ran = compare_precisions(
-            files, data, runs=runs, warmup=WARMUP, bindings=bindings, input_shapes=input_shapes, memory=False,
+            files,
+            data,
+            runs=runs,
+            warmup=WARMUP,
+            bindings=bindings,
+            input_shapes=input_shapes,
+            memory=False,
             progress=lambda done, total: tell("running", done, total),
-        )  # fmt: skip
+        )
     times = {one.name: one.latency.p50_ms for one in ran.variants}
 
     def timed(point: CurvePoint) -> CurvePoint:
@@ -93,7 +107,9 @@ def measure_mixtures(
 
     choice = found.choice
     return replace(
-        found, curve=[timed(one) for one in found.curve],
+        found,
+        curve=[timed(one) for one in found.curve],
         choice=None if choice is None else replace(choice, point=timed(choice.point)),
-        measured_on=ran.machine.cpu, measured_float_ms=times["float"],
-    )  # fmt: skip
+        measured_on=ran.machine.cpu,
+        measured_float_ms=times["float"],
+    )

@@ -91,9 +91,10 @@ def opdocs(
     quantized = find_operations(proto_with_weights)
     if not quantized.operations:
         raise OptionError(
-            "not-quantized", f"{base_name(model)} has no quantized operation.",
+            "not-quantized",
+            f"{base_name(model)} has no quantized operation.",
             "Quantize it first: onnx-autodoc quantize MODEL OUT --data FILE.",
-        )  # fmt: skip
+        )
     kernel: Kernel = "pairs" if current_runtime() == "cpu-avx2" else "exact"
     modules = {node.name: node.tag for node in analysis.model.nodes if node.name}
     proto = read_model(model, weights=False)

@@ -123,8 +123,11 @@ def _conv(node: CNode) -> Source:
     x, w = node.required(0), node.required(3)
     w_zero = _zeros(node.optional(5), w)
     multiplier = _multiplier(node.required(1), node.required(4), node.required(6)).reshape(-1)
-    declared = [array("multiplier", multiplier), array("w_zero", w_zero),
-                c_text.requantize(scalar(node.required(7)), node.outputs[0].dtype)]  # fmt: skip
+    declared = [
+        array("multiplier", multiplier),
+        array("w_zero", w_zero),
+        c_text.requantize(scalar(node.required(7)), node.outputs[0].dtype),
+    ]
     finish = f"requantize((int32_t)sum, {entry('multiplier', multiplier, 'm')})"
     return declared, _conv_loops(node, x, scalar(node.optional(2)), w, w_zero, finish)
 
@@ -184,8 +187,11 @@ def _matmul(node: CNode) -> Source | None:
     multiplier = _multiplier(node.required(1), node.required(4), node.required(6)).reshape(-1)
     if product is None:
         return None
-    declared = [array("multiplier", multiplier), array("b_zero", b_zero),
-                c_text.requantize(scalar(node.required(7)), node.outputs[0].dtype)]  # fmt: skip
+    declared = [
+        array("multiplier", multiplier),
+        array("b_zero", b_zero),
+        c_text.requantize(scalar(node.required(7)), node.outputs[0].dtype),
+    ]
     finish = f"requantize((int32_t)sum, {entry('multiplier', multiplier, 'j')})"
     a_zero = str(scalar(node.optional(2)))
     return declared, _product_loops(
@@ -379,12 +385,16 @@ def _softmax(node: CNode) -> Source:
     x_index = f"(o * {count} + k) * {inner} + i"
     find_max = nested([("k", count)], [f"if (x[{x_index}] > most) most = x[{x_index}];"], 0)
     add = nested([("k", count)], [f"sum += exponential[255 + x[{x_index}] - most];"], 0)
-    write = nested([("k", count)], [
-        f"float value = nearbyintf(exponential[255 + x[{x_index}] - most] * {number(steps)} / sum);",
-        f"int64_t code = (isfinite(value) ? (int64_t)value : {overflow_code}) + {zero};",
-        "code = (int32_t)(uint32_t)code;",
-        f"y[{x_index}] = ({kind})(code < {low} ? {low} : code > {top} ? {top} : code);",
-    ], 0)  # fmt: skip
+    write = nested(
+        [("k", count)],
+        [
+            f"float value = nearbyintf(exponential[255 + x[{x_index}] - most] * {number(steps)} / sum);",
+            f"int64_t code = (isfinite(value) ? (int64_t)value : {overflow_code}) + {zero};",
+            "code = (int32_t)(uint32_t)code;",
+            f"y[{x_index}] = ({kind})(code < {low} ? {low} : code > {top} ? {top} : code);",
+        ],
+        0,
+    )
     body = [f"int most = x[o * {count * inner} + i];", *find_max, "float sum = 0.0f;", *add, *write]
     return [array("exponential", entries)], nested([("o", x.size // (count * inner)), ("i", inner)], body)
 
@@ -425,11 +435,16 @@ def _dynamic(node: CNode) -> Source:
     x = node.required(0)
     find_range = nested([("i", x.size)], ["if (x[i] < least) least = x[i];", "if (x[i] > most) most = x[i];"])
     write = nested([("i", x.size)], ["y[i] = saturate(nearbyintf(x[i] / scale) + zero);"])
-    lines = ["    float least = 0.0f, most = 0.0f;", *find_range,
-             "    float scale = least == most ? 1.0f : (most - least) / 255.0f;",
-             "    float zero = 0.0f - least / scale;",
-             "    zero = nearbyintf(zero < 0.0f ? 0.0f : zero > 255.0f ? 255.0f : zero);",
-             *write, "    *y_scale = scale;", "    *y_zero_point = (uint8_t)zero;"]  # fmt: skip
+    lines = [
+        "    float least = 0.0f, most = 0.0f;",
+        *find_range,
+        "    float scale = least == most ? 1.0f : (most - least) / 255.0f;",
+        "    float zero = 0.0f - least / scale;",
+        "    zero = nearbyintf(zero < 0.0f ? 0.0f : zero > 255.0f ? 255.0f : zero);",
+        *write,
+        "    *y_scale = scale;",
+        "    *y_zero_point = (uint8_t)zero;",
+    ]
     return [c_text.saturate(np.dtype(np.uint8))], lines
 
 

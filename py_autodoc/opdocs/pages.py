@@ -133,7 +133,8 @@ def _mathml(formula: str) -> Any:
         converter = import_module("latex2mathml.converter")
     except ImportError:
         raise RequirementError(
-            "needs-latex2mathml", "The HTML page needs latex2mathml, which is not installed.",
+            "needs-latex2mathml",
+            "The HTML page needs latex2mathml, which is not installed.",
             "pip install 'onnx-autodoc[quantize]'",
-        ) from None  # fmt: skip
+        ) from None
     return _safe(converter.convert(formula, display="block"))

@@ -177,10 +177,13 @@ def _if(index: int, point: DataPoint, tensor: str) -> onnx.NodeProto:
     ]
     unchanged = [helper.make_node("Identity", [tensor], [f"{_P}else_{index}"])]
     return helper.make_node(
-        "If", [f"{_P}on_{index}"], [f"{_P}data_{index}"], name=f"{_P}if_{index}",
+        "If",
+        [f"{_P}on_{index}"],
+        [f"{_P}data_{index}"],
+        name=f"{_P}if_{index}",
         then_branch=_branch(quantized, f"{_P}then_{index}"),
         else_branch=_branch(unchanged, f"{_P}else_{index}"),
-    )  # fmt: skip
+    )
 
 
 def _branch(nodes: list[onnx.NodeProto], output: str) -> onnx.GraphProto:

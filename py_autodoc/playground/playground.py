@@ -84,9 +84,10 @@ class Playground:
         self.points: EditPoints = points(proto, None if float_proto is None else clamps_in(float_proto))
         if not self.points.data and not self.points.weights:
             raise InputError(
-                "nothing-to-edit", f"{self.name} has no scales that can be changed.",
+                "nothing-to-edit",
+                f"{self.name} has no scales that can be changed.",
                 "Pass a float model, or one with QuantizeLinear and DequantizeLinear.",
-            )  # fmt: skip
+            )
         real = {} if float_proto is None else _real(float_proto, self.points)
         # Of the quantized graph, since edits refer to its nodes.
         self.analysis: Analysis = analysis_at_sizes(proto.SerializeToString(), samples)

@@ -92,9 +92,10 @@ def quantize(
     targets_by_kind = targets(out, inputs=inputs_read, force=force)
     if data is None and chosen.method == "static" and not random_data:
         raise OptionError(
-            "no-data", "Static quantization needs samples of real inputs for its ranges.",
+            "no-data",
+            "Static quantization needs samples of real inputs for its ranges.",
             "Pass them with --data. --random-data uses synthetic values, whose ranges do not fit real data.",
-        )  # fmt: skip
+        )
     report_progress("reading", 0, 4)
     proto = load_float_model(model, "static" if plugin else chosen.method)
     constants = frozenset[str]() if chosen.method == "fp16" else infinite_constants(proto, name)

@@ -33,9 +33,10 @@ def excluded_nodes(queries: Sequence[str], analysis: Analysis, prepared: onnx.Mo
         names = [by_output[output] for output in outputs if output in by_output]
         if not names:
             raise OptionError(
-                "no-such-node", f"--exclude {text[:80]!r} matches no node.",
+                "no-such-node",
+                f"--exclude {text[:80]!r} matches no node.",
                 "Pass a node, a tensor, a module path such as encoder.layer.0, or a query such as 'op=Conv'.",
-            )  # fmt: skip
+            )
         excluded_names.update(dict.fromkeys(names))
     return list(excluded_names)
 

@@ -49,9 +49,10 @@ def infinite_constants(proto: onnx.ModelProto, name: str) -> frozenset[str]:
     broken = {name for node in readers for name in infinite.intersection(node.input)}
     if broken:
         raise InputError(
-            "weights-not-finite", f"{name}: the weight {min(broken)[:80]} holds NaN or infinity.",
+            "weights-not-finite",
+            f"{name}: the weight {min(broken)[:80]} holds NaN or infinity.",
             "Run `analyze --read-weights` to list all of them.",
-        )  # fmt: skip
+        )
     return infinite
 
 

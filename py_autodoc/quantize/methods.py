@@ -46,18 +46,24 @@ def static(
         "entropy": tool.CalibrationMethod.Entropy,
     }
     tool.quantize_static(
-        str(source), str(target), _reader(tool, samples),
+        str(source),
+        str(target),
+        _reader(tool, samples),
         quant_format=tool.QuantFormat.QDQ if recipe.format == "qdq" else tool.QuantFormat.QOperator,
         activation_type=kinds[recipe.activations],
         weight_type=tool.QuantType.QUInt8 if recipe.weights == "u8" else tool.QuantType.QInt8,
-        per_channel=bool(recipe.per_channel) and recipe.weights != "u8", reduce_range=recipe.weights == "s7",
-        calibrate_method=methods[recipe.calibration], nodes_to_exclude=list(exclude),
+        per_channel=bool(recipe.per_channel) and recipe.weights != "u8",
+        reduce_range=recipe.weights == "s7",
+        calibrate_method=methods[recipe.calibration],
+        nodes_to_exclude=list(exclude),
         use_external_data_format=is_large(source),
         extra_options={
-            "ActivationSymmetric": recipe.activations == "s8", "WeightSymmetric": recipe.weights != "u8",
-            "CalibPercentile": _PERCENTILE, "UseQDQContribOps": recipe.activations == "u16",
+            "ActivationSymmetric": recipe.activations == "s8",
+            "WeightSymmetric": recipe.weights != "u8",
+            "CalibPercentile": _PERCENTILE,
+            "UseQDQContribOps": recipe.activations == "u16",
         },
-    )  # fmt: skip
+    )
 
 
 def _reader(tool: Any, samples: Sequence[Sample]) -> Any:
@@ -80,12 +86,16 @@ def dynamic(
     """Quantize matrix products with ranges of activations computed in each run."""
     tool = import_module(_TOOL)
     tool.quantize_dynamic(
-        str(source), str(target), op_types_to_quantize=["MatMul", "Gemm"],
-        per_channel=bool(recipe.per_channel), reduce_range=recipe.weights == "s7",
-        nodes_to_exclude=list(exclude), use_external_data_format=is_large(source),
+        str(source),
+        str(target),
+        op_types_to_quantize=["MatMul", "Gemm"],
+        per_channel=bool(recipe.per_channel),
+        reduce_range=recipe.weights == "s7",
+        nodes_to_exclude=list(exclude),
+        use_external_data_format=is_large(source),
         weight_type=tool.QuantType.QUInt8 if recipe.weights == "u8" else tool.QuantType.QInt8,
         extra_options={"MatMulConstBOnly": True, "WeightSymmetric": recipe.weights != "u8"},
-    )  # fmt: skip
+    )
 
 
 def weights_only(bits: int) -> Method:
@@ -96,12 +106,15 @@ def weights_only(bits: int) -> Method:
     ) -> None:
         tool = import_module(f"{_TOOL}.matmul_nbits_quantizer")
         maker = tool.MatMulNBitsQuantizer(
-            onnx.load(source), bits=bits, block_size=recipe.block_size, is_symmetric=True,
+            onnx.load(source),
+            bits=bits,
+            block_size=recipe.block_size,
+            is_symmetric=True,
             nodes_to_exclude=list(exclude),
             algo_config=tool.DefaultWeightOnlyQuantConfig(
                 block_size=recipe.block_size, is_symmetric=True, bits=bits
             ),
-        )  # fmt: skip
+        )
         maker.process()
         store(maker.model.model, target)
 
@@ -148,13 +161,13 @@ def apply(
                 "data-not-finite",
                 f"{name}: tensors inside the model are NaN or infinite with these samples.",
                 "Use other samples. `verify` names the layer.",
-            ) from error  # fmt: skip
+            ) from error
         if recipe.format == "qoperator" and "unknown initializers/tensors" in str(error):
             raise InputError(
                 "format-unsupported",
                 f"{name}: the format qoperator cannot keep Where in float between quantized operators.",
                 "Use --format qdq.",
-            ) from error  # fmt: skip
+            ) from error
         raise AnalysisError(
             "quantizer-failed",
             f"{name}: the {recipe.method} quantizer fails: {_clean_message(one_line(error, source))}",
@@ -166,9 +179,10 @@ def apply(
             for op_type in op_types
         ):
             raise InputError(
-                "nothing-to-quantize", f"{name} has no operators that {recipe.method} quantizes.",
+                "nothing-to-quantize",
+                f"{name} has no operators that {recipe.method} quantizes.",
                 "Use static for convolutions; the other methods quantize only matrix products.",
-            )  # fmt: skip
+            )
 
 
 def _clean_message(text: str) -> str:

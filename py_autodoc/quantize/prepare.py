@@ -34,9 +34,10 @@ def load_float_model(path: PathLike, method: str) -> onnx.ModelProto:
     opset = max((opset.version for opset in proto.opset_import if opset.domain in ("", "ai.onnx")), default=0)
     if opset < _MIN_OPSET[method]:
         raise InputError(
-            "opset-too-old", f"{name} has opset {opset}; {method} needs {_MIN_OPSET[method]}.",
+            "opset-too-old",
+            f"{name} has opset {opset}; {method} needs {_MIN_OPSET[method]}.",
             "Convert it with onnx.version_converter.",
-        )  # fmt: skip
+        )
     unmark(proto)
     return proto
 
@@ -52,9 +53,10 @@ def fit_recipe(recipe: Recipe, requested: Recipe, proto: onnx.ModelProto, name: 
         return recipe
     if requested.per_channel:
         raise InputError(
-            "opset-too-old", f"{name} has opset {opset}; scales per channel need {_PER_CHANNEL}.",
+            "opset-too-old",
+            f"{name} has opset {opset}; scales per channel need {_PER_CHANNEL}.",
             "Use --per-tensor, or convert it with onnx.version_converter.",
-        )  # fmt: skip
+        )
     return msgspec.structs.replace(recipe, per_channel=False)
 
 

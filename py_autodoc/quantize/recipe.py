@@ -68,9 +68,13 @@ def complete_recipe(recipe: Recipe) -> Recipe:
     Raises: OptionError: a value is unknown, or values do not go together; the message gives the reason.
     """
     for field, choices in (
-        ("method", METHODS), ("format", FORMATS), ("calibration", CALIBRATIONS), ("activations", ACTIVATIONS),
-        ("weights", WEIGHTS), ("target", TARGETS),
-    ):  # fmt: skip
+        ("method", METHODS),
+        ("format", FORMATS),
+        ("calibration", CALIBRATIONS),
+        ("activations", ACTIVATIONS),
+        ("weights", WEIGHTS),
+        ("target", TARGETS),
+    ):
         value = getattr(recipe, field)
         if value and value not in choices:
             listed = ", ".join(choices)
@@ -108,8 +112,11 @@ def _check_combinations(recipe: Recipe) -> None:
             "Use --method static or fp16.",
         ),
         (
-            recipe.target == "cpu-avx2" and recipe.method in ("static", "dynamic") and recipe.weights == "s8"
-            and recipe.activations == "u8" and not recipe.allow_saturation,
+            recipe.target == "cpu-avx2"
+            and recipe.method in ("static", "dynamic")
+            and recipe.weights == "s8"
+            and recipe.activations == "u8"
+            and not recipe.allow_saturation,
             "Kernels for u8 activations and s8 weights saturate their sums on processors without VNNI.",
             "Use --weights u8 or s7, or accept it with --allow-saturation.",
         ),
@@ -128,7 +135,7 @@ def _check_combinations(recipe: Recipe) -> None:
             "Dynamic quantization uses its own operators.",
             "Omit --format.",
         ),
-    )  # fmt: skip
+    )
     for applies, reason, hint in rules:
         if applies:
             raise OptionError("recipe-refused", reason, hint)

@@ -44,9 +44,13 @@ def store(model: onnx.ModelProto, path: Path) -> None:
         onnx.save(model, path)
         return
     onnx.save(
-        model, path, save_as_external_data=True, all_tensors_to_one_file=True, location=f"{path.name}{DATA}",
+        model,
+        path,
+        save_as_external_data=True,
+        all_tensors_to_one_file=True,
+        location=f"{path.name}{DATA}",
         size_threshold=_MIN_EXTERNAL_BYTES,
-    )  # fmt: skip
+    )
 
 
 def check_space(model: onnx.ModelProto, folder: Path) -> None:
@@ -57,4 +61,4 @@ def check_space(model: onnx.ModelProto, folder: Path) -> None:
             "no-space",
             f"Temporary files need about {size(needed)}, but only {size(free)} are free in {folder.parent}.",
             "Set TMPDIR to a folder on a larger disk.",
-        )  # fmt: skip
+        )

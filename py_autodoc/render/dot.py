@@ -30,10 +30,12 @@ def dot(
     picture = _DotWriter(payload, depth, direction)
     if picture.boxes > max_boxes:
         raise LimitError(
-            "dot-boxes", picture.boxes, max_boxes,
+            "dot-boxes",
+            picture.boxes,
+            max_boxes,
             f"The drawing would have {picture.boxes:,} boxes; the limit is {max_boxes:,}.",
             _advice(payload, depth, max_boxes),
-        )  # fmt: skip
+        )
     return "\n".join(picture.lines()) + "\n"
 
 

@@ -39,10 +39,12 @@ def png_picture(svg: str, scale: float = 1.0) -> bytes:
     pixels = round(width * scale) * round(height * scale)
     if pixels > MAX_PIXELS:
         raise LimitError(
-            "png-pixels", pixels, MAX_PIXELS,
+            "png-pixels",
+            pixels,
+            MAX_PIXELS,
             f"The image would have {pixels:,} pixels; the limit is {MAX_PIXELS:,}.",
             "Use a smaller --scale or --depth, or use SVG.",
-        )  # fmt: skip
+        )
     family = _FAMILY.search(svg)
     fonts = _fonts(family[1] if family else "sans-serif")
     try:

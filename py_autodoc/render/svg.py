@@ -82,7 +82,10 @@ def _failure(message: str) -> LimitError | AnalysisError:
     if match:
         boxes = int(match[1])
         return LimitError(
-            "svg-boxes", boxes, MAX_BOXES,
-            f"The image would have {boxes:,} boxes; the limit is {MAX_BOXES:,}.", "Use a smaller --depth.",
-        )  # fmt: skip
+            "svg-boxes",
+            boxes,
+            MAX_BOXES,
+            f"The image would have {boxes:,} boxes; the limit is {MAX_BOXES:,}.",
+            "Use a smaller --depth.",
+        )
     return AnalysisError("svg-failed", f"The image could not be drawn: {message[:200]}.", "")

@@ -102,16 +102,23 @@ def compare_precisions(
     if is_texts(test_data):
         # One tokenizer for all models: the one next to the first model.
         test_data = text_loader(
-            next(iter(models.values())), test_data, samples=samples or SAMPLES, bindings=bindings,
+            next(iter(models.values())),
+            test_data,
+            samples=samples or SAMPLES,
+            bindings=bindings,
             input_shapes=input_shapes,
-        )  # fmt: skip
+        )
     runners = [
         InferenceRunner(
-            path, providers=providers, threads=threads, bindings=bindings, input_shapes=input_shapes,
+            path,
+            providers=providers,
+            threads=threads,
+            bindings=bindings,
+            input_shapes=input_shapes,
             data=test_data,
         )
         for path in models.values()
-    ]  # fmt: skip
+    ]
     inputs, labels, source = runners[0].samples(test_data, samples, seed)
     samples_by_model = [[_inputs_for(runner, runners[0], sample) for sample in inputs] for runner in runners]
     results = [
@@ -137,16 +144,25 @@ def compare_precisions(
         file = runner.analysis.model.file
         variants.append(
             RunVariant(
-                name=name, model=runner.name, file_bytes=file.bytes + file.external_bytes, latency=measured,
+                name=name,
+                model=runner.name,
+                file_bytes=file.bytes + file.external_bytes,
+                latency=measured,
                 ratio=(variants[0].latency.p50_ms if variants else measured.p50_ms) / measured.p50_ms,
                 memory=runner.memory(samples_by_model[index][0]) if memory and not providers else None,
                 metrics=figures,
             )
-        )  # fmt: skip
+        )
     return RunSeries(
-        machine=before, providers=list(providers) or ["CPUExecutionProvider"], threads=threads,
-        batch=runners[0].batch, samples=len(inputs), data=source, warmup=warmup, variants=variants,
-    )  # fmt: skip
+        machine=before,
+        providers=list(providers) or ["CPUExecutionProvider"],
+        threads=threads,
+        batch=runners[0].batch,
+        samples=len(inputs),
+        data=source,
+        warmup=warmup,
+        variants=variants,
+    )
 
 
 def _call(runner: InferenceRunner, samples: list[Sample]) -> Any:
@@ -171,5 +187,5 @@ def _inputs_for(runner: InferenceRunner, first: InferenceRunner, sample: Sample)
             "inputs-differ",
             f"The inputs differ: {first.name} takes {labels[0]}; {runner.name} takes {labels[1]}.",
             "Compare models with the same inputs.",
-        )  # fmt: skip
+        )
     return {spec.name: values[spec.name].astype(spec.dtype, copy=False) for spec in runner.specs}

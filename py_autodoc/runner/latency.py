@@ -32,9 +32,15 @@ def latency(seconds: Sequence[float], batch: int) -> Latency:
     ms = 1e3 * np.asarray(seconds, np.float64)
     p50, p90, p99 = (float(value) for value in np.percentile(ms, (50, 90, 99)))
     return Latency(
-        runs=len(ms), p50_ms=p50, p90_ms=p90, p99_ms=p99, mean_ms=float(ms.mean()), min_ms=float(ms.min()),
-        max_ms=float(ms.max()), throughput_per_s=1e3 * batch / p50 if p50 else float("inf"),
-    )  # fmt: skip
+        runs=len(ms),
+        p50_ms=p50,
+        p90_ms=p90,
+        p99_ms=p99,
+        mean_ms=float(ms.mean()),
+        min_ms=float(ms.min()),
+        max_ms=float(ms.max()),
+        throughput_per_s=1e3 * batch / p50 if p50 else float("inf"),
+    )
 
 
 def time_in_turn(

@@ -61,9 +61,10 @@ def read_layer_info(file: PathLike) -> dict[str, TensorRTLayer]:
         layers[row["Name"]] = layer
     if not any(layer.nodes for layer in layers.values()):
         raise InputError(
-            "layer-info-without-nodes", f"{name} does not contain the ONNX nodes of its layers (Metadata).",
+            "layer-info-without-nodes",
+            f"{name} does not contain the ONNX nodes of its layers (Metadata).",
             "TensorRT 8.6 and later write them. For an older version, omit --layer-info.",
-        )  # fmt: skip
+        )
     return layers
 
 
@@ -80,9 +81,10 @@ def _rows(text: str, name: str) -> list[Any]:
     rows = document.get("Layers") if isinstance(document, dict) else None
     if not isinstance(rows, list) or not rows:
         raise InputError(
-            "bad-layer-info", f"{name} does not contain the layers of a TensorRT engine.",
+            "bad-layer-info",
+            f"{name} does not contain the layers of a TensorRT engine.",
             "Pass the file that trtexec --exportLayerInfo=FILE writes.",
-        )  # fmt: skip
+        )
     return rows
 
 

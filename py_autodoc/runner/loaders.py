@@ -60,9 +60,11 @@ class ArrayLoader(DataLoader):
     """
 
     def __init__(
-        self, data: str | os.PathLike[str] | Mapping[str, Any], specs: Sequence[InputSpec],
+        self,
+        data: str | os.PathLike[str] | Mapping[str, Any],
+        specs: Sequence[InputSpec],
         labels: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._samples: list[tuple[Sample, Any]] = []
         if isinstance(data, Mapping):
             self._add(

@@ -120,9 +120,10 @@ def calculator(name: str) -> MetricsCalculator:
         metrics = plugins[name].load()()
     except Exception as fault:
         raise OptionError(
-            "bad-metrics", f"The metrics {name} cannot be loaded: {_line(fault)}",
+            "bad-metrics",
+            f"The metrics {name} cannot be loaded: {_line(fault)}",
             "Install the dependencies of their package.",
-        ) from fault  # fmt: skip
+        ) from fault
     if not isinstance(metrics, MetricsCalculator):
         raise OptionError("bad-metrics", f"{name} is not a MetricsCalculator.", "Derive it from this class.")
     return metrics

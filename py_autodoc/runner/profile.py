@@ -95,9 +95,13 @@ def measure_nodes(
     with tempfile.TemporaryDirectory() as folder:
         optimized = str(Path(folder, "optimized.onnx"))
         session = open_session(
-            path, "A profile", proto=_named_nodes(path), threads=threads,
-            profile=str(Path(folder, "profile")), optimized=optimized,
-        )  # fmt: skip
+            path,
+            "A profile",
+            proto=_named_nodes(path),
+            threads=threads,
+            profile=str(Path(folder, "profile")),
+            optimized=optimized,
+        )
         for index in range(warmup + runs):
             run_session(session, None, samples[index % len(samples)], base_name(path))
         events = json.loads(Path(session.end_profiling()).read_bytes())
@@ -142,9 +146,10 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
     ):
         if layer_info is not None:
             raise InputError(
-                "layer-info-not-tensorrt", f"{name} is a profile of ONNX Runtime, not of TensorRT.",
+                "layer-info-not-tensorrt",
+                f"{name} is a profile of ONNX Runtime, not of TensorRT.",
                 "Omit --layer-info, or pass the file that trtexec --exportProfile writes.",
-            )  # fmt: skip
+            )
         runs = _runs(content)
         return _times(analysis, _kernels(content, 0, runs), None, name, runs)
     kernels = _listed(content, name)
@@ -167,13 +172,15 @@ def identify_profile_files(files: Sequence[PathLike]) -> tuple[PathLike, PathLik
         return profiles[0], described[0] if described else None
     if described and not profiles:
         raise OptionError(
-            "layer-info-alone", f"{base_name(described[0])[:100]} contains layer information, but no times.",
+            "layer-info-alone",
+            f"{base_name(described[0])[:100]} contains layer information, but no times.",
             "Pass it together with the file that trtexec --exportProfile writes.",
-        )  # fmt: skip
+        )
     raise OptionError(
-        "several-profiles", f"Expected one profile, but got {len(files)} files.",
+        "several-profiles",
+        f"Expected one profile, but got {len(files)} files.",
         "Pass one profile; for TensorRT, optionally with its layer information.",
-    )  # fmt: skip
+    )
 
 
 def _is_layer_info(file: PathLike) -> bool:
@@ -194,9 +201,10 @@ def _matching(
     """Return the layers if they are of the profiled engine. Raises: InputError."""
     if not any(kernel.name in layers for kernel in kernels):
         raise InputError(
-            "layer-info-differs", f"{base_name(file)} and {profile} have no layer in common.",
+            "layer-info-differs",
+            f"{base_name(file)} and {profile} have no layer in common.",
             "Export both from one engine, with trtexec --exportProfile and --exportLayerInfo in one run.",
-        )  # fmt: skip
+        )
     return layers
 
 
@@ -213,9 +221,10 @@ def _parsed(text: str, name: str) -> Any:
         if any(_ms(row) is not None for row in rows):
             return rows
     raise InputError(
-        "bad-profile", f"{name} is not a profile{why}.",
+        "bad-profile",
+        f"{name} is not a profile{why}.",
         "Pass a JSON profile of ONNX Runtime or trtexec, or a table with the columns name and ms.",
-    )  # fmt: skip
+    )
 
 
 def _rows(text: str) -> list[dict[str, Any]]:
@@ -236,14 +245,17 @@ def _runs(events: list[Any]) -> int:
 def _kernels(events: list[Any], warmup: int, runs: int) -> list[Kernel]:
     """Return the mean milliseconds of each kernel, without the time of kernels inside it."""
     timed = [
-        event for event in events
-        if isinstance(event, dict) and event.get("cat") == "Node"
+        event
+        for event in events
+        if isinstance(event, dict)
+        and event.get("cat") == "Node"
         and str(event.get("name", "")).endswith(_SUFFIX)
-    ]  # fmt: skip
+    ]
     run_ends = [
-        event["ts"] + event["dur"] for event in events
+        event["ts"] + event["dur"]
+        for event in events
         if isinstance(event, dict) and event.get("name") == "model_run" and _timed(event)
-    ]  # fmt: skip
+    ]
     begins = sorted(run_ends)[warmup - 1] if 0 < warmup <= len(run_ends) else float("-inf")
     spent: dict[str, float] = {}
     ops: dict[str, str] = {}
@@ -324,17 +336,25 @@ def _times(
         node = analysis.model.nodes[anchor]
         nodes.append(
             NodeTime(
-                node=anchor, name=".".join(node.scope) or node.name or node.op_type, op=node.op_type,
-                nodes=list(members), ms=ms, conversion_ms=conversion,
+                node=anchor,
+                name=".".join(node.scope) or node.name or node.op_type,
+                op=node.op_type,
+                nodes=list(members),
+                ms=ms,
+                conversion_ms=conversion,
             )
-        )  # fmt: skip
+        )
     nodes.sort(key=lambda node: -node.ms)
     attributed_ms = sum(node.ms for node in nodes)
     return NodeTimes(
-        model=analysis.model.file.name, source=source, runs=runs,
-        total_ms=attributed_ms + sum(attribution.lost.values()), attributed_ms=attributed_ms, nodes=nodes,
+        model=analysis.model.file.name,
+        source=source,
+        runs=runs,
+        total_ms=attributed_ms + sum(attribution.lost.values()),
+        attributed_ms=attributed_ms,
+        nodes=nodes,
         lost=dict(sorted(attribution.lost.items(), key=lambda item: -item[1])[:50]),
-    )  # fmt: skip
+    )
 
 
 def _work(analysis: Analysis, node: int) -> float:

@@ -156,9 +156,12 @@ class InferenceRunner:
         for calculator in self.metrics:
             figures.update(figures_of(calculator, outputs, labels, reference))
         return RunResult(
-            model=self.name, latency=latency(seconds, self.batch), batch=self.batch, metrics=figures,
+            model=self.name,
+            latency=latency(seconds, self.batch),
+            batch=self.batch,
+            metrics=figures,
             outputs=outputs,
-        )  # fmt: skip
+        )
 
     def memory(self, sample: Sample) -> ProcessMemory | None:
         """Return the memory of a separate process; None if unknown."""

@@ -20,8 +20,13 @@ from py_autodoc.units import plural
 
 IDS, MASK, TYPES, POSITIONS = "input_ids", "attention_mask", "token_type_ids", "position_ids"
 NAMES = {
-    IDS: IDS, MASK: MASK, TYPES: TYPES, POSITIONS: POSITIONS, "input_mask": MASK, "segment_ids": TYPES,
-}  # fmt: skip
+    IDS: IDS,
+    MASK: MASK,
+    TYPES: TYPES,
+    POSITIONS: POSITIONS,
+    "input_mask": MASK,
+    "segment_ids": TYPES,
+}
 """Input → its content. The last two are BERT's original names."""
 
 
@@ -116,9 +121,10 @@ class TextLoader(DataLoader):
     def _sample(self, rows: Sequence[TokenizedText]) -> Sample:
         shape = (self.batch, self.length)
         content = {
-            IDS: np.full(shape, self._tokenizer.pad, np.int64), MASK: np.zeros(shape, np.int64),
+            IDS: np.full(shape, self._tokenizer.pad, np.int64),
+            MASK: np.zeros(shape, np.int64),
             TYPES: np.full(shape, self._tokenizer.pad_type, np.int64),
-        }  # fmt: skip
+        }
         for index, tokens in enumerate(rows):
             begin = self.length - len(tokens.ids) if self._tokenizer.pads_left else 0
             columns = slice(begin, begin + len(tokens.ids))

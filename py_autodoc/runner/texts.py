@@ -80,9 +80,10 @@ def _lines(file: PathLike, name: str) -> Iterator[tuple[int, str]]:
             number += 1
             if len(line) > MAX_LINE:
                 raise InputError(
-                    "text-too-large", f"{name}, line {number} has more than {MAX_LINE:,} characters.",
+                    "text-too-large",
+                    f"{name}, line {number} has more than {MAX_LINE:,} characters.",
                     "Write one text per line.",
-                )  # fmt: skip
+                )
             if line.strip():
                 yield number, line.rstrip("\r\n")
 
@@ -102,9 +103,10 @@ def _object(line: str, location: str, field: str) -> Text:
     if not isinstance(content.get(field), str):
         names = ", ".join(str(key)[:40] for key in list(content)[:10] if isinstance(content[key], str))
         raise InputError(
-            "bad-text", f"{location} has no text in {field[:80]!r}.",
+            "bad-text",
+            f"{location} has no text in {field[:80]!r}.",
             f"Choose another field with --text-field: {names}." if names else "Write one text per line.",
-        )  # fmt: skip
+        )
     if pair is not None and not isinstance(pair, str):
         raise InputError("bad-text", f"{location} has no text in {PAIR!r}.")
     label = next((content[key] for key in _LABELS if key in content), None)

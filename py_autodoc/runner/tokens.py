@@ -53,7 +53,7 @@ def find_tokenizer(model: PathLike, tokenizer: PathLike | None = None) -> Path:
             "tokenizer-missing",
             f"Text needs a tokenizer, but there is no {FILE} next to {base_name(model)}.",
             "Pass it with --tokenizer FILE; save_pretrained of transformers writes it.",
-        )  # fmt: skip
+        )
     return default
 
 

@@ -67,7 +67,7 @@ class Images:
                 "no-preprocessing",
                 f"The model's metadata has no preprocessing for {spec.label} (range, mean, crop).",
                 f"Pass it with --preprocessing: a preprocessor_config.json, or one of {', '.join(NAMED)}.",
-            )  # fmt: skip
+            )
         return preprocessing
 
     def sizes(self, name: str, declared: Sequence[Any], metadata: Mapping[str, str]) -> dict[str, Array]:
@@ -134,9 +134,10 @@ def image_input(specs: Sequence[InputSpec]) -> InputSpec:
     if len(specs) != 1:
         listed = ", ".join(spec.label for spec in specs[:5])
         raise InputError(
-            "no-image-input", f"Images can be used for a model with one input; this model takes {listed}.",
+            "no-image-input",
+            f"Images can be used for a model with one input; this model takes {listed}.",
             "Pass arrays in a .npz file instead.",
-        )  # fmt: skip
+        )
     spec = specs[0]
     if len(spec.shape) != 4 or not {spec.shape[1], spec.shape[3]} & {1, 3}:
         raise InputError(
@@ -165,7 +166,7 @@ def read_image(file: Path, spec: InputSpec, preprocessing: Preprocessing) -> Arr
             "image-size",
             f"{file.name} is {actual_size} after {preprocessing.source}; the model takes {spec.label}.",
             "Set the shape of the input with --input-shape, or another preprocessing with --preprocessing.",
-        )  # fmt: skip
+        )
     if preprocessing.bgr and channels == 3:
         values = values[:, :, ::-1]
     mean, std = (
@@ -181,7 +182,7 @@ def read_image(file: Path, spec: InputSpec, preprocessing: Preprocessing) -> Arr
                 "image-range",
                 f"{file.name}: the values after {preprocessing.source} do not fit {spec.dtype}.",
                 "Use --preprocessing 0..255.",
-            )  # fmt: skip
+            )
     arranged = values.transpose(2, 0, 1) if first else values
     return np.ascontiguousarray(arranged[None]).astype(spec.dtype)
 

@@ -99,17 +99,19 @@ def given_preprocessing(text: PathLike) -> Preprocessing:
         content = parse_json(path.read_bytes(), TABLE)
     except OSError as fault:
         raise OptionError(
-            "bad-preprocessing", f"{name} is neither a known preprocessing nor a readable file.",
+            "bad-preprocessing",
+            f"{name} is neither a known preprocessing nor a readable file.",
             f"Pass a preprocessor_config.json, or one of {names}.",
-        ) from fault  # fmt: skip
+        ) from fault
     except ValueError as fault:
         raise InputError("bad-preprocessing", f"{name} is not a JSON file.") from fault
     preprocessing = _hugging_face(content, name)
     if preprocessing is None:
         raise InputError(
-            "bad-preprocessing", f"{name} does not define how images are scaled and normalized.",
+            "bad-preprocessing",
+            f"{name} does not define how images are scaled and normalized.",
             f"Pass a preprocessor_config.json of transformers, or one of {names}.",
-        )  # fmt: skip
+        )
     return preprocessing
 
 
@@ -179,11 +181,19 @@ def _processor(config: Mapping[str, Any], source: str) -> Preprocessing | None:
         return None
     rescales = bool(config.get("do_rescale", True))
     return Preprocessing(
-        source, resize, target, edge, longest, crop, int(chosen),
+        source,
+        resize,
+        target,
+        edge,
+        longest,
+        crop,
+        int(chosen),
         float(config.get("rescale_factor", _BYTE)) if rescales else 1.0,
         1.0 if rescales and config.get("rescale_offset") else 0.0,
-        mean if normalizes else (), std if normalizes else (), bool(config.get("do_flip_channel_order")),
-    )  # fmt: skip
+        mean if normalizes else (),
+        std if normalizes else (),
+        bool(config.get("do_flip_channel_order")),
+    )
 
 
 def _timm(config: Any) -> Preprocessing | None:
@@ -196,11 +206,18 @@ def _timm(config: Any) -> Preprocessing | None:
     if share <= 0 or any(deviation <= 0 for deviation in std):
         return None
     return Preprocessing(
-        "pretrained_cfg", STRETCH if squash else SHORTEST, (height, width) if squash else None,
-        0 if squash else int(min(height, width) / share), 0, None if squash else (height, width),
-        BILINEAR if config.get("interpolation") == "bilinear" else BICUBIC, _BYTE, 0.0,
-        _numbers(config["mean"]), std,
-    )  # fmt: skip
+        "pretrained_cfg",
+        STRETCH if squash else SHORTEST,
+        (height, width) if squash else None,
+        0 if squash else int(min(height, width) / share),
+        0,
+        None if squash else (height, width),
+        BILINEAR if config.get("interpolation") == "bilinear" else BICUBIC,
+        _BYTE,
+        0.0,
+        _numbers(config["mean"]),
+        std,
+    )
 
 
 def _ultralytics(metadata: Mapping[str, str]) -> Preprocessing | None:
@@ -225,14 +242,17 @@ def _standard(metadata: Mapping[str, str]) -> Preprocessing | None:
         "NominalRange_0_255": NAMED["0..255"],
         "Normalized_0_1": NAMED["0..1"],
         "Normalized_1_1": NAMED["-1..1"],
-    }  # fmt: skip
+    }
     named_range = ranges.get(metadata.get("Image.NominalPixelRange", ""))
     if named_range is None:
         return None
     return Preprocessing(
-        "Image.NominalPixelRange", scale=named_range.scale, mean=named_range.mean, std=named_range.std,
+        "Image.NominalPixelRange",
+        scale=named_range.scale,
+        mean=named_range.mean,
+        std=named_range.std,
         bgr=metadata.get("Image.BitmapPixelFormat") == "Bgr8",
-    )  # fmt: skip
+    )
 
 
 def _numbers(value: Any) -> tuple[float, ...]:

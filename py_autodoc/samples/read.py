@@ -20,9 +20,18 @@ MAX_FILE = 1 << 32
 """Maximum bytes of a file, and of the unpacked content of an archive."""
 _LONGEST = 200
 _UNREADABLE = (
-    OSError, ValueError, EOFError, KeyError, MemoryError, SyntaxError, NotImplementedError, RuntimeError,
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError,
-)  # fmt: skip
+    OSError,
+    ValueError,
+    EOFError,
+    KeyError,
+    MemoryError,
+    SyntaxError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
 """Exceptions of NumPy and zipfile for damaged files."""
 
 

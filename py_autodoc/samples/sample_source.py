@@ -82,8 +82,9 @@ def _listed(samples: Iterable[Sample]) -> list[Sample]:
         total += sum(value.nbytes for value in sample.values())
         if total > MAX_BYTES:
             raise InputError(
-                "samples-too-large", f"{len(kept_samples) + 1:,} samples take more than {size(MAX_BYTES)}.",
+                "samples-too-large",
+                f"{len(kept_samples) + 1:,} samples take more than {size(MAX_BYTES)}.",
                 "Use fewer with --samples.",
-            )  # fmt: skip
+            )
         kept_samples.append(sample)
     return kept_samples

@@ -155,7 +155,7 @@ def _cast(value: Any, spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
             "sample-shape",
             f"{source}: {spec.name} has the shape {actual_shape}; the model takes {spec.label}.",
             "Set symbolic dimensions with --bind, --input-shape or --batch-size.",
-        )  # fmt: skip
+        )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InputError("sample-not-finite", f"{source}: {spec.name} contains NaN or infinity.")
     if array.dtype == spec.dtype:

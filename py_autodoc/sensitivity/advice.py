@@ -40,9 +40,10 @@ def read_sensitivity(path: PathLike) -> Sensitivity:
     except (ValueError, msgspec.MsgspecError) as fault:
         line = str(fault).strip().splitlines()[0][:200]
         raise InputError(
-            "bad-sensitivity", f"{name} is not a result of `sensitivity`: {line}",
+            "bad-sensitivity",
+            f"{name} is not a result of `sensitivity`: {line}",
             "Write it with `sensitivity MODEL --out-json`.",
-        ) from fault  # fmt: skip
+        ) from fault
     if result.schema != SCHEMA:
         raise InputError(
             "bad-sensitivity", f"{name} has the schema {result.schema[:40]!r} instead of {SCHEMA}."
@@ -98,11 +99,17 @@ def advice(result: Sensitivity) -> QuantizationAdvice:
     ]
     engine = None if point is None else _engine(result, point)
     return QuantizationAdvice(
-        samples=result.samples, data=result.data, output=result.output, activations=result.activations,
-        weights=result.weights, layers_measured=result.measured, layers_total=len(result.layers),
-        sensitive_layers=layers, engine=engine,
+        samples=result.samples,
+        data=result.data,
+        output=result.output,
+        activations=result.activations,
+        weights=result.weights,
+        layers_measured=result.measured,
+        layers_total=len(result.layers),
+        sensitive_layers=layers,
+        engine=engine,
         recommendations=[*_strategy(result), *_calibration(result), *_tradeoff(engine)],
-    )  # fmt: skip
+    )
 
 
 def _engine(result: Sensitivity, point: CurvePoint) -> EngineSummary:
@@ -114,14 +121,19 @@ def _engine(result: Sensitivity, point: CurvePoint) -> EngineSummary:
     )
     comparable = times[0] is not None and times[1] is not None
     return EngineSummary(
-        layers=count, float_layers=point.float_layers, quantized_layers=count - point.float_layers,
-        weight_bytes=point.weight_bytes, float_weight_bytes=floating.weight_bytes,
-        latency_ms=times[0] if comparable else None, float_latency_ms=times[1] if comparable else None,
+        layers=count,
+        float_layers=point.float_layers,
+        quantized_layers=count - point.float_layers,
+        weight_bytes=point.weight_bytes,
+        float_weight_bytes=floating.weight_bytes,
+        latency_ms=times[0] if comparable else None,
+        float_latency_ms=times[1] if comparable else None,
         speedup=times[1] / times[0] if times[0] and times[1] else None,
         latency_source=("measured" if measured else "estimated") if comparable else "",
         device=(result.measured_on if measured else result.device) if comparable else "",
-        sqnr_db=point.quality.sqnr_db, agreement=point.quality.agreement,
-    )  # fmt: skip
+        sqnr_db=point.quality.sqnr_db,
+        agreement=point.quality.agreement,
+    )
 
 
 def _strategy(result: Sensitivity) -> list[str]:

@@ -85,10 +85,22 @@ def sensitivity(
         AnalysisError: it rejects the model.
     """
     return sensitivity_with_analysis(
-        model, data, samples=samples, seed=seed, activations=activations, weights=weights,
-        per_channel=per_channel, output=output, auto=auto, budget=budget, bindings=bindings,
-        input_shapes=input_shapes, hardware=hardware, memory=memory, progress=progress,
-    )[0]  # fmt: skip
+        model,
+        data,
+        samples=samples,
+        seed=seed,
+        activations=activations,
+        weights=weights,
+        per_channel=per_channel,
+        output=output,
+        auto=auto,
+        budget=budget,
+        bindings=bindings,
+        input_shapes=input_shapes,
+        hardware=hardware,
+        memory=memory,
+        progress=progress,
+    )[0]
 
 
 def sensitivity_with_analysis(
@@ -130,8 +142,9 @@ def sensitivity_with_analysis(
 
 def _scheme(activations: str, weights: str, per_channel: bool) -> Scheme:
     for value, choices, option in (
-        (activations, ("u8", "s8"), "activations"), (weights, ("s8", "s7", "s4"), "weights"),
-    ):  # fmt: skip
+        (activations, ("u8", "s8"), "activations"),
+        (weights, ("s8", "s7", "s4"), "weights"),
+    ):
         if value not in choices:
             raise OptionError(
                 "bad-scheme",
@@ -188,9 +201,11 @@ def _document(
             mixture = set(ranking[count:])
             measured = bench.mixture(mixture) if score is None else score
             return CurvePoint(
-                float_layers=count, quality=quality(measured), weight_bytes=size(mixture),
+                float_layers=count,
+                quality=quality(measured),
+                weight_bytes=size(mixture),
                 latency_ms=latency.ms(mixture),
-            )  # fmt: skip
+            )
 
         curve = [point(count) for count in curve_points(len(ranking))]
         if goal is not None:
@@ -201,9 +216,10 @@ def _document(
             choice = Choice(target=goal.text, reached=reached, float_layers=outputs, point=point(count))
     elif goal is not None:
         raise OptionError(
-            "no-mixtures", "A target needs the scores of all layers and memory for all of them at once.",
+            "no-mixtures",
+            "A target needs the scores of all layers and memory for all of them at once.",
             "Raise --memory or --budget.",
-        )  # fmt: skip
+        )
     order = [*ranking, *(number for number, score in enumerate(scores.alone) if score is None)]
     ranks = {number: rank for rank, number in enumerate(ranking, 1)}
     layers = [
@@ -254,9 +270,15 @@ def _layer(
         name = ".".join(graph_node.scope) or graph_node.name or layer.output
         macs = None if entry.cost is None else entry.cost.macs
     return SensitiveLayer(
-        rank=rank, name=name, op=layer.op, node=node, output=layer.output, weight_values=layer.size,
-        macs=macs, quality=None if score is None else quality(score),
-    )  # fmt: skip
+        rank=rank,
+        name=name,
+        op=layer.op,
+        node=node,
+        output=layer.output,
+        weight_values=layer.size,
+        macs=macs,
+        quality=None if score is None else quality(score),
+    )
 
 
 def _sizes(analysis: Analysis, layers: Sequence[QuantizableLayer], scheme: Scheme) -> Any:
@@ -281,9 +303,10 @@ def _advice(layers: Sequence[SensitiveLayer], choice: Choice | None, scheme: Sch
         errors = sorted(layer.quality.relative_error for layer in measured if layer.quality is not None)
         median = errors[len(errors) // 2] if errors else 0.0
         chosen = [
-            layer for layer in measured[:_MAX_ADVICE]
+            layer
+            for layer in measured[:_MAX_ADVICE]
             if layer.quality is not None and layer.quality.relative_error > _NOTABLE * median
-        ]  # fmt: skip
+        ]
         reason = "Keep in float or in 16 bits first if the accuracy is too low."
     return [
         Advice(

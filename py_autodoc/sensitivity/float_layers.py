@@ -33,9 +33,10 @@ class ScoreTarget:
         figure = getattr(score, self.name)
         if figure is None:
             raise OptionError(
-                "no-such-figure", f"The output does not hold class scores, so {self.name} is undefined.",
+                "no-such-figure",
+                f"The output does not hold class scores, so {self.name} is undefined.",
                 "Set a target for sqnr or relative_error.",
-            )  # fmt: skip
+            )
         return bool(figure >= self.value) if _LARGER[self.name] else bool(figure <= self.value)
 
 
@@ -48,9 +49,10 @@ def target(text: str) -> ScoreTarget:
         value = None
     if match is None or value is None or _LARGER[match[1]] != match[2].startswith(">"):
         raise OptionError(
-            "bad-target", f"{text[:80]!r} is not a valid target.",
+            "bad-target",
+            f"{text[:80]!r} is not a valid target.",
             "Use 'agreement>=0.99', 'sqnr>=30', 'kl<=0.01' or 'relative_error<=0.05', for example.",
-        )  # fmt: skip
+        )
     return ScoreTarget(text.strip(), match[1], value / 100 if match[4] == "%" else value)
 
 

@@ -51,9 +51,10 @@ def layers_of(model: onnx.ModelProto, name: str) -> list[QuantizableLayer]:
     opset = max((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), default=0)
     if opset < MIN_OPSET:
         raise InputError(
-            "opset-too-old", f"{name} has opset {opset}; quantization needs {MIN_OPSET}.",
+            "opset-too-old",
+            f"{name} has opset {opset}; quantization needs {MIN_OPSET}.",
             "Convert it with onnx.version_converter.",
-        )  # fmt: skip
+        )
     initializers = {tensor.name: tensor for tensor in model.graph.initializer}
     layers = []
     for index, node in enumerate(model.graph.node):

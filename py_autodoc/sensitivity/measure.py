@@ -79,7 +79,7 @@ class LayerBench:
                 "model-too-large",
                 f"{base_name(path)} has more than 2 GB of weights, too much to measure layer by layer.",
                 "Quantize it, then compare the layers of both files with `verify`.",
-            )  # fmt: skip
+            )
         fixed = 2 * stored
         switched = _COPIES * 4 * sum(layer.size for layer in self.layers)
         self._fits = fixed + switched <= memory
@@ -206,9 +206,15 @@ class LayerBench:
         """Return the switches of a piece; sessions are kept if all fit into memory."""
         if index not in self._switched:
             session = SwitchedModel(
-                self._path, self._model, self._pieces[index], self._inputs[index], self.layers, self._limits,
-                self._scheme, self._weights,
-            )  # fmt: skip
+                self._path,
+                self._model,
+                self._pieces[index],
+                self._inputs[index],
+                self.layers,
+                self._limits,
+                self._scheme,
+                self._weights,
+            )
             if not self._fits:
                 return session
             self._switched[index] = session

@@ -77,12 +77,14 @@ def cut(model: onnx.ModelProto, layers: Sequence[QuantizableLayer], output: str,
         piece_layers = [index for index in inside if index in numbers]
         pieces.append(
             Piece(
-                [nodes[index] for index in inside], [numbers[index] for index in piece_layers],
-                [inside.index(index) for index in piece_layers], list(inputs),
+                [nodes[index] for index in inside],
+                [numbers[index] for index in piece_layers],
+                [inside.index(index) for index in piece_layers],
+                list(inputs),
                 [name for index in inside for name in nodes[index].output if last.get(name, -1) >= end],
                 frozenset(name for name, step in last.items() if step >= end),
             )
-        )  # fmt: skip
+        )
     return pieces
 
 
@@ -155,9 +157,11 @@ def declared(name: str, values: Sequence[Any]) -> onnx.ValueInfoProto:
 
 
 def piece_model(
-    model: onnx.ModelProto, nodes: Sequence[onnx.NodeProto], inputs: Sequence[onnx.ValueInfoProto],
+    model: onnx.ModelProto,
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Sequence[onnx.ValueInfoProto],
     gives: Iterable[str],
-) -> onnx.ModelProto:  # fmt: skip
+) -> onnx.ModelProto:
     """Return nodes as a separate model with the weights of ``model`` that they read."""
     piece = onnx.ModelProto()
     piece.ir_version = model.ir_version
@@ -186,9 +190,13 @@ class FloatPiece:
     """
 
     def __init__(
-        self, path: PathLike, model: onnx.ModelProto, piece: Piece, inputs: Sequence[onnx.ValueInfoProto],
+        self,
+        path: PathLike,
+        model: onnx.ModelProto,
+        piece: Piece,
+        inputs: Sequence[onnx.ValueInfoProto],
         ranged: Sequence[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._piece, self._name, self._ranged, self._range_outputs = piece, base_name(path), list(ranged), []
         proto = piece_model(model, piece.nodes, inputs, piece.gives)
         for index, name in enumerate(ranged):

@@ -99,10 +99,13 @@ def _if(
     float_node = _renamed(node, layer.data, f"{prefix}weight", f"{prefix}float")
     float_weight = [numpy_helper.from_array(np.ascontiguousarray(weight), f"{prefix}weight")]
     return helper.make_node(
-        "If", [_switch(number)], [layer.output], name=f"{prefix}if",
+        "If",
+        [_switch(number)],
+        [layer.output],
+        name=f"{prefix}if",
         then_branch=_graph(quantized, f"{prefix}quantized", initializers),
         else_branch=_graph([float_node], f"{prefix}float", float_weight),
-    )  # fmt: skip
+    )
 
 
 def _renamed(node: onnx.NodeProto, data: str, weight: str, output: str) -> onnx.NodeProto:

@@ -126,9 +126,12 @@ class _SweepRun:
             price = None if rented is None else rented.approx_on_demand_usd_per_hour
             if device is not None and rented is not None and price is not None:
                 prices[device.id] = SweepPrice(
-                    hardware=device.id, instance=rented.id, usd_per_hour=price, price_date=rented.price_date,
+                    hardware=device.id,
+                    instance=rented.id,
+                    usd_per_hour=price,
+                    price_date=rented.price_date,
                     region=rented.region,
-                )  # fmt: skip
+                )
         return prices
 
     def _points(self) -> Iterator[SweepSizes]:

@@ -88,17 +88,26 @@ def times_result(times: NodeTimes) -> TaskResult:
         attributed_ms=times.attributed_ms,
         kernels=[
             TaskKernel(
-                node=kernel.node, nodes=kernel.nodes, name=kernel.name, op=kernel.op, ms=kernel.ms,
+                node=kernel.node,
+                nodes=kernel.nodes,
+                name=kernel.name,
+                op=kernel.op,
+                ms=kernel.ms,
                 conversion_ms=kernel.conversion_ms,
             )
             for kernel in times.nodes
         ],
         lost=[TaskLost(name=name, ms=ms) for name, ms in times.lost.items()],
-    )  # fmt: skip
+    )
     return TaskResult(
-        lines=list(node_lines(times, False))[:1], label=label, unit=unit, values=values, layers=[], path="",
+        lines=list(node_lines(times, False))[:1],
+        label=label,
+        unit=unit,
+        values=values,
+        layers=[],
+        path="",
         times=task_times,
-    )  # fmt: skip
+    )
 
 
 def _profile(request: TaskRequest, files: TaskFiles, report_progress: ReportProgress) -> TaskResult:
@@ -144,9 +153,13 @@ def _verify(request: TaskRequest, files: TaskFiles, report_progress: ReportProgr
     label, unit, values = _numbers(verification.heat())
     return TaskResult(
         lines=[line.strip() for line in verification_lines(verification, list_layers=False) if line],
-        label=label, unit=unit, values=values, layers=[], path="",
+        label=label,
+        unit=unit,
+        values=values,
+        layers=[],
+        path="",
         verification=_verification(verification, analysis),
-    )  # fmt: skip
+    )
 
 
 def _verification(verification: Verification, analysis: Analysis) -> TaskVerification:
@@ -157,13 +170,19 @@ def _verification(verification: Verification, analysis: Analysis) -> TaskVerific
         first=verification.first,
         layers=[
             TaskVerifiedLayer(
-                node=_anchor(layer, analysis), name=layer.name, op=layer.op, tensor=layer.tensor,
-                reference_tensor=layer.reference_tensor, error=layer.error.relative_error,
-                sqnr_db=layer.error.sqnr_db, error_before=layer.error_before, diverges=layer.diverges,
+                node=_anchor(layer, analysis),
+                name=layer.name,
+                op=layer.op,
+                tensor=layer.tensor,
+                reference_tensor=layer.reference_tensor,
+                error=layer.error.relative_error,
+                sqnr_db=layer.error.sqnr_db,
+                error_before=layer.error_before,
+                diverges=layer.diverges,
             )
             for layer in verification.layers
         ],
-    )  # fmt: skip
+    )
 
 
 def _anchor(layer: VerifiedLayer, analysis: Analysis) -> int:
@@ -231,8 +250,12 @@ def _quantize(request: TaskRequest, files: TaskFiles, report_progress: ReportPro
     )
     return TaskResult(
         lines=[line for line in quantization_lines(quantization) if line],
-        label="", unit="", values={}, layers=[], path=os.path.basename(files.out),
-    )  # fmt: skip
+        label="",
+        unit="",
+        values={},
+        layers=[],
+        path=os.path.basename(files.out),
+    )
 
 
 KINDS: Final[dict[str, Callable[[TaskRequest, TaskFiles, ReportProgress], TaskResult]]] = {

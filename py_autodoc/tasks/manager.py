@@ -56,9 +56,15 @@ class _Record:
 
     def to_wire(self) -> Task:
         return Task(
-            id=self.id, kind=self.kind, state=self.state, step=self.step, done=self.done, total=self.total,
-            problem=self.problem, result=self.result,
-        )  # fmt: skip
+            id=self.id,
+            kind=self.kind,
+            state=self.state,
+            step=self.step,
+            done=self.done,
+            total=self.total,
+            problem=self.problem,
+            result=self.result,
+        )
 
 
 class TaskManager:
@@ -127,10 +133,15 @@ class TaskManager:
 
     async def _child(self, record: _Record, order: Order) -> None:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "py_autodoc.tasks.child",
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-            limit=_LINE_BYTES, start_new_session=True,
-        )  # fmt: skip
+            sys.executable,
+            "-m",
+            "py_autodoc.tasks.child",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=_LINE_BYTES,
+            start_new_session=True,
+        )
         try:
             assert process.stdin is not None
             assert process.stdout is not None

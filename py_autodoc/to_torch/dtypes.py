@@ -35,9 +35,14 @@ NUMPY: dict[int, str] = {
 """Types in the .npz format. Types without a numpy equivalent are stored as raw bits."""
 BITS_ONLY = frozenset({_T.BFLOAT16, _T.FLOAT8E4M3FN, _T.FLOAT8E4M3FNUZ, _T.FLOAT8E5M2, _T.FLOAT8E5M2FNUZ})
 RANGES: dict[int, tuple[int, int]] = {
-    _T.UINT8: (0, 255), _T.INT8: (-128, 127), _T.UINT16: (0, 65535), _T.INT16: (-32768, 32767),
-    _T.INT32: (-(2**31), 2**31 - 1), _T.UINT4: (0, 15), _T.INT4: (-8, 7),
-}  # fmt: skip
+    _T.UINT8: (0, 255),
+    _T.INT8: (-128, 127),
+    _T.UINT16: (0, 65535),
+    _T.INT16: (-32768, 32767),
+    _T.INT32: (-(2**31), 2**31 - 1),
+    _T.UINT4: (0, 15),
+    _T.INT4: (-8, 7),
+}
 """Smallest and largest number of the integer types used for quantization."""
 
 

@@ -155,12 +155,10 @@ def _recipe_json(quantizer: Any, options: Quantize, source: str, count: int) -> 
     """Return the recipe and its settings for the metadata."""
     content = {
         "recipe": {"method": "pt2e", "quantizer": type(quantizer).__name__, "narrow": options.narrow},
-        "versions": {
-            "torch": torch.__version__, "torchao": version_of("torchao"), "onnx-autodoc": version()
-        },
+        "versions": {"torch": torch.__version__, "torchao": version_of("torchao"), "onnx-autodoc": version()},
         "data": source,
         "samples": count,
-    }  # fmt: skip
+    }
     return json.dumps(content, sort_keys=True)
 
 

@@ -71,9 +71,16 @@ def verify(
         AnalysisError: nothing can be compared, ONNX Runtime rejects a model, or a sample fails.
     """
     return verify_with_analysis(
-        model, against, data, tolerance=tolerance, samples=samples, seed=seed, bindings=bindings,
-        input_shapes=input_shapes, progress=progress,
-    )[0]  # fmt: skip
+        model,
+        against,
+        data,
+        tolerance=tolerance,
+        samples=samples,
+        seed=seed,
+        bindings=bindings,
+        input_shapes=input_shapes,
+        progress=progress,
+    )[0]
 
 
 def verify_with_analysis(

@@ -130,6 +130,9 @@ def output_of(
 ) -> VerifiedOutput:
     """Return the error measures of an output."""
     return VerifiedOutput(
-        name=name, reference=reference, error=error_of(error),
-        error_fused=None if fused is None else error_of(fused), agreement=agreement.share,
-    )  # fmt: skip
+        name=name,
+        reference=reference,
+        error=error_of(error),
+        error_fused=None if fused is None else error_of(fused),
+        agreement=agreement.share,
+    )

@@ -107,10 +107,16 @@ class OnnxReference:
             pair = self._alignment.pairs[match.pair]
             points.layers.append(
                 ReferencePoint(
-                    match.left, match.right, match.node, pair.right, pair.left,
-                    match.permutation, match.bytes, match.left.tensor,
+                    match.left,
+                    match.right,
+                    match.node,
+                    pair.right,
+                    pair.left,
+                    match.permutation,
+                    match.bytes,
+                    match.left.tensor,
                 )
-            )  # fmt: skip
+            )
         points.outputs = [
             (output, other, TensorRequest(other))
             for output, other in _match_outputs(captured.outputs, self._captured.outputs)

@@ -95,9 +95,16 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         options = [(shorten(printable(one), _LONGEST), one) for one in names]
         self._tensor = widgets.Dropdown(options=options, description="Tensor", layout=wide, style=style)
         self._scale = widgets.FloatLogSlider(
-            1.0, base=2, min=-_OCTAVES, max=_OCTAVES, step=_STEP, description="Scale ×", layout=wide,
-            style=style, readout_format=".3f",
-        )  # fmt: skip
+            1.0,
+            base=2,
+            min=-_OCTAVES,
+            max=_OCTAVES,
+            step=_STEP,
+            description="Scale ×",
+            layout=wide,
+            style=style,
+            readout_format=".3f",
+        )
         self._exact = widgets.FloatText(0.0, description="Scale", layout=wide, style=style)
         self._zero = widgets.IntSlider(0, -128, 255, description="Zero point", layout=wide, style=style)
         choices = [("8 bits", INTEGER), ("float", FLOAT)]
@@ -127,10 +134,21 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
 
     def _controls(self) -> list[Any]:
         return [
-            self._score, self._tensor, self._scale, self._exact, self._zero, self._precision, self._selected,
-            self._picture, self._sample, self._outputs, widgets.HBox([self._undo, self._redo, self._reset]),
-            self._path, self._export, self._message,
-        ]  # fmt: skip
+            self._score,
+            self._tensor,
+            self._scale,
+            self._exact,
+            self._zero,
+            self._precision,
+            self._selected,
+            self._picture,
+            self._sample,
+            self._outputs,
+            widgets.HBox([self._undo, self._redo, self._reset]),
+            self._path,
+            self._export,
+            self._message,
+        ]
 
     def _watch(self) -> None:
         self._tensor.observe(self._guarded(lambda change: self._choose()), "value")

@@ -78,10 +78,21 @@ class _Classifier:
 
     def decide(self) -> ArchitectureVerdict:
         """Return the first family that has evidence."""
-        for rule in (self._classical, self._by_outputs, self._hybrid, self._transformer, self._state_space,
-                     self._exponential_recurrence, self._recurrent, self._convolutional, self._graph,
-                     self._fourier, self._decomposed_attention, self._only_recurrent,
-                     self._dense):  # fmt: skip
+        for rule in (
+            self._classical,
+            self._by_outputs,
+            self._hybrid,
+            self._transformer,
+            self._state_space,
+            self._exponential_recurrence,
+            self._recurrent,
+            self._convolutional,
+            self._graph,
+            self._fourier,
+            self._decomposed_attention,
+            self._only_recurrent,
+            self._dense,
+        ):
             choice = rule()
             if choice is not None:
                 family, confidence, lines = choice

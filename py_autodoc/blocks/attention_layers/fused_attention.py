@@ -55,7 +55,7 @@ FUSED: dict[str, _Form] = {
     f"{MS}SparseAttention": _Form(
         kv_heads="kv_num_heads", causal="always", past=(3, 4), total=1, packed=True
     ),
-}  # fmt: skip
+}
 """Forms by operator. Grouped-query and sparse attention of ONNX Runtime are causal by definition."""
 
 

@@ -12,8 +12,11 @@ from py_autodoc.blocks.dataflow.matrix_products import QUANTIZED_COPY_OPS, is_sc
 _ORDERED = {"Less": -1, "LessOrEqual": 0, "Greater": 0, "GreaterOrEqual": -1}
 """Operator → e: ``key OP query + c`` shows (Less…), or hides all but (Greater…), keys ≤ query + c + e."""
 _MIRRORED = {
-    "Less": "Greater", "LessOrEqual": "GreaterOrEqual", "Greater": "Less", "GreaterOrEqual": "LessOrEqual",
-}  # fmt: skip
+    "Less": "Greater",
+    "LessOrEqual": "GreaterOrEqual",
+    "Greater": "Less",
+    "GreaterOrEqual": "LessOrEqual",
+}
 COMPARISONS = frozenset(_ORDERED) | {"Equal"}
 _SHAPED = QUANTIZED_COPY_OPS | {"Unsqueeze", "Reshape", "Squeeze", "Expand", "Tile"}
 _COUNTERS = frozenset({"Range", "CumSum", "NonZero"})

@@ -25,10 +25,23 @@ ROTARIES = frozenset(
     {"RotaryEmbedding", "com.microsoft::RotaryEmbedding", "com.microsoft::GemmaRotaryEmbedding"}
 )
 _SIN_COS_OPS = frozenset({"Cos", "Sin"})
-_JOINING = frozenset({
-    "Add", "Sub", "Mul", "Div", "Where", "Pow", "Max", "Min", "Concat", f"{MS}QLinearAdd", f"{MS}QLinearMul",
-    f"{MS}QLinearConcat", f"{MS}QLinearWhere",
-})  # fmt: skip
+_JOINING = frozenset(
+    {
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
+        "Where",
+        "Pow",
+        "Max",
+        "Min",
+        "Concat",
+        f"{MS}QLinearAdd",
+        f"{MS}QLinearMul",
+        f"{MS}QLinearConcat",
+        f"{MS}QLinearWhere",
+    }
+)
 NORMS = frozenset(
     {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization", "LpNormalization",
      "com.microsoft::SimplifiedLayerNormalization", "InstanceNormalization", "GroupNormalization",

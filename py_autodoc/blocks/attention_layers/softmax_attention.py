@@ -92,9 +92,20 @@ def _assemble(
         return None
     nodes = sorted({*scores.path, softmax, *after, values.node, p.node})
     return SoftmaxAttention(
-        softmax, p, values, q, k, v, q_sum, k_sum, v_free,
-        -2 if keys_last else -1, axis, tuple(nodes), scores.added,
-    )  # fmt: skip
+        softmax,
+        p,
+        values,
+        q,
+        k,
+        v,
+        q_sum,
+        k_sum,
+        v_free,
+        -2 if keys_last else -1,
+        axis,
+        tuple(nodes),
+        scores.added,
+    )
 
 
 def _axis(flow: DataflowGraph, softmax: int) -> int | None:

@@ -23,18 +23,34 @@ ADDS = frozenset({"Add", "Sum", f"{MS}QLinearAdd"})
 """Operators that add two tensors."""
 LAYOUT_OPS = RESHAPES | {"Tile", "Slice", "Split", "Flatten"}
 """Operators that move, repeat or select values of their first input."""
-_MATMUL_OPS = frozenset({"MatMul", "MatMulInteger", f"{MS}MatMulIntegerToFloat", f"{MS}DynamicQuantizeMatMul",
-                    f"{MS}MatMulInteger16"})  # fmt: skip
+_MATMUL_OPS = frozenset(
+    {
+        "MatMul",
+        "MatMulInteger",
+        f"{MS}MatMulIntegerToFloat",
+        f"{MS}DynamicQuantizeMatMul",
+        f"{MS}MatMulInteger16",
+    }
+)
 _TRANSPOSING = frozenset({f"{MS}FusedMatMul", f"{MS}TransposeMatMul"})
 _GEMMS = frozenset({"Gemm", f"{MS}FusedGemm", f"{MS}QGemm"})
 _SECOND = {"QLinearMatMul": 3, f"{MS}QGemm": 3, "QLinearConv": 3, f"{MS}QLinearConv": 3}
 """Position of the second operand, if not second."""
 PRODUCTS = _MATMUL_OPS | _TRANSPOSING | _GEMMS | {"Einsum", "QLinearMatMul"}
 """Operators that ``product`` recognises."""
-CONVS = frozenset({
-    "Conv", "QLinearConv", "ConvInteger", f"{MS}FusedConv", f"{MS}NhwcConv", f"{MS}QLinearConv",
-    f"{MS}NhwcFusedConv", "com.ms.internal.nhwc::QLinearConv", "com.ms.internal.nhwc::Conv",
-})  # fmt: skip
+CONVS = frozenset(
+    {
+        "Conv",
+        "QLinearConv",
+        "ConvInteger",
+        f"{MS}FusedConv",
+        f"{MS}NhwcConv",
+        f"{MS}QLinearConv",
+        f"{MS}NhwcFusedConv",
+        "com.ms.internal.nhwc::QLinearConv",
+        "com.ms.internal.nhwc::Conv",
+    }
+)
 BLOCK_QUANTIZED_OPS = frozenset({f"{MS}MatMulNBits", f"{MS}MatMulBnb4"})
 """Products with a packed weight; the attributes K and N give its sizes."""
 _PROJECTING = PRODUCTS | CONVS | BLOCK_QUANTIZED_OPS
@@ -126,9 +142,16 @@ def _einsum(flow: DataflowGraph, number: int) -> MatrixProduct | None:
         return term.index(index) - len(term)
 
     return MatrixProduct(
-        number, node.inputs[0], node.inputs[1],
-        axis(a, k), axis(b, k), axis(a, row), axis(b, col), axis(out, row), axis(out, col),
-    )  # fmt: skip
+        number,
+        node.inputs[0],
+        node.inputs[1],
+        axis(a, k),
+        axis(b, k),
+        axis(a, row),
+        axis(b, col),
+        axis(out, row),
+        axis(out, col),
+    )
 
 
 def dim(flow: DataflowGraph, tensor: int, axis: int) -> Dim:

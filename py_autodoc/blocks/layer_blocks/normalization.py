@@ -134,9 +134,14 @@ def _primitive(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
         "epsilon": norm.epsilon,
     }
     return make_block(
-        flow, "normalization", [*norm.nodes, *affine], number, variant=norm.kind,
-        confidence=norm.confidence, facts=facts,
-    )  # fmt: skip
+        flow,
+        "normalization",
+        [*norm.nodes, *affine],
+        number,
+        variant=norm.kind,
+        confidence=norm.confidence,
+        facts=facts,
+    )
 
 
 def _size(flow: DataflowGraph, norm: DecomposedNorm) -> int | None:

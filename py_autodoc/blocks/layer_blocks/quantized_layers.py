@@ -21,10 +21,19 @@ _INTEGER = {
 """Integer operator → input indices of data and weight."""
 _ALWAYS_DYNAMIC = {"DynamicQuantizeMatMul": 1, "DynamicQuantizeLSTM": 1}
 _PACKED = {"MatMulFpQ4": "int4", "QMoE": "int4"}
-_SIGNS = frozenset({
-    "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", *_INTEGER, *_ALWAYS_DYNAMIC, *_PACKED,
-    "MatMulNBits", "MatMulBnb4", "GatherBlockQuantized",
-})  # fmt: skip
+_SIGNS = frozenset(
+    {
+        "QuantizeLinear",
+        "DequantizeLinear",
+        "DynamicQuantizeLinear",
+        *_INTEGER,
+        *_ALWAYS_DYNAMIC,
+        *_PACKED,
+        "MatMulNBits",
+        "MatMulBnb4",
+        "GatherBlockQuantized",
+    }
+)
 _LAYERS = (CONV | LINEAR | RECURRENT | ATTENTION | MOE | _ALWAYS_DYNAMIC.keys() | _INTEGER.keys()) - {
     "Attention"
 }

@@ -175,6 +175,13 @@ def _squeeze_excite_block(
     # The gated tensor comes first.
     order = sorted(block.inputs, key=lambda t: t != source)
     return RecognisedBlock(
-        block.kind, block.nodes, block.anchor, block.variant, block.how, block.confidence, tuple(order),
-        block.outputs, block.facts,
-    )  # fmt: skip
+        block.kind,
+        block.nodes,
+        block.anchor,
+        block.variant,
+        block.how,
+        block.confidence,
+        tuple(order),
+        block.outputs,
+        block.facts,
+    )

@@ -29,10 +29,15 @@ _OMITTED, _DATA = -1, -2
 """Codes in a label for inputs that are not constants."""
 _SCALAR_TYPES = frozenset({int, float, str, bytes})
 """Attribute types that are hashable as they are."""
-_SINGLE_RESULT_OPS = frozenset({
-    "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "LayerNormalization",
-    "SimplifiedLayerNormalization", "Dropout",
-})  # fmt: skip
+_SINGLE_RESULT_OPS = frozenset(
+    {
+        "SkipLayerNormalization",
+        "SkipSimplifiedLayerNormalization",
+        "LayerNormalization",
+        "SimplifiedLayerNormalization",
+        "Dropout",
+    }
+)
 """Operators whose result does not depend on the use of their optional outputs: the last layer of an
 encoder does not use the sum."""
 _BY_VALUE = frozenset({"Resize", "Upsample", "Range", "OneHot"})

@@ -19,9 +19,17 @@ from py_autodoc.blocks.dataflow.operator_queries import (
 from py_autodoc.blocks.layer_blocks.activations import GATES, SIMPLE
 from py_autodoc.blocks.layer_blocks.conv import is_depthwise
 
-UPWARD = frozenset({
-    "Resize", "Upsample", "ConvTranspose", "QLinearConvTranspose", "DepthToSpace", "MaxUnpool", "Col2Im",
-})  # fmt: skip
+UPWARD = frozenset(
+    {
+        "Resize",
+        "Upsample",
+        "ConvTranspose",
+        "QLinearConvTranspose",
+        "DepthToSpace",
+        "MaxUnpool",
+        "Col2Im",
+    }
+)
 """Operators that enlarge a map."""
 _POOLS = frozenset({"MaxPool", "AveragePool", "LpPool", "QLinearAveragePool", "NhwcMaxPool"})
 _PASS_THROUGH_OPS = (

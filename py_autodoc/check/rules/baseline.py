@@ -112,9 +112,10 @@ def baseline_rules(base: Baseline, tests: BaselineTests) -> list[Rule]:
     """
     if tests.words and base.analysis is None:
         raise OptionError(
-            "baseline-is-report", f"{base.name}: {tests.words[0]!r} compares graphs, but a report has none.",
+            "baseline-is-report",
+            f"{base.name}: {tests.words[0]!r} compares graphs, but a report has none.",
             "Pass the model as --baseline.",
-        )  # fmt: skip
+        )
     rules = [_number_rule(base, condition) for condition in tests.conditions if condition.than]
     word_conditions = [condition for condition in tests.conditions if not condition.than]
     if word_conditions:
@@ -207,9 +208,7 @@ def _findings_rule(base: Baseline) -> Rule:
             base_severity = base.findings.get(rule)
             if base_severity is not None and SEVERITIES.index(base_severity) >= SEVERITIES.index(severity):
                 continue
-            first = next(
-                f for f in subject.analysis.findings if f.rule == rule and f.severity == severity
-            )  # fmt: skip
+            first = next(f for f in subject.analysis.findings if f.rule == rule and f.severity == severity)
             grade = f"{severity}, new" if base_severity is None else f"{severity}, was {base_severity}"
             message = f"{grade}: {shorten_middle(first.message, 1000)}"
             hint = shorten_middle(first.recommendation, 1000)

@@ -15,9 +15,11 @@ FIGURES = {
 }  # fmt: skip
 """Field of the policy → id of the figure."""
 _HINTS = {
-    "params": "", "size": "", "weights": "",
+    "params": "",
+    "size": "",
+    "weights": "",
     "latency": "Set the dimensions with --bind, or --assume.",
-}  # fmt: skip
+}
 _BY_SIZES = "Set the dimensions with --bind or --batch-size, or use typical values with --assume."
 
 

@@ -60,10 +60,14 @@ class OperatorTest:
             )
             outcomes.append(
                 CheckOutcome(
-                    self.name, f"{self.name}: {shorten_middle(op)}{nodes_text}", Status.FAILED, message,
-                    nodes=nodes_of(model, ids), node_count=len(ids),
+                    self.name,
+                    f"{self.name}: {shorten_middle(op)}{nodes_text}",
+                    Status.FAILED,
+                    message,
+                    nodes=nodes_of(model, ids),
+                    node_count=len(ids),
                 )
-            )  # fmt: skip
+            )
         return outcomes
 
     def hits(self, node: Node) -> bool:
@@ -86,9 +90,10 @@ def checked_patterns(texts: Sequence[str], name: str) -> tuple[str, ...]:
     for pattern in patterns:
         if not _NAME.fullmatch(pattern):
             raise OptionError(
-                "bad-operator", f"--{name}: {pattern[:60]!r} is not the name of an operator.",
+                "bad-operator",
+                f"--{name}: {pattern[:60]!r} is not the name of an operator.",
                 "Pass names such as Loop, com.microsoft::* or '*'.",
-            )  # fmt: skip
+            )
     return patterns
 
 

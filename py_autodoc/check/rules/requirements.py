@@ -27,9 +27,13 @@ _FORM = re.compile(
     r"(?P<than>>=|<=|==|!=|=|>|<|~)\s*(?P<value>[^\s].{0,200}?)\s*"
 )
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
-    ">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b,
-    "=": lambda a, b: a == b, "!=": lambda a, b: a != b,
-}  # fmt: skip
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+}
 _EXAMPLES = "Pass a requirement such as 'opset>=17', 'precision=int8' or 'runs'."
 
 

@@ -42,9 +42,10 @@ def where_rules(policy: PolicyWhere, ignore: tuple[str, ...]) -> list[Rule]:
     tests = operator_tests(policy.forbid, policy.allow)
     if not limits and not tests and policy.fail_on is None:
         raise OptionError(
-            "where-without-rule", "--where selects nodes, but no rule applies to nodes.",
+            "where-without-rule",
+            "--where selects nodes, but no rule applies to nodes.",
             "Add --forbid-op '*' to forbid these nodes, or --fail-on, --max-macs and the like.",
-        )  # fmt: skip
+        )
     nodes_text = f" where {policy.query[:80].strip()}"
 
     def check(subject: CheckSubject) -> list[CheckOutcome]:
@@ -105,8 +106,12 @@ def _operators(
     )
     return [
         CheckOutcome(
-            test.name, outcomes[0].title, Status.UNKNOWN, message,
-            "Set the dimensions with --bind or --batch-size.", nodes_of(subject.analysis.model, undecided),
+            test.name,
+            outcomes[0].title,
+            Status.UNKNOWN,
+            message,
+            "Set the dimensions with --bind or --batch-size.",
+            nodes_of(subject.analysis.model, undecided),
             len(undecided),
         )
-    ]  # fmt: skip
+    ]

@@ -67,9 +67,11 @@ def _dead_nodes(ctx: RuleContext) -> Iterator[Finding]:
     weight_bytes = total(
         ctx.sizes.bytes[tensor.id]
         for tensor in model.tensors
-        if tensor.is_constant and tensor.consumers and not needed.intersection(tensor.consumers)
+        if tensor.is_constant
+        and tensor.consumers
+        and not needed.intersection(tensor.consumers)
         and not tensor.is_output
-    )  # fmt: skip
+    )
     all_known = ctx.totals.nodes_known == ctx.totals.nodes_total and all(e.cost is not None for e in entries)
     flops_share = idle_flops / ctx.totals.flops if all_known and ctx.totals.flops else None
     major = (flops_share or 0) >= limits["min_flops_share"] or (weight_bytes or 0) >= limits["min_bytes"]

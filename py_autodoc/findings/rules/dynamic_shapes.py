@@ -137,9 +137,8 @@ def _by_value(ctx: RuleContext) -> Iterator[Finding]:
     by_value = [
         number
         for number in flow.of(_BY_VALUE)
-        if not flow.nodes[number].domain and flow.data_inputs[number]
-        and not _about_shape(ctx, number)
-    ]  # fmt: skip
+        if not flow.nodes[number].domain and flow.data_inputs[number] and not _about_shape(ctx, number)
+    ]
     if not by_value:
         return
     downstream: set[int] = set(by_value)

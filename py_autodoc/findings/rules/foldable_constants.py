@@ -63,10 +63,14 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     nodes = _foldable(ctx, set())
     inside = set(nodes)
     used_as_is = {
-        t for number in nodes for t in model.nodes[number].inputs
-        if t >= 0 and model.tensors[t].is_constant and not inside.issuperset(model.tensors[t].consumers)
+        t
+        for number in nodes
+        for t in model.nodes[number].inputs
+        if t >= 0
+        and model.tensors[t].is_constant
+        and not inside.issuperset(model.tensors[t].consumers)
         and _large(ctx, t)
-    }  # fmt: skip
+    }
     if used_as_is:  # a tied weight: folding would store it twice
         nodes = _foldable(ctx, used_as_is)
         inside = set(nodes)

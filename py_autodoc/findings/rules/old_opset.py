@@ -48,8 +48,10 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     opset = model.opsets.get("", 0)
     used = sum(not node.domain for node in model.nodes)
     evidence: dict[str, int | float | str] = {
-        "opset": opset, "ir_version": model.ir_version, "nodes_of_domain": used,
-    }  # fmt: skip
+        "opset": opset,
+        "ir_version": model.ir_version,
+        "nodes_of_domain": used,
+    }
     if used and opset > 0:
         steps = (
             ("medium", "runtime_opset", "ONNX Runtime does not promise to run it"),

@@ -32,8 +32,13 @@ _VALUE_GETTERS: dict[int, Callable[[Any], Any]] = {
     _A.TYPE_PROTOS: lambda a: [type_text(t) for t in a.type_protos],
 }
 _SINGLE = (("f", _A.FLOAT), ("i", _A.INT), ("s", _A.STRING), ("t", _A.TENSOR), ("g", _A.GRAPH))
-_LISTS = (("floats", _A.FLOATS), ("ints", _A.INTS), ("strings", _A.STRINGS), ("tensors", _A.TENSORS),
-          ("graphs", _A.GRAPHS))  # fmt: skip
+_LISTS = (
+    ("floats", _A.FLOATS),
+    ("ints", _A.INTS),
+    ("strings", _A.STRINGS),
+    ("tensors", _A.TENSORS),
+    ("graphs", _A.GRAPHS),
+)
 
 
 def attribute_type(attribute: onnx.AttributeProto) -> int:

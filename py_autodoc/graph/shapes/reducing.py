@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.graph.ir.model import ConstTensor, Dim, Shape
-from py_autodoc.graph.shapes.shape_context import (  # fmt: skip
+from py_autodoc.graph.shapes.shape_context import (
     FLOAT,
     INT64,
     MAX_VALUE,

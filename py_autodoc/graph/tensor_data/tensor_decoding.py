@@ -26,12 +26,16 @@ TYPED: dict[str, dict[int, str]] = {
     "int64_data": {_T.INT64: "<i8"},
     "uint64_data": {_T.UINT32: "<u4", _T.UINT64: "<u8"},
     "int32_data": {
-        _T.INT32: "<i4", _T.INT16: "<u2", _T.UINT16: "<u2", _T.FLOAT16: "<u2", _T.BFLOAT16: "<u2",
+        _T.INT32: "<i4",
+        _T.INT16: "<u2",
+        _T.UINT16: "<u2",
+        _T.FLOAT16: "<u2",
+        _T.BFLOAT16: "<u2",
         **dict.fromkeys((_T.INT8, _T.UINT8, _T.BOOL, _T.INT4, _T.UINT4), "u1"),
         **dict.fromkeys((_T.FLOAT8E4M3FN, _T.FLOAT8E4M3FNUZ, _T.FLOAT8E5M2, _T.FLOAT8E5M2FNUZ), "u1"),
         **dict.fromkeys((_T.FLOAT4E2M1, 24, 25, 26), "u1"),
     },
-}  # fmt: skip
+}
 """TensorProto field → element type → stored unit of one entry (onnx.proto, TensorProto). For types below
 8 bits, an entry is one byte of packed elements."""
 

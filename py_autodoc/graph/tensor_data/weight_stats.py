@@ -89,9 +89,14 @@ class StatsAccumulator:
         has_finite = self._real and self._finite > 0
         spread = math.sqrt(self._squares / self._finite) if has_finite and self._squares >= 0 else math.nan
         return TensorFacts(
-            tensor, self.elements, self.nan, self.inf, self.zero,
-            self._low if has_finite else None, self._high if has_finite else None,
+            tensor,
+            self.elements,
+            self.nan,
+            self.inf,
+            self.zero,
+            self._low if has_finite else None,
+            self._high if has_finite else None,
             self._mean if has_finite and math.isfinite(self._mean) else None,
             spread if math.isfinite(spread) else None,
             self._hash.hexdigest(),
-        )  # fmt: skip
+        )

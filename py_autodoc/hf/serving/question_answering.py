@@ -125,9 +125,10 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
         context_tokens = size - question_tokens - tokenizer.num_special_tokens_to_add(pair=True)
         if context_tokens < 1:
             raise OptionError(
-                "question-too-long", f"The question leaves no room for the context in {size} tokens.",
+                "question-too-long",
+                f"The question leaves no room for the context in {size} tokens.",
                 "Shorten it, or set max_question_len or max_seq_len.",
-            )  # fmt: skip
+            )
         overlap = min(size // 2, 128, context_tokens - 1) if stride is None else stride
         if not 0 <= overlap < context_tokens:
             raise OptionError(

@@ -17,8 +17,9 @@ def looked_up(case: IdentityCase) -> list[int]:
     ids = [port for port in data if port.role == "tokens"]
     if not ids or len(data) != len(case.ports) or any(port.rank > 2 for port in data):
         return []
-    if len(ids) == len(data) and (len(ids) < 2 or any(port.rank == 2 and port.shape and port.shape[1] != 1
-                                                     for port in ids)):  # fmt: skip
+    if len(ids) == len(data) and (
+        len(ids) < 2 or any(port.rank == 2 and port.shape and port.shape[1] != 1 for port in ids)
+    ):
         return []  # a text
     return [port.rows or 0 for port in ids]
 

@@ -9,11 +9,14 @@ from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
 _SETS = {
-    1000: "ImageNet-1K classes", 1001: "ImageNet-1K classes with background",
-    21841: "ImageNet-21K classes", 21843: "ImageNet-21K classes",
-    11221: "ImageNet-21K-P classes", 10450: "ImageNet-21K-P classes",
+    1000: "ImageNet-1K classes",
+    1001: "ImageNet-1K classes with background",
+    21841: "ImageNet-21K classes",
+    21843: "ImageNet-21K classes",
+    11221: "ImageNet-21K-P classes",
+    10450: "ImageNet-21K-P classes",
     365: "Places365 scenes",
-}  # fmt: skip
+}
 _VECTORS = frozenset({64, 128, 192, 256, 320, 384, 512, 640, 768, 1024, 1152, 1280, 1408, 1536, 2048, 4096})
 """Common lengths of image embeddings."""
 PIXELS = {784: "a flattened 28×28 image", 3072: "a flattened 32×32 RGB image"}
@@ -155,9 +158,11 @@ def _each_place(case: IdentityCase, end: OutputEnd) -> bool:
 
 
 @task(
-    "image-encoding", "image encoding",
-    ("image-feature-extraction", "image-encoding", "image-embedding"), (),
-)  # fmt: skip
+    "image-encoding",
+    "image encoding",
+    ("image-feature-extraction", "image-encoding", "image-embedding"),
+    (),
+)
 def encoding(case: IdentityCase) -> RuleReading | None:
     """Match features of an image: vectors, one per position or one in total."""
     image = case.image

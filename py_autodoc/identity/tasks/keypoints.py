@@ -22,8 +22,12 @@ _DESCRIBED = frozenset({64, 96, 128, 256})
 """Common lengths of keypoint descriptors."""
 
 
-@task("keypoint-detection", "keypoint detection", ("keypoint-detection", "pose", "pose-estimation"),
-      ("ForPoseEstimation", "ForKeypointDetection"))  # fmt: skip
+@task(
+    "keypoint-detection",
+    "keypoint detection",
+    ("keypoint-detection", "pose", "pose-estimation"),
+    ("ForPoseEstimation", "ForKeypointDetection"),
+)
 def keypoints(case: IdentityCase) -> RuleReading | None:
     """Match one heat map per keypoint of a body or face."""
     found_points = _points(case) or _cells(case) or _offsets(case) or _described(case)

@@ -115,8 +115,12 @@ def sure_of(image: ModelPort) -> float:
     return SURE if image.sure else PROBABLE
 
 
-@task("super-resolution", "super-resolution", ("super-resolution", "image-super-resolution"),
-      ("ForImageSuperResolution",))  # fmt: skip
+@task(
+    "super-resolution",
+    "super-resolution",
+    ("super-resolution", "image-super-resolution"),
+    ("ForImageSuperResolution",),
+)
 def super_resolution(case: IdentityCase) -> RuleReading | None:
     """Match an image with more rows and columns and equal channels."""
     grown = _upsampled(case)
@@ -200,9 +204,18 @@ def _ends_in_interpolation(end: OutputEnd) -> bool:
     return end.kind in ("conv", "linear") and bool({"Resize", "Upsample"}.intersection(end.passed))
 
 
-@task("image-segmentation", "image segmentation", ("image-segmentation", "semantic-segmentation"),
-      ("ForSemanticSegmentation", "ForInstanceSegmentation", "ForUniversalSegmentation",
-       "ForImageSegmentation", "ForPanopticSegmentation"))  # fmt: skip
+@task(
+    "image-segmentation",
+    "image segmentation",
+    ("image-segmentation", "semantic-segmentation"),
+    (
+        "ForSemanticSegmentation",
+        "ForInstanceSegmentation",
+        "ForUniversalSegmentation",
+        "ForImageSegmentation",
+        "ForPanopticSegmentation",
+    ),
+)
 def segmentation(case: IdentityCase) -> RuleReading | None:
     """Match classes per pixel."""
     if case.image is not None and case.only == "image" and case.named(*_SEGMENTS):

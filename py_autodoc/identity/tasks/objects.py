@@ -17,8 +17,7 @@ _CANDIDATES = 100
 """Minimum number of candidates."""
 
 
-@task("object-detection", "object detection", ("object-detection", "detect", "obb"),
-      ("ForObjectDetection",))  # fmt: skip
+@task("object-detection", "object detection", ("object-detection", "detect", "obb"), ("ForObjectDetection",))
 def detection(case: IdentityCase) -> RuleReading | None:
     """Match the evidence of candidates, boxes and grids in the outputs."""
     if case.family != "detector":

@@ -97,8 +97,12 @@ def encoding(case: IdentityCase) -> RuleReading | None:
     return None
 
 
-@task("text-classification", "text classification", ("text-classification", "sentiment-analysis"),
-      ("ForSequenceClassification",))  # fmt: skip
+@task(
+    "text-classification",
+    "text classification",
+    ("text-classification", "sentiment-analysis"),
+    ("ForSequenceClassification",),
+)
 def classification(case: IdentityCase) -> RuleReading | None:
     """Match a few scores for a whole text."""
     if case.family == "classical-ml" and case.flow.of(_COUNTING):
@@ -125,8 +129,12 @@ def classification(case: IdentityCase) -> RuleReading | None:
     )
 
 
-@task("token-classification", "token classification", ("token-classification", "ner"),
-      ("ForTokenClassification",))  # fmt: skip
+@task(
+    "token-classification",
+    "token classification",
+    ("token-classification", "ner"),
+    ("ForTokenClassification",),
+)
 def tagging(case: IdentityCase) -> RuleReading | None:
     """Match a few scores per token."""
     if not _reads(case) or case.vocabulary is not None or len(case.ends) > 1:

@@ -7,10 +7,13 @@ from py_autodoc.identity.model import PROBABLE, SURE, RuleReading
 from py_autodoc.identity.registry import task
 
 _SETS = {
-    400: "Kinetics-400 classes", 600: "Kinetics-600 classes",
-    700: "Kinetics-700 classes", 174: "Something-Something classes",
-    101: "UCF101 classes", 51: "HMDB51 classes",
-}  # fmt: skip
+    400: "Kinetics-400 classes",
+    600: "Kinetics-600 classes",
+    700: "Kinetics-700 classes",
+    174: "Something-Something classes",
+    101: "UCF101 classes",
+    51: "HMDB51 classes",
+}
 _MIN_CLASSES = 4
 _VOLUMES = ("volume", "volume or video")
 

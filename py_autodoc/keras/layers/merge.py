@@ -172,8 +172,10 @@ def dot(call: LayerCall) -> KerasTensor:
             raise call.settings.wrong("axes", f"axes of a tensor of {tensor.rank}")
         factors.append(_factor(call, call.builder.cast(tensor, ir.DataType.FLOAT), axis % tensor.rank, index))
     value = call.builder.op("MatMul", factors[0][0], factors[1][0])
-    kept_sizes = [[size for number, size in enumerate(tensor.shape) if number not in (0, axis % tensor.rank)]
-            for tensor, axis in zip(tensors, axes, strict=True)]  # fmt: skip
+    kept_sizes = [
+        [size for number, size in enumerate(tensor.shape) if number not in (0, axis % tensor.rank)]
+        for tensor, axis in zip(tensors, axes, strict=True)
+    ]
     shape: Shape = (tensors[0].shape[0], *kept_sizes[0], *kept_sizes[1])
     drop = [1] * (not kept_sizes[0]) + [2] * (not kept_sizes[1])
     if len(drop) == 2:

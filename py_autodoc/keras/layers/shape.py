@@ -22,10 +22,24 @@ def int_constant(call: LayerCall, values: Any) -> ir.Value:
 
 
 @layer(
-    "Identity", "Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout",
-    "GaussianDropout", "GaussianNoise", "ActivityRegularization", "RandomFlip", "RandomRotation",
-    "RandomZoom", "RandomTranslation", "RandomContrast", "RandomBrightness", "RandomHeight", "RandomWidth",
-)  # fmt: skip
+    "Identity",
+    "Dropout",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
+    "SpatialDropout3D",
+    "AlphaDropout",
+    "GaussianDropout",
+    "GaussianNoise",
+    "ActivityRegularization",
+    "RandomFlip",
+    "RandomRotation",
+    "RandomZoom",
+    "RandomTranslation",
+    "RandomContrast",
+    "RandomBrightness",
+    "RandomHeight",
+    "RandomWidth",
+)
 def nothing(call: LayerCall) -> KerasTensor:
     """Layers that are only active in training."""
     return call.tensor()

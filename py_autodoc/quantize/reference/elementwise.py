@@ -20,18 +20,36 @@ from py_autodoc.quantize.reference.arithmetic import (
     table,
 )
 
-_ALPHA = (4.37031012579801e-11, 1.15627324459942e-07, 6.08574864600143e-05, 8.51377133304701e-03,
-          2.48287947061529e-01)  # fmt: skip
-_BETA = (6.10247389755681e-13, 5.76102136993427e-09, 6.29106785017040e-06, 1.70198817374094e-03,
-         1.16817656904453e-01, 9.93151921023180e-01)  # fmt: skip
+_ALPHA = (
+    4.37031012579801e-11,
+    1.15627324459942e-07,
+    6.08574864600143e-05,
+    8.51377133304701e-03,
+    2.48287947061529e-01,
+)
+_BETA = (
+    6.10247389755681e-13,
+    5.76102136993427e-09,
+    6.29106785017040e-06,
+    1.70198817374094e-03,
+    1.16817656904453e-01,
+    9.93151921023180e-01,
+)
 _LOGISTIC_RANGE = 18.0
 _SOFTMAX_RESERVE = 5.0
 
 
 def add(
-    a: Array, a_scale: Array, a_zero: Array | None, b: Array, b_scale: Array, b_zero: Array | None,
-    y_scale: Array, y_zero: Array | None, dtype: DTypeLike,
-) -> Array:  # fmt: skip
+    a: Array,
+    a_scale: Array,
+    a_zero: Array | None,
+    b: Array,
+    b_scale: Array,
+    b_zero: Array | None,
+    y_scale: Array,
+    y_zero: Array | None,
+    dtype: DTypeLike,
+) -> Array:
     """Return a + b. Scales are first divided by the output's, and all zero points become one constant.
 
     x86 kernels add the two products to this constant by FMA, b first; if a broadcast makes one side a
@@ -65,9 +83,16 @@ def _round_and_clip(total: Array, dtype: DTypeLike) -> Array:
 
 
 def mul(
-    a: Array, a_scale: Array, a_zero: Array | None, b: Array, b_scale: Array, b_zero: Array | None,
-    y_scale: Array, y_zero: Array | None, dtype: DTypeLike,
-) -> Array:  # fmt: skip
+    a: Array,
+    a_scale: Array,
+    a_zero: Array | None,
+    b: Array,
+    b_scale: Array,
+    b_zero: Array | None,
+    y_scale: Array,
+    y_zero: Array | None,
+    dtype: DTypeLike,
+) -> Array:
     """Return a·b: integer product, then one float32 multiplier, then the zero point, each rounded."""
     ratio = F32(a_scale.item()) * F32(b_scale.item()) / F32(y_scale.item())
     product = (a.astype(np.int32) - scalar(a_zero)) * (b.astype(np.int32) - scalar(b_zero))
@@ -75,9 +100,13 @@ def mul(
 
 
 def apply_table(
-    function: Callable[[Array], Array], x: Array, x_scale: Array, x_zero: Array | None, y_scale: Array,
+    function: Callable[[Array], Array],
+    x: Array,
+    x_scale: Array,
+    x_zero: Array | None,
+    y_scale: Array,
     y_zero: Array | None,
-) -> Array:  # fmt: skip
+) -> Array:
     """Apply a float32 function to an 8-bit tensor through a table of 256 entries."""
     real = dequantize(codes(x.dtype), x_scale.reshape(()), scalar(x_zero))
     return table(x, quantize(function(real), y_scale.reshape(()), scalar(y_zero), x.dtype))

@@ -164,10 +164,15 @@ def _binary(
     inputs: Inputs,
 ) -> tuple[Array, Array, Array | None, Array, Array, Array | None, Array, Array | None]:
     return (
-        _input(inputs, 0), _input(inputs, 1), _optional_input(inputs, 2),
-        _input(inputs, 3), _input(inputs, 4), _optional_input(inputs, 5),
-        _input(inputs, 6), _optional_input(inputs, 7),
-    )  # fmt: skip
+        _input(inputs, 0),
+        _input(inputs, 1),
+        _optional_input(inputs, 2),
+        _input(inputs, 3),
+        _input(inputs, 4),
+        _optional_input(inputs, 5),
+        _input(inputs, 6),
+        _optional_input(inputs, 7),
+    )
 
 
 def _global_average_pool(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:

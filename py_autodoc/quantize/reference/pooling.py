@@ -27,9 +27,13 @@ def global_average(
 
 
 def average(
-    x: Array, x_scale: Array, x_zero: Array | None, y_scale: Array, y_zero: Array | None,
+    x: Array,
+    x_scale: Array,
+    x_zero: Array | None,
+    y_scale: Array,
+    y_zero: Array | None,
     attributes: Mapping[str, Any],
-) -> Array:  # fmt: skip
+) -> Array:
     """Return the mean of each window in float32: summed in row order, divided, and quantized.
 
     x: [N, C, *in], or [N, *in, C] with ``channels_last``; 1 to 3 spatial axes.

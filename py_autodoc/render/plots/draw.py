@@ -94,10 +94,15 @@ def lines(
     rasterized = len(data.x) > MAX_VECTOR_POINTS
     for index, (name, values) in enumerate(data.lines.items()):
         axes.plot(
-            data.x, list(values), color=theme.lines[index % len(theme.lines)], label=name,
-            linewidth=1.0 if rasterized else 1.6, linestyle=("-", "--", ":", "-.")[index % 4],
-            drawstyle="steps-post" if log else "default", rasterized=rasterized,
-        )  # fmt: skip
+            data.x,
+            list(values),
+            color=theme.lines[index % len(theme.lines)],
+            label=name,
+            linewidth=1.0 if rasterized else 1.6,
+            linestyle=("-", "--", ":", "-.")[index % 4],
+            drawstyle="steps-post" if log else "default",
+            rasterized=rasterized,
+        )
     if log:
         axes.set_yscale("log", base=2)
     else:
@@ -132,9 +137,14 @@ def roof(roofline: Roofline, theme: Theme) -> Figure:
             axes.scatter(
                 [point.flops / point.bytes for point in points],
                 [point.flops / point.seconds for point in points],
-                marker=mark, s=18, color=theme.lines[index], label=f"{named[bound]} ({len(points):,})",
-                alpha=0.75, linewidths=0, rasterized=len(points) > MAX_VECTOR_POINTS,
-            )  # fmt: skip
+                marker=mark,
+                s=18,
+                color=theme.lines[index],
+                label=f"{named[bound]} ({len(points):,})",
+                alpha=0.75,
+                linewidths=0,
+                rasterized=len(points) > MAX_VECTOR_POINTS,
+            )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(left, right)
@@ -145,8 +155,11 @@ def roof(roofline: Roofline, theme: Theme) -> Figure:
     axes.set_title(
         f"{printable(roofline.device)}, {roofline.precision}: {count(roofline.peak, 'FLOP/s')}, "
         f"{size(roofline.bandwidth)}/s",
-        size=9, color=theme.faint, loc="left", parse_math=False,
-    )  # fmt: skip
+        size=9,
+        color=theme.faint,
+        loc="left",
+        parse_math=False,
+    )
     legend(axes, theme, "lower right")
     return figure
 

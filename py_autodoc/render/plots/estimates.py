@@ -60,15 +60,24 @@ def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> F
         of_kind = [mark for mark in plotted if (mark.kind == kind if kind else mark.kind not in kinds)]
         if of_kind:
             axes.scatter(
-                [mark.measured for mark in of_kind], [mark.estimated for mark in of_kind], s=26, alpha=0.8,
-                color=colors.lines[index % len(colors.lines)], linewidths=0,
+                [mark.measured for mark in of_kind],
+                [mark.estimated for mark in of_kind],
+                s=26,
+                alpha=0.8,
+                color=colors.lines[index % len(colors.lines)],
+                linewidths=0,
                 label=printable(kind) or "others",
-            )  # fmt: skip
+            )
     for mark in _marks_to_label(plotted):
         axes.annotate(
-            shorten(printable(mark.label), LABEL), (mark.measured, mark.estimated), (5, 3), size=7,
-            color=colors.ink, textcoords="offset points", parse_math=False,
-        )  # fmt: skip
+            shorten(printable(mark.label), LABEL),
+            (mark.measured, mark.estimated),
+            (5, 3),
+            size=7,
+            color=colors.ink,
+            textcoords="offset points",
+            parse_math=False,
+        )
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
     axes.set_xlabel("Measured", parse_math=False)

@@ -134,9 +134,17 @@ def shapes(report: Report) -> PlotLines | None:
     return _lines(same, {label: _axis(position) for position, label in enumerate(labels, 1)})
 
 
-_SPATIAL = frozenset({
-    "Conv", "ConvTranspose", "QLinearConv", "ConvInteger", "FusedConv", "MaxPool", "AveragePool",
-})  # fmt: skip
+_SPATIAL = frozenset(
+    {
+        "Conv",
+        "ConvTranspose",
+        "QLinearConv",
+        "ConvInteger",
+        "FusedConv",
+        "MaxPool",
+        "AveragePool",
+    }
+)
 """Operators whose output axes have a known meaning: channels, then space."""
 _AXES = {
     (4, True): ("channels", "height", "width"),

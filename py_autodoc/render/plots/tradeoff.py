@@ -55,9 +55,16 @@ def tradeoff(scatter: Scatter, theme: Theme) -> Figure:
     front = [scatter.points[index] for index in scatter.front]
     if len(front) > 1:
         axes.plot(
-            [point.x for point in front], [point.y for point in front], color=theme.lines[0], linewidth=1.2,
-            linestyle="--", drawstyle="steps-post", alpha=0.8, label="front of these two", zorder=2,
-        )  # fmt: skip
+            [point.x for point in front],
+            [point.y for point in front],
+            color=theme.lines[0],
+            linewidth=1.2,
+            linestyle="--",
+            drawstyle="steps-post",
+            alpha=0.8,
+            label="front of these two",
+            zorder=2,
+        )
     for best, label in ((True, f"on the front of {scatter.best}"), (False, "not on it")):
         points = [point for point in scatter.points if point.best is best]
         if not points:
@@ -65,11 +72,16 @@ def tradeoff(scatter: Scatter, theme: Theme) -> Figure:
         for (x, y), (to_x, to_y) in (line for point in points for line in _spans(point)):
             axes.plot([x, to_x], [y, to_y], color=theme.faint, linewidth=1.0, alpha=0.7, zorder=1)
         axes.scatter(
-            [point.x for point in points], [point.y for point in points], s=_MARK**2, label=label, zorder=3,
-            marker="o" if best else "s", linewidths=1.4,
+            [point.x for point in points],
+            [point.y for point in points],
+            s=_MARK**2,
+            label=label,
+            zorder=3,
+            marker="o" if best else "s",
+            linewidths=1.4,
             facecolors=theme.lines[0] if best else theme.ground,
             edgecolors=theme.lines[0] if best else theme.lines[1],
-        )  # fmt: skip
+        )
     axes.margins(0.14, 0.2)
     axes.grid(color=theme.grid, linewidth=0.8)
     legend(axes, theme)
@@ -166,9 +178,18 @@ def _label_positions(
 def _text(axes: Axes, theme: Theme, point: ScatterPoint) -> Annotation:
     lines = [shorten(printable(text), LABEL) for text in (point.label, point.detail) if text]
     annotation = axes.annotate(
-        "\n".join(lines), (point.x, point.y), (0, 0), textcoords="offset points", size=8, color=theme.ink,
-        ha="left", va="bottom", linespacing=1.15, zorder=4, parse_math=False,
-    )  # fmt: skip
+        "\n".join(lines),
+        (point.x, point.y),
+        (0, 0),
+        textcoords="offset points",
+        size=8,
+        color=theme.ink,
+        ha="left",
+        va="bottom",
+        linespacing=1.15,
+        zorder=4,
+        parse_math=False,
+    )
     annotation.set_in_layout(False)
     return annotation
 

@@ -29,12 +29,19 @@ _MULTIPLY = frozenset({
 })  # fmt: skip
 _QUANTIZE = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"})
 _ACTIVATIONS = {
-    frozenset({"Sigmoid", "Mul"}): "SiLU", frozenset({"Relu"}): "ReLU", frozenset({"Sigmoid"}): "Sigmoid",
-    frozenset({"Tanh"}): "Tanh", frozenset({"Gelu"}): "GELU", frozenset({"FastGelu"}): "GELU",
-    frozenset({"Div", "Erf", "Add", "Mul"}): "GELU", frozenset({"HardSigmoid", "Mul"}): "HardSwish",
-    frozenset({"HardSwish"}): "HardSwish", frozenset({"LeakyRelu"}): "Leaky ReLU",
-    frozenset({"Softmax"}): "Softmax", frozenset({"QuickGelu"}): "GELU",
-}  # fmt: skip
+    frozenset({"Sigmoid", "Mul"}): "SiLU",
+    frozenset({"Relu"}): "ReLU",
+    frozenset({"Sigmoid"}): "Sigmoid",
+    frozenset({"Tanh"}): "Tanh",
+    frozenset({"Gelu"}): "GELU",
+    frozenset({"FastGelu"}): "GELU",
+    frozenset({"Div", "Erf", "Add", "Mul"}): "GELU",
+    frozenset({"HardSigmoid", "Mul"}): "HardSwish",
+    frozenset({"HardSwish"}): "HardSwish",
+    frozenset({"LeakyRelu"}): "Leaky ReLU",
+    frozenset({"Softmax"}): "Softmax",
+    frozenset({"QuickGelu"}): "GELU",
+}
 _FEW_OPERATORS = 3
 _FEW_LAYERS = 4
 """Minimum number of layers of one kind for the role to state their count."""

@@ -126,10 +126,21 @@ def _groups(layers: Sequence[AttentionLayer], contexts: dict[int, ContextLimit])
     for layer in layers:
         context = contexts[layer.anchor]
         key = (
-            layer.kind, layer.causal, layer.heads, layer.kv_heads, layer.head_dim, layer.value_dim,
-            layer.hidden_size, layer.queries, layer.keys, layer.rotary, layer.relative_bias,
-            bool(layer.past), layer.variant, context,
-        )  # fmt: skip
+            layer.kind,
+            layer.causal,
+            layer.heads,
+            layer.kv_heads,
+            layer.head_dim,
+            layer.value_dim,
+            layer.hidden_size,
+            layer.queries,
+            layer.keys,
+            layer.rotary,
+            layer.relative_bias,
+            bool(layer.past),
+            layer.variant,
+            context,
+        )
         group = groups.setdefault(key, _Group(layer, context, []))
         group.anchors.append(layer.anchor)
         group.mask = group.mask or layer.mask

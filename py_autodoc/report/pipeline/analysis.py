@@ -214,11 +214,24 @@ class _Pipeline:
             )
             layers = self._guard("structure", lambda: quantized_only(model, flows.types, flows), Structure)
             return Analysis(
-                loaded=loaded, model=model, types=types, sizes=sizes, costs=table.nodes, totals=sums,
-                params=params, timeline=None, breakdown=None, kv_cache=None, dims=dims, symbolic=None,
-                structure=layers, findings=(), diagnostics=tuple(self.failures), rebatch=changed,
+                loaded=loaded,
+                model=model,
+                types=types,
+                sizes=sizes,
+                costs=table.nodes,
+                totals=sums,
+                params=params,
+                timeline=None,
+                breakdown=None,
+                kv_cache=None,
+                dims=dims,
+                symbolic=None,
+                structure=layers,
+                findings=(),
+                diagnostics=tuple(self.failures),
+                rebatch=changed,
                 resize=sized,
-            )  # fmt: skip
+            )
         self._enter("memory")
         time = self._guard("memory", lambda: timeline(model, types, sizes), lambda: None)
         peak = time.peak if time else None
@@ -249,10 +262,19 @@ class _Pipeline:
         weights, unread = self._weights(loaded, model, model_source)
         chosen = settings() if self.options.thresholds is None else self.options.thresholds
         context = RuleContext(
-            model, types, sizes, table.nodes, sums, params, peak, recognised, chosen.thresholds,
+            model,
+            types,
+            sizes,
+            table.nodes,
+            sums,
+            params,
+            peak,
+            recognised,
+            chosen.thresholds,
             diagnostics=(*model.diagnostics, *types.diagnostics, *table.diagnostics),
-            weights=weights, flows=flows,
-        )  # fmt: skip
+            weights=weights,
+            flows=flows,
+        )
         risks, notes = findings(context, chosen)
         self.progress(PHASES[-1], len(PHASES), len(PHASES))
         return Analysis(

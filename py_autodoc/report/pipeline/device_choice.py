@@ -58,9 +58,11 @@ def choose_device(
     if chosen is None:
         missing = "memory bandwidth" if profile.memory_bandwidth_bytes_per_s is None else "peaks"
         raise OptionError(
-            "device-not-estimable", f"No latency can be estimated for {profile.name}: its {missing} "
-            f"{'is' if missing == 'memory bandwidth' else 'are'} not published.", "Choose another device.",
-        )  # fmt: skip
+            "device-not-estimable",
+            f"No latency can be estimated for {profile.name}: its {missing} "
+            f"{'is' if missing == 'memory bandwidth' else 'are'} not published.",
+            "Choose another device.",
+        )
     return DeviceChoice(chosen, requested, runs if runtime else usual_runtime([chosen]))
 
 

@@ -21,11 +21,13 @@ def section(context: SectionContext) -> Section:
     blocks: list[Block] = [
         Paragraph(
             (
-                architecture_line(context.report), " (confidence ",
-                Value(info.confidence, "confidence", "/architecture/confidence"), ").",
+                architecture_line(context.report),
+                " (confidence ",
+                Value(info.confidence, "confidence", "/architecture/confidence"),
+                ").",
             )
         )
-    ]  # fmt: skip
+    ]
     if info.evidence:
         blocks.append(Items(tuple((line,) for line in info.evidence), "Evidence"))
     picture = diagram(context.report)

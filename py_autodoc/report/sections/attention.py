@@ -61,11 +61,14 @@ def _row(group: AttentionGroup, pointer: str) -> tuple[Line, ...]:
     marks = [
         word
         for word, is_set in (
-            ("fused", group.fused), ("masked", group.mask), ("rotary", group.rotary),
-            ("cached", group.cached), ("relative bias", group.relative_bias),
+            ("fused", group.fused),
+            ("masked", group.mask),
+            ("rotary", group.rotary),
+            ("cached", group.cached),
+            ("relative bias", group.relative_bias),
         )
         if is_set
-    ]  # fmt: skip
+    ]
     numbers = ("num_heads", "num_kv_heads", "head_dim", "hidden_size", "max_sequence_length")
     return (
         (Value(group.count, "exact", f"{pointer}/count"),),

@@ -29,9 +29,14 @@ def section(context: SectionContext) -> Section:
         location: Line = (" before the first layer.",)
         if peak.nodes:
             location = (
-                " in ", context.layer_name(peak.nodes[-1]), ", step ", Value(peak.step + 1), " of ",
-                Value(memory.steps, "exact", "/memory/steps"), ".",
-            )  # fmt: skip
+                " in ",
+                context.layer_name(peak.nodes[-1]),
+                ", step ",
+                Value(peak.step + 1),
+                " of ",
+                Value(memory.steps, "exact", "/memory/steps"),
+                ".",
+            )
         blocks.append(
             Paragraph((Value(peak.bytes, "size", "/memory/peak/bytes"), *location), "Peak of activations")
         )

@@ -27,15 +27,22 @@ def section(context: SectionContext) -> Section | None:
         Items(tuple((text,) for text in advice.recommendations)),
         Paragraph(
             (
-                "Measured with ", Value(advice.samples, "exact", f"{POINTER}/samples"), " samples (",
-                Name(advice.data), ") at the output ", Name(advice.output), ": ",
-                Value(advice.layers_measured, "exact", f"{POINTER}/layers_measured"), " of ",
+                "Measured with ",
+                Value(advice.samples, "exact", f"{POINTER}/samples"),
+                " samples (",
+                Name(advice.data),
+                ") at the output ",
+                Name(advice.output),
+                ": ",
+                Value(advice.layers_measured, "exact", f"{POINTER}/layers_measured"),
+                " of ",
                 Value(advice.layers_total, "exact", f"{POINTER}/layers_total"),
                 " layers, each quantized alone (",
-                f"{advice.activations} activations, {advice.weights} weights", ").",
+                f"{advice.activations} activations, {advice.weights} weights",
+                ").",
             )
         ),
-    ]  # fmt: skip
+    ]
     if advice.sensitive_layers:
         blocks.append(_layers(advice))
     if advice.engine is not None:
@@ -49,10 +56,13 @@ def _layers(advice: QuantizationAdvice) -> Table:
         pointer = f"{POINTER}/sensitive_layers/{index}"
         rows.append(
             (
-                (Name(layer.layer),), (layer.quantization,), _number(layer.sqnr_db, 1, " dB"),
-                (Value(layer.accuracy_drop, "share", f"{pointer}/accuracy_drop"),), (layer.recommendation,),
+                (Name(layer.layer),),
+                (layer.quantization,),
+                _number(layer.sqnr_db, 1, " dB"),
+                (Value(layer.accuracy_drop, "share", f"{pointer}/accuracy_drop"),),
+                (layer.recommendation,),
             )
-        )  # fmt: skip
+        )
     head = ("Sensitive layer", "Quantized to", "SQNR", "Largest score moved", "Recommendation")
     return Table(head, tuple(rows))
 

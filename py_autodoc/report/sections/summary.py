@@ -91,14 +91,19 @@ def _device(report: Report) -> Iterator[Line]:
     ]
     low, high = estimates.latency_low_ms, estimates.latency_high_ms
     yield (
-        "On ", Name(estimates.device_name), f" ({estimates.precision}) about ",
+        "On ",
+        Name(estimates.device_name),
+        f" ({estimates.precision}) about ",
         Value(
             estimates.estimated_latency_ms / 1e3, "seconds", is_lower_bound=bool(estimates.unknown_kernels)
         ),
-        " (", Value(None if low is None else low / 1e3, "seconds"), " to ",
-        Value(None if high is None else high / 1e3, "seconds"), f", {estimates.label})",
+        " (",
+        Value(None if low is None else low / 1e3, "seconds"),
+        " to ",
+        Value(None if high is None else high / 1e3, "seconds"),
+        f", {estimates.label})",
         f"; {fits}." if fits else ".",
-    )  # fmt: skip
+    )
 
 
 def _risks(report: Report) -> Line:
@@ -155,9 +160,13 @@ def _repeats(report: Report) -> Iterator[Line]:
     if same:
         nodes = sum(repeat.count * repeat.size for repeat in same)
         yield (
-            Name(same[0].name), " is repeated ", Value(sum(repeat.count for repeat in same)), " times, ",
-            Value(nodes), " nodes in all.",
-        )  # fmt: skip
+            Name(same[0].name),
+            " is repeated ",
+            Value(sum(repeat.count for repeat in same)),
+            " times, ",
+            Value(nodes),
+            " nodes in all.",
+        )
 
 
 def _operators(report: Report) -> Iterator[Line]:
@@ -177,18 +186,26 @@ def _heaviest(context: SectionContext) -> Iterator[Line]:
     if total and ranked and (most := layer_in_inference(ranked[0], "macs")):
         first = ranked[0]
         yield (
-            "Heaviest layer: ", Name(first.name), f" ({first.type}) with ", Value(most, "count"), " MACs, ",
-            Value(most / total, "share"), ".",
-        )  # fmt: skip
+            "Heaviest layer: ",
+            Name(first.name),
+            f" ({first.type}) with ",
+            Value(most, "count"),
+            " MACs, ",
+            Value(most / total, "share"),
+            ".",
+        )
 
 
 def _peak(context: SectionContext) -> Iterator[Line]:
     peak = context.report.memory.peak
     if peak is not None and peak.nodes:
         yield (
-            "Activations peak at ", Value(peak.bytes, "size", "/memory/peak/bytes"), " in ",
-            context.layer_name(peak.nodes[-1]), ".",
-        )  # fmt: skip
+            "Activations peak at ",
+            Value(peak.bytes, "size", "/memory/peak/bytes"),
+            " in ",
+            context.layer_name(peak.nodes[-1]),
+            ".",
+        )
 
 
 def _intensity(report: Report) -> Iterator[Line]:
@@ -196,9 +213,12 @@ def _intensity(report: Report) -> Iterator[Line]:
     if numbers.total_flops and numbers.read_bytes and numbers.write_bytes is not None:
         moved = numbers.read_bytes + numbers.write_bytes
         yield (
-            "Unfused, it moves ", Value(moved, "size"), " per inference: ",
-            Value(numbers.total_flops / moved, "count"), " FLOPs per byte.",
-        )  # fmt: skip
+            "Unfused, it moves ",
+            Value(moved, "size"),
+            " per inference: ",
+            Value(numbers.total_flops / moved, "count"),
+            " FLOPs per byte.",
+        )
 
 
 def _cache(report: Report) -> Iterator[Line]:
@@ -211,7 +231,10 @@ def _cache(report: Report) -> Iterator[Line]:
         )
         if cache.context_bytes is not None and cache.context_length is not None:
             parts += (
-                ", ", Value(cache.context_bytes, "size", "/memory/kv_cache/context_bytes"), " for ",
-                Value(cache.context_length, "exact", "/memory/kv_cache/context_length"), " tokens",
-            )  # fmt: skip
+                ", ",
+                Value(cache.context_bytes, "size", "/memory/kv_cache/context_bytes"),
+                " for ",
+                Value(cache.context_length, "exact", "/memory/kv_cache/context_length"),
+                " tokens",
+            )
         yield (*parts, " of one sequence" + (" (estimated)." if cache.source == "estimated" else "."))

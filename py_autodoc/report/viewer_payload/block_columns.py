@@ -25,9 +25,12 @@ def block_columns(analysis: Analysis) -> BlockColumns | None:
         facts = block_facts(entry)
         # The type is part of the key because True == 1.
         key = (
-            entry.kind, entry.variant, entry.how, entry.confidence,
+            entry.kind,
+            entry.variant,
+            entry.how,
+            entry.confidence,
             *((name, type(value), value) for name, value in facts.items()),
-        )  # fmt: skip
+        )
         if key not in pool:
             pool[key] = len(kinds)
             kinds.append(

@@ -352,8 +352,10 @@ _ONNX: dict[str, Rule] = {
     **dict.fromkeys(("Hardmax", "LogSoftmax", "Softmax"), _softmax),
     **dict.fromkeys(("DepthToSpace", "SpaceToDepth"), _attribute("blocksize", "by")),
     **dict.fromkeys(
-        (f"Reduce{kind}" for kind in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum",
-                                      "SumSquare")),
+        (
+            f"Reduce{kind}"
+            for kind in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
+        ),
         _axes,
     ),
     **dict.fromkeys(("DequantizeLinear", "QuantizeLinear"), _quantize),
@@ -381,7 +383,7 @@ _ONNX: dict[str, Rule] = {
     "TopK": _input(1, "k ="),
     "Transpose": _attribute("perm", "perm"),
     "Where": _where,
-}  # fmt: skip
+}
 _OF_CONTRIB: dict[str, Rule] = {
     **dict.fromkeys(
         ("Attention", "DecoderMaskedMultiHeadAttention", "GroupQueryAttention", "MultiHeadAttention"), _heads

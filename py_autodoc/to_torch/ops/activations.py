@@ -7,8 +7,11 @@ from py_autodoc.to_torch.op import OpContext, fl
 from py_autodoc.to_torch.registry import rule
 
 _FUNCTIONS = {
-    "Softplus": "F.softplus", "Softsign": "F.softsign", "Mish": "F.mish", "HardSwish": "F.hardswish",
-}  # fmt: skip
+    "Softplus": "F.softplus",
+    "Softsign": "F.softsign",
+    "Mish": "F.mish",
+    "HardSwish": "F.hardswish",
+}
 
 
 @rule("Relu")

@@ -6,8 +6,15 @@ from py_autodoc.to_torch.code import NotCovered, sequence
 from py_autodoc.to_torch.op import OpContext, fl, text
 from py_autodoc.to_torch.registry import rule
 
-_COORDINATES = ("half_pixel", "half_pixel_symmetric", "asymmetric", "align_corners", "pytorch_half_pixel",
-                "tf_crop_and_resize", "tf_half_pixel_for_nn")  # fmt: skip
+_COORDINATES = (
+    "half_pixel",
+    "half_pixel_symmetric",
+    "asymmetric",
+    "align_corners",
+    "pytorch_half_pixel",
+    "tf_crop_and_resize",
+    "tf_half_pixel_for_nn",
+)
 _NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 

@@ -10,9 +10,16 @@ ML = "ai.onnx.ml"
 
 
 @rule(
-    "LinearClassifier", "LinearRegressor", "Normalizer", "SVMClassifier", "SVMRegressor",
-    "TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", domain=ML,
-)  # fmt: skip
+    "LinearClassifier",
+    "LinearRegressor",
+    "Normalizer",
+    "SVMClassifier",
+    "SVMRegressor",
+    "TreeEnsemble",
+    "TreeEnsembleClassifier",
+    "TreeEnsembleRegressor",
+    domain=ML,
+)
 def rows(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Rows are independent."""
     trace.require_equal_from(node, 1)

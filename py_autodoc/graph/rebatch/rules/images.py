@@ -18,14 +18,31 @@ def _first_axis(trace: BatchTrace, node: StructureNode, *inputs: int) -> Layout:
 
 
 @rule(
-    "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "GlobalAveragePool",
-    "GlobalLpPool", "GlobalMaxPool", "GroupNormalization", "InstanceNormalization", "LRN", "LpPool",
-    "QLinearConv", "SpaceToDepth", "Col2Im",
-)  # fmt: skip
+    "AveragePool",
+    "Conv",
+    "ConvInteger",
+    "ConvTranspose",
+    "DepthToSpace",
+    "GlobalAveragePool",
+    "GlobalLpPool",
+    "GlobalMaxPool",
+    "GroupNormalization",
+    "InstanceNormalization",
+    "LRN",
+    "LpPool",
+    "QLinearConv",
+    "SpaceToDepth",
+    "Col2Im",
+)
 @rule(
-    "QLinearConv", "QLinearGlobalAveragePool", "QLinearAveragePool", "NhwcConv", "GroupNorm",
-    "ConvTransposeWithDynamicPads", domain=MS,
-)  # fmt: skip
+    "QLinearConv",
+    "QLinearGlobalAveragePool",
+    "QLinearAveragePool",
+    "NhwcConv",
+    "GroupNorm",
+    "ConvTransposeWithDynamicPads",
+    domain=MS,
+)
 def images(trace: BatchTrace, node: StructureNode) -> Layouts:
     """One data tensor; the other inputs are weights."""
     trace.require_equal_from(node, 1)

@@ -8,9 +8,19 @@ from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 
 @rule(
-    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
-    "ReduceProd", "ReduceSum", "ReduceSumSquare", "ArgMax", "ArgMin",
-)  # fmt: skip
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+    "ArgMax",
+    "ArgMin",
+)
 def reduce(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Reduced axes must not hold the batch."""
     trace.require_equal_from(node, 1)

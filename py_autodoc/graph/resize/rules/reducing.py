@@ -12,9 +12,19 @@ _COUNTED = frozenset(
 
 
 @rule(
-    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
-    "ReduceProd", "ReduceSum", "ReduceSumSquare", "ArgMax", "ArgMin",
-)  # fmt: skip
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+    "ArgMax",
+    "ArgMin",
+)
 def reduce(walk: SizePass, node: Node) -> None:
     """Any number of entries per axis."""
     t = node.inputs[0]
