@@ -39,7 +39,7 @@ const code = await load(`
 
 const SUMS = [
   'wires',
-  'shown',
+  'visible',
   'moved',
   'shorter',
   'onLabels',
@@ -90,7 +90,7 @@ async function look(payload, [w, h], flow) {
   return {
     ...faults,
     shorter,
-    wires: faults.shown + faults.without,
+    wires: faults.visible + faults.without,
     ...legend
   };
 }
@@ -119,7 +119,7 @@ for (const pane of PANES) {
       sums.onLabels + sums.onBoxes + sums.onWires + sums.hidden + sums.legendOn;
     bad += faults;
     console.log(
-      `${faults ? '✗' : ' '} ${pane.join(' × ')} ${flow.padEnd(7)} ${sums.wires} wires, ${sums.shown} with a label, ${sums.shorter} of them shorter; ` +
+      `${faults ? '✗' : ' '} ${pane.join(' × ')} ${flow.padEnd(7)} ${sums.wires} wires, ${sums.visible} with a label, ${sums.shorter} of them shorter; ` +
         `on labels ${sums.onLabels}, on boxes ${sums.onBoxes}, on wires ${sums.onWires}; left out with a place ${sums.hidden}; ` +
         `legend on something ${sums.legendOn}, as a line ${sums.slim}`
     );
