@@ -103,7 +103,7 @@ def check_outputs(
 
     Args:
         requests: all files that the run may write.
-        inputs: what the run reads: files, models with their data, folders with what is in them.
+        inputs: files and folders that the run reads, models with their external data.
         force: replace files that this program did not write; inputs are never replaced.
 
     Raises:

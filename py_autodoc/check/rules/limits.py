@@ -48,7 +48,7 @@ def _rule(name: str, figure: str, limit: float) -> Rule:
 def limit_outcome(
     name: str, figure: str, limit: float, measured: CheckedFigure, nodes_text: str = ""
 ) -> CheckOutcome:
-    """Return the outcome of a limit. ``nodes_text`` names the nodes it applies to, empty for the model."""
+    """Return the outcome of a limit. ``nodes_text`` names the nodes it applies to; empty means the model."""
     label = f"{LABELS[figure]}{nodes_text}"
     title = f"{label} ≤ {figure_text(figure, limit)}"
     if measured.value is not None:

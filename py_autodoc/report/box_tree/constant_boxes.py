@@ -1,7 +1,7 @@
-"""Boxes for what is computed from constants alone.
+"""Boxes for nodes that depend on constants only.
 
-Such values are no data flow, so the viewer draws no edges from them into other boxes: a node or module would
-have none. A box of constants next to its readers is drawn as a chip on the first of them.
+Their values are no data flow, so the viewer draws no edges from them into other boxes. Instead of a node or
+module without edges, it draws such a box as a chip on the first box that reads it.
 """
 
 from __future__ import annotations
