@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.graph.ir.model import ConstTensor, Dim, Shape
+from py_autodoc.graph.operators.reductions import REDUCTIONS
 from py_autodoc.graph.shapes.shape_context import (
     FLOAT,
     INT64,
@@ -29,7 +30,6 @@ _FOLDED: dict[str, Any] = {
     "ReduceMax": np.max,
     "ReduceMin": np.min,
 }
-_REDUCE = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 
 
 def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
@@ -40,7 +40,7 @@ def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
     return tuple(d for i, d in enumerate(shape) if i not in reduced_axes)
 
 
-@rule(*(f"Reduce{k}" for k in _REDUCE), folds=_FOLDED)
+@rule(*REDUCTIONS, folds=_FOLDED)
 def reduce(op: ShapeContext) -> None:
     """Axes are an attribute, or an input (ReduceSum 13, the others 18); none means all."""
     op.set(0, None, op.dtype(0))

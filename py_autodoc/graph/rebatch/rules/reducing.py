@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
+from py_autodoc.graph.operators.reductions import REDUCTIONS
 from py_autodoc.graph.rebatch.layout import BatchBlocked
 from py_autodoc.graph.rebatch.prepare import StructureNode
 from py_autodoc.graph.rebatch.trace import BatchTrace, Layouts, rule
 
 
-@rule(
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-    "ArgMax",
-    "ArgMin",
-)
+@rule(*REDUCTIONS, "ArgMax", "ArgMin")
 def reduce(trace: BatchTrace, node: StructureNode) -> Layouts:
     """Reduced axes must not hold the batch."""
     trace.require_equal_from(node, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.graph.ir.model import Node
+from py_autodoc.graph.operators.reductions import REDUCTIONS
 from py_autodoc.graph.resize.axes import changes_size, fixed_axis, old_size
 from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
@@ -11,20 +12,7 @@ _COUNTED = frozenset(
 )
 
 
-@rule(
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-    "ArgMax",
-    "ArgMin",
-)
+@rule(*REDUCTIONS, "ArgMax", "ArgMin")
 def reduce(walk: SizePass, node: Node) -> None:
     """Any number of entries per axis."""
     t = node.inputs[0]
