@@ -26,7 +26,8 @@ _FLAGS = (
     "asimddp",
 )
 """Instruction sets that determine the speed of products, and whether int8 products saturate."""
-_VNNI = frozenset({"avx512_vnni", "avx_vnni", "amx_int8", "asimddp"})
+_VNNI = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
+"""On x86. Kernels of ARM never saturate, with or without dot products."""
 _NVML = ("libnvidia-ml.so.1", "nvml.dll")
 
 
@@ -46,7 +47,7 @@ def cpu(info: str | None = None) -> DetectedDevice:
     notes = [f"{count} logical processors"]
     if supported:
         notes.append(f"instruction sets: {' '.join(supported)}")
-    if flags and not flags & _VNNI:
+    if "sse4_2" in flags and not flags & _VNNI:
         notes.append("no VNNI: int8 products of unsigned activations and signed weights can saturate")
     return {
         "kind": "cpu",

@@ -26,7 +26,7 @@ from py_autodoc.ort import onnxruntime, open_session, read_model
 from py_autodoc.outputs import filling
 from py_autodoc.outputs.marks import COMMENT, sealed_text
 from py_autodoc.outputs.output_files import empty
-from py_autodoc.quantize.recipe import current_runtime
+from py_autodoc.quantize.kernels import current_runtime
 from py_autodoc.quantize.reference import Kernel
 from py_autodoc.render.svg import svg_picture
 from py_autodoc.report.pipeline.analysis import Analysis

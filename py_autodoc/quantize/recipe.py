@@ -9,7 +9,7 @@ import msgspec
 from py_autodoc.errors import OptionError
 from py_autodoc.findings.thresholds import read_file
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.hardware.detect import cpu
+from py_autodoc.quantize.kernels import current_runtime
 
 METHODS = ("static", "dynamic", "int8-weights", "int4-weights", "fp16")
 FORMATS = ("qdq", "qoperator")
@@ -139,11 +139,3 @@ def _check_combinations(recipe: Recipe) -> None:
     for applies, reason, hint in rules:
         if applies:
             raise OptionError("recipe-refused", reason, hint)
-
-
-def current_runtime() -> str:
-    """Return the target of this machine."""
-    flags = set(cpu()["flags"])
-    if flags & VNNI:
-        return "cpu-vnni"
-    return "cpu-arm" if "asimddp" in flags else "cpu-avx2"

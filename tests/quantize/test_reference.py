@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_cases import CASES, S8, U8, by_onnx_runtime
 
-from py_autodoc.quantize.recipe import current_runtime
+from py_autodoc.quantize.kernels import current_runtime
 from py_autodoc.quantize.reference import OPERATORS, evaluate
 from py_autodoc.quantize.reference.arithmetic import fma, requantize
 from py_autodoc.quantize.reference.products import matmul

@@ -210,6 +210,9 @@ def test_a_cpu_is_read_and_matched():
     plain = cpu(CPUINFO.format(name="Nobody's CPU", flags=""))
     assert plain["profile"] == ""
     assert any("no VNNI" in note for note in plain["notes"])
+    for features in ("", "asimddp"):  # of ARM
+        found = cpu(f"Features\t: fp asimd {features}\nprocessor\t: 0\n")
+        assert not any("VNNI" in note for note in found["notes"])
     assert cpu("")["name"]
 
 
