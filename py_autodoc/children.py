@@ -1,6 +1,7 @@
-"""Child interpreters that read untrusted data, isolated from the launch folder, tokens and keys.
+"""The one starter of processes: none sees the launch folder, tokens or keys.
 
-Both kinds are started here: the server's, one per job (``jobs``), and the one that reads HDF5 (``keras``).
+Interpreters that read untrusted data or run models (analyses, tasks, the reader of HDF5, the measurement of
+memory) and programs (Node.js) are started here. A test checks that no other module starts a process.
 """
 
 from __future__ import annotations
@@ -8,15 +9,19 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _KEPT_VARIABLES = re.compile(
     r"PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|WINDIR|LD_LIBRARY_PATH|DYLD_\w+"
     r"|VIRTUAL_ENV|CONDA_PREFIX|PYTHON(HOME|UTF8|NOUSERSITE)"
 )
 """Environment variables passed to children: no tokens, no keys."""
+_SEARCHED = re.compile(r"PATH|LD_LIBRARY_PATH|DYLD_\w+_PATH")
+"""Those that list folders in which programs and libraries are searched."""
+_NUMERICAL_LIBRARIES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def command(code: str, search: Sequence[str] = ()) -> list[str]:
@@ -26,8 +31,7 @@ def command(code: str, search: Sequence[str] = ()) -> list[str]:
     path. The child therefore uses the path of its own interpreter (its packages, including editable
     installs), followed by the rest of our path, where it cannot shadow anything.
     """
-    here = _launched_in()
-    others = [entry for entry in sys.path if os.path.isabs(entry) and os.path.realpath(entry) not in here]
+    others = elsewhere(sys.path)
     # This package must be importable wherever it is.
     others.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     boot = (
@@ -38,20 +42,70 @@ def command(code: str, search: Sequence[str] = ()) -> list[str]:
     return [sys.executable, "-c", boot]
 
 
-def popen(command: list[str], **options: object) -> subprocess.Popen[bytes]:
-    """Start it in the root folder, in its own session, with single-threaded numerical libraries."""
-    variables = {name: value for name, value in os.environ.items() if _KEPT_VARIABLES.fullmatch(name)}
-    # Threads of numerical libraries make fork unsafe and use address space; nothing here needs them.
-    variables |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    settings = {"env": variables, "cwd": os.path.abspath(os.sep), "start_new_session": True, **options}
-    return subprocess.Popen(command, **settings)  # type: ignore[call-overload,no-any-return]  # noqa: S603
+def popen(command: Sequence[str], *, threads: bool = False, **options: object) -> subprocess.Popen[bytes]:
+    """Start it in the root folder, in its own session.
+
+    Numerical libraries are single-threaded unless ``threads``: their threads make fork unsafe and use address
+    space. ``options`` are those of ``subprocess.Popen``.
+    """
+    return subprocess.Popen(list(command), **_settings(threads, options))  # type: ignore[call-overload,no-any-return]  # noqa: S603
+
+
+def run(command: Sequence[str], *, input: bytes = b"", timeout: float) -> subprocess.CompletedProcess[bytes]:
+    """Start it as ``popen`` does, and return its status and output when it ends.
+
+    Raises: OSError: it cannot be started; subprocess.TimeoutExpired: it was killed after ``timeout`` seconds.
+    """
+    pipe = subprocess.PIPE
+    with popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            output, errors = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(list(command), process.returncode, output, errors)
+
+
+def program(name: str) -> str | None:
+    """Return the path of a program on the user's path; entries for the working folder do not count."""
+    entries = _absolute(os.environ.get("PATH", os.defpath))
+    path = shutil.which(name, path=os.pathsep.join(entries))
+    # Windows looks into the working folder first.
+    return path if path and os.path.dirname(path) in {os.path.normpath(entry) for entry in entries} else None
 
 
 def python_path() -> list[str]:
     """Return the user's additions to the path, without entries for the working folder."""
+    return elsewhere(os.environ.get("PYTHONPATH", "").split(os.pathsep))
+
+
+def elsewhere(folders: Iterable[str]) -> list[str]:
+    """Return the folders other than the one in which we were launched."""
     here = _launched_in()
-    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return [entry for entry in entries if os.path.isabs(entry) and os.path.realpath(entry) not in here]
+    return [folder for folder in folders if os.path.isabs(folder) and os.path.realpath(folder) not in here]
+
+
+def _settings(threads: bool, options: dict[str, object]) -> dict[str, object]:
+    return {
+        "env": _environment(threads),
+        "cwd": os.path.abspath(os.sep),
+        "start_new_session": True,
+        **options,
+    }
+
+
+def _environment(threads: bool) -> dict[str, str]:
+    variables = {
+        name: os.pathsep.join(_absolute(value)) if _SEARCHED.fullmatch(name) else value
+        for name, value in os.environ.items()
+        if _KEPT_VARIABLES.fullmatch(name)
+    }
+    return variables if threads else variables | dict.fromkeys(_NUMERICAL_LIBRARIES, "1")
+
+
+def _absolute(path: str) -> list[str]:
+    """Return the entries of a search path that do not depend on the working folder."""
+    return [entry for entry in path.split(os.pathsep) if os.path.isabs(entry)]
 
 
 def _launched_in() -> set[str]:

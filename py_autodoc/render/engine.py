@@ -17,6 +17,7 @@ from importlib.resources import as_file, files
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from py_autodoc import children
 from py_autodoc.errors import AnalysisError, LimitError, RequirementError
 from py_autodoc.render.nodejs import find_nodejs
 
@@ -179,9 +180,7 @@ def _in_node(program: str, request: bytes) -> str:
     _bundle()
     with as_file(_script()) as path:
         try:
-            process = subprocess.run(  # noqa: S603 - our own script, the model goes in as data
-                [program, str(path)], input=request, capture_output=True, timeout=SECONDS, check=False
-            )
+            process = children.run([program, str(path)], input=request, timeout=SECONDS)
         except subprocess.TimeoutExpired:
             raise _limit("interrupted") from None
         except OSError as fault:

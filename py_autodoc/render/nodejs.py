@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from py_autodoc import children
 from py_autodoc.errors import RequirementError
 
 OLDEST = 18
@@ -40,7 +40,7 @@ def find_nodejs() -> str:
 
 def _candidate_paths() -> Iterator[str]:
     """Yield possible locations of Node.js. Packages are looked up, not imported."""
-    on_path = shutil.which("node")
+    on_path = children.program("node")
     if on_path:
         yield on_path
     for package, inside in (
@@ -48,7 +48,10 @@ def _candidate_paths() -> Iterator[str]:
         ("playwright", ("driver/node", "driver/node.exe")),
     ):
         spec = find_spec(package)
-        for folder in spec.submodule_search_locations or () if spec else ():
+        folders = spec.submodule_search_locations or () if spec else ()
+        for folder in folders:
+            if not children.elsewhere([str(Path(folder).parent)]):
+                continue  # a package of the working folder may be anybody's
             yield from (str(Path(folder, name)) for name in inside if Path(folder, name).is_file())
 
 
@@ -56,9 +59,7 @@ def _candidate_paths() -> Iterator[str]:
 def _version(path: str) -> str:
     """Return the version a program reports; empty if it is not Node.js."""
     try:
-        output = subprocess.run(  # noqa: S603 - found on the user's path or in a package
-            [path, "--version"], capture_output=True, text=True, timeout=30, check=False
-        ).stdout
+        output = children.run([path, "--version"], timeout=30).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return output.strip()
+    return output.decode("utf-8", "replace").strip()
