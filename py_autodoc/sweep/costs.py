@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from py_autodoc.errors import AutodocError
+from py_autodoc.errors import AutodocError, OptionError
+from py_autodoc.graph.symbolic_dims.dim_names import apply_shapes, symbolic_inputs
 from py_autodoc.hardware.latency_estimate import Estimate, estimate
 from py_autodoc.hardware.latency_model import Device
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
@@ -99,16 +100,30 @@ class Costs:
 
     def all_bindings(self, sizes: SweepSizes) -> dict[str, int]:
         """Return all symbolic dimensions."""
-        bindings = {**self._free, **sizes.bindings}
+        shaped = self._of_shapes(sizes)
+        bindings = {**self._free, **shaped, **sizes.bindings}
         if sizes.batch is not None:
             bindings.update(dict.fromkeys(self._batches, sizes.batch))
         for symbol in self._base.dims.symbols:
-            is_set = symbol.name in sizes.bindings or (
-                sizes.batch is not None and symbol.name in self._batches
+            is_set = (
+                symbol.name in shaped
+                or symbol.name in sizes.bindings
+                or (sizes.batch is not None and symbol.name in self._batches)
             )
             if symbol.follows is not None and not is_set and symbol.follows.factors.keys() <= bindings.keys():
                 bindings[symbol.name] = symbol.follows.size(bindings)
         return bindings
+
+    def _of_shapes(self, sizes: SweepSizes) -> dict[str, int]:
+        """Return the symbolic dimensions that the shapes of this point determine."""
+        if not sizes.shapes:
+            return {}
+        declared, names = symbolic_inputs(self._base.model)
+        try:
+            _, values = apply_shapes(declared, self._base.model, names, {}, sizes.shapes)
+        except OptionError:
+            return {}  # the analysis of this point says why
+        return {str(names.original(symbol)): size for symbol, size in values.items()}
 
     def _bound(self, sizes: SweepSizes, name: str) -> dict[str, int]:
         bindings = self.all_bindings(sizes)

@@ -30,7 +30,7 @@ def infer(
     loaded: LoadedModel,
     model: Model,
     bindings: Mapping[str, int],
-    input_shapes: Mapping[str, Sequence[int]],
+    input_shapes: Mapping[str, Sequence[int | str]],
 ) -> TypeTable:
     """Infer the types of all tensors.
 

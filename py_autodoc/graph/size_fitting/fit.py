@@ -171,8 +171,9 @@ def fitter(
     symbolic: SymbolicTypes | None = None,
 ) -> Fitter:
     """Return a fitter of a loaded model; ``symbolic`` are its types from ``infer_symbolic``, if available."""
-    shapes = input_shapes or {}
-    return Fitter(model, symbolic, lambda sizes: infer(loaded, model, sizes, shapes))
+    # The sizes of named dimensions are varied, so they are values here and not part of the shapes.
+    shapes, fixed = dim_names.bound_shapes(model, input_shapes or {})
+    return Fitter(model, symbolic, lambda sizes: infer(loaded, model, {**fixed, **sizes}, shapes))
 
 
 class _SizeFitting:

@@ -248,12 +248,13 @@ def apply_shapes(
     model: Model,
     names: DimNames,
     bindings: Mapping[str, int],
-    input_shapes: Mapping[str, Sequence[int]],
+    input_shapes: Mapping[str, Sequence[int | str]],
 ) -> tuple[dict[int, Shape | None], dict[str, int]]:
     """Apply bindings and input shapes.
 
-    A value given for a named dimension binds that name everywhere. Returns the new input shapes and
-    the value of every symbol. Raises: OptionError for an unknown name, another rank, or two values.
+    A value given for a named dimension binds that name everywhere; a symbol in an input shape stays one.
+    Returns the new input shapes and the value of every symbol. Raises: OptionError for an unknown name,
+    another rank, or two values.
     """
     symbols = free_symbols(shapes.values())
     values: dict[str, int] = {}
@@ -289,14 +290,35 @@ def apply_shapes(
     return out, values
 
 
+def bound_shapes(
+    model: Model, input_shapes: Mapping[str, Sequence[int]]
+) -> tuple[dict[str, Sequence[int | str]], dict[str, int]]:
+    """Split input shapes into (shapes in which named dimensions stay symbols, values of these symbols).
+
+    For callers that infer the model at several values of its symbols, which full shapes would contradict.
+    Raises: OptionError like ``apply_shapes``.
+    """
+    declared, names = symbolic_inputs(model)
+    _, values = apply_shapes(declared, model, names, {}, input_shapes)
+    by_name = {model.tensors[i].name: shape for i, shape in declared.items()}
+    shapes: dict[str, Sequence[int | str]] = {}
+    for name, requested in input_shapes.items():
+        dims = by_name[name] or (None,) * len(requested)
+        pairs = zip(dims, requested, strict=True)
+        shapes[name] = tuple(d if isinstance(d, str) and d in values else size for d, size in pairs)
+    return shapes, values
+
+
 def _requested_shape(
-    name: str, declared: Shape | None, requested: Sequence[int], values: dict[str, int]
+    name: str, declared: Shape | None, requested: Sequence[int | str], values: dict[str, int]
 ) -> Shape:
     if declared is not None and len(declared) != len(requested):
         raise OptionError(
             "bad-input-shape", f"Input {name!r} has {len(declared)} dimensions, not {len(requested)}.", ""
         )
     for axis, size in enumerate(requested):
+        if isinstance(size, str):
+            continue
         if size < 0 or size > MAX_BINDING:
             raise OptionError("bad-input-shape", f"Input {name!r} cannot have a dimension of {size}.", "")
         d = declared[axis] if declared is not None else None

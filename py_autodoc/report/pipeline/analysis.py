@@ -48,7 +48,7 @@ from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.pipeline.device_choice import DeviceChoice, choose_device, kernels_of
 from py_autodoc.report.pipeline.dim_bindings import Dims, resolve_dims, unresolved_dims
 from py_autodoc.report.pipeline.model_source import normalise_source, open_model
-from py_autodoc.report.pipeline.rebatch_request import Rebatch, rebatch_if_requested
+from py_autodoc.report.pipeline.rebatch_request import Rebatch, rebatch_if_requested, sets_fixed_batch
 from py_autodoc.report.pipeline.resize_request import Resize, at_sizes
 from py_autodoc.report.pipeline.rule_settings import rule_settings
 from py_autodoc.report.schema import QuantizationAdvice, RuleSettings
@@ -190,11 +190,15 @@ class _Pipeline:
         if sized is not None:
             loaded = sized.resized.loaded
         model = build(loaded)
+        if sized is not None:
+            bindings = sized.bindings(model, self.options.bindings)
+            self.options = replace(self.options, bindings=bindings)
         changed = rebatch_if_requested(loaded, model, self.options)
+        if sets_fixed_batch(model, self.options):
+            self.options = replace(self.options, batch_size=None)
         if changed is not None:
             loaded = changed.loaded
             model = build(loaded)
-            self.options = replace(self.options, batch_size=None)
         self._enter("shapes")
         open_types = self._guard("expressions", lambda: self._open_types(loaded, model), lambda: None)
         dims = self._dims(loaded, model, open_types)

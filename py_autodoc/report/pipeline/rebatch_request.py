@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from py_autodoc.errors import OptionError
-from py_autodoc.graph.ir.model import Diagnostic, Model, TypeTable
+from py_autodoc.graph.ir.model import Diagnostic, Dim, Model, TypeTable
 from py_autodoc.graph.symbolic_dims.dim_names import ANY_SYMBOL, free_symbols, symbolic_inputs
 from py_autodoc.report.pipeline.dim_bindings import Choices
 from py_autodoc.report.schema import RebatchInfo, RebatchNote, RebatchOutput
@@ -40,6 +40,8 @@ class Rebatch:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return the diagnostics about the change."""
         fixed = self.planned.plan.batch
+        if fixed == self.batch:
+            return ()
         count = len(self.edits)
         edits = "no node had to change" if not count else f"{count:,} edit{'s' * (count > 1)}"
         message = (
@@ -75,20 +77,23 @@ def _entries(layout: object) -> int | None:
 
 
 def rebatch_if_requested(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | None:
-    """Return the model at ``options.batch_size``; None if not requested or the batch is symbolic.
+    """Return the model at ``options.batch_size``.
+
+    None if not requested, if the batch is symbolic, or if the file has this batch and cannot have another.
 
     Raises:
         RebatchBlocked: a node would mix items.
-        OptionError: full input shapes were given as well.
+        OptionError: full input shapes of another batch were given as well.
     """
-    if options.batch_size is None:
+    if options.batch_size is None or not sets_fixed_batch(model, options):
         return None
     # Imported here because most analyses do not rewrite the model.
-    from py_autodoc.graph.rebatch import BatchRefusal, BatchRequest, RebatchBlocked, fixed_batch, plan_batch
+    from py_autodoc.graph.rebatch import BatchRefusal, BatchRequest, RebatchBlocked, plan_batch
 
-    if not fixed_batch(model):
-        return None
+    has_batch = _leading_sizes(model, options) == {options.batch_size}
     if options.input_shapes:
+        if has_batch:
+            return None
         raise OptionError(
             "batch-and-shapes",
             "The batch of this model is fixed; a batch size and full input shapes cannot be combined.",
@@ -96,9 +101,25 @@ def rebatch_if_requested(loaded: LoadedModel, model: Model, options: Choices) ->
         )
     planned = plan_batch(loaded, BatchRequest(bindings=_sizes(model, options)))
     if isinstance(planned, BatchRefusal):
+        if has_batch:
+            return None
         raise RebatchBlocked(loaded.facts.name, planned)
     written = planned.written(options.batch_size)
     return Rebatch(replace(loaded, proto=written.proto), options.batch_size, planned, tuple(written.edits))
+
+
+def sets_fixed_batch(model: Model, options: Choices) -> bool:
+    """Return whether a batch size is requested for a model whose batch is fixed in the file."""
+    from py_autodoc.graph.rebatch import fixed_batch
+
+    return options.batch_size is not None and fixed_batch(model)
+
+
+def _leading_sizes(model: Model, options: Choices) -> set[Dim]:
+    """Return the first dimension of the first input in the file, and those of all requested shapes."""
+    declared, _ = symbolic_inputs(model)
+    first = next((shape[0] for shape in declared.values() if shape), None)
+    return {first, *(shape[0] for shape in options.input_shapes.values() if shape)}
 
 
 def _sizes(model: Model, options: Choices) -> dict[str, int]:

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from py_autodoc.graph.ir.model import Diagnostic
+from py_autodoc.graph.ir.model import Diagnostic, Model
+from py_autodoc.graph.symbolic_dims.dim_names import (
+    ANY_SYMBOL,
+    apply_shapes,
+    free_symbols,
+    symbolic_inputs,
+)
 from py_autodoc.report.schema import RebatchNote, ResizeInfo
 
 if TYPE_CHECKING:
@@ -23,6 +29,19 @@ class Resize:
     """A model rewritten for other dimensions than its file's."""
 
     resized: ResizedModel
+
+    def bindings(self, model: Model, given: Mapping[str, int]) -> dict[str, int]:
+        """Return the values of the symbols that the rewritten model still has.
+
+        They are those that its new shapes determine, and the given ones. A symbol that the rewriting replaced
+        by its value is no longer one.
+        """
+        declared, names = symbolic_inputs(model)
+        shapes = self.resized.inputs
+        symbols = {str(names.original(s)) for s in free_symbols(declared.values())}
+        kept = {name: size for name, size in given.items() if name in symbols or name == ANY_SYMBOL}
+        _, values = apply_shapes(declared, model, names, kept, shapes)
+        return {**{str(names.original(symbol)): size for symbol, size in values.items()}, **kept}
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return the diagnostics about the change."""
