@@ -11,6 +11,7 @@ import math
 import os
 import signal
 import sys
+import threading
 
 if sys.platform != "win32":
     import resource
@@ -32,6 +33,31 @@ def die_with_parent(parent: int) -> None:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+def end_at_eof(descriptor: int) -> None:
+    """Kill this process, and those in its session that it started, when ``descriptor`` is at its end.
+
+    The other end is held by the parent: the channel closes however the parent ends, on every platform.
+    """
+
+    def watch() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(descriptor, 1 << 12):
+                pass
+        with contextlib.suppress(OSError, AttributeError):
+            if os.getpgrp() == os.getpid():
+                os.killpg(os.getpid(), signal.SIGKILL)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+def limit_memory(memory_bytes: int) -> None:
+    """Limit address space and core dumps only: the process runs a model, and writes its result itself."""
+    if sys.platform != "win32":
+        _limit(resource.RLIMIT_CORE, 0, 0)
+        _limit(resource.RLIMIT_AS, memory_bytes, memory_bytes)
 
 
 def limit_process(memory_bytes: int, seconds: float) -> None:

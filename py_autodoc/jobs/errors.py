@@ -123,14 +123,16 @@ class WorkerGone(AnalysisError):
         return cls(message, "The machine may have run out of memory. Try again.")
 
 
-def out_of_memory(limit_bytes: int) -> LimitError:
-    """Return the error for a child that reached its memory limit."""
+def out_of_memory(
+    limit_bytes: int, work: str = "analysis", setting: str = "AutodocApp.memory_bytes"
+) -> LimitError:
+    """Return the error for a child that reached its memory limit, which ``setting`` sets."""
     return LimitError(
         "memory_bytes",
         limit_bytes,
         limit_bytes,
-        f"The analysis needs more than {limit_bytes / 2**30:.3g} GiB of memory.",
-        "Raise AutodocApp.memory_bytes in the server's configuration.",
+        f"The {work} needs more than {limit_bytes / 2**30:.3g} GiB of memory.",
+        f"Raise {setting} in the server's configuration.",
     )
 
 

@@ -277,9 +277,8 @@ class IsolatedAnalysis:
             self._log_count += 1
             if self._log_count > MAX_LOGS:
                 raise ipc_frames.BrokenStream
-            # A traceback can quote names from the model with control characters: escape them.
-            for line in payload.decode("utf-8", "replace").splitlines():
-                log.error("worker: %s", line.encode("unicode_escape").decode("ascii"))
+            for line in ipc_frames.log_lines(payload):
+                log.error("worker: %s", line)
 
     async def _exit_error(self, error: Exception | None = None) -> AutodocError:
         """Return the error for a broken stream: the server, another process or the model ended the child."""

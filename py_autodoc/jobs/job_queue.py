@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import os
 import time
@@ -14,11 +15,12 @@ import msgspec
 from py_autodoc.errors import AnalysisError, AutodocError, LimitError, OptionError
 from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, QueueFull, WorkerGone
 from py_autodoc.jobs.file_stamps import unchanged
-from py_autodoc.jobs.ipc_frames import AnalysisSpec, BodyRequest, JobProgress, to_ranges
+from py_autodoc.jobs.ipc_frames import NO_THRESHOLDS, AnalysisSpec, BodyRequest, JobProgress, to_ranges
 from py_autodoc.jobs.isolated_analysis import ChunkReceiver, EncodedBody, IsolatedAnalysis
 from py_autodoc.jobs.job_record import DONE, JobRecord
 from py_autodoc.jobs.job_store import JobStore
 from py_autodoc.jobs.launch import Launcher
+from py_autodoc.jobs.memory_budget import MemoryBudget
 from py_autodoc.jobs.response_cache import ResponseCache
 from py_autodoc.limits import MAX_SIZES, SERVER, Limits
 from py_autodoc.report.schema import Job
@@ -41,6 +43,7 @@ class QueueSettings:
     max_running: int = field(default_factory=lambda: min(2, os.cpu_count() or 1))
     max_pending: int = 32
     cache_bytes: int = 256 << 20
+    """Maximum memory for results and requests of all kinds that are kept."""
     cache_seconds: float = 3600.0
     max_records: int = 256
     cached_weights: int = 256
@@ -63,11 +66,13 @@ class JobQueue:
         self._launcher = launcher
         self.settings = settings or QueueSettings()
         self._version = version
-        self._store = JobStore(
-            self.settings.cache_bytes, self.settings.max_records, self.settings.cache_seconds
-        )
+        self._store = JobStore(self.settings.max_records, self.settings.cache_seconds, self._stop_worker)
+        self.budget = MemoryBudget(self.settings.cache_bytes)
+        """Limits the memory of all results; other queues of the server add theirs."""
+        self.budget.add(self._store)
         self._slots = asyncio.Semaphore(self.settings.max_running)
         self._weights = ResponseCache(self.settings.cached_weights)
+        self.budget.add(self._weights)
         self._sweeper: asyncio.TimerHandle | None = None
         self._used_at = time.monotonic()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -103,7 +108,7 @@ class JobQueue:
         waiting = sum(not other.ended for other in self._store.records) - self.settings.max_running
         if waiting >= self.settings.max_pending:
             raise QueueFull(waiting)
-        record = JobRecord(key, spec)
+        record = JobRecord(key, spec, _options_bytes(spec))
         self._store.add(record, now)
         record.task = asyncio.get_running_loop().create_task(self._run(record))
         self._hold_task(record.task)
@@ -174,6 +179,7 @@ class JobQueue:
                 return known
             body = await self._request_body(record, request)
             self._weights.put(key, record.companions, body)
+            self.budget.trim()
             return body
 
     async def file(self, job_id: str, format: str, metric: str = "") -> EncodedBody:
@@ -372,7 +378,7 @@ class JobQueue:
             tuple(sorted((name, tuple(shape)) for name, shape in spec.input_shapes.items())),
             spec.assume,
             spec.thresholds_file,
-            None if spec.thresholds is None else msgspec.json.encode(spec.thresholds, order="deterministic"),
+            hashlib.sha256(spec.thresholds).digest(),
             spec.read_weights,
             self._version,
         )
@@ -382,8 +388,8 @@ class JobQueue:
         return self._used_at
 
     def _trim(self) -> None:
-        for record in self._store.trim(time.monotonic()):
-            self._stop_worker(record)
+        self._store.trim(time.monotonic())
+        self.budget.trim()
         oldest = time.monotonic() - self.settings.worker_idle_seconds
         for rank, record in enumerate(self._idle()):
             if rank >= self.settings.idle_workers or record.worker_used_at < oldest:
@@ -425,6 +431,12 @@ class JobQueue:
         # The event loop only holds weak references to tasks.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _options_bytes(spec: AnalysisSpec) -> int:
+    sizes = [given for given in (spec.bindings, spec.input_shapes) if given]
+    thresholds = 0 if spec.thresholds == NO_THRESHOLDS else len(bytes(spec.thresholds))
+    return thresholds + (len(msgspec.json.encode(sizes)) if sizes else 0)
 
 
 def _ignore(_: JobProgress) -> None:

@@ -26,6 +26,8 @@ class JobRecord:
 
     key: tuple[object, ...]
     spec: AnalysisSpec
+    options_bytes: int = 0
+    """Bytes of what the client sent with the path: sizes and thresholds."""
     id: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     state: str = QUEUED
     phase: str = QUEUED
@@ -62,8 +64,8 @@ class JobRecord:
 
     @property
     def bytes(self) -> int:
-        """Bytes of all encoded bodies."""
-        return sum(body.size for body in self.bodies.values())
+        """Bytes of all encoded bodies, and of the request's options."""
+        return self.options_bytes + sum(body.size for body in self.bodies.values())
 
     def job(self) -> Job:
         """Return the wire form of the current state."""

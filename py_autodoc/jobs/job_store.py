@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from py_autodoc.jobs.errors import UnknownJob
 from py_autodoc.jobs.job_record import DONE, JobRecord
+from py_autodoc.jobs.memory_budget import Kept
 
 
 class JobStore:
-    """Jobs with limits on their number, size and age.
-
-    The most recently used finished job is kept even if it alone exceeds ``max_bytes``: otherwise its result
-    could never be read.
+    """Jobs with limits on their number and age; a ``MemoryBudget`` limits their size.
 
     Args:
-        max_bytes: maximum bytes of all encoded bodies.
         max_records: maximum number of finished jobs.
         idle_s: seconds without use after which a finished job is removed.
+        on_remove: called with each job that was removed.
     """
 
-    def __init__(self, max_bytes: int, max_records: int, idle_s: float) -> None:
-        self._max_bytes = max_bytes
+    def __init__(self, max_records: int, idle_s: float, on_remove: Callable[[JobRecord], None]) -> None:
         self._max_records = max_records
         self._idle_s = idle_s
+        self._on_remove = on_remove
         self._by_id: OrderedDict[str, JobRecord] = OrderedDict()
         """Least recently used first."""
         self._by_key: dict[tuple[object, ...], JobRecord] = {}
@@ -58,21 +58,27 @@ class JobStore:
         self._touch(record, now)
         return record
 
-    def trim(self, now: float) -> list[JobRecord]:
-        """Remove and return jobs beyond the limits. Jobs that are running or in use are kept."""
-        removed: list[JobRecord] = []
+    @property
+    def bytes(self) -> int:
+        """Bytes of all jobs, those that are waiting or running included."""
+        return sum(record.bytes for record in self._by_id.values())
+
+    def kept(self) -> Iterator[Kept]:
+        """Yield the finished jobs that are not in use."""
+        for record in self._by_id.values():
+            if record.ended and not record.active_requests:
+                yield Kept(record.used_at, record.bytes, partial(self._remove, record))
+
+    def trim(self, now: float) -> None:
+        """Remove jobs beyond the limits. Jobs that are running or in use are kept."""
         finished = [record for record in self._by_id.values() if record.ended]
         count = len(finished)
-        size = sum(record.bytes for record in finished)
         for record in finished:
             stale = now - record.used_at > self._idle_s
-            excess = record is not finished[-1] and (size > self._max_bytes or count > self._max_records)
+            excess = record is not finished[-1] and count > self._max_records
             if (stale or excess) and not record.active_requests:
                 self._remove(record)
-                removed.append(record)
                 count -= 1
-                size -= record.bytes
-        return removed
 
     def _touch(self, record: JobRecord, now: float) -> None:
         record.used_at = now
@@ -82,3 +88,4 @@ class JobStore:
         del self._by_id[record.id]
         if self._by_key.get(record.key) is record:
             del self._by_key[record.key]
+        self._on_remove(record)

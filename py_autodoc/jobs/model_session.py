@@ -213,7 +213,8 @@ def _rule_settings(spec: AnalysisSpec) -> RuleOptions | None:
     Raises: OptionError, PathError, FileChanged.
     """
     if spec.thresholds_file is None:
-        return None if spec.thresholds is None else settings(spec.thresholds)
+        thresholds = msgspec.json.decode(spec.thresholds)
+        return None if thresholds is None else settings(thresholds)
     result = settings(spec.thresholds_file.name)
     if stamp_of(spec.thresholds_file.name) != spec.thresholds_file.stamp:
         raise FileChanged(os.path.basename(spec.thresholds_file.name))

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import gzip
-import hashlib
 import os
 import queue
 import threading
@@ -35,10 +33,6 @@ ProgressCall = Callable[[str, int, int], None]
 PROGRESS_INTERVAL_S = 0.1
 LOG_BYTES = 1 << 14
 """Maximum bytes of a traceback that is sent to the server."""
-GZIP_FROM_BYTES = 1 << 14
-"""Minimum bytes of a body that is compressed."""
-GZIP_LEVEL = 1
-"""Level 1 reduces a payload to a seventh at 110 MB/s, which takes 1–2 % of the time of an analysis."""
 _READER_STACK_BYTES = 1 << 18
 T = TypeVar("T")
 TOO_DEEP = AnalysisError("too-deep", "The model is nested too deeply.", "Simplify its subgraphs and types.")
@@ -140,7 +134,8 @@ class Worker:
         if body is not None:
             self._send(ipc_frames.pack(ipc_frames.BEGIN, ipc_frames.NUMBER.pack(request.number)))
             # Weights are hardly compressible.
-            self._send_body(body, compressible=not request.bulky)
+            for frame in ipc_frames.body_frames(body, compressible=not request.bulky):
+                self._send(frame)
 
     def _handle_pending(self, spec: AnalysisSpec, session: WorkerSession, number: int) -> None:
         """Respond to short requests while weights are read for the request ``number``.
@@ -196,16 +191,6 @@ class Worker:
             return
         self._last_phase, self._last_progress = phase, now
         self._send(ipc_frames.encode(ipc_frames.PROGRESS, ipc_frames.JobProgress(phase, done, total)))
-
-    def _send_body(self, body: bytes, compressible: bool) -> None:
-        compress = compressible and len(body) >= GZIP_FROM_BYTES
-        sent = gzip.compress(body, GZIP_LEVEL, mtime=0) if compress else body
-        for chunk in ipc_frames.chunks(sent):
-            self._send(ipc_frames.HEADER.pack(ipc_frames.CHUNK, len(chunk)))
-            self._send(chunk)
-        digest = hashlib.sha256(body).hexdigest()[:32]
-        end = ipc_frames.JobEnd(size=len(sent), raw_size=len(body), gzip=compress, digest=digest)
-        self._send(ipc_frames.encode(ipc_frames.END, end))
 
     def _send(self, data: bytes | memoryview) -> None:
         ipc_frames.write_all(self._sink, data)

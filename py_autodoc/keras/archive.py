@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from py_autodoc.keras.conversion_errors import broken, reading, too_large
 from py_autodoc.keras.hdf_reader import RawGroup
 from py_autodoc.keras.safe_hdf5 import RATIO, most_weights
 from py_autodoc.limits import DESCRIPTION
+from py_autodoc.outputs import temporary
 
 LEGACY, ZIPPED = "h5", "keras"
 MAX_CONFIG = 1 << 26
@@ -99,7 +99,7 @@ def _zipped(file: IO[bytes], name: str, size: int) -> Iterator[Archive]:
     if "metadata.json" in members:
         version = str(_parsed(_text(archive, members["metadata.json"], name), name).get("keras_version", ""))
     info = members["model.weights.h5"]
-    with tempfile.TemporaryFile() as unpacked:
+    with temporary.nameless() as unpacked:
         for chunk in _chunks(archive, info, name, most_weights(size)):
             unpacked.write(chunk)
         unpacked.seek(0)

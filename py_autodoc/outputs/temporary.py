@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 fcntl: Any
 try:
@@ -95,10 +95,23 @@ def scratch() -> Iterator[Path]:
         yield path
 
 
-def sweep(parent: Path) -> None:
-    """Occasionally remove what killed runs left in a folder. Never fails."""
+def sweep_scratch() -> None:
+    """Remove what killed runs left in the system's temporary folder. Never fails."""
+    with suppress(OSError):
+        sweep(Path(tempfile.gettempdir()), now=True)
+
+
+@contextmanager
+def nameless() -> Iterator[BinaryIO]:
+    """Yield an open file without a name, of which nothing stays however this process ends. Raises: OSError."""
+    with tempfile.TemporaryFile() as unnamed:
+        yield cast("BinaryIO", unnamed)
+
+
+def sweep(parent: Path, now: bool = False) -> None:
+    """Remove what killed runs left in a folder: occasionally, or ``now``. Never fails."""
     key, time_s = os.path.realpath(parent), time.monotonic()
-    if time_s - _swept.get(key, -_MIN_INTERVAL_S) < _MIN_INTERVAL_S:
+    if not now and time_s - _swept.get(key, -_MIN_INTERVAL_S) < _MIN_INTERVAL_S:
         return
     _swept[key] = time_s
     with suppress(OSError), os.scandir(key) as entries:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
-from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from py_autodoc.children import command, popen
 from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.outputs import temporary
 from py_autodoc.samples import Sample
 
 _SECONDS = 600.0
 _CODE = """
 import json, resource, sys
+from py_autodoc.process_limits import die_with_parent
+die_with_parent({parent})
 import numpy as np
 import onnxruntime
 
@@ -30,7 +31,7 @@ def peak():
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
-arrays = np.load({feeds!r})
+arrays = np.load(sys.stdin.buffer)
 feeds = {{name: arrays[name] for name in arrays.files}}
 options = onnxruntime.SessionOptions()
 options.log_severity_level = 4
@@ -63,11 +64,12 @@ def process_memory(path: PathLike, sample: Sample, threads: int = 0) -> ProcessM
     """
     if sys.platform == "win32":
         return None
-    with tempfile.TemporaryDirectory() as folder:
-        inputs = Path(folder, "feeds.npz")
-        np.savez(inputs, allow_pickle=False, **sample)
-        code = _CODE.format(path=os.path.abspath(os.fspath(path)), feeds=str(inputs), threads=threads)
-        with popen(command(f"exec({code!r})"), stdout=-1, stderr=-3) as child:
+    # The samples are the user's: no name of them stays when this process is killed.
+    with temporary.nameless() as feeds:
+        np.savez(feeds, allow_pickle=False, **sample)
+        feeds.seek(0)
+        code = _CODE.format(path=os.path.abspath(os.fspath(path)), threads=threads, parent=os.getpid())
+        with popen(command(f"exec({code!r})"), stdin=feeds, stdout=-1, stderr=-3) as child:
             try:
                 output, _ = child.communicate(timeout=_SECONDS)
             except Exception:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import Bounds
 from py_autodoc.ort import open_session, read_model, run_session
+from py_autodoc.outputs import scratch
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.runner.attribution import Kernel, attribute_kernels
 from py_autodoc.runner.layer_info import TensorRTLayer, read_layer_info
@@ -92,7 +92,7 @@ def measure_nodes(
 
     Raises: AnalysisError: ONNX Runtime rejects the model or fails.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         optimized = str(Path(folder, "optimized.onnx"))
         session = open_session(
             path,

@@ -11,6 +11,7 @@ from traitlets import Bool, Float, Integer
 from py_autodoc.jobs.job_queue import JobQueue, QueueSettings
 from py_autodoc.jobs.launch import default_launcher
 from py_autodoc.limits import SERVER
+from py_autodoc.outputs import temporary
 from py_autodoc.report.schema import SCHEMA_VERSION
 from py_autodoc.server.routes import tornado_rules
 from py_autodoc.tasks.manager import TaskManager
@@ -44,9 +45,12 @@ class AutodocApp(ExtensionApp):
         min=1,
         help="Maximum number of nodes of a model, with its local functions expanded.",
     ).tag(config=True)
-    cache_bytes = Integer(256 << 20, min=0, help="Maximum memory for cached results, in bytes.").tag(
-        config=True
-    )
+    cache_bytes = Integer(
+        256 << 20,
+        min=0,
+        help="Maximum memory for the results of analyses and tasks that are kept, in bytes. "
+        "The least recently used are dropped first; the newest is kept even if it is larger.",
+    ).tag(config=True)
     idle_workers = Integer(
         3,
         min=0,
@@ -99,8 +103,11 @@ class AutodocApp(ExtensionApp):
             worker_idle_seconds=self.worker_idle_seconds,
         )
         self.jobs = JobQueue(default_launcher(), settings, SCHEMA_VERSION)
-        self.tasks = TaskManager(self.task_seconds)
+        self.tasks = TaskManager(self.task_seconds, self.jobs.budget)
         self.uploads = Uploads()
+        if self.serverapp is not None:
+            # What a server that was killed left there, in a thread: the folder can be slow.
+            self.serverapp.io_loop.run_in_executor(None, temporary.sweep_scratch)
         if self.preload and self.serverapp is not None:
             self.serverapp.io_loop.call_later(self.preload_delay_seconds, self._warm)
 

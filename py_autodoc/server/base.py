@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -102,8 +103,12 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
         self.set_header("Content-Length", str(body.size if compressed else body.raw_size))
         if compressed:
             self.set_header("Content-Encoding", "gzip")
+        await self.stream(body.pieces if compressed else body.unpacked())
+
+    async def stream(self, pieces: Iterable[bytes]) -> None:
+        """Send the body piece by piece, at the speed of the client, and finish."""
         with contextlib.suppress(StreamClosedError):
-            for piece in body.pieces if compressed else body.unpacked():
+            for piece in pieces:
                 self.write(piece)
                 await self.flush()
             self.finish()

@@ -1,80 +1,73 @@
-"""The process of one task: a request on stdin, JSON lines on stdout.
+"""The process of one task: an order on stdin, frames on stdout (``tasks.protocol``).
 
-python -m py_autodoc.tasks.child
+The server keeps stdin open while it needs the task. When it closes, for whatever reason, this process and
+those it started end.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+import tempfile
+import traceback
 
 import msgspec
 
+from py_autodoc import process_limits
 from py_autodoc.errors import AutodocError
-from py_autodoc.jobs.problems import problem_of
-from py_autodoc.report.schema import Problem, TaskRequest, TaskResult
-from py_autodoc.tasks.kinds import TaskFiles, run_task
+from py_autodoc.jobs import ipc_frames
+from py_autodoc.jobs.errors import out_of_memory
+from py_autodoc.jobs.problems import internal_problem, problem_of
+from py_autodoc.report.schema import Problem
+from py_autodoc.tasks.kinds import run_task
+from py_autodoc.tasks.protocol import MAX_RESULT_BYTES, Order, result_too_large
+
+_LOG_BYTES = 1 << 14
+_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """Sent by the server: the request, and the files it refers to."""
-
-    request: TaskRequest
-    files: TaskFiles
-    memory_bytes: int
-
-
-class TaskMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line from the child: progress, or the outcome."""
-
-    step: str = ""
-    done: int = 0
-    total: int = 0
-    result: TaskResult | None = None
-    problem: Problem | None = None
-
-
-def main() -> int:
-    """Run the task; return 0 if the outcome was reported."""
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
-    # Libraries may print to stdout; the pipe is reserved for our lines.
-    pipe = os.fdopen(os.dup(1), "wb")
+def main(server: int) -> None:
+    """Run the task for the process ``server``, and report its outcome."""
+    process_limits.die_with_parent(server)
+    _, payload = ipc_frames.read_frame(0)
+    order = msgspec.json.decode(payload, type=Order)
+    process_limits.end_at_eof(0)
+    # Libraries may print to stdout; the pipe is reserved for our frames.
+    pipe = os.dup(1)
     os.dup2(2, 1)
-    _limit(order.memory_bytes)
+    process_limits.limit_memory(order.memory_bytes)
+    if order.folder:
+        tempfile.tempdir = order.folder
+        os.environ.update(dict.fromkeys(_TEMPORARY, order.folder))
+    for frame in _outcome(order, pipe):
+        ipc_frames.write_all(pipe, frame)
 
-    def send(message: TaskMessage) -> None:
-        pipe.write(msgspec.json.encode(message) + b"\n")
-        pipe.flush()
+
+def _outcome(order: Order, pipe: int) -> list[bytes | memoryview]:
+    """Run the task; return the frames that end it."""
 
     def report_progress(step: str, done: int, total: int) -> None:
-        send(TaskMessage(step=step, done=done, total=total))
+        progress = ipc_frames.JobProgress(step, done, total)
+        ipc_frames.write_all(pipe, ipc_frames.encode(ipc_frames.PROGRESS, progress))
 
     try:
-        result = run_task(order.request, order.files, report_progress)
+        result = msgspec.json.encode(run_task(order.request, order.files, report_progress))
+        if len(result) > MAX_RESULT_BYTES:
+            raise result_too_large(len(result))
+        return list(ipc_frames.body_frames(result))
     except AutodocError as fault:
-        send(TaskMessage(problem=problem_of(fault, order.files.model)))
+        return [_problem(problem_of(fault, order.files.model))]
     except MemoryError:
-        send(TaskMessage(problem=_no_memory(order.memory_bytes)))
-    else:
-        send(TaskMessage(result=result))
-    return 0
+        setting = "AutodocApp.task_memory_bytes"
+        return [_problem(problem_of(out_of_memory(order.memory_bytes, "task", setting)))]
+    except Exception:  # noqa: BLE001 - the process boundary: the server must get an outcome
+        trace = traceback.format_exc().encode("utf-8", "backslashreplace")[-_LOG_BYTES:]
+        return [ipc_frames.pack(ipc_frames.LOG, trace), _problem(internal_problem())]
 
 
-def _limit(memory_bytes: int) -> None:
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-
-
-def _no_memory(limit: int) -> Any:
-    from py_autodoc.jobs.errors import out_of_memory
-
-    return problem_of(out_of_memory(limit))
+def _problem(problem: Problem) -> bytes:
+    return ipc_frames.encode(ipc_frames.PROBLEM, problem)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid())

@@ -6,14 +6,15 @@ import contextlib
 import os
 import secrets
 import shutil
-import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from py_autodoc.errors import LimitError, PathError
+from py_autodoc.outputs import temporary
 
 MAX_UPLOAD_BYTES = 1 << 27
 MAX_UPLOADS = 8
@@ -33,7 +34,8 @@ class Uploads:
     """Keeps uploads until a task takes them: at most eight, for ten minutes."""
 
     def __init__(self) -> None:
-        self._folder: str | None = None
+        self._stack = ExitStack()
+        self._folder: Path | None = None
         self._uploads: OrderedDict[str, _Upload] = OrderedDict()
 
     def add(self, name: str, content: bytes) -> tuple[str, str]:
@@ -47,10 +49,10 @@ class Uploads:
             raise LimitError("upload_bytes", len(content), MAX_UPLOAD_BYTES, size)
         self._expire(MAX_UPLOADS - 1)
         if self._folder is None:
-            self._folder = tempfile.mkdtemp(prefix="autodoc-uploads-")
+            self._folder = self._stack.enter_context(temporary.scratch())
         number = secrets.token_urlsafe(12)
         # One folder each, so that the file can have the name shown in messages.
-        folder = Path(self._folder, number)
+        folder = self._folder / number
         folder.mkdir(mode=0o700)
         try:
             (folder / name).write_bytes(content)
@@ -76,9 +78,8 @@ class Uploads:
     def close(self) -> None:
         """Delete all files."""
         self._uploads.clear()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        self._folder = None
+        self._stack.close()
 
     def _expire(self, max_count: int) -> None:
         oldest = time.monotonic() - SECONDS

@@ -15,12 +15,8 @@ RULES = {
         "graph/loading/file_hashes.py",  # no result: a cache in a folder of its own
     },
     r"\btempfile\.(mk|Temporary|Named|Spooled)": {
-        "keras/archive.py",  # unnamed: it has no place
-        # Folders that are removed: what a child process reads, what ONNX Runtime's profiler writes.
-        "runner/memory.py",
-        "runner/profile.py",
-        "tasks/uploads.py",  # what a client sends for a task
-        "graph/loading/file_hashes.py",
+        "outputs/temporary.py",  # the rule: named ones are locked and swept, the others have no name
+        "graph/loading/file_hashes.py",  # below the rule: it sweeps its own folder
     },
     r"\.write_(text|bytes)\(|\bopen\([^)\n]*[\"'][wax+]b?[\"']|\.open\([\"'][wax]b?[\"']": {
         "outputs/output_files.py",

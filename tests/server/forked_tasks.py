@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
-from typing import Any
+import subprocess
+from typing import BinaryIO
 
 from forked_interpreter import STATUS, ForkedInterpreter
 
@@ -13,6 +13,7 @@ from forked_interpreter import STATUS, ForkedInterpreter
 IMPORTS = (
     "py_autodoc.jobs.problems",
     "py_autodoc.tasks.kinds",
+    "py_autodoc.tasks.protocol",
     "py_autodoc.report.pipeline.analysis",
     "py_autodoc.runner",
     "py_autodoc.quantize",
@@ -22,36 +23,33 @@ IMPORTS = (
 
 
 class ForkedTask:
-    """The part of ``asyncio.subprocess.Process`` that ``TaskManager`` uses."""
+    """The part of ``subprocess.Popen`` that ``TaskProcess`` uses."""
 
-    def __init__(self, pid: int, channel: socket.socket, stdin: Any, stdout: asyncio.StreamReader) -> None:
+    def __init__(self, pid: int, channel: socket.socket, stdin: BinaryIO, stdout: BinaryIO) -> None:
         self.pid, self.stdin, self.stdout = pid, stdin, stdout
         self.returncode: int | None = None
         self._channel = channel
 
-    async def wait(self) -> int:
+    def wait(self, timeout: float) -> int:
         if self.returncode is None:
-            loop = asyncio.get_running_loop()
-            _, self.returncode = STATUS.unpack(await loop.sock_recv(self._channel, STATUS.size))
+            self._channel.settimeout(timeout)
+            try:
+                _, self.returncode = STATUS.unpack(self._channel.recv(STATUS.size, socket.MSG_WAITALL))
+            except TimeoutError:
+                raise subprocess.TimeoutExpired("task", timeout) from None
             self._channel.close()
-        assert self.returncode is not None
         return self.returncode
 
 
-async def start(interpreter: ForkedInterpreter, limit: int) -> ForkedTask:
-    """Start the process of a task; ``limit`` is that of its lines."""
-    loop = asyncio.get_running_loop()
+def start(interpreter: ForkedInterpreter) -> ForkedTask:
+    """Start the process of a task."""
     request, order = os.pipe()
-    said, lines = os.pipe()
+    said, frames = os.pipe()
     errors = os.open(os.devnull, os.O_WRONLY)
     channel = interpreter.start(
-        "py_autodoc.tasks.child", stdin=request, stdout=lines, stderr=errors, session=True
+        "py_autodoc.tasks.child", stdin=request, stdout=frames, stderr=errors, session=True
     )
-    for one in (request, lines, errors):
+    for one in (request, frames, errors):
         os.close(one)
-    channel.setblocking(False)
-    pid, _ = STATUS.unpack(await loop.sock_recv(channel, STATUS.size))
-    reader = asyncio.StreamReader(limit)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(said, "rb"))
-    stdin, _ = await loop.connect_write_pipe(asyncio.Protocol, os.fdopen(order, "wb"))
-    return ForkedTask(pid, channel, stdin, reader)
+    pid, _ = STATUS.unpack(channel.recv(STATUS.size, socket.MSG_WAITALL))
+    return ForkedTask(pid, channel, os.fdopen(order, "wb", 0), os.fdopen(said, "rb", 0))

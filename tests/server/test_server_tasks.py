@@ -13,7 +13,7 @@ import onnx
 import pytest
 from forked_interpreter import ForkedInterpreter
 
-from py_autodoc.tasks import manager
+from py_autodoc.tasks import process
 from py_autodoc.tasks.kinds import KINDS
 
 pytest.importorskip("onnxruntime")
@@ -35,12 +35,7 @@ def forked(interpreter, monkeypatch):
     """The child processes of tasks are forks; tests without this fixture start new interpreters."""
     if interpreter is None:
         return
-
-    def start(*command, limit, **_):
-        assert command[1:] == ("-m", "py_autodoc.tasks.child")
-        return forked_tasks.start(interpreter, limit)
-
-    monkeypatch.setattr(manager.asyncio, "create_subprocess_exec", start)
+    monkeypatch.setattr(process, "start_process", lambda: forked_tasks.start(interpreter))
 
 
 @pytest.fixture

@@ -30,6 +30,10 @@ MAX_CACHED = 4096
 SETTLED_NS = 2_000_000_000
 """A file modified more recently may change again without a new timestamp, so its hash is not cached."""
 
+_UNFINISHED = ".sha256-"
+"""Prefix of a cache that is being written."""
+_ABANDONED_S = 3600.0
+
 
 class Hashes(msgspec.Struct, frozen=True):
     """``model`` is hexadecimal; ``external`` is by location, None for missing or irregular files."""
@@ -141,13 +145,21 @@ class _Cache:
         newest = dict(list(self._digests.items())[-MAX_CACHED:])
         with suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            fd, name = tempfile.mkstemp(dir=self._file.parent, prefix=".sha256-")
+            self._sweep()
+            fd, name = tempfile.mkstemp(dir=self._file.parent, prefix=_UNFINISHED)
             try:
                 with os.fdopen(fd, "wb") as file:
                     file.write(msgspec.json.encode(newest))
                 os.replace(name, self._file)
             except OSError:
                 os.unlink(name)
+
+    def _sweep(self) -> None:
+        """Remove what killed runs left here."""
+        for left in self._file.parent.glob(f"{_UNFINISHED}*"):
+            with suppress(OSError):
+                if time.time() - left.stat().st_mtime > _ABANDONED_S:
+                    left.unlink()
 
 
 def _folder() -> Path:

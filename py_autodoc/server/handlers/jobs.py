@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 from tornado import web
 
 from py_autodoc.jobs.file_stamps import Companion
-from py_autodoc.jobs.ipc_frames import AnalysisSpec
+from py_autodoc.jobs.ipc_frames import NO_THRESHOLDS, AnalysisSpec
 from py_autodoc.jobs.job_record import DONE
 from py_autodoc.report.schema import JobRequest
 from py_autodoc.server.auth import authorized
@@ -25,10 +26,13 @@ class JobsHandler(Handler):
         request = self.read_body(JobRequest)
         file = await self.resolve(request.path)
         require_model(file)
-        thresholds, thresholds_file = request.thresholds, None
-        if isinstance(thresholds, str):
-            settings = await self.resolve(thresholds)
-            thresholds, thresholds_file = None, Companion(settings.os_path, settings.stamp)
+        thresholds, thresholds_file = NO_THRESHOLDS, None
+        if isinstance(request.thresholds, str):
+            settings = await self.resolve(request.thresholds)
+            thresholds_file = Companion(settings.os_path, settings.stamp)
+        elif request.thresholds is not None:
+            # In one order, so that equal thresholds are one job.
+            thresholds = msgspec.Raw(msgspec.json.encode(request.thresholds, order="deterministic"))
         spec = AnalysisSpec(
             path=file.os_path,
             stamp=file.stamp,

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from pathlib import Path
 
+import msgspec
 from tornado import web
 
 from py_autodoc.errors import OptionError
 from py_autodoc.report.schema import TaskRequest, Upload
 from py_autodoc.server.auth import authorized
-from py_autodoc.server.base import Handler
+from py_autodoc.server.base import JSON, Handler
 from py_autodoc.server.incoming_file import check_name
 from py_autodoc.server.paths import require_model
-from py_autodoc.tasks.child import Order
 from py_autodoc.tasks.kinds import TaskFiles
 from py_autodoc.tasks.manager import TooManyTasks
+from py_autodoc.tasks.protocol import Order
 
 RESOURCE = "contents"
 """The same permission as for saving files: a task runs the model, or writes a file next to it."""
+_NO_RESULT = b"null}"
 _MAX_PROFILES = 3
 """Number of paths that are resolved. The task rejects more than two."""
 
@@ -85,7 +88,15 @@ class TaskHandler(Handler):
     @authorized("read", RESOURCE)
     async def get(self, task_id: str) -> None:
         """Send its state, and its result when it is done."""
-        self.reply(self.services.tasks.get(task_id))
+        task, result = self.services.tasks.get(task_id)
+        state = msgspec.json.encode(task)
+        if result is None:
+            self.finish(state)
+            return
+        # The result is encoded, and large: it takes the place of ``null``, which ends the state.
+        self.set_header("Content-Type", JSON)
+        self.set_header("Content-Length", str(len(state) - len(_NO_RESULT) + result.raw_size + 1))
+        await self.stream(itertools.chain([state.removesuffix(_NO_RESULT)], result.unpacked(), [b"}"]))
 
     @web.authenticated
     @authorized("write", RESOURCE)
