@@ -3,7 +3,16 @@
 Importing this package is cheap: only the standard library is loaded until a function is used.
 """
 
-from __future__ import annotations
+import sys
+
+# `python -m py_autodoc`: Python put the working folder first on the path, and a folder of untrusted models
+# may hold a ``typing.py`` or a ``click.py``. Nothing is imported before this, not even ``__future__``.
+if (
+    sys.argv[:1] == ["-m"]
+    and any("py_autodoc" in word for word in sys.orig_argv)
+    and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False))
+):
+    del sys.path[:1]
 
 from typing import TYPE_CHECKING, Any
 

@@ -40,10 +40,8 @@ from py_autodoc.compare.topology_text import (
 from py_autodoc.errors import InputError
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.loading.external_data import external_facts
-from py_autodoc.graph.loading.first_pass import collect_and_sanitize
-from py_autodoc.graph.loading.load import parse_structure
-from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file
-from py_autodoc.graph.protobuf.protobuf_wire import WireSource
+from py_autodoc.graph.loading.first_pass import external_tensors
+from py_autodoc.graph.protobuf.probe import PathLike, base_name, probe
 from py_autodoc.tags.model_files import load_structure, to_ir
 
 Model: TypeAlias = PathLike | onnx.ModelProto | ir.Model
@@ -115,25 +113,26 @@ def _open(source: Model, weights: bool) -> ir.Model:
         name = base_name(source)
         if not weights:
             return load_structure(source)
-        _check_weights(source, name)
+        probe(source)  # raises the better errors
         # Loaded as onnx_ir does, except that texts need not be UTF-8.
-        model = to_ir(onnx.load(source, load_external_data=False), name)
-        ir.external_data.set_base_dir(model.graph, os.path.dirname(os.fspath(source)))
+        proto = onnx.load(os.fspath(source), load_external_data=False)
+        model = to_ir(_checked(proto, source, name), name)
+        for graph in (model.graph, *(function.graph for function in model.functions.values())):
+            ir.external_data.set_base_dir(graph, os.path.dirname(os.fspath(source)))
         return model
     except (ValueError, TypeError, KeyError, OSError, ir.serde.SerdeError) as fault:
         line = str(fault.__cause__ or fault).strip().partition("\n")[0]
         raise InputError("graph-inconsistent", f"{name}: the graph is invalid: {line}") from fault
 
 
-def _check_weights(path: PathLike, name: str) -> None:
-    """Raises unless external weights are regular files in the model's folder."""
-    with regular_file(path) as (fd, status):
-        proto = parse_structure(WireSource(status.st_size, fd), name)
+def _checked(proto: onnx.ModelProto, path: PathLike, name: str) -> onnx.ModelProto:
+    """Return it. Raises unless external weights are regular files in the model's folder."""
     notes = DiagnosticCollector()
-    external_facts(collect_and_sanitize(proto, DiagnosticCollector()).external, os.fspath(path), notes)
+    external_facts(external_tensors(proto), os.fspath(path), notes)
     faults = notes.diagnostics()
     if faults:
         raise InputError(faults[0].code, f"{name}: {faults[0].message}")
+    return proto
 
 
 class _Comparison:

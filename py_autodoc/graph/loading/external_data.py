@@ -18,6 +18,8 @@ from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.protobuf.tensor_protos import element_count, external_entries, stored_bytes
 
 _MAX_LOCATION = 4096
+_IN_MEMORY = "_ORT_MEM_ADDR_"
+"""In a location, ONNX Runtime takes the offset for an address of its process."""
 
 
 @dataclass(slots=True)
@@ -64,6 +66,11 @@ def external_facts(
 def _range(tensor: onnx.TensorProto, notes: DiagnosticCollector) -> tuple[str, int, int | None]:
     """Return (location, offset, length) of a tensor, with a diagnostic for invalid values."""
     entries = external_entries(tensor)
+    if any(entry.key == "location" and not isinstance(entry.value, str) for entry in tensor.external_data):
+        # Readers would open another file than the one that we look at.
+        message = "The name of the file with its data is not UTF-8; not looked at."
+        notes.add("external-outside", message, tensor.name)
+        return "", 0, None
     location = entries.get("location", "")
     if not location:
         notes.add("external-missing", "External data without a location.", tensor.name)
@@ -107,6 +114,8 @@ class Folders:
     def resolve(self, location: str) -> str | None:
         """Return the real path of a location; None if it is outside the folders."""
         if os.path.isabs(location) or "\0" in location or len(location) > _MAX_LOCATION:
+            return None
+        if _IN_MEMORY in location:
             return None
         real = os.path.realpath(os.path.join(self.folder, location))
         return real if any(_inside(real, root) for root in self.roots) else None

@@ -13,6 +13,8 @@ from py_autodoc.graph.protobuf.tensor_protos import external_entries, payload_re
 
 _A = onnx.AttributeProto
 _EXTERNAL = onnx.TensorProto.EXTERNAL
+_EXTERNAL_BYTES = 24
+"""Minimum bytes of an attribute with an external tensor: its location and the headers around it."""
 _SIMPLE = frozenset({_A.FLOAT, _A.INT, _A.STRING, _A.FLOATS, _A.INTS, _A.STRINGS})
 
 
@@ -24,6 +26,13 @@ class FirstPass:
     """The main graph and all subgraphs, outer ones first."""
     external: list[onnx.TensorProto] = field(default_factory=list)
     """Tensors stored in other files."""
+    misdeclared: list[onnx.GraphProto] = field(default_factory=list)
+    """Graphs in attributes of another type, which some readers look into."""
+
+
+def external_tensors(proto: onnx.ModelProto) -> list[onnx.TensorProto]:
+    """Return all tensors of a protobuf that are stored in other files. Repairs its names."""
+    return collect_and_sanitize(proto, DiagnosticCollector()).external
 
 
 def collect_and_sanitize(proto: onnx.ModelProto, notes: DiagnosticCollector) -> FirstPass:
@@ -37,9 +46,15 @@ def collect_and_sanitize(proto: onnx.ModelProto, notes: DiagnosticCollector) -> 
         pending.extend(reversed(_graph(graph, names, facts)))
     for function in proto.functions:
         names.function(function)
+        for default in function.attribute_proto:
+            pending.extend(nested(default))
+            _external(_tensors(default), facts)
         pending.extend(_nodes(function.node, names, facts))
-    while pending:  # subgraphs in functions: repaired, but not part of the main graph
-        pending.extend(_graph(pending.pop(), names, facts))
+    for training in proto.training_info:
+        pending += (training.initialization, training.algorithm)
+    while pending or facts.misdeclared:  # repaired, but not part of the main graph
+        graph = pending.pop() if pending else facts.misdeclared.pop()
+        pending.extend(_graph(graph, names, facts))
     return facts
 
 
@@ -63,6 +78,9 @@ def _nodes(nodes: Iterable[onnx.NodeProto], names: NameSanitizer, facts: FirstPa
             names.message(attribute)
             if attribute.type not in _SIMPLE:
                 bodies.extend(nested(attribute))
+                _external(_tensors(attribute), facts)
+            elif attribute.ByteSize() >= _EXTERNAL_BYTES:
+                facts.misdeclared.extend(nested(attribute))
                 _external(_tensors(attribute), facts)
     return bodies
 

@@ -34,7 +34,7 @@ class LoadedModel:
     """A loaded model for the later stages.
 
     In ``proto`` every string is valid text of bounded length, payloads of at least 4 KiB are references into
-    the file (external_data marked ``autodoc:``), and local functions are expanded unless
+    the file (external_data with a secret mark), and local functions are expanded unless
     ``unexpanded_calls`` is set. Treat it as read-only.
     """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 
 from py_autodoc.errors import LimitError
 from py_autodoc.graph.protobuf.file_counts import FileCounts
@@ -30,9 +31,13 @@ INLINE_BYTES = 4096
 """Payloads of at least this size are not read."""
 MARK_KEY = "checksum"
 """external_data key that marks a moved payload; every reader of the format knows it."""
-PAYLOAD_MARK = "autodoc:"
+PAYLOAD_MARK = secrets.token_urlsafe(6)
 """Prefix of its value, followed by the TensorProto field of the payload and, if the wire format gives it, the
-number of elements: ``autodoc:float_data:10000``."""
+number of elements: ``…float_data:10000``. It is a secret of the process: a file could contain a known one,
+and its external data would then pass for a payload of the file. All have one length, so that the size of a
+structure is always the same."""
+MARK_KEYS = (("location", MARK_KEY, "length"), ("location", MARK_KEY, "offset", "length"))
+"""All keys of the external_data of a moved payload, in order."""
 
 _TYPE_BYTES = 128
 """A type of fewer bytes cannot nest deeper than 32 levels (4 bytes per level)."""
@@ -269,6 +274,7 @@ class StructureScan:
 
     def _attribute(self, pos: int, end: int, depth: int) -> MessagePieces | None:
         out: MessagePieces | None = None
+        singles = _SingleFields()
         copied = pos
         for number, wire, key, start, stop in fields(self.source, pos, end):
             self._tick(1)
@@ -283,15 +289,20 @@ class StructureScan:
                 new = self._sparse(start, stop)
             elif number in (14, 15) and stop - start >= _TYPE_BYTES:
                 self._type(start, stop)
+            if number in (5, 22):
+                singles.add(number, key, new)
             out, copied = _splice(out, copied, number, key, stop, new)
         return _close(out, copied, end)
 
     def _sparse(self, pos: int, end: int) -> MessagePieces | None:
         out: MessagePieces | None = None
+        singles = _SingleFields()
         copied = pos
         for number, wire, key, start, stop in fields(self.source, pos, end):
             self._tick(1)
             new = self._tensor(start, stop) if wire == BYTES and number in (1, 2) else None
+            if wire == BYTES:
+                singles.add(number, key, new)
             out, copied = _splice(out, copied, number, key, stop, new)
         return _close(out, copied, end)
 
@@ -299,24 +310,34 @@ class StructureScan:
         """Leave a large tensor payload in the file."""
         if end - pos < INLINE_BYTES:
             return None
-        out = MessagePieces()
-        copied = pos
         external = False
         payloads: list[tuple[int, int, int, int]] = []
         """(field, wire type, start, stop)"""
+        dropped: list[tuple[int, int]] = []
+        entries: list[tuple[int, int]] = []
+        """Spans of the payloads, and of the tensor's own external_data."""
         for number, wire, key, start, stop in fields(self.source, pos, end):
             self._tick(1)
             if number in _PAYLOADS:
                 payloads.append((number, wire, start, stop))
-                out.span(copied, key)
-                copied = stop
+                dropped.append((key, stop))
+            elif number == 13:
+                entries.append((key, stop))
             elif number == 14 and wire == 0:
                 self.source.need(start, 10)
-                external = varint(self.source.buf, start - self.source.base)[0] == 1
-        out.span(copied, end)
+                # Parsers keep 32 bits of it.
+                external = varint(self.source.buf, start - self.source.base)[0] & 0xFFFFFFFF == 1
         size = sum(stop - start for _, _, start, stop in payloads)
         if size < INLINE_BYTES:
             return None
+        if not external:  # what the file says about external data then has no meaning
+            dropped = sorted(dropped + entries)
+        out = MessagePieces()
+        copied = pos
+        for start, stop in dropped:
+            out.span(copied, start)
+            copied = stop
+        out.span(copied, end)
         self.counts.moved += 1
         self.counts.moved_bytes += size
         if not external:
@@ -374,6 +395,24 @@ class StructureScan:
             f"{name}: more than {limit:,} {noun}.",
             "Raise the limit if you trust the file.",
         )
+
+
+class _SingleFields:
+    """Tensors of which a message has one. Parsers merge further ones: one could replace a moved payload."""
+
+    __slots__ = ("_moved", "_seen")
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+        self._moved: set[int] = set()
+
+    def add(self, number: int, key: int, new: MessagePieces | None) -> None:
+        """Add a field. Raises: WireError: it occurs twice, and one of them was rewritten."""
+        if new is not None:
+            self._moved.add(number)
+        if number in self._seen and number in self._moved:
+            raise WireError(key, f"field {number}, a tensor, occurs twice")
+        self._seen.add(number)
 
 
 def _splice(

@@ -10,7 +10,7 @@ import onnx
 
 from py_autodoc.graph.ir.model import ConstTensor, Shape, Storage
 from py_autodoc.graph.ir.name_sanitizer import decode_text
-from py_autodoc.graph.protobuf.structure_scan import MARK_KEY, PAYLOAD_MARK
+from py_autodoc.graph.protobuf.structure_scan import MARK_KEY, MARK_KEYS, PAYLOAD_MARK
 
 MAX_VALUES = 1024
 """Constants with more elements keep their values in the file."""
@@ -68,9 +68,12 @@ def external_entries(tensor: onnx.TensorProto) -> dict[str, str]:
 
 
 def payload_reference(entries: Mapping[str, str]) -> tuple[str, int | None]:
-    """Return (TensorProto field, elements if known) of a payload in the model file; ("", None) otherwise."""
+    """Return (TensorProto field, elements if known) of a payload in the model file; ("", None) otherwise.
+
+    Only a mark of this process counts, and only as the whole of the external data.
+    """
     mark = entries.get(MARK_KEY, "")
-    if not mark.startswith(PAYLOAD_MARK):
+    if not mark.startswith(PAYLOAD_MARK) or tuple(entries) not in MARK_KEYS:
         return "", None
     field, _, count = mark[len(PAYLOAD_MARK) :].partition(":")
     return field, _integer(count)
