@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -35,15 +37,28 @@ class Assets:
         """Write the files; return (name, bytes) of each. Raises: OutputError."""
         if not files:
             return []
+        named = dict(files.values())
+        with self._created():
+            outputs = check_outputs([_request(self.folder, name) for name in named], (), self.force)
+            for output, data in zip(outputs, named.values(), strict=True):
+                output.write(data)
+        return [(f"{self.folder}/{name}", len(data)) for name, data in named.items()]
+
+    @contextmanager
+    def _created(self) -> Iterator[None]:
+        """Create the folder if it is missing, and remove it again if the block fails. Raises: OutputError."""
         try:
-            self.folder.mkdir(exist_ok=True)
+            self.folder.mkdir()
+        except FileExistsError:
+            yield
+            return
         except OSError as fault:
             raise OutputError("output-failed", f"{self.folder}: {fault.strerror or fault}.") from None
-        named = dict(files.values())
-        outputs = check_outputs([_request(self.folder, name) for name in named], (), self.force)
-        for output, data in zip(outputs, named.values(), strict=True):
-            output.write(data)
-        return [(f"{self.folder}/{name}", len(data)) for name, data in named.items()]
+        try:
+            yield
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
 
 
 def assets(path: str, names: Sequence[str], inputs: Iterable[str], force: bool) -> Assets:

@@ -12,6 +12,7 @@ from py_autodoc.errors import (
     LimitError,
     NotAModel,
     OptionError,
+    OutputError,
     PathError,
     RequirementError,
     ServiceError,
@@ -36,9 +37,44 @@ _TITLES: tuple[tuple[type[AutodocError], str], ...] = (
     (PathError, "File not found"),
     (OptionError, "Invalid option"),
     (LimitError, "Limit exceeded"),
+    (OutputError, "The file cannot be written"),
     (RequirementError, "Not available here"),
     (ServiceError, "Service failed"),
 )
+
+_STATUS: dict[str, int] = {
+    # The request names a file that must not, or cannot, be written.
+    "output-exists": 409,
+    "output-is-input": 409,
+    "output-changed": 409,
+    "output-is-a-folder": 409,
+    "output-not-a-folder": 409,
+    "output-not-empty": 409,
+    "output-special": 409,
+    "output-folder-missing": 409,
+    "output-not-writable": 409,
+    "two-in-one-file": 409,
+    "output-nameless": 422,
+    # The model or the data cannot be used as requested.
+    "session-failed": 422,
+    "session-run": 422,
+    "quantizer-failed": 422,
+    "extract-type": 422,
+    "extract-weights": 422,
+    "nothing-to-compare": 422,
+    "piece-type": 422,
+    "reference-outputs": 422,
+    # More than the settings of the server allow.
+    "task-too-long": 413,
+    "pieces-too-large": 413,
+    "no-space": 507,
+}
+"""HTTP status by code, where the class of the error, which also serves the command line, has another one."""
+
+
+def status_of(error: AutodocError) -> int:
+    """Return the HTTP status for an error."""
+    return _STATUS.get(error.code, error.http_status)
 
 
 def title_of(error: AutodocError) -> str:
@@ -56,7 +92,7 @@ def problem_of(error: AutodocError, path: str | None = None) -> Problem:
     return Problem(
         type=TYPE_PREFIX + error.code,
         title=title_of(error),
-        status=error.http_status,
+        status=status_of(error),
         detail=hide_path(error.message, path),
         code=error.code,
         hint=hide_path(error.hint, path),

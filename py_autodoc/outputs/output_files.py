@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import unicodedata
@@ -17,6 +18,8 @@ from py_autodoc.outputs import marks, temporary
 from py_autodoc.outputs.inputs import ReadFiles
 
 _MODELS = (".onnx", ".h5", ".hdf5", ".keras", ".pt2")
+_WHOLE = frozenset({"", "onnx", "data", "python", "safetensors", "npz"})
+"""Kinds of files that are made aside and moved to their place: a pipe or a device cannot take them."""
 _FORCE = "Choose another name, or replace it with --force (in Python: force=True)."
 
 
@@ -58,7 +61,7 @@ class OutputFile:
         """
         with output_failed(self.display_name):
             if self.special:
-                with open(self.path, "wb") as device:
+                with open(self.path, "wb", opener=self._open_special) as device:
                     yield device
                 return
             with temporary.file(self.path.parent) as (file, path):
@@ -71,12 +74,28 @@ class OutputFile:
         with self.opened() as file:
             file.write(data)
 
+    def _open_special(self, path: str, flags: int) -> int:
+        """Open a device or pipe without waiting for ever for a reader. Raises: OutputError: it has none."""
+        try:
+            descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+        except OSError as fault:
+            if fault.errno != errno.ENXIO:
+                raise
+            message = f"{self.display_name} is a pipe that no program reads."
+            raise OutputError(
+                "output-special", message, "Start its reader first, or pass a file name."
+            ) from None
+        os.set_blocking(descriptor, True)
+        return descriptor
+
     def replace_with(self, new_file: Path) -> None:
         """Move a finished file here, with the permissions of the file it replaces.
 
         Raises: OutputError: it cannot be moved, or the existing file changed since the check.
         """
         with output_failed(self.display_name):
+            if self.special:
+                raise _error(_special(self.display_name, self.path.stat().st_mode))
             state = _state(self.path)
             if state != self._state_before and state is not None:
                 raise OutputError(
@@ -133,7 +152,8 @@ def _check(request: OutputRequest, inputs: ReadFiles, force: bool) -> tuple[Outp
     try:
         path = Path(os.path.realpath(request.path))
         file = OutputFile(path, display_name, False, None)
-        status = path.stat()
+        # By the given name: a pipe of the shell, /dev/fd/63, has no path.
+        status = os.stat(request.path)
     except FileNotFoundError:
         return file, _unwritable(path.parent, display_name)
     except (OSError, ValueError) as fault:
@@ -149,12 +169,25 @@ def _check(request: OutputRequest, inputs: ReadFiles, force: bool) -> tuple[Outp
             "output-is-a-folder", f"{display_name or '.'} is a folder.", "Pass a file name."
         )
     if not regular:
-        return OutputFile(path, display_name, True, None), None
+        file = OutputFile(Path(request.path), display_name, True, None)
+        taken = stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode)
+        whole = request.kind in _WHOLE or not taken
+        return file, _special(display_name, status.st_mode) if whole else None
     file = OutputFile(path, display_name, False, _state(path))
     if not ours and not force:
         problem = f"{display_name} exists and is not a file that this command wrote, or was changed since."
         return file, _Refusal("output-exists", problem, _FORCE)
     return file, _unwritable(path.parent, display_name)
+
+
+def _special(display_name: str, mode: int) -> _Refusal:
+    """Return the refusal of what is neither a file nor a folder, which nothing can replace."""
+    kind = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}.get(stat.S_IFMT(mode), "a device")
+    return _Refusal("output-special", f"{display_name} is {kind}, not a file.", "Pass the name of a file.")
+
+
+def _error(refusal: _Refusal) -> OutputError:
+    return OutputError(refusal.code, refusal.message, refusal.hint)
 
 
 def printable(path: PathLike) -> str:
@@ -242,7 +275,7 @@ def empty(path: Path, force: bool = False) -> None:
         raise OutputError("output-not-empty", f"{name}: the folder is not empty.", hint)
     refusal = _unwritable(path.parent, name)
     if refusal is not None:
-        raise OutputError(refusal.code, refusal.message, refusal.hint)
+        raise _error(refusal)
 
 
 @contextmanager
@@ -257,8 +290,6 @@ def output_failed(display_name: str) -> Iterator[None]:
 
 
 def _hint_for(fault: OSError) -> str:
-    import errno
-
     if fault.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
         return "Make room, or write to another disk."
     return ""

@@ -103,7 +103,7 @@ def sweep_scratch() -> None:
 
 @contextmanager
 def nameless() -> Iterator[BinaryIO]:
-    """Yield an open file without a name, of which nothing stays however this process ends. Raises: OSError."""
+    """Yield an open file without a name: nothing of it stays however this process ends. Raises: OSError."""
     with tempfile.TemporaryFile() as unnamed:
         yield cast("BinaryIO", unnamed)
 

@@ -78,10 +78,7 @@ class IncomingFile:
     def _check_target(self) -> OutputFile:
         """Return the target for the requested name. Raises: OutputError: it must not be written."""
         name = self._request.name
-        try:
-            target = check_outputs([OutputRequest(self._folder / name, "onnx")], self._inputs, force=True)[0]
-        except OutputError as fault:
-            raise RefusedName(fault.code, fault.message, fault.hint) from None
+        target = check_outputs([OutputRequest(self._folder / name, "onnx")], self._inputs, force=True)[0]
         if not self._request.overwrite and os.path.lexists(self._folder / name):
             raise _name_exists(name)
         return target
@@ -113,14 +110,8 @@ class IncomingFile:
             self._stack.close()
 
 
-class RefusedName(OutputError):
-    """The requested name cannot be used. This is an error of the client, not of the server."""
-
-    http_status = 409
-
-
 def _name_exists(name: str) -> OutputError:
-    return RefusedName(
+    return OutputError(
         "output-exists", f"{name} already exists.", "Choose another name, or overwrite the file."
     )
 

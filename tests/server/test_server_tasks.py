@@ -114,6 +114,7 @@ async def test_refusals(client, digits, body, status, code):
     assert got == status
     problem = answer if status != 202 else answer["problem"]
     assert problem["code"] == code, problem
+    assert 400 <= problem["status"] < 500, problem
     assert str(digits) not in json.dumps(answer)
 
 
