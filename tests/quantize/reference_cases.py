@@ -11,7 +11,7 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 U8, S8, U16, S16 = np.uint8, np.int8, np.uint16, np.int16
-MICROSOFT = {"QGemm", "QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearGlobalAveragePool",
+MICROSOFT = {"QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "QAttention", "QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearGlobalAveragePool",
              "QLinearSigmoid", "QLinearLeakyRelu", "QLinearConcat", "QLinearSoftmax"}  # fmt: skip
 
 
@@ -30,7 +30,8 @@ def by_onnx_runtime(case: Case) -> list[np.ndarray]:
     while case.inputs[-1] is None:
         del case.inputs[-1]
     names = [f"i{at}" if one is not None else "" for at, one in enumerate(case.inputs)]
-    domain = "com.microsoft" if case.op_type in MICROSOFT else ""
+    contributed = case.op_type in MICROSOFT or "channels_last" in case.attributes
+    domain = "com.microsoft" if contributed else ""
     outputs = ["y", "y_scale", "y_zero_point"] if case.op_type == "DynamicQuantizeLinear" else ["y"]
     node = helper.make_node(case.op_type, names, outputs, domain=domain, **case.attributes)
     given = {name: value for name, value in zip(names, case.inputs, strict=True) if value is not None}
@@ -90,7 +91,7 @@ def _shape(dice: np.random.Generator, rank: int, most: int = 9) -> tuple[int, ..
     return tuple(int(one) for one in dice.integers(1, most, rank))
 
 
-def qlinear_conv(dice: np.random.Generator, x_type: Any, w_type: Any) -> Case:
+def qlinear_conv(dice: np.random.Generator, x_type: Any, w_type: Any, last: bool = True) -> Case:
     rank = int(dice.integers(1, 4)) if dice.random() < 0.3 else 2
     group = int(dice.choice([1, 1, 1, 2, 8]))
     per_group = 1 if group == 8 else int(dice.integers(1, 7))
@@ -117,8 +118,12 @@ def qlinear_conv(dice: np.random.Generator, x_type: Any, w_type: Any) -> Case:
     depth = per_group * int(np.prod(kernel))
     expected = float(x_scale * w_scale.mean()) * 70 * 70 * depth**0.5 / 100
     bias = dice.integers(-9999, 9999, filters, np.int32) if dice.random() < 0.5 else None
+    shape = [int(dice.integers(1, 3)), channels, *size]
+    if last and dice.random() < 0.2:
+        attributes["channels_last"] = 1
+        shape = [shape[0], *size, channels]
     inputs = [
-        codes(dice, x_type, (int(dice.integers(1, 3)), channels, *size)), x_scale, _needed(dice, x_type),
+        codes(dice, x_type, shape), x_scale, _needed(dice, x_type),
         codes(dice, w_type, (filters, per_group, *kernel)), w_scale, w_zero,
         output_scale(dice, expected), _needed(dice, x_type), bias,
     ]  # fmt: skip
@@ -158,7 +163,7 @@ def qgemm(dice: np.random.Generator, a_type: Any, b_type: Any) -> Case:
 
 
 def conv_integer(dice: np.random.Generator, x_type: Any, w_type: Any) -> Case:
-    case = qlinear_conv(dice, x_type, w_type)
+    case = qlinear_conv(dice, x_type, w_type, last=False)
     x, w = case.inputs[0], case.inputs[3]
     w_zero = _needed(dice, w_type) if dice.random() < 0.5 else None
     return Case("ConvInteger", [x, w, case.inputs[2], w_zero], case.attributes, frozenset({1, 2, 3}))
@@ -169,6 +174,22 @@ def matmul_integer(dice: np.random.Generator, a_type: Any, b_type: Any) -> Case:
     b_zero = codes(dice, b_type, n) if dice.random() < 0.5 else zero(dice, b_type)
     inputs = [codes(dice, a_type, (m, k)), codes(dice, b_type, (k, n)), zero(dice, a_type), b_zero]
     return Case("MatMulInteger", inputs, {}, frozenset({1, 2, 3}))
+
+
+def matmul_integer_to_float(dice: np.random.Generator, a_type: Any, b_type: Any) -> Case:
+    case = matmul_integer(dice, a_type, b_type)
+    a, b, a_zero, b_zero = case.inputs
+    columns = b.shape[1] if b_zero is not None and b_zero.ndim else None
+    bias = dice.normal(0, 9, b.shape[1]).astype(np.float32) if dice.random() < 0.5 else None
+    inputs = [a, b, scale(dice), scale(dice, columns), a_zero, b_zero, bias]
+    return Case("MatMulIntegerToFloat", inputs, {}, frozenset(range(1, 7)))
+
+
+def dynamic_quantize_matmul(dice: np.random.Generator, b_type: Any) -> Case:
+    _, b, _, b_scale, _, b_zero, bias = matmul_integer_to_float(dice, U8, b_type).inputs
+    a = dice.normal(dice.normal(), 1, (int(dice.integers(1, 9)), b.shape[0])) * float(scale(dice))
+    inputs = [a.astype(np.float32), b, b_scale, b_zero, bias]
+    return Case("DynamicQuantizeMatMul", inputs, {}, frozenset(range(1, 5)))
 
 
 def _binary(op_type: str, dice: np.random.Generator, dtype: Any) -> Case:
@@ -337,8 +358,10 @@ CASES: dict[str, tuple[Callable[..., Case], list[tuple[Any, ...]]]] = {
     "QLinearConv": (qlinear_conv, [(U8, U8), (U8, S8), (S8, S8)]),
     "QLinearMatMul": (qlinear_matmul, [(U8, U8), (U8, S8), (S8, S8)]),
     "QGemm": (qgemm, [(U8, U8), (U8, S8), (S8, S8)]),
-    "ConvInteger": (conv_integer, [(U8, U8), (U8, S8)]),
-    "MatMulInteger": (matmul_integer, [(U8, U8), (U8, S8), (S8, S8)]),
+    "ConvInteger": (conv_integer, [(U8, U8), (U8, S8), (S8, U8), (S8, S8)]),
+    "MatMulInteger": (matmul_integer, [(U8, U8), (U8, S8), (S8, U8), (S8, S8)]),
+    "MatMulIntegerToFloat": (matmul_integer_to_float, [(U8, U8), (U8, S8), (S8, S8)]),
+    "DynamicQuantizeMatMul": (dynamic_quantize_matmul, [(U8,), (S8,)]),
     "QLinearAdd": (qlinear_add, BOTH),
     "QLinearMul": (qlinear_mul, BOTH),
     "QLinearAveragePool": (qlinear_average_pool, BOTH),

@@ -93,20 +93,33 @@ def _dynamic_quantize(inputs: Inputs, attributes: Attributes, kernel: Kernel) ->
 
 
 def _conv_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
-    x, w = _input(inputs, 0), _input(inputs, 3)
+    x, w, last = _input(inputs, 0), _input(inputs, 3), bool(attributes.get("channels_last"))
+    x = np.moveaxis(x, -1, 1) if last else x
     total = conv(x, scalar(inputs[2]), w, _zeros(inputs[5]), attributes, kernel)
-    return add_bias(total, _optional_input(inputs, 8), 1)
+    total = add_bias(total, _optional_input(inputs, 8), 1)
+    return np.moveaxis(total, 1, -1) if last else total
 
 
 def _conv(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
     total, y_zero = _conv_sum(inputs, attributes, kernel), _input(inputs, 7)
     multiplier = _input(inputs, 1).astype(F32) * _input(inputs, 4).astype(F32) / _input(inputs, 6).astype(F32)
-    return (requantize(total, along(multiplier.reshape(-1), 1, total.ndim), scalar(y_zero), y_zero.dtype),)
+    channels = along(multiplier.reshape(-1), channel_axis("QLinearConv", attributes, total.ndim), total.ndim)
+    return (requantize(total, channels, scalar(y_zero), y_zero.dtype),)
+
+
+def channel_axis(op_type: str, attributes: Attributes, rank: int) -> int:
+    """Return the axis of an accumulator along which a scale per channel varies."""
+    return 1 if op_type == "QLinearConv" and not attributes.get("channels_last") else rank - 1
 
 
 def _matmul_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
     return matmul(
-        _input(inputs, 0), scalar(inputs[2]), _input(inputs, 3), _columns(_zeros(inputs[5])), kernel
+        _input(inputs, 0),
+        scalar(inputs[2]),
+        _input(inputs, 3),
+        _columns(_zeros(inputs[5])),
+        kernel,
+        "QLinearMatMul",
     )
 
 
@@ -125,7 +138,7 @@ def _gemm_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
     a, b = _input(inputs, 0), _input(inputs, 3)
     a = a.T if attributes.get("transA") else a
     b = b.T if attributes.get("transB") else b
-    total = matmul(a, scalar(inputs[2]), b, _columns(_zeros(inputs[5])), kernel)
+    total = matmul(a, scalar(inputs[2]), b, _columns(_zeros(inputs[5])), kernel, "QGemm")
     bias = _optional_input(inputs, 6)
     return total if bias is None else np.asarray(total + bias.astype(np.int32))
 
@@ -141,15 +154,51 @@ def _gemm(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array
 
 
 def _conv_integer(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    # The filter is the left operand here, so there are no pairs of u8 and s8 in this order.
-    x, w = _input(inputs, 0), _input(inputs, 1)
-    return (conv(x, scalar(_optional_input(inputs, 2)), w, _zeros(_optional_input(inputs, 3)), attributes),)
+    x, w, w_zero = _input(inputs, 0), _input(inputs, 1), _zeros(_optional_input(inputs, 3))
+    return (conv(x, scalar(_optional_input(inputs, 2)), w, w_zero, attributes, kernel, "ConvInteger"),)
 
 
 def _matmul_integer(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
     a, b, a_zero = _input(inputs, 0), _input(inputs, 1), _zeros(_optional_input(inputs, 2))
     rows = a_zero.reshape(-1, 1) if a_zero.size > 1 else a_zero.reshape(())
     return (matmul(a, rows, b, _columns(_zeros(_optional_input(inputs, 3))), kernel),)
+
+
+def _matmul_to_float_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
+    return _matmul_integer(
+        [_input(inputs, 0), _input(inputs, 1), *(_optional_input(inputs, at) for at in (4, 5))],
+        attributes,
+        kernel,
+    )[0]
+
+
+def _matmul_to_float(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    scale = _input(inputs, 2).astype(F32) * _input(inputs, 3).astype(F32)
+    y = _matmul_to_float_sum(inputs, attributes, kernel).astype(F32) * _columns(scale)
+    bias = _optional_input(inputs, 6)
+    return (np.asarray(y if bias is None else y + bias, F32),)
+
+
+def _with_quantized(inputs: Inputs) -> Inputs:
+    """Return the inputs of MatMulIntegerToFloat from those of DynamicQuantizeMatMul."""
+    codes, scale, zero = _dynamic_quantize(inputs[:1], {}, "exact")
+    b, b_scale = _input(inputs, 1), _input(inputs, 2)
+    b_zero, bias = _optional_input(inputs, 3), _optional_input(inputs, 4)
+    return [codes, b, scale, b_scale, zero, b_zero, bias]
+
+
+def _dynamic_matmul_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
+    return _matmul_to_float_sum(_with_quantized(inputs), attributes, kernel)
+
+
+def _dynamic_matmul(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    return _matmul_to_float(_with_quantized(inputs), attributes, kernel)
+
+
+def attention_projection(inputs: Inputs, kernel: Kernel = "exact") -> Array:
+    """Return q, k and v of QAttention before its float attention, [batch, sequence, 3·hidden] in float32."""
+    order = (0, 1, 3, 4, 6, 7, 2)
+    return _matmul_to_float([_optional_input(inputs, at) for at in order], {}, kernel)[0]
 
 
 def _add(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
@@ -235,6 +284,8 @@ OPERATORS: Final[dict[str, Operator]] = {
     "QGemm": _gemm,
     "ConvInteger": _conv_integer,
     "MatMulInteger": _matmul_integer,
+    "MatMulIntegerToFloat": _matmul_to_float,
+    "DynamicQuantizeMatMul": _dynamic_matmul,
     "QLinearAdd": _add,
     "QLinearMul": _mul,
     "QLinearGlobalAveragePool": _global_average_pool,
@@ -252,6 +303,8 @@ ACCUMULATORS: Final[dict[str, Callable[[Inputs, Attributes, Kernel], Array]]] = 
     "QGemm": _gemm_sum,
     "ConvInteger": lambda inputs, attributes, kernel: _conv_integer(inputs, attributes, kernel)[0],
     "MatMulInteger": lambda inputs, attributes, kernel: _matmul_integer(inputs, attributes, kernel)[0],
+    "MatMulIntegerToFloat": _matmul_to_float_sum,
+    "DynamicQuantizeMatMul": _dynamic_matmul_sum,
 }
 """The int32 sums of the operators that have them, including bias, before scaling."""
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from py_autodoc.quantize.reference.arithmetic import Array, along
+from py_autodoc.quantize.reference.saturation import product, saturates_pairs, summed, weight_rows
 
 Kernel = Literal["exact", "pairs"]
 """Kind of x86 kernel.
@@ -15,45 +16,34 @@ Kernel = Literal["exact", "pairs"]
 ``pairs``: without VNNI, the products of two neighbouring elements of a u8 and an s8 operand are added in 16
 bits and saturate. ``exact``: all others.
 """
-_LOW, _HIGH = -(1 << 15), (1 << 15) - 1
-_GROUP = 4
-"""Kernels pad the summed axis with zeros to a multiple of this."""
 
 
-def matmul(a: Array, a_zero: Array | int, b: Array, b_zero: Array | int, kernel: Kernel = "exact") -> Array:
+def matmul(
+    a: Array,
+    a_zero: Array | int,
+    b: Array,
+    b_zero: Array | int,
+    kernel: Kernel = "exact",
+    op_type: str = "MatMulInteger",
+) -> Array:
     """Return (a - a_zero) @ (b - b_zero) in int32, wrapping like the kernels' registers.
 
-    a: [..., M, K]; b: [..., K, N]; ``b_zero``: one for all, or [N] for the columns.
+    a: [..., M, K] or [K]; b: [..., K, N] or [K]; ``a_zero``: one for all, or [M, 1] for the rows; ``b_zero``:
+    one for all, or [N] for the columns.
     """
-    if kernel == "pairs" and a.dtype == np.uint8 and b.dtype == np.int8:
-        return _in_pairs(a, a_zero, b, b_zero)
-    # Products of 8-bit values and their sums are integers below 2^53, so float64 holds them exactly.
-    a_shifted = a.astype(np.float64) - np.asarray(a_zero, np.float64)
-    b_shifted = b.astype(np.float64) - np.asarray(b_zero, np.float64)
-    return np.asarray(a_shifted @ b_shifted).astype(np.int64).astype(np.int32)
+    pairs = kernel == "pairs" and saturates_pairs(op_type, a.dtype, b.dtype)
+    return _sum(a, a_zero, b, b_zero, pairs)
 
 
-def _in_pairs(a: Array, a_zero: Array | int, b: Array, b_zero: Array | int) -> Array:
-    """Saturate sums of products k and k + 1 at 16 bits; zero points are applied exactly afterwards."""
-    depth = a.shape[-1]
-    a_wide, b_wide = a.astype(np.int32), b.astype(np.int32)
-    missing = -depth % _GROUP
-    if missing:
-        a_wide = np.concatenate([a_wide, np.zeros((*a_wide.shape[:-1], missing), np.int32)], -1)
-        b_wide = np.concatenate(
-            [b_wide, np.zeros((*b_wide.shape[:-2], missing, b_wide.shape[-1]), np.int32)], -2
-        )
-    total: Array = np.zeros((), np.int32)
-    for k in range(0, a_wide.shape[-1], 2):
-        pair = (
-            a_wide[..., k, None] * b_wide[..., None, k, :]
-            + a_wide[..., k + 1, None] * b_wide[..., None, k + 1, :]
-        )
-        total = total + np.clip(pair, _LOW, _HIGH)
-    offset, columns = int(np.asarray(a_zero).reshape(-1)[0]), np.asarray(b_zero, np.int64)
-    sums = b_wide.sum(-2, keepdims=True, dtype=np.int64) * offset
-    rows = a_wide.sum(-1, keepdims=True, dtype=np.int64)
-    return np.asarray(total - sums - rows * columns + depth * offset * columns).astype(np.int32)
+def _sum(a: Array, a_zero: Array | int, b: Array, b_zero: Array | int, pairs: bool) -> Array:
+    left, right = (a[None] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
+    rows, columns = np.asarray(a_zero, np.int64), np.asarray(b_zero, np.int64)
+    total = product(left, right, pairs)
+    total = total - rows * right.sum(-2, keepdims=True, dtype=np.int64)
+    total = total - left.sum(-1, keepdims=True, dtype=np.int64) * columns
+    total = np.asarray(total + left.shape[-1] * rows * columns).astype(np.int32)
+    total = total[..., 0, :] if a.ndim == 1 else total
+    return np.asarray(total[..., 0] if b.ndim == 1 else total)
 
 
 def conv(
@@ -63,11 +53,12 @@ def conv(
     w_zero: Array,
     attributes: Mapping[str, Any],
     kernel: Kernel = "exact",
+    op_type: str = "QLinearConv",
 ) -> Array:
     """Return the accumulator of a convolution without bias: [N, M, *out] in int32.
 
     x: [N, C, *in]; w: [M, C/group, *kernel]; ``w_zero``: one for all, or [M]. Padding is x's zero point, the
-    real 0. The summed axis runs over the kernel's positions first and the channels last.
+    real 0. ``saturation`` says which convolutions saturate, and in which order they add.
     """
     spatial = w.shape[2:]
     rank = len(spatial)
@@ -82,17 +73,16 @@ def conv(
     steps = [slice(None, None, step) for step in (*strides, *dilations)]
     windows = windows[tuple(outer_axes + steps)]
     out_shape = windows.shape[2 : 2 + rank]
-    depthwise = group == x.shape[1] and w.shape[1] == 1
+    pairs = kernel == "pairs" and saturates_pairs(op_type, x.dtype, w.dtype, w.shape, group)
     results = []
     for index in range(group):
         channels, filters = w.shape[1], w.shape[0] // group
         group_windows = windows[:, index * channels : (index + 1) * channels]
-        rows = np.moveaxis(group_windows, 1, -1).reshape(-1, int(np.prod(spatial)) * channels)
+        rows = summed(op_type, group_windows, 1, 2 + rank).reshape(-1, int(np.prod(spatial)) * channels)
         group_weights = w[index * filters : (index + 1) * filters]
-        columns = np.moveaxis(group_weights, 1, -1).reshape(filters, -1).T
+        columns = weight_rows(op_type, group_weights).T
         zero = w_zero[index * filters : (index + 1) * filters] if w_zero.size > 1 else w_zero.reshape(())
-        # Depthwise kernels always multiply into 32 bits.
-        total = matmul(rows, x_zero, columns, zero, "exact" if depthwise else kernel)
+        total = _sum(rows, x_zero, columns, zero, pairs)
         results.append(np.moveaxis(total.reshape(x.shape[0], *out_shape, filters), -1, 1))
     return np.concatenate(results, 1)
 
