@@ -11,8 +11,11 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 U8, S8, U16, S16 = np.uint8, np.int8, np.uint16, np.int16
-MICROSOFT = {"QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "QAttention", "QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearGlobalAveragePool",
-             "QLinearSigmoid", "QLinearLeakyRelu", "QLinearConcat", "QLinearSoftmax"}  # fmt: skip
+MICROSOFT = {
+    "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "QAttention", "QLinearAdd", "QLinearMul",
+    "QLinearAveragePool", "QLinearGlobalAveragePool", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearConcat",
+    "QLinearSoftmax",
+}  # fmt: skip
 
 
 class Case(NamedTuple):

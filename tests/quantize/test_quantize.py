@@ -165,7 +165,7 @@ def test_pairs_that_can_clip():
         outputs = [helper.make_tensor_value_info("y", TensorProto.INT32, [1, len(values[0])])]
         return helper.make_model(helper.make_graph(nodes, "g", inputs, outputs, [weight]))
 
-    found = clipping_pairs(model([[64, 127], [64, -127], [-64, 1], [64, 2]]))
+    found = clipping_pairs(model([[65, 127], [64, -127], [-64, 1], [64, 2]]))
     assert (found.pairs, found.clipping) == (4, 1)
     assert (found.worst_layer, found.worst_share) == ("product", 0.25)
     exact = clipping_pairs(model([[65], [64]]))

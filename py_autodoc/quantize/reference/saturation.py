@@ -51,8 +51,8 @@ def saturates_pairs(
     """Return whether an operator's kernels without VNNI saturate for operands of these types.
 
     ``b_shape`` is that of a convolution's filters, [M, C/group, *kernel]. The filter is the left operand of
-    ConvInteger. Depthwise kernels (one input and one output channel per group) multiply into 32 bits; there are
-    none for ConvInteger, and none for several output channels per group.
+    ConvInteger. Depthwise kernels (one input and one output channel per group) multiply into 32 bits; there
+    are none for ConvInteger, and none for several output channels per group.
     """
     left, right = (b, a) if op_type == "ConvInteger" else (a, b)
     if np.dtype(left) != np.uint8 or np.dtype(right) != np.int8:
@@ -63,8 +63,8 @@ def saturates_pairs(
 def summed(op_type: str, values: Array, channels: int, positions: int) -> Array:
     """Reorder the axes of filters or windows so that flattening the last ones gives the order of the sum.
 
-    ``channels`` is the axis of a group's channels, ``positions`` the first of the kernel's axes, which are last.
-    Channels are fastest; in ConvInteger they are slowest.
+    ``channels`` is the axis of a group's channels, ``positions`` the first of the kernel's axes, which are
+    last. Channels are fastest; in ConvInteger they are slowest.
     """
     return np.moveaxis(values, channels, positions - 1 if op_type == "ConvInteger" else -1)
 
@@ -82,6 +82,12 @@ def weight_rows(op_type: str, weight: Array, transposed: bool = False) -> Array:
     return np.asarray(rows.reshape(-1, rows.shape[-1]))
 
 
+def left_rows(weight: Array, transposed: bool = False) -> Array:
+    """Return a constant left operand [..., M, K] ([K, M] if ``transposed``) with one row per output row."""
+    rows = weight.T if transposed else weight
+    return np.asarray(rows.reshape(-1, rows.shape[-1]))
+
+
 def can_saturate(first: Array, second: Array, data: DTypeLike) -> Array:
     """Return where first·p + second·q exceeds 16 bits for some codes p, q of the other operand's type."""
     low, high = limits(data)
@@ -94,7 +100,8 @@ def can_saturate(first: Array, second: Array, data: DTypeLike) -> Array:
 def product(a: Array, b: Array, pairs: bool) -> Array:
     """Return the products of codes summed in int64, [..., M, N]; the last of an odd K has no partner.
 
-    a: [..., M, K]; b: [..., K, N]. With ``pairs`` the sums of elements 2i and 2i + 1 of K saturate at 16 bits.
+    a: [..., M, K]; b: [..., K, N]. With ``pairs`` the sums of elements 2i and 2i + 1 of K saturate at 16
+    bits.
     """
     # Sums of products of 8-bit values are integers below 2^53, so float64 holds them exactly.
     total = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
@@ -103,7 +110,7 @@ def product(a: Array, b: Array, pairs: bool) -> Array:
     even = a.shape[-1] // 2 * 2
     # Only columns that can saturate are summed again: seldom more than half of them.
     where = can_saturate(b[..., 0:even:2, :], b[..., 1:even:2, :], a.dtype)
-    where = where.any(tuple(range(where.ndim - 2)))
+    where = np.asarray(where.any(tuple(range(where.ndim - 2))))
     for k in range(0, even, 2):
         columns = np.flatnonzero(where[k // 2])
         if columns.size:
