@@ -16,7 +16,8 @@ from py_autodoc.errors import OptionError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.hardware.detect import cpu
 from py_autodoc.opdocs import document
-from py_autodoc.opdocs.c_operators import CNode, c_source, data
+from py_autodoc.opdocs.c_node import CNode
+from py_autodoc.opdocs.c_operators import c_source, data
 from py_autodoc.opdocs.facts import facts
 from py_autodoc.opdocs.integer_operations import QuantizedModel, QuantizedOperation, find_operations
 from py_autodoc.opdocs.pages import html, markdown

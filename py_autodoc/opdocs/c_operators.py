@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
 from py_autodoc.opdocs import c_text
-from py_autodoc.opdocs.c_text import array, entry, index, nested, number, strided
+from py_autodoc.opdocs.c_node import CNode, Source
+from py_autodoc.opdocs.c_products import PRODUCTS, dynamic_range
+from py_autodoc.opdocs.c_text import SPATIAL, array, entry, index, nested, number, strided
 from py_autodoc.opdocs.roles import roles
 from py_autodoc.quantize.reference import elementwise
 from py_autodoc.quantize.reference.arithmetic import F32, Array, codes, fma, limits, scalar
 from py_autodoc.quantize.reference.products import padding
-
-SPATIAL = ("row", "col", "slab")
-
-
-class CNode(NamedTuple):
-    """One operation with the values of one run, which determine the shapes."""
-
-    op_type: str
-    inputs: Sequence[Array | None]
-    outputs: Sequence[Array]
-    attributes: Mapping[str, Any]
-
-    def required(self, i: int) -> Array:
-        """Return a required input."""
-        value = self.inputs[i] if i < len(self.inputs) else None
-        if value is None:
-            raise ValueError(f"input {i} is missing")
-        return value
-
-    def optional(self, i: int) -> Array | None:
-        """Return an optional input."""
-        return self.inputs[i] if i < len(self.inputs) else None
-
-
-Source = tuple[list[str], list[str]]
-"""Declarations before the function, and the lines of its body."""
 
 
 def c_source(name: str, node: CNode) -> str | None:
@@ -71,174 +47,6 @@ def parameters(node: CNode) -> list[str]:
     names = ["y"] if len(node.outputs) == 1 else ["y", "y_scale", "y_zero_point"]
     outputs = zip(names, node.outputs, strict=False)
     return texts + [f"{c_text.TYPES[value.dtype.name]} *{name}" for name, value in outputs]
-
-
-def _multiplier(*scales: Array) -> Array:
-    product = scales[0].astype(F32) * scales[1].astype(F32)
-    return np.asarray(product / scales[2].astype(F32)) if len(scales) > 2 else np.asarray(product)
-
-
-def _conv_loops(node: CNode, x: Array, x_zero: int, w: Array, w_zero: Array, finish: str) -> list[str]:
-    spatial = w.shape[2:]
-    rank = len(spatial)
-    strides = [int(value) for value in node.attributes.get("strides") or [1] * rank]
-    dilations = [int(value) for value in node.attributes.get("dilations") or [1] * rank]
-    pads = padding(x.shape[2:], spatial, strides, dilations, node.attributes)
-    group = int(node.attributes.get("group", 1))
-    filters = w.shape[0] // group
-    axes = SPATIAL[:rank]
-    positions = [
-        f"int {axis} = o{axis} * {stride} + k{axis} * {dilation} - {pad[0]};"
-        for axis, stride, dilation, pad in zip(axes, strides, dilations, pads, strict=True)
-    ]
-    outside = " || ".join(
-        f"{axis} < 0 || {axis} >= {size}" for axis, size in zip(axes, x.shape[2:], strict=True)
-    )
-    channel = "c" if group == 1 else f"m / {filters} * {w.shape[1]} + c"
-    x_at = index(["n", f"({channel})", *axes], [*x.shape])
-    w_at = index(["m", "c", *(f"k{axis}" for axis in axes)], [*w.shape])
-    zero = entry("w_zero", w_zero, "m")
-    product = f"((int32_t)x[{x_at}] - {x_zero}) * ((int32_t)w[{w_at}] - {zero})"
-    # Padding stands for the real 0.
-    body = [*positions, f"if ({outside}) continue;", f"sum += (uint32_t)({product});"]
-    inner = nested(
-        [("c", w.shape[1]), *((f"k{axis}", size) for axis, size in zip(axes, spatial, strict=True))], body, 0
-    )
-    out = node.outputs[0].shape
-    start = (
-        "uint32_t sum = (uint32_t)bias[m];"
-        if node.op_type == "QLinearConv" and node.optional(8) is not None
-        else "uint32_t sum = 0;"
-    )
-    y_at = index(["n", "m", *(f"o{axis}" for axis in axes)], [*out])
-    loops = [
-        ("n", out[0]),
-        ("m", out[1]),
-        *((f"o{axis}", size) for axis, size in zip(axes, out[2:], strict=True)),
-    ]
-    return nested(loops, [start, *inner, f"y[{y_at}] = {finish};"])
-
-
-def _conv(node: CNode) -> Source:
-    x, w = node.required(0), node.required(3)
-    w_zero = _zeros(node.optional(5), w)
-    multiplier = _multiplier(node.required(1), node.required(4), node.required(6)).reshape(-1)
-    declared = [
-        array("multiplier", multiplier),
-        array("w_zero", w_zero),
-        c_text.requantize(scalar(node.required(7)), node.outputs[0].dtype),
-    ]
-    finish = f"requantize((int32_t)sum, {entry('multiplier', multiplier, 'm')})"
-    return declared, _conv_loops(node, x, scalar(node.optional(2)), w, w_zero, finish)
-
-
-def _conv_integer(node: CNode) -> Source:
-    x, w = node.required(0), node.required(1)
-    w_zero = _zeros(node.optional(3), w)
-    lines = _conv_loops(node, x, scalar(node.optional(2)), w, w_zero, "(int32_t)sum")
-    return [array("w_zero", w_zero)], lines
-
-
-def _zeros(zero: Array | None, like: Array) -> Array:
-    return np.zeros(1, like.dtype) if zero is None else np.asarray(zero).reshape(-1)
-
-
-class _Product(NamedTuple):
-    """A matrix product: dimensions, and memory layout of its operands."""
-
-    batch: int
-    rows: int
-    depth: int
-    columns: int
-    a: str
-    b: str
-
-
-def _product(a: Array, b: Array, a_down: bool = False, b_down: bool = False) -> _Product | None:
-    if a.ndim < 2 or b.ndim < 2:
-        return None
-    rows, depth = (a.shape[-1], a.shape[-2]) if a_down else (a.shape[-2], a.shape[-1])
-    columns = b.shape[-2] if b_down else b.shape[-1]
-    front = a.shape[:-2]
-    if b.ndim > 2 and b.shape[:-2] != front:
-        return None
-    batch = int(np.prod(front))
-    a_at = index(["s", "k", "i"] if a_down else ["s", "i", "k"], [batch, *a.shape[-2:]])
-    b_front = ["s"] if b.ndim > 2 else []
-    b_at = index(
-        [*b_front, *(["j", "k"] if b_down else ["k", "j"])], [*([batch] if b_front else []), *b.shape[-2:]]
-    )
-    return _Product(batch, rows, depth, columns, a_at, b_at)
-
-
-def _product_loops(product: _Product, a_zero: str, b_zero: str, start: str, finish: str) -> list[str]:
-    update = (
-        f"sum += (uint32_t)(((int32_t)a[{product.a}] - {a_zero}) * ((int32_t)b[{product.b}] - {b_zero}));"
-    )
-    inner = nested([("k", product.depth)], [update], 0)
-    y_at = index(["s", "i", "j"], [product.batch, product.rows, product.columns])
-    loops = [("s", product.batch), ("i", product.rows), ("j", product.columns)]
-    return nested(loops, [start, *inner, f"y[{y_at}] = {finish};"])
-
-
-def _matmul(node: CNode) -> Source | None:
-    product = _product(node.required(0), node.required(3))
-    b_zero = _zeros(node.optional(5), node.required(3))
-    multiplier = _multiplier(node.required(1), node.required(4), node.required(6)).reshape(-1)
-    if product is None:
-        return None
-    declared = [
-        array("multiplier", multiplier),
-        array("b_zero", b_zero),
-        c_text.requantize(scalar(node.required(7)), node.outputs[0].dtype),
-    ]
-    finish = f"requantize((int32_t)sum, {entry('multiplier', multiplier, 'j')})"
-    a_zero = str(scalar(node.optional(2)))
-    return declared, _product_loops(
-        product, a_zero, entry("b_zero", b_zero, "j"), "uint32_t sum = 0;", finish
-    )
-
-
-def _gemm(node: CNode) -> Source | None:
-    a, b = node.required(0), node.required(3)
-    product = _product(a, b, bool(node.attributes.get("transA")), bool(node.attributes.get("transB")))
-    bias = node.optional(6)
-    if product is None or (bias is not None and bias.size not in (1, product.columns)):
-        return None
-    b_zero = _zeros(node.optional(5), b)
-    multiplier = (
-        F32(node.attributes.get("alpha", 1.0)) * node.required(1).astype(F32) * node.required(4).astype(F32)
-    )
-    start = "uint32_t sum = 0;"
-    if bias is not None:
-        start = f"uint32_t sum = (uint32_t)bias[{'j' if bias.size > 1 else '0'}];"
-    y_scale, y_zero = node.optional(7), node.optional(8)
-    declared = [array("b_zero", b_zero)]
-    if y_scale is None or y_zero is None:
-        finish = f"(float)(int32_t)sum * {entry('multiplier', multiplier, 'j')}"
-    else:
-        multiplier = multiplier / y_scale.astype(F32)
-        declared.append(c_text.requantize(scalar(y_zero), node.outputs[0].dtype))
-        finish = f"requantize((int32_t)sum, {entry('multiplier', multiplier, 'j')})"
-    declared.insert(0, array("multiplier", np.asarray(multiplier, F32)))
-    a_zero = str(scalar(node.optional(2)))
-    return declared, _product_loops(product, a_zero, entry("b_zero", b_zero, "j"), start, finish)
-
-
-def _matmul_integer(node: CNode) -> Source | None:
-    a, b = node.required(0), node.required(1)
-    product = _product(a, b)
-    if product is None:
-        return None
-    a_zero, b_zero = _zeros(node.optional(2), a), _zeros(node.optional(3), b)
-    lines = _product_loops(
-        product,
-        entry("a_zero", a_zero, "i"),
-        entry("b_zero", b_zero, "j"),
-        "uint32_t sum = 0;",
-        "(int32_t)sum",
-    )
-    return [array("a_zero", a_zero), array("b_zero", b_zero)], lines
 
 
 def _binary(node: CNode, finish: str, declared: list[str]) -> Source:
@@ -433,14 +241,9 @@ def _dequantize(node: CNode) -> Source | None:
 
 def _dynamic(node: CNode) -> Source:
     x = node.required(0)
-    find_range = nested([("i", x.size)], ["if (x[i] < least) least = x[i];", "if (x[i] > most) most = x[i];"])
     write = nested([("i", x.size)], ["y[i] = saturate(nearbyintf(x[i] / scale) + zero);"])
     lines = [
-        "    float least = 0.0f, most = 0.0f;",
-        *find_range,
-        "    float scale = least == most ? 1.0f : (most - least) / 255.0f;",
-        "    float zero = 0.0f - least / scale;",
-        "    zero = nearbyintf(zero < 0.0f ? 0.0f : zero > 255.0f ? 255.0f : zero);",
+        *dynamic_range("x", x.size),
         *write,
         "    *y_scale = scale;",
         "    *y_zero_point = (uint8_t)zero;",
@@ -449,11 +252,7 @@ def _dynamic(node: CNode) -> Source:
 
 
 _OPERATORS: Final[dict[str, Callable[[CNode], Source | None]]] = {
-    "QLinearConv": _conv,
-    "QLinearMatMul": _matmul,
-    "QGemm": _gemm,
-    "ConvInteger": _conv_integer,
-    "MatMulInteger": _matmul_integer,
+    **PRODUCTS,
     "QLinearAdd": _add,
     "QLinearMul": _mul,
     "QLinearGlobalAveragePool": _global_average,

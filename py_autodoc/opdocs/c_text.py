@@ -13,6 +13,8 @@ TYPES = {
     "uint8": "uint8_t", "int8": "int8_t", "uint16": "uint16_t", "int16": "int16_t", "int32": "int32_t",
     "float32": "float",
 }  # fmt: skip
+SPATIAL = ("row", "col", "slab")
+"""Names of the spatial axes."""
 _PER_LINE = 12
 HEAD = """#include <float.h>
 #include <math.h>

@@ -13,6 +13,7 @@ from py_autodoc.opdocs.replay import VARIANT_VALUES, ReplayResult
 from py_autodoc.opdocs.roles import WEIGHTS, InputRole, roles
 from py_autodoc.quantize.reference.arithmetic import F32, Array, limits, scalar
 from py_autodoc.quantize.reference.fixed_point import VARIANTS, mismatch, multiplier
+from py_autodoc.quantize.reference.operators import channel_axis
 
 CHANNELS = 4096
 """Maximum number of multipliers listed."""
@@ -162,7 +163,8 @@ def _accumulator(
     worst = None
     kind = _entry(replay.types, 0)
     if weights is not None and kind in _QUANTIZED:
-        low, high = (end - scalar(_input(operation, replay, 2)) for end in limits(np.dtype(kind)))
+        zero = _input(operation, replay, roles(operation.op_type, len(operation.operands))[0].zero)
+        low, high = (end - scalar(zero) for end in limits(np.dtype(kind)))
         above, below = np.where(weights > 0, weights, 0).sum(1), np.where(weights < 0, weights, 0).sum(1)
         bias = _bias(operation, replay)
         most, least = above * high + below * low + bias, above * low + below * high + bias
@@ -218,7 +220,7 @@ def _variants(operation: QuantizedOperation, replay: ReplayResult, real: Array) 
     sums, zero = replay.sums, _input(operation, replay, {"QGemm": 8}.get(operation.op_type, 7))
     if sums is None or zero is None or not replay.outputs:
         return []
-    axis = 1 if operation.op_type == "QLinearConv" else sums.ndim - 1
+    axis = channel_axis(operation.op_type, operation.attributes, sums.ndim)
     rows = np.moveaxis(sums, axis, -1).reshape(-1, sums.shape[axis])
     rows = rows[: max(1, VARIANT_VALUES // max(rows.shape[1], 1))]
     mismatches = [mismatch(rows, real, scalar(zero), replay.outputs[0].dtype, name) for name in VARIANTS]

@@ -13,6 +13,7 @@ class FormulaSymbols(NamedTuple):
     steps: tuple[str, ...]
 
 
+_PRODUCT = r"acc_{i,j} = \sum_{k} (a_{i,k} - z_a)(b_{k,j} - z_{b,j})"
 _OUT = r"y = \operatorname{clamp}\left(\operatorname{round}(M \cdot acc) + z_y,\ y_{min},\ y_{max}\right)"
 _TAIL = ("y = round_half_even(clamp(float32(acc) * M, y_min - z_y, y_max - z_y)) + z_y",)
 _TABLE = (
@@ -84,6 +85,32 @@ MEANINGS: Final[dict[str, FormulaSymbols]] = {
         "Matrix product of integers; the result is the accumulator itself.",
         (r"y_{i,j} = \sum_{k} (a_{i,k} - z_a)(b_{k,j} - z_{b,j})",),
         ("for each output i, j:", "    y = sum over k of (a[i, k] - z_a) * (b[k, j] - z_b[j])  # int32"),
+    ),
+    "MatMulIntegerToFloat": FormulaSymbols(
+        "Matrix product of integers, scaled to float32.",
+        (_PRODUCT, r"y_{i,j} = s_a s_{b,j} \cdot acc_{i,j} + bias_j"),
+        (
+            "for each output i, j:",
+            "    acc = sum over k of (a[i, k] - z_a) * (b[k, j] - z_b[j])  # int32",
+            "    y = float32(acc) * (s_a * s_b[j]) + bias[j]",
+        ),
+    ),
+    "DynamicQuantizeMatMul": FormulaSymbols(
+        "Matrix product of a float32 operand, quantized to uint8 by its own range, and integers.",
+        (
+            r"s_a = \frac{\max(0, \max a) - \min(0, \min a)}{255}, \quad z_a = \operatorname{round}\left(\operatorname{clamp}\left(-\frac{\min(0, \min a)}{s_a}\right)\right)",
+            r"q_{i,k} = \operatorname{clamp}\left(\operatorname{round}\left(\frac{a_{i,k}}{s_a}\right) + z_a\right)",
+            r"acc_{i,j} = \sum_{k} (q_{i,k} - z_a)(b_{k,j} - z_{b,j})",
+            r"y_{i,j} = s_a s_{b,j} \cdot acc_{i,j} + bias_j",
+        ),
+        (
+            "s_a = (max(a, 0) - min(a, 0)) / 255, or 1 where all is 0",
+            "z_a = round_half_even(clamp(0 - min(a, 0) / s_a))",
+            "q = clamp(round_half_even(a / s_a) + z_a)  # uint8",
+            "for each output i, j:",
+            "    acc = sum over k of (q[i, k] - z_a) * (b[k, j] - z_b[j])  # int32",
+            "    y = float32(acc) * (s_a * s_b[j]) + bias[j]",
+        ),
     ),
     "QLinearAdd": FormulaSymbols(
         "Sum of two tensors with scales of their own.",

@@ -15,6 +15,7 @@ from py_autodoc.quantize.reference.arithmetic import Array
 
 _Q, _DQ = "QuantizeLinear", "DequantizeLinear"
 _CLAMPS = ("Relu", "Clip")
+_INTEGER = ("ConvInteger", "MatMulInteger", "DynamicQuantizeLinear")
 _STEPS = 64
 _COMPUTE = ("Conv", "Gemm", "MatMul", "ConvTranspose", "MatMulNBits")
 _LISTED = frozenset({"Conv", "Gemm", "MatMul", "Add", "Mul", "AveragePool", "GlobalAveragePool", "Sigmoid",
@@ -129,8 +130,7 @@ class _Graph:
         if node.op_type == _DQ:
             return self._leaving(node)
         if node.op_type in OPERATORS:
-            integer = node.op_type.endswith("Integer") or node.op_type.startswith("Dynamic")
-            return self._from_node(node, "integer" if integer else "operator")
+            return self._from_node(node, "integer" if node.op_type in _INTEGER else "operator")
         if node.op_type not in _LISTED and node.op_type not in _COMPUTE:
             return None
         result = self._float_group(node) if node.op_type in _LISTED else "no integer form is known"

@@ -30,6 +30,18 @@ ROLES: Final[dict[str, tuple[InputRole, ...]]] = {
     ),
     "ConvInteger": (InputRole("x", 0, None, 2), InputRole("w", 1, None, 3), InputRole("y", None)),
     "MatMulInteger": (InputRole("a", 0, None, 2), InputRole("b", 1, None, 3), InputRole("y", None)),
+    "MatMulIntegerToFloat": (
+        InputRole("a", 0, 2, 4),
+        InputRole("b", 1, 3, 5),
+        InputRole("bias", 6),
+        InputRole("y", None),
+    ),
+    "DynamicQuantizeMatMul": (
+        InputRole("a", 0),
+        InputRole("b", 1, 2, 3),
+        InputRole("bias", 4),
+        InputRole("y", None),
+    ),
     "QLinearAdd": _BINARY,
     "QLinearMul": _BINARY,
     "QLinearAveragePool": _UNARY,
@@ -49,6 +61,8 @@ WEIGHTS: Final = {
     "QLinearMatMul": "b",
     "QGemm": "b",
     "MatMulInteger": "b",
+    "MatMulIntegerToFloat": "b",
+    "DynamicQuantizeMatMul": "b",
 }
 """The operand with the weights, if it is constant."""
 

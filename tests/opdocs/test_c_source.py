@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from py_autodoc.opdocs.c_operators import CNode, c_source, data
+from py_autodoc.opdocs.c_node import CNode
+from py_autodoc.opdocs.c_operators import c_source, data
 from py_autodoc.opdocs.roles import WEIGHTS, roles
 from py_autodoc.quantize.reference import OPERATORS, evaluate
 
