@@ -14,7 +14,12 @@ _MARKS = {"passed": "ok     ", "failed": "FAILED ", "skipped": "skipped"}
 @click.command("validate", short_help="Check a model with its tags, or a JSON report.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(model: str, as_json: bool) -> int:
+@click.option(
+    "--require-tags",
+    is_flag=True,
+    help="Fail without tags, or if over 5 % of the nodes have an unknown module.",
+)
+def command(model: str, as_json: bool, require_tags: bool) -> int:
     """Check MODEL against ONNX's rules, its tags for consistency, and its sidecar for agreement.
 
     For a JSON report: check its schema, and that totals match their parts.
@@ -25,7 +30,7 @@ def command(model: str, as_json: bool) -> int:
     from py_autodoc.report.document.validation import is_report, validate_report
     from py_autodoc.tags.validate import FAILED, validate
 
-    checks = validate_report(model) if is_report(model) else validate(model)
+    checks = validate_report(model) if is_report(model) else validate(model, require_tags=require_tags)
     if as_json:
         stdout.as_json([asdict(check) for check in checks])
     else:

@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from py_autodoc.tags.naming import Namer
 from py_autodoc.tags.paths import below
+from py_autodoc.units import plural
 
 TRACE, FUSED, PARAM, CONTEXT, ROOT = "trace", "fused", "param", "context", "root"
 VIAS = (TRACE, FUSED, PARAM, CONTEXT, ROOT)
@@ -45,6 +46,10 @@ class NodeTag:
         return is_inside and (call is None or self.call.get(path, 0) == call)
 
 
+MAX_UNKNOWN = 0.05
+"""Largest share of nodes with an unknown module in a model that is called tagged."""
+
+
 @dataclass(frozen=True, slots=True)
 class TagCoverage:
     """Node counts by how their module is known. Only ``traced`` was recorded by an exporter."""
@@ -76,6 +81,16 @@ class TagCoverage:
     def unknown(self) -> float | None:
         """Share of the nodes with an unknown module, which are tagged as the top-level module."""
         return self.root / self.nodes if self.nodes else None
+
+    @property
+    def fault(self) -> str:
+        """What makes the tags useless, as a sentence; empty if at least 95 % of the modules are known."""
+        if not self.nodes or self.root <= MAX_UNKNOWN * self.nodes:
+            return ""
+        return (
+            f"The module of {self.root:,} of {plural(self.nodes, 'node')} is unknown; "
+            "they are tagged as the top-level module."
+        )
 
 
 @dataclass(slots=True)

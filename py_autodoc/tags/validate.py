@@ -32,6 +32,7 @@ from py_autodoc.tags.sidecar import SCHEMA, sidecar_path
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 _DATA = frozenset({"data-size-mismatch", "external-missing", "external-outside", "external-range"})
 """Diagnostics about tensor data."""
+_KNOWN = "tags-known"
 _FORM = re.compile(r"(/[^/\s]+)+\Z")
 _MAX_SHOWN = 5
 _MAX_SIDECAR = 1 << 28
@@ -58,8 +59,10 @@ class _Model:
     tags: Tags
 
 
-def validate(path: PathLike, limits: Limits = LIBRARY) -> list[Check]:
+def validate(path: PathLike, limits: Limits = LIBRARY, *, require_tags: bool = False) -> list[Check]:
     """Check a model: ONNX's own rules, the analysis, its tags and its sidecar.
+
+    With ``require_tags``, a model without tags fails, and one with tags whose modules are mostly unknown.
 
     External data is checked by the analysis, not by ONNX: the analysis follows links as in the Hugging Face
     cache and checks that the data are long enough.
@@ -78,8 +81,13 @@ def validate(path: PathLike, limits: Limits = LIBRARY) -> list[Check]:
     ]
     if tagged.tags.source == NONE:
         reason = "the model has no tags"
+        if require_tags:
+            checks.append(Check(_KNOWN, FAILED, "", (reason,), 1))
         return checks + [Check(name, SKIPPED, reason) for name in (*_TAGS, "sidecar")]
     checks += [checked(name, work(tagged)) for name, work in _TAGS.items()]
+    if require_tags:
+        fault = tagged.tags.coverage.fault
+        checks.append(checked(_KNOWN, iter([fault] if fault else [])))
     return [*checks, _sidecar(tagged)]
 
 

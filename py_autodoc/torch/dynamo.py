@@ -20,6 +20,7 @@ from py_autodoc.tags.naming import Namer
 from py_autodoc.torch.control_flow_modules import Branches, recording
 from py_autodoc.torch.fx import FxEvidence, classes_in
 from py_autodoc.torch.inputs import dynamic_shapes
+from py_autodoc.torch.older_opsets import convert, exported_opset
 from py_autodoc.torch.result import ExportRequest
 from py_autodoc.torch.scopes import namer_of, watching
 
@@ -57,13 +58,15 @@ def export_dynamo(request: ExportRequest, named: torch.nn.Module | None = None) 
             model,
             inputs.args if module is not None else (),
             dynamo=True,
-            opset_version=request.opset,
+            opset_version=exported_opset(request.opset),
             input_names=request.input_names,
             output_names=request.output_names,
             **options,
         )
     if program is None:
         raise RuntimeError("torch.onnx.export gave no program")
+    with quiet():
+        convert(program.model, request.opset)
     request.stage("tag", 0.9)
     return tagged(
         program.model, module or named, program.exported_program, request.keep, ran, program, branches

@@ -144,6 +144,9 @@ def export(
     result.timings = clock.seconds
     result.carried = embedded
     result.warnings += embedded.warnings if embedded is not None else []
+    for name, exported in (result.components or {"": result}).items():
+        if fault := exported.tags.coverage.fault:
+            result.warnings.append(f"{name}: {fault}" if name else fault)
     return result
 
 

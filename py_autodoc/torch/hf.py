@@ -13,6 +13,7 @@ from py_autodoc.torch.dynamo import DynamoExport, quiet, tagged
 from py_autodoc.torch.generating import cache_length, fixed_axes, name_axes, shapes_of, some, stage_axes
 from py_autodoc.torch.input_options import BATCH, SEQUENCE
 from py_autodoc.torch.inputs import dynamic_shapes
+from py_autodoc.torch.older_opsets import convert, exported_opset
 from py_autodoc.torch.result import ExportRequest
 from py_autodoc.torch.scopes import watching
 
@@ -45,6 +46,7 @@ def export_hf(request: ExportRequest, generation: bool) -> tuple[Any, dict[str, 
                 config = dataclasses.replace(config, dynamic_shapes=shapes_of(axes))
             with watching(model) as ran, recording(model) as branches:
                 program, metadata = super().export_program(model, sample_inputs, config)
+            convert(program, request.opset)
             name_axes(program, axes, stage)
             export = tagged(program, model, None, request.keep, set(ran), None, branches)
             export.tags.exporter = "hf"
@@ -133,7 +135,7 @@ def _requirements(request: ExportRequest, generation: bool) -> tuple[Any, Any]:
         raise OptionError("hf-inputs", "The exporter hf takes named inputs.", "Pass a dict.")
     if request.input_names or request.output_names:
         raise OptionError("hf-names", "The exporter hf names inputs and outputs itself.", "Use dynamo.")
-    options: dict[str, Any] = {"opset_version": request.opset, **request.options}
+    options: dict[str, Any] = {"opset_version": exported_opset(request.opset), **request.options}
     if request.dynamic is True:
         options["dynamic"] = True
     elif request.dynamic and not generation:
