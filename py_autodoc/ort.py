@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 FOLDER = "session.model_external_initializers_file_folder_path"
 """Session option: the folder in which a session created from bytes finds external weights."""
-OUT_OF_REACH = frozenset({"external-missing", "external-outside", "external-range", "external-self"})
+OUT_OF_REACH = frozenset(
+    {"external-hidden", "external-missing", "external-outside", "external-range", "external-self"}
+)
 """Diagnostics of external weights that a session must not read."""
 _LONGEST = 300
 LARGEST = 2**31 - 1

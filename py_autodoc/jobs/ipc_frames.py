@@ -62,6 +62,8 @@ class AnalysisSpec(msgspec.Struct, frozen=True, kw_only=True):
     thresholds_file: Companion | None = None
     """Path and state of a threshold file, instead of ``thresholds``."""
     read_weights: bool = False
+    allow_hidden: bool = True
+    """Whether external data may be in hidden files."""
     limits: Limits
 
 
@@ -78,6 +80,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     identity: str
     companions: list[Companion]
+    has_all_companions: bool = True
+    """False if there are too many: results cannot be reused, since changes would not be noticed."""
 
 
 class BodyRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,6 +103,8 @@ class BodyRequest(msgspec.Struct, frozen=True, kw_only=True):
     """``file``: format of the file. ``weights``: ``npy`` for all values, empty for a summary."""
     metric: str = ""
     """``file``: metric that the file shows."""
+    target: str = ""
+    """``extract``: path of the file that the result replaces, which must not belong to the model."""
     ranges: list[tuple[int, int]] = []
     """``extract``: first and last id of each range of nodes."""
     device: str = ""

@@ -96,6 +96,8 @@ class JobQueue:
         now = self._now()
         key = self._key(spec)
         record = self._store.find(key, now)
+        if record is not None and record.state == DONE and not record.has_all_companions:
+            record = None
         if record is not None and record.state == DONE and record.companions:
             loop = asyncio.get_running_loop()
             same = await loop.run_in_executor(None, unchanged, spec.path, spec.stamp, record.companions)
@@ -168,7 +170,7 @@ class JobQueue:
         key = (record.spec.path, record.spec.stamp, request.tensor, request.name, request.graph)
         # One request at a time: the next one for the same constant finds it in the cache.
         async with record.weights_lock:
-            if request.bulky:
+            if request.bulky or not record.has_all_companions:
                 return await self._request_body(record, request)
             known = self._weights.get(key, record.companions)
             loop = asyncio.get_running_loop()
@@ -211,27 +213,25 @@ class JobQueue:
             self._finished(job_id), BodyRequest(kind="comparison", other=other_record.spec)
         )
 
-    async def extract(self, job_id: str, path: str, nodes: Iterable[int], receiver: ChunkReceiver) -> None:
+    async def extract(
+        self, job_id: str, path: str, nodes: Iterable[int], receiver: ChunkReceiver, target: str = ""
+    ) -> None:
         """Extract nodes of a finished job as a model; ``receiver`` gets a line of JSON, then its bytes.
 
+        ``target`` is the file that the result replaces, if any.
+
         Raises: as ``body`` and the receiver; OptionError: the job is for another file than ``path``;
-            LimitError: the nodes form too many ranges.
+            LimitError: the nodes form too many ranges; JobFailed also if ``target`` belongs to the model.
         """
         record = self._finished(job_id)
         if record.spec.path != path:
             raise OptionError("other-file", "This analysis belongs to a different file.", "Reload the model.")
-        request = BodyRequest(kind="extract", ranges=to_ranges(nodes))
+        request = BodyRequest(kind="extract", target=target, ranges=to_ranges(nodes))
         if len(request.ranges) > MAX_RANGES:
             size = len(request.ranges)
             message = f"The selection has {size:,} separate ranges of nodes."
             raise LimitError("extract_nodes", size, MAX_RANGES, message, _FEWER)
         await self._request_body(record, request, receiver)
-
-    def data_files(self, job_id: str) -> list[str]:
-        """Return the paths of the external data of a finished job's model. Raises: as ``body``."""
-        record = self._finished(job_id)
-        folder = os.path.dirname(record.spec.path)
-        return [os.path.join(folder, companion.name) for companion in record.companions]
 
     def _finished(self, job_id: str) -> JobRecord:
         record = self._store.get(job_id, self._now())
@@ -330,6 +330,7 @@ class JobQueue:
         summary = await worker.analyse(on_progress)
         record.identity = summary.identity
         record.companions = summary.companions
+        record.has_all_companions = summary.has_all_companions
         record.worker_used_at = self._now()
         return worker
 
@@ -380,6 +381,7 @@ class JobQueue:
             spec.thresholds_file,
             hashlib.sha256(spec.thresholds).digest(),
             spec.read_weights,
+            spec.allow_hidden,
             self._version,
         )
 

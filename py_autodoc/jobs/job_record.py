@@ -37,6 +37,8 @@ class JobRecord:
     identity: str | None = None
     problem: Problem | None = None
     companions: list[Companion] = field(default_factory=list)
+    has_all_companions: bool = True
+    """As ``Summary.has_all_companions``."""
     bodies: dict[str, EncodedBody] = field(default_factory=dict)
     """Encoded results by kind: ``graph`` and all others that were requested, except those of single nodes."""
     requesters: int = 1

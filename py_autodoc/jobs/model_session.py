@@ -13,6 +13,7 @@ from py_autodoc.errors import OptionError
 from py_autodoc.findings.registry import rules
 from py_autodoc.findings.thresholds import RuleOptions, settings
 from py_autodoc.graph.building.operator_docs import op_doc
+from py_autodoc.graph.loading.external_data import refuse_hidden_files
 from py_autodoc.jobs.errors import FileChanged, UnknownNode
 from py_autodoc.jobs.file_stamps import Companion, companion_stamp, stamp_of
 from py_autodoc.jobs.ipc_frames import AnalysisSpec, BodyRequest
@@ -38,12 +39,10 @@ _IMPORTED_LATE = (
     "py_autodoc.compare.columns",
 )
 """Modules that are imported on first use, and before the first fork."""
-MAX_COMPANIONS = 128
-"""Maximum number of external files whose changes are detected."""
+MAX_COMPANIONS = 4096
+"""Maximum number of external files whose changes the server detects; with more, it reuses no results."""
 MAX_EXTRACT_BYTES = 448 << 20
 """Maximum bytes of weights in an extracted model, so that the response stays below ``MAX_BODY_BYTES``."""
-MAX_NAME = 1024
-"""Maximum length of the name of such a file."""
 
 
 class ModelSession:
@@ -54,7 +53,9 @@ class ModelSession:
         self._spec = spec
         self._encoder = msgspec.json.Encoder()
         self.identity = analysis.model.file.identity
-        self.companions = companions
+        self._companions = companions
+        self.companions = companions[:MAX_COMPANIONS]
+        self.has_all_companions = len(companions) <= MAX_COMPANIONS
         self._serving: ServingGrid | None = None
 
     def graph(self) -> bytes:
@@ -144,6 +145,8 @@ class ModelSession:
         """
         from py_autodoc.extract import extract_bytes
 
+        if request.target:
+            self._check_target(request.target)
         self._check_files(-1)
         # Check the ids before the ranges are expanded: these can have any length.
         count = len(self._analysis.model.nodes)
@@ -157,6 +160,12 @@ class ModelSession:
         self._check_files(-1)
         return self._encoder.encode(summarise_extraction(result, len(data))) + b"\n" + data
 
+    def _check_target(self, target: str) -> None:
+        """Check that a file is neither the model nor one of its data. Raises: OutputError."""
+        from py_autodoc.outputs import OutputRequest, check_outputs
+
+        check_outputs([OutputRequest(target, "onnx")], [self._spec.path], force=True)
+
     def _check_files(self, number: int) -> None:
         """Check that the model and the data of tensor ``number`` have not changed since the analysis.
 
@@ -167,7 +176,7 @@ class ModelSession:
             raise FileChanged(os.path.basename(path))
         tensors = self._analysis.model.tensors
         storage = tensors[number].storage if 0 <= number < len(tensors) else None
-        for companion in self.companions:
+        for companion in self._companions:
             if storage and companion.name == storage.location and companion.stamp is not None:
                 now = companion_stamp(os.path.dirname(path), companion.name)
                 if now is not None and now != companion.stamp:
@@ -188,6 +197,8 @@ def open_session(spec: AnalysisSpec, progress: ProgressCall) -> ModelSession:
 
     Raises: FileChanged: its stamp is not ``spec.stamp``; and the errors of ``run_analysis`` and ``settings``.
     """
+    if not spec.allow_hidden:
+        refuse_hidden_files()
     chosen = _rule_settings(spec)
     options = Options(
         bindings=spec.bindings,
@@ -201,8 +212,13 @@ def open_session(spec: AnalysisSpec, progress: ProgressCall) -> ModelSession:
     if stamp_of(spec.path) != spec.stamp:
         raise FileChanged(os.path.basename(spec.path))
     folder = os.path.dirname(spec.path)
-    external = analysis.model.file.external_files
-    names = [name for name in external if len(name) <= MAX_NAME][:MAX_COMPANIONS]
+    stored = (tensor.storage for tensor in analysis.model.tensors if tensor.storage is not None)
+    names = sorted(
+        {
+            *analysis.model.file.external_files,
+            *(storage.location for storage in stored if storage.location),
+        }
+    )
     companions = [Companion(name, companion_stamp(folder, name)) for name in names]
     return ModelSession(analysis, spec, companions)
 

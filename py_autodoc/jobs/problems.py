@@ -51,6 +51,7 @@ _STATUS: dict[str, int] = {
     "output-not-a-folder": 409,
     "output-not-empty": 409,
     "output-special": 409,
+    "output-outside": 409,
     "output-folder-missing": 409,
     "output-not-writable": 409,
     "two-in-one-file": 409,

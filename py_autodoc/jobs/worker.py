@@ -43,6 +43,7 @@ class WorkerSession(Protocol):
 
     identity: str
     companions: list[Companion]
+    has_all_companions: bool
 
     def graph(self) -> bytes:
         """Return the payload of the viewer."""
@@ -113,7 +114,11 @@ class Worker:
         session = self._run_guarded(spec, lambda: self._engine(spec, self._progress))
         if session is None:
             return
-        summary = ipc_frames.Summary(identity=session.identity, companions=session.companions)
+        summary = ipc_frames.Summary(
+            identity=session.identity,
+            companions=session.companions,
+            has_all_companions=session.has_all_companions,
+        )
         self._send(ipc_frames.encode(ipc_frames.SUMMARY, summary))
         while True:
             request = self._deferred.popleft() if self._deferred else self._requests.get()

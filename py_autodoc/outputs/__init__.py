@@ -12,6 +12,7 @@ from py_autodoc.outputs.output_files import (
     OutputRequest,
     check_output,
     check_outputs,
+    confine,
     filling,
     output_failed,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "OutputRequest",
     "check_output",
     "check_outputs",
+    "confine",
     "filling",
     "output_failed",
     "scratch",

@@ -9,13 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import islice
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-
-_MAX_FILES = 10_000
-"""Maximum number of files examined in an input folder."""
 
 Id = tuple[int, int]
 
@@ -23,11 +19,12 @@ Id = tuple[int, int]
 class ReadFiles:
     """The files behind some paths. Folders include their content, models their external data.
 
-    ``data`` lists the external data if known; otherwise the models are examined on demand.
+    Models are examined on demand, and all of their data count, however many files they are; with ``examined``
+    false, they are not read.
     """
 
-    def __init__(self, paths: Iterable[PathLike] = (), data: Iterable[str] | None = None) -> None:
-        self._data_paths = None if data is None else list(data)
+    def __init__(self, paths: Iterable[PathLike] = (), examined: bool = True) -> None:
+        self._examined = examined
         self._paths = [os.fspath(path) for path in paths if os.fspath(path)]
 
     def same(self, status: os.stat_result) -> str | None:
@@ -61,8 +58,8 @@ class ReadFiles:
     def _data(self) -> dict[Id, str]:
         names: dict[Id, str] = {}
         for path in self._paths:
-            if os.path.isfile(path):
-                for file in data_files(path) if self._data_paths is None else self._data_paths:
+            if self._examined and os.path.isfile(path):
+                for file in data_files(path):
                     if (key := _id(file)) is not None:
                         names.setdefault(key, f"{os.path.basename(file)}, the data of {base_name(path)}")
         return names
@@ -71,13 +68,12 @@ class ReadFiles:
 def _files(path: str) -> Iterator[str]:
     """Yield the content of a folder, except for files exported into it, which are not inputs."""
     paths = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
-    return islice((file for file in paths if ".onnx" not in os.path.basename(file)), _MAX_FILES)
+    return (file for file in paths if ".onnx" not in os.path.basename(file))
 
 
 def data_files(path: str) -> list[str]:
     """Return the paths of a model's external data; empty if the file is not a model."""
-    from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
-    from py_autodoc.graph.loading.first_pass import collect_and_sanitize
+    from py_autodoc.graph.loading.first_pass import external_tensors
     from py_autodoc.graph.loading.load import parse_structure
     from py_autodoc.graph.protobuf.probe import regular_file
     from py_autodoc.graph.protobuf.protobuf_wire import WireSource
@@ -86,7 +82,7 @@ def data_files(path: str) -> list[str]:
     try:
         with regular_file(path) as (fd, status):
             proto = parse_structure(WireSource(status.st_size, fd), base_name(path))
-        tensors = collect_and_sanitize(proto, DiagnosticCollector()).external
+        tensors = external_tensors(proto)
     except AutodocError:
         # It is not a readable model; the command that reads it reports that.
         return []

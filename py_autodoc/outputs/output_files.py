@@ -17,10 +17,18 @@ from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.outputs import marks, temporary
 from py_autodoc.outputs.inputs import ReadFiles
 
+_confined_to = ""
+"""Folder that outputs of this process must not leave; empty: no such folder."""
 _MODELS = (".onnx", ".h5", ".hdf5", ".keras", ".pt2")
 _WHOLE = frozenset({"", "onnx", "data", "python", "safetensors", "npz"})
 """Kinds of files that are made aside and moved to their place: a pipe or a device cannot take them."""
 _FORCE = "Choose another name, or replace it with --force (in Python: force=True)."
+
+
+def confine(root: str) -> None:
+    """Refuse outputs outside a folder from now on, links resolved: for children of a server."""
+    global _confined_to
+    _confined_to = os.path.realpath(root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,10 @@ class OutputFile:
                     f"{self.display_name} was written by another program in the meantime.",
                     _FORCE,
                 )
+            if os.path.realpath(self.path.parent) != str(self.path.parent):
+                raise OutputError(
+                    "output-changed", f"{self.display_name}: its folder was replaced by a link.", "Try again."
+                )
             with suppress(FileNotFoundError):
                 new_file.chmod(stat.S_IMODE(self.path.stat().st_mode))
             os.replace(new_file, self.path)
@@ -116,7 +128,10 @@ def check_output(
 
 
 def check_outputs(
-    requests: Sequence[OutputRequest], inputs: ReadFiles | Iterable[PathLike] = (), force: bool = False
+    requests: Sequence[OutputRequest],
+    inputs: ReadFiles | Iterable[PathLike] = (),
+    force: bool = False,
+    root: str = "",
 ) -> list[OutputFile]:
     """Return the output paths of a run. Called before any work is done; changes nothing.
 
@@ -124,6 +139,7 @@ def check_outputs(
         requests: all files that the run may write.
         inputs: files and folders that the run reads, models with their external data.
         force: replace files that this program did not write; inputs are never replaced.
+        root: folder that no output may leave, links resolved; empty: that of ``confine``, if any.
 
     Raises:
         OutputError: the problems of all files, in one line.
@@ -136,6 +152,7 @@ def check_outputs(
         files.append(file)
         refused += [refusal] if refusal is not None else []
     refused += _duplicates(requests, files)
+    refused += _outside(files, os.path.realpath(root) if root else _confined_to)
     if refused:
         hints = dict.fromkeys(refusal.hint for refusal in refused if refusal.hint)
         raise OutputError(refused[0].code, " ".join(refusal.message for refusal in refused), " ".join(hints))
@@ -235,6 +252,15 @@ def _duplicates(requests: Sequence[OutputRequest], files: Sequence[OutputFile]) 
         first.setdefault(key, file.display_name)
 
 
+def _outside(files: Sequence[OutputFile], root: str) -> Iterator[_Refusal]:
+    """Yield results that a link leads out of a folder."""
+    for file in files if root else ():
+        real = os.path.realpath(file.path)
+        if not real.startswith(root.rstrip(os.sep) + os.sep):
+            message = f"{file.display_name} is, or is in, a link out of the folder that may be written to."
+            yield _Refusal("output-outside", message, "Choose another name, or remove the link.")
+
+
 @contextmanager
 def filling(path: PathLike, inputs: Iterable[PathLike] = (), force: bool = False) -> Iterator[Path]:
     """Yield a folder that replaces ``path``, a new or empty folder, when the block succeeds.
@@ -245,6 +271,8 @@ def filling(path: PathLike, inputs: Iterable[PathLike] = (), force: bool = False
         OutputError: it contains files, or cannot be written.
     """
     target = Path(os.path.realpath(path))
+    for refusal in _outside([OutputFile(target, base_name(path), False, None)], _confined_to):
+        raise OutputError(refusal.code, refusal.message, refusal.hint)
     empty(target, force)
     with output_failed(base_name(path) or target.name), temporary.folder(target.parent) as staged:
         yield staged

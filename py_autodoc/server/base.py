@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
@@ -17,7 +18,7 @@ from py_autodoc.errors import LimitError, OptionError
 from py_autodoc.jobs.isolated_analysis import EncodedBody
 from py_autodoc.jobs.job_queue import JobQueue
 from py_autodoc.limits import REQUEST
-from py_autodoc.server.paths import ServedFile, resolve
+from py_autodoc.server.paths import ServedFile, output_beside, resolve
 from py_autodoc.server.problems import ProblemMixin
 from py_autodoc.server.services import Services
 
@@ -83,6 +84,15 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
     async def resolve(self, path: str) -> ServedFile:
         """Return the file at a path of the contents API. Raises: as ``paths.resolve``."""
         return await resolve(self.contents_manager, path, self.services.allow_outside_links)
+
+    async def resolve_output(self, file: ServedFile, name: str) -> str:
+        """Return the path of an output next to a file. Raises: as ``paths.output_beside``."""
+        return await output_beside(self.contents_manager, file, name, self.services.allow_outside_links)
+
+    @property
+    def writing_root(self) -> str:
+        """The folder that outputs must not leave through links; empty: any."""
+        return "" if self.services.allow_outside_links else os.path.abspath(self.contents_manager.root_dir)
 
     def reply(self, value: msgspec.Struct, status: int = 200) -> None:
         """Send a small struct as JSON."""

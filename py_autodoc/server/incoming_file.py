@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -26,21 +26,29 @@ class IncomingFile:
     Args:
         model: path of the model.
         request: the selection, and the name of the file; without a name, one is chosen.
-        data: paths of the external data of the model, which must not be overwritten.
+        root: folder that must not be left through links; empty: any.
 
     Raises: OptionError: the name is invalid.
     """
 
-    def __init__(self, model: str, request: ExtractRequest, data: Iterable[str] = ()) -> None:
-        self._folder = Path(model).parent
+    def __init__(self, model: str, request: ExtractRequest, root: str = "") -> None:
+        # Resolved once: a folder that becomes a link later is not followed.
+        self._folder = Path(os.path.realpath(Path(model).parent))
+        self._root = root
+        self._target: OutputFile | None = None
         self._model = Path(model).name
         self._request = request
         if request.name:
             check_name(request.name)
-        self._inputs = ReadFiles([model], data)
+        self._path = model
         self._stack = ExitStack()
         self._temporary = self._folder
         self._file: BinaryIO | None = None
+
+    @property
+    def replaced(self) -> str:
+        """Path of the file that the result may replace; empty if it replaces none."""
+        return str(self._target.path) if self._target is not None and self._request.overwrite else ""
 
     async def open(self) -> None:
         """Create the temporary file. Raises: OutputError: no write permission, or the name exists."""
@@ -72,13 +80,16 @@ class IncomingFile:
 
     def _open(self) -> None:
         if self._request.name:
-            self._check_target()
+            self._target = self._check_target()
         self._file, self._temporary = self._stack.enter_context(temporary.file(self._folder))
 
     def _check_target(self) -> OutputFile:
         """Return the target for the requested name. Raises: OutputError: it must not be written."""
         name = self._request.name
-        target = check_outputs([OutputRequest(self._folder / name, "onnx")], self._inputs, force=True)[0]
+        # Whether it holds data of the model is known to the child, which reads the model.
+        inputs = ReadFiles([self._path], examined=False)
+        request = OutputRequest(self._folder / name, "onnx")
+        target = check_outputs([request], inputs, force=True, root=self._root)[0]
         if not self._request.overwrite and os.path.lexists(self._folder / name):
             raise _name_exists(name)
         return target
@@ -88,7 +99,9 @@ class IncomingFile:
         self._file.close()
         name = self._request.name
         if name and self._request.overwrite:
-            self._check_target().replace_with(self._temporary)
+            assert self._target is not None
+            # It must still be the file that the child has checked.
+            self._target.replace_with(self._temporary)
             return name
         if not name:
             target = reserve_file(self._folder, part_name(self._model, self._request.part))

@@ -8,10 +8,11 @@ import stat
 from dataclasses import dataclass
 from typing import Any
 
+from jupyter_core.paths import is_hidden
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from py_autodoc.errors import InputError, PathError, RequirementError
+from py_autodoc.errors import InputError, OutputError, PathError, RequirementError
 from py_autodoc.jobs.file_stamps import Stamp
 
 SUFFIX = ".onnx"
@@ -68,6 +69,38 @@ async def resolve(contents_manager: Any, path: str, allow_outside_links: bool) -
     loop = asyncio.get_running_loop()
     stamp = await loop.run_in_executor(None, _inspect, path, os_path, None if allow_outside_links else root)
     return ServedFile(path, os_path, stamp)
+
+
+async def output_beside(contents_manager: Any, file: ServedFile, name: str, allow_outside_links: bool) -> str:
+    """Return the path of an output next to a file, under the rules of ``resolve``.
+
+    Raises: OutputError: the name is a link out of the root folder of the server, or to a hidden file.
+    """
+    path = os.path.join(os.path.dirname(file.os_path), name)
+    root = os.path.abspath(contents_manager.root_dir)
+    loop = asyncio.get_running_loop()
+    refused = await loop.run_in_executor(
+        None, _refused_output, path, root, allow_outside_links, contents_manager.allow_hidden
+    )
+    if refused:
+        raise OutputError("output-outside", f"{name} is a link {refused}.", "Choose another name.")
+    return path
+
+
+def _refused_output(path: str, root: str, allow_outside_links: bool, allow_hidden: bool) -> str:
+    """Return where a link leads that must not be written through; empty for other paths. Blocks."""
+    real, real_root = os.path.realpath(path), os.path.realpath(root)
+    if not allow_outside_links and not _is_inside(real, real_root):
+        return "out of the root folder of the server"
+    if allow_hidden or not os.path.islink(path):
+        return ""
+    folder = real_root if _is_inside(real, real_root) else os.path.dirname(real)
+    return "to a hidden file" if is_file_hidden(real, folder) else ""
+
+
+def is_file_hidden(path: str, root: str) -> bool:
+    """Return whether Jupyter hides a file in a folder."""
+    return bool(is_hidden(path, root))
 
 
 def require_model(file: ServedFile) -> None:

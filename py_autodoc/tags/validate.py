@@ -30,7 +30,9 @@ from py_autodoc.tags.read import NONE, read_tags, table_in
 from py_autodoc.tags.sidecar import SCHEMA, sidecar_path
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
-_DATA = frozenset({"data-size-mismatch", "external-missing", "external-outside", "external-range"})
+_DATA = frozenset(
+    {"data-size-mismatch", "external-hidden", "external-missing", "external-outside", "external-range"}
+)
 """Diagnostics about tensor data."""
 _KNOWN = "tags-known"
 _FORM = re.compile(r"(/[^/\s]+)+\Z")

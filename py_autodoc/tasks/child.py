@@ -15,9 +15,11 @@ import msgspec
 
 from py_autodoc import process_limits
 from py_autodoc.errors import AutodocError
+from py_autodoc.graph.loading.external_data import refuse_hidden_files
 from py_autodoc.jobs import ipc_frames
 from py_autodoc.jobs.errors import out_of_memory
 from py_autodoc.jobs.problems import internal_problem, problem_of
+from py_autodoc.outputs import confine
 from py_autodoc.report.schema import Problem
 from py_autodoc.tasks.kinds import run_task
 from py_autodoc.tasks.protocol import MAX_RESULT_BYTES, Order, result_too_large
@@ -36,6 +38,10 @@ def main(server: int) -> None:
     pipe = os.dup(1)
     os.dup2(2, 1)
     process_limits.limit_memory(order.memory_bytes)
+    if not order.allow_hidden:
+        refuse_hidden_files()
+    if order.root:
+        confine(order.root)
     if order.folder:
         tempfile.tempdir = order.folder
         os.environ.update(dict.fromkeys(_TEMPORARY, order.folder))

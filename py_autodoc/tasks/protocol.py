@@ -23,6 +23,10 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     request: TaskRequest
     files: TaskFiles
     memory_bytes: int
+    allow_hidden: bool = True
+    """Whether weights may be in hidden files."""
+    root: str = ""
+    """Folder that outputs must not leave through links; empty: any."""
     folder: str = ""
     """Folder for temporary files, which the server removes; empty: that of the system."""
 

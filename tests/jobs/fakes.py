@@ -24,6 +24,7 @@ class FakeSession:
     def __init__(self, text: str, companions: list[Companion]) -> None:
         self.identity = f"identity of {text}"
         self.companions = companions
+        self.has_all_companions = True
         self._text = text
 
     def graph(self) -> bytes:

@@ -17,6 +17,7 @@ SEVERITY: Mapping[str, str] = {
     "duplicate-output": "error",
     "empty-graph": "warning",
     "expansion-too-large": "warning",
+    "external-hidden": "error",
     "external-missing": "warning",
     "external-outside": "error",
     "external-range": "error",

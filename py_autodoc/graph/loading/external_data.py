@@ -18,8 +18,15 @@ from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.protobuf.tensor_protos import element_count, external_entries, stored_bytes
 
 _MAX_LOCATION = 4096
+_hidden_refused = False
 _IN_MEMORY = "_ORT_MEM_ADDR_"
 """In a location, ONNX Runtime takes the offset for an address of its process."""
+
+
+def refuse_hidden_files() -> None:
+    """Never read hidden files as external data from now on: for children of a server that hides them."""
+    global _hidden_refused
+    _hidden_refused = True
 
 
 @dataclass(slots=True)
@@ -44,7 +51,7 @@ def external_facts(
 ) -> External:
     """Check the external data of a model at ``path`` (None: no folder, so files are not looked up).
 
-    Diagnostics: external-missing, external-outside, external-self, external-range.
+    Diagnostics: external-missing, external-outside, external-hidden, external-self, external-range.
     """
     files: dict[str, _FileDemand] = {}
     for tensor in tensors:
@@ -112,13 +119,46 @@ class Folders:
         self.model = model
 
     def resolve(self, location: str) -> str | None:
-        """Return the real path of a location; None if it is outside the folders."""
+        """Return the real path of a location; None if it is outside the folders, or hidden and refused."""
+        real = self._inside(location)
+        return None if real is None or self._refuses(location, real) else real
+
+    def hides(self, location: str) -> bool:
+        """Return whether a location is refused only because it is hidden."""
+        real = self._inside(location)
+        return real is not None and self._refuses(location, real)
+
+    def _inside(self, location: str) -> str | None:
         if os.path.isabs(location) or "\0" in location or len(location) > _MAX_LOCATION:
             return None
         if _IN_MEMORY in location:
             return None
         real = os.path.realpath(os.path.join(self.folder, location))
         return real if any(_inside(real, root) for root in self.roots) else None
+
+    def _refuses(self, location: str, real: str) -> bool:
+        """Return whether a location, or the file that it leads to, is hidden and such files are refused."""
+        if not _hidden_refused:
+            return False
+        root = max((root for root in self.roots if _inside(real, root)), key=len)
+        return is_hidden(location, self.folder) or is_hidden(os.path.relpath(real, root), root)
+
+
+def is_hidden(path: str, folder: str) -> bool:
+    """Return whether a path below a folder is hidden, by a name or, on Windows and macOS, by an attribute."""
+    parts = [part for part in os.path.normpath(path).split(os.sep) if part not in ("", os.curdir, os.pardir)]
+    if any(part.startswith(".") for part in parts):
+        return True
+    for end in range(1, len(parts) + 1):
+        try:
+            status = os.stat(os.path.join(folder, *parts[:end]), follow_symlinks=False)
+        except (OSError, ValueError):
+            return False
+        if getattr(status, "st_file_attributes", 0) & stat.FILE_ATTRIBUTE_HIDDEN:
+            return True
+        if getattr(status, "st_flags", 0) & stat.UF_HIDDEN:
+            return True
+    return False
 
 
 def _inside(path: str, root: str) -> bool:
@@ -129,6 +169,13 @@ def _check(location: str, demand: _FileDemand, folders: Folders, notes: Diagnost
     location_text = shown_location(location)
     tensors_text = f"{demand.tensors:,} tensor" + "s" * (demand.tensors != 1)
     real = folders.resolve(location)
+    if real is None and folders.hides(location):
+        notes.add(
+            "external-hidden",
+            f"Data of {tensors_text} are in a hidden file, which this server does not read; not looked at.",
+            location_text,
+        )
+        return
     if real is None:
         notes.add(
             "external-outside",

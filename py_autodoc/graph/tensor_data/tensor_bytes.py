@@ -135,6 +135,14 @@ class TensorFiles:
             real = self._folders.resolve(name)
         except (OSError, ValueError):
             real = None
+        if real is None and self._folders.hides(name):
+            hint = (
+                f"Rename {shown_location(name)} and save the model with that location, or set"
+                " ContentsManager.allow_hidden in the server's configuration."
+            )
+            raise UnreadableTensor(
+                "its data are in a hidden file, which this server does not read", "external-hidden", hint
+            )
         if real is None:
             hint = (
                 f"Put {shown_location(name)} into the model's folder and save the model with that location."

@@ -34,7 +34,9 @@ class ExtractHandler(Handler):
             raise OptionError("nothing-selected", "No node is selected.", "Select the nodes to extract.")
         file = await self.resolve(request.path)
         require_model(file)
-        output = IncomingFile(file.os_path, request, self.jobs.data_files(job_id))
+        output = IncomingFile(file.os_path, request, self.writing_root)
+        if request.name:
+            await self.resolve_output(file, request.name)
         summaries: list[Extracted] = []
 
         async def receive(piece: bytes) -> None:
@@ -50,7 +52,7 @@ class ExtractHandler(Handler):
 
         try:
             await output.open()
-            await self.jobs.extract(job_id, file.os_path, request.nodes, receive)
+            await self.jobs.extract(job_id, file.os_path, request.nodes, receive, output.replaced)
             name = await output.finish()
         finally:
             await output.discard()

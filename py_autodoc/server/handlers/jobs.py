@@ -42,6 +42,7 @@ class JobsHandler(Handler):
             thresholds=thresholds,
             thresholds_file=thresholds_file,
             read_weights=request.read_weights,
+            allow_hidden=self.contents_manager.allow_hidden,
             limits=self.jobs.settings.limits,
         )
         job = await self.jobs.submit(spec)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from pathlib import Path
 
 import msgspec
 from tornado import web
@@ -58,7 +57,7 @@ class TasksHandler(Handler):
                     "bad-name", "The quantized model needs a file name.", "Use a name that ends in .onnx."
                 )
             check_name(request.out)
-            out = str(Path(file.os_path).parent / request.out)
+            out = await self.resolve_output(file, request.out)
         against = ""
         if request.kind == "verify":
             if not request.against:
@@ -71,7 +70,13 @@ class TasksHandler(Handler):
         files = TaskFiles(
             model=file.os_path, data=data, out=out, against=against, profiles=[*profiles, *uploads]
         )
-        order = Order(request=request, files=files, memory_bytes=self.services.task_memory_bytes)
+        order = Order(
+            request=request,
+            files=files,
+            memory_bytes=self.services.task_memory_bytes,
+            allow_hidden=self.contents_manager.allow_hidden,
+            root=self.writing_root,
+        )
         try:
             task = self.services.tasks.start(order, lambda: self.services.uploads.release(uploads))
         except TooManyTasks:
