@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import socket
 import stat
@@ -93,12 +94,14 @@ def test_a_pipe_with_a_reader_gets_everything(special):
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     os.set_blocking(reader, True)
 
+    data = bytes(1 << 20)  # more than a pipe holds
+
     def drain() -> None:
+        select.select([reader], [], [], 30)  # before there is a writer, a read would be at the end
         with open(reader, "rb") as file:
             read.append(file.read())
 
     thread = threading.Thread(target=drain)
-    data = bytes(1 << 20)  # more than a pipe holds
     output = check_outputs([OutputRequest(path, "json")])[0]
     thread.start()
     output.write(data)
