@@ -100,6 +100,10 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """File with inputs and outputs of one run."""
     picture: str | None
     against_runtime: Comparison | None
+    saturated: Comparison | None
+    """The formula compared with saturating kernels of this processor; null if it has none for these types."""
+    rewritten: bool
+    """True if an optimized session on x86 multiplies u8 where the file has s8."""
     notes: list[str]
 
 

@@ -55,6 +55,12 @@ def facts(
         against_runtime=None
         if replay.fault or not replay.values
         else document.Comparison(differing=replay.differing, values=replay.values, largest=replay.largest),
+        saturated=None
+        if replay.fault or replay.saturating is None
+        else document.Comparison(
+            differing=replay.saturating[0], values=replay.values, largest=replay.saturating[1]
+        ),
+        rewritten=bool(operation.unsigned),
         notes=notes,
     )
 

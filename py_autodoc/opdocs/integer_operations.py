@@ -12,6 +12,8 @@ from onnx import helper, numpy_helper
 
 from py_autodoc.quantize.reference import OPERATORS
 from py_autodoc.quantize.reference.arithmetic import Array
+from py_autodoc.quantize.reference.saturation import FACTORS
+from py_autodoc.quantize.rewrites import becomes_unsigned
 
 _Q, _DQ = "QuantizeLinear", "DequantizeLinear"
 _CLAMPS = ("Relu", "Clip")
@@ -45,6 +47,8 @@ class QuantizedOperation:
     outputs: tuple[str, ...]
     clamp: str = ""
     """``Relu`` or ``Clip`` that is realized by the output's range."""
+    unsigned: frozenset[int] = frozenset()
+    """Positions of s8 operands that an optimized session on x86 rewrites to u8."""
 
 
 @dataclass
@@ -209,8 +213,22 @@ class _Graph:
         if not dry_run:
             self.output_quantizers.add(reader.output[0])
         node_names = (*names, _name(reader))
+        unsigned = frozenset(
+            position
+            for position, item in zip(_positions(op_type), dequantizers, strict=False)
+            if item is not None
+            and becomes_unsigned(item, self.constants, self.producers, self.readers, self.outputs)
+        )
         return QuantizedOperation(
-            names[0], op_type, "qdq", node_names, tuple(operands), settings, (reader.output[0],), clamp
+            names[0],
+            op_type,
+            "qdq",
+            node_names,
+            tuple(operands),
+            settings,
+            (reader.output[0],),
+            clamp,
+            unsigned,
         )
 
     def _linear(self, names: Any) -> _Linear | None:
@@ -225,6 +243,11 @@ class _Graph:
         ):
             return None
         return _Linear(tensor, scale, zero)
+
+
+def _positions(op_type: str) -> tuple[int, ...]:
+    """Return the positions of a product's two operands."""
+    return tuple(position for factors in FACTORS.get(op_type, ()) for position in (factors.a, factors.b))
 
 
 @dataclass(frozen=True)

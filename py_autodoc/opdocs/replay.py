@@ -14,6 +14,7 @@ from py_autodoc.ort import open_session, run_session
 from py_autodoc.quantize.reference import Kernel, evaluate
 from py_autodoc.quantize.reference.arithmetic import Array
 from py_autodoc.quantize.reference.operators import ACCUMULATORS
+from py_autodoc.quantize.reference.saturation import FACTORS, as_unsigned, saturates_pairs
 from py_autodoc.samples import Sample
 
 WHAT = "The operation reference"
@@ -42,6 +43,8 @@ class ReplayResult:
     """Inputs in the first sample."""
     outputs: list[Array] = field(default_factory=list)
     """Outputs in the first sample, from the reference with exact sums."""
+    saturating: tuple[int, float] | None = None
+    """Number of outputs that saturation changes, and the largest change; None where nothing saturates."""
     fault: str = ""
 
 
@@ -126,6 +129,10 @@ def _watch(
         return
     for expected, computed in zip(outputs, results, strict=False):
         _compare(result, expected, computed)
+    if kernel == "pairs" and _saturates(operation, inputs):
+        unsigned = as_unsigned(operation.op_type, inputs, operation.unsigned)
+        found = evaluate(operation.op_type, unsigned, operation.attributes, kernel)
+        _count_saturating(result, exact[0], found[0])
     _extend(result, [*inputs, *outputs])
     if sums is not None and sums.size:
         least, most = int(sums.min()), int(sums.max())
@@ -136,6 +143,26 @@ def _watch(
         result.shapes = [None if value is None else value.shape for value in (*inputs, *outputs)]
         result.types = [None if value is None else value.dtype.name for value in (*inputs, *outputs)]
         result.sums = sums
+
+
+def _saturates(operation: QuantizedOperation, inputs: Sequence[Array | None]) -> bool:
+    """Return whether the kernels of an optimized session saturate sums of these operands without VNNI."""
+    for factors in FACTORS.get(operation.op_type, ()):
+        a, b = inputs[factors.a], inputs[factors.b]
+        if a is None or b is None:
+            return False
+        a_type = a.dtype if factors.a_quantized and factors.a not in operation.unsigned else np.uint8
+        b_type = np.uint8 if factors.b in operation.unsigned else b.dtype
+        group = int(operation.attributes.get("group", 1))
+        return saturates_pairs(operation.op_type, a_type, b_type, b.shape, group)
+    return False
+
+
+def _count_saturating(result: ReplayResult, exact: Array, found: Array) -> None:
+    count, largest = result.saturating or (0, 0.0)
+    difference = np.abs(exact.astype(np.float64) - found.astype(np.float64))
+    most = float(difference.max(initial=0.0))
+    result.saturating = count + int(np.count_nonzero(difference)), max(largest, most)
 
 
 def _compare(result: ReplayResult, expected: Array, computed: Array) -> None:

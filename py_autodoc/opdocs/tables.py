@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.opdocs.document import Operand, Operation, Operations
+from py_autodoc.opdocs.document import Comparison, Operand, Operation, Operations
 
 OPERANDS = ("Operand", "Tensor", "From", "Type", "Shape", "Scale", "Zero point", "Real range", "Codes seen")
 _VARIANTS = {
@@ -118,14 +118,19 @@ def _compared(operation: Operation) -> list[tuple[str, str]]:
     comparison = operation.against_runtime
     if comparison is None:
         return []
+    rows = [("Outputs", f"all {comparison.values:,} equal")]
+    if comparison.differing:
+        rows = [("Outputs that differ", _differing(comparison))]
+    if operation.saturated is not None:
+        where = " in an optimized session, which rewrites s8 to u8" if operation.rewritten else ""
+        rows.append((f"Outputs changed by saturation{where}", _differing(operation.saturated)))
+    return rows
+
+
+def _differing(comparison: Comparison) -> str:
     if not comparison.differing:
-        return [("Outputs", f"all {comparison.values:,} equal")]
-    return [
-        (
-            "Outputs that differ",
-            f"{comparison.differing:,} of {comparison.values:,}, by at most {comparison.largest:g}",
-        )
-    ]
+        return f"none of {comparison.values:,}"
+    return f"{comparison.differing:,} of {comparison.values:,}, by at most {comparison.largest:g}"
 
 
 def summary(reference: Operations) -> list[str]:
@@ -151,10 +156,34 @@ def summary(reference: Operations) -> list[str]:
         lines.append(
             f"{same} {values:,} outputs of the reference equal those of {runtime} on the same integers."
         )
-    if reference.kernel == "pairs":
-        lines.append(
-            "On this processor sums of unsigned activations and signed weights saturate at 16 bits; the "
-            "comparison includes that, the formulas, the C code and the test vectors do not."
-        )
+    lines += _saturation(reference)
     lines.append("round is to the nearest, ties to even; clamp is to the type of y.")
+    return lines
+
+
+def _saturation(reference: Operations) -> list[str]:
+    """Return what saturating sums of this processor change; empty if no operation has such sums."""
+    lines = []
+    for rewritten in (False, True):
+        found = [
+            operation.saturated
+            for operation in reference.operations
+            if operation.saturated is not None and operation.rewritten == rewritten
+        ]
+        if not found:
+            continue
+        differing, values = sum(one.differing for one in found), sum(one.values for one in found)
+        counted = "1 operation" if len(found) == 1 else f"{len(found):,} operations"
+        changed = f"which changes {differing:,} of {values:,} outputs" if differing else "without effect here"
+        if rewritten:
+            lines.append(
+                f"An optimized session rewrites the signed activations of {counted} to unsigned ones, whose "
+                f"sums with signed weights saturate at 16 bits on this processor, {changed}; the comparison "
+                "reads the signed codes, so it does not include that."
+            )
+        else:
+            lines.append(
+                f"On this processor sums of u8 and s8 saturate at 16 bits in {counted}, {changed}; the "
+                "comparison includes that, the formulas, the C code and the test vectors do not."
+            )
     return lines

@@ -18,6 +18,7 @@ from py_autodoc.quantize.reference.saturation import (
     saturates_pairs,
     weight_rows,
 )
+from py_autodoc.quantize.rewrites import becomes_unsigned
 
 _QDQ = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm"}
 """Float operators that become integer ones between Q and DQ."""
@@ -130,19 +131,11 @@ class _Graph:
             dq = self.producers.get(name)
             if dq is None or dq.op_type != "DequantizeLinear":
                 return None
-            dtype = self._type(dq.input[0], _at(dq, 2))
-            codes += [dq.input[0], np.uint8 if dtype == np.int8 and self._rewritten(dq) else dtype]
+            rewritten = becomes_unsigned(dq, self.constants, self.producers, self.readers, self.outputs)
+            codes += [dq.input[0], np.uint8 if rewritten else self._type(dq.input[0], _at(dq, 2))]
         if len(codes) != 4 or (node.op_type == "Conv" and not self._quantized(node.output[0])):
             return None
         return codes[0], codes[1], codes[2], codes[3]
-
-    def _rewritten(self, dq: onnx.NodeProto) -> bool:
-        """Return whether the runtime rewrites s8 to u8: Q with one scale, read by this DQ alone."""
-        q = self.producers.get(dq.input[0])
-        if q is None or q.op_type != "QuantizeLinear" or dq.input[0] in self.outputs:
-            return False
-        zero = self.constants.get(_at(q, 2))
-        return zero is not None and int(np.prod(zero.dims)) == 1 and len(self.readers[dq.input[0]]) == 1
 
     def _quantized(self, name: str) -> bool:
         """Return whether Q reads a tensor, alone or after the clamp that it stands for."""

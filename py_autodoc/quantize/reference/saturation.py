@@ -6,7 +6,8 @@ right, in 16 bits. Codes are multiplied as they are stored; zero points are appl
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -122,18 +123,19 @@ def product(a: Array, b: Array, pairs: bool) -> Array:
     return total
 
 
-def as_unsigned(op_type: str, inputs: list[Any]) -> list[Any]:
-    """Return an operator's inputs as ONNX Runtime rewrites them between signed Q and DQ on x86.
+def as_unsigned(
+    op_type: str, inputs: Sequence[Array | None], operands: Collection[int]
+) -> list[Array | None]:
+    """Return a node's inputs with s8 operands as u8: their codes and zero points get 128 more.
 
-    Codes and zero points of activations get 128 more and become u8; the real values, weights and scales stay.
+    ``operands`` are positions in the inputs. Real values stay, so the exact result does.
     """
-    ((a, _, a_zero, *_),) = FACTORS[op_type]
-    shifted = {a, a_zero, {"QGemm": 8}.get(op_type, 7)}
+    (factors,) = FACTORS[op_type]
+    zeros = {factors.a: factors.a_zero, factors.b: factors.b_zero}
+    shifted = {*operands, *(zeros[operand] for operand in operands)}
     return [
-        _shifted(value) if index in shifted and value is not None else value
+        np.asarray(value.view(np.uint8) ^ np.uint8(128))
+        if index in shifted and value is not None and value.dtype == np.int8
+        else value
         for index, value in enumerate(inputs)
     ]
-
-
-def _shifted(value: Array) -> Array:
-    return value if value.dtype != np.int8 else np.asarray(value.view(np.uint8) ^ np.uint8(128))
