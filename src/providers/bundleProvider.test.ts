@@ -36,7 +36,7 @@ test('upgrades files of the first version', async () => {
   const bytes = await packed({ version: 1, payload: { nodes } });
   const { version, payload } = await readBundle(
     bytes,
-    Infinity,
+    undefined,
     upgradePayload
   );
   expect(version).toBe(2);

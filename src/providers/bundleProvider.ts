@@ -10,6 +10,7 @@ import type {
 } from '../schema';
 import type { ILoadOptions, IProgress, IReportProvider } from './provider';
 import { ProblemError, localProblem } from './provider';
+import { unpackJson, type IByteBudget } from './unpack';
 
 /** Origins of boxes that are not modules. */
 const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure', 'plumbing']);
@@ -25,16 +26,12 @@ const FORMER_VERSION = 1;
  */
 export async function readBundle(
   bytes: BufferSource,
-  maxBytes = Infinity,
+  maxBytes?: number | IByteBudget,
   upgrade: ((payload: GraphPayload) => GraphPayload) | null = null
 ): Promise<Bundle> {
   let bundle: Bundle;
   try {
-    const packed = new Response(bytes).body!;
-    const stream = packed
-      .pipeThrough(new DecompressionStream('gzip'))
-      .pipeThrough(byteLimit(maxBytes));
-    bundle = (await new Response(stream).json()) as Bundle;
+    bundle = await unpackJson<Bundle>(bytes, maxBytes);
   } catch (error) {
     throw new ProblemError(
       localProblem(
@@ -62,14 +59,6 @@ export async function readBundle(
   return bundle;
 }
 
-/** Parses gzipped JSON. Rejects if it is invalid. */
-export async function unpackJson<T>(bytes: BufferSource): Promise<T> {
-  const stream = new Response(bytes).body!.pipeThrough(
-    new DecompressionStream('gzip')
-  );
-  return (await new Response(stream).json()) as T;
-}
-
 /** Answers `compare` for `partner` with an embedded, gzipped alignment. */
 export function embeddedComparison(
   partner: () => IReportProvider | null,
@@ -77,20 +66,6 @@ export function embeddedComparison(
 ): NonNullable<IReportProvider['compare']> {
   return async other =>
     other === partner() ? unpackJson<ComparisonColumns>(bytes()) : null;
-}
-
-/** Passes a number of bytes and fails on the next. */
-function byteLimit(bytes: number): TransformStream<Uint8Array, Uint8Array> {
-  let left = bytes;
-  return new TransformStream({
-    transform: (chunk, controller) => {
-      left -= chunk.length;
-      if (left < 0) {
-        throw new Error(`It unpacks to more than ${bytes} bytes.`);
-      }
-      controller.enqueue(chunk);
-    }
-  });
 }
 
 /** Serves the contents of a bundle. Symbols cannot be set: that needs an analysis. */

@@ -3,6 +3,7 @@
  * the notebook; hosts that cannot reach it ask the kernel. No CDN.
  */
 
+import { unpacked } from '../providers/unpack';
 import {
   bytesOf,
   messageOf,
@@ -68,18 +69,11 @@ async function codeOf(model: IWidgetModel): Promise<ICode> {
   const packed = bytesOf(shared?.get('code'));
   return shared && packed.length > 0
     ? {
-        code: await unpackText(packed),
+        code: await new Response(unpacked(packed)).text(),
         style: text(shared.get('style')),
         version: text(shared.get('version'))
       }
     : requestCode(model);
-}
-
-async function unpackText(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const stream = new Response(bytes).body!.pipeThrough(
-    new DecompressionStream('gzip')
-  );
-  return new Response(stream).text();
 }
 
 function requestCode(model: IWidgetModel): Promise<ICode> {

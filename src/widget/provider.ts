@@ -1,11 +1,8 @@
 /** Serves the widget's bundle; asks the kernel, if there is one, for other sizes. */
 
 import { upgradePayload } from '../core/model/upgradePayload';
-import {
-  BundleProvider,
-  readBundle,
-  unpackJson
-} from '../providers/bundleProvider';
+import { BundleProvider, readBundle } from '../providers/bundleProvider';
+import { unpackJson } from '../providers/unpack';
 import {
   kernelBatch,
   kernelExtract,
@@ -84,7 +81,7 @@ export class WidgetProvider implements IReportProvider {
   ): Promise<WidgetProvider> {
     const bundle = await readBundle(
       bytesOf(model.get('_bundle')),
-      Infinity,
+      undefined,
       upgradePayload
     );
     return new WidgetProvider(

@@ -4,6 +4,7 @@ import { bytesOfBase64 } from '../../providers/base64';
 import { upgradePayload } from '../../core/model/upgradePayload';
 import { BundleProvider, readBundle } from '../../providers/bundleProvider';
 import { problemOf } from '../../providers/provider';
+import type { IByteBudget } from '../../providers/unpack';
 import {
   SideBySide,
   applySelection,
@@ -16,7 +17,7 @@ import { ErrorBoundary } from '../errorBoundary';
 import type { ISavedModelState } from './savedPanel';
 import type { IDocumentServices } from '../documentWidget';
 
-/** Maximum size of an unpacked model, in bytes; a notebook contains at most a megabyte packed. */
+/** Maximum size of the unpacked models of an output, in bytes; it contains at most a megabyte packed. */
 const MAX_UNPACKED_BYTES = 100_000_000;
 
 export interface ISavedModelsProps {
@@ -94,7 +95,8 @@ function useProviders(
   React.useEffect(() => {
     let live = isVisible;
     if (isVisible) {
-      Promise.all(models.map(providerOf)).then(
+      const budget = { left: MAX_UNPACKED_BYTES };
+      Promise.all(models.map(model => providerOf(model, budget))).then(
         loaded => live && setProviders(loaded),
         (error: unknown) => live && onFail(problemOf(error).detail)
       );
@@ -109,13 +111,12 @@ function useProviders(
   return providers;
 }
 
-async function providerOf({
-  bundle
-}: ISavedModelState): Promise<BundleProvider> {
+async function providerOf(
+  { bundle }: ISavedModelState,
+  budget: IByteBudget
+): Promise<BundleProvider> {
   const bytes = bytesOfBase64(bundle);
-  return new BundleProvider(
-    await readBundle(bytes, MAX_UNPACKED_BYTES, upgradePayload)
-  );
+  return new BundleProvider(await readBundle(bytes, budget, upgradePayload));
 }
 
 /** A model while it is shown. The notebook's values override the settings. */

@@ -43,3 +43,15 @@ test.each([
 ])('reads a height of %s as %i', (stored, height) => {
   expect(readSaved({ models: [], height: stored }).height).toBe(height);
 });
+
+test.each([
+  [1, 1_000_000, 1],
+  [1, 1_000_001, 0],
+  [2, 500_000, 2],
+  [2, 500_001, 0],
+  [50, 20_001, 0]
+])('%i models of %i characters: %i are decoded', (count, size, decoded) => {
+  const bundle = 'A'.repeat(size);
+  const models = Array.from({ length: count }, () => ({ bundle }));
+  expect(readSaved({ models, apart: true }).models.length).toBe(decoded);
+});

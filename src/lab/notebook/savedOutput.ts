@@ -24,6 +24,8 @@ export interface ISavedOutput {
 const HEIGHT_LIMITS = { least: 120, most: 5000, usual: 600 };
 const PAIR = 2;
 const MAX_MODELS_IN_BOX = 100;
+/** Characters of all models together, as in Python. */
+const MAX_CHARACTERS = 1_000_000;
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
@@ -41,10 +43,14 @@ export function readSaved(value: unknown): ISavedOutput {
       ? [{ bundle, overlay, selection, view }]
       : [];
   });
+  const characters = models.reduce((sum, { bundle }) => sum + bundle.length, 0);
   const height = Number(raw.height) || HEIGHT_LIMITS.usual;
   return {
-    // With one half missing, it is not a pair.
-    models: models.length === entries.length ? models : [],
+    // With one half missing, it is not a pair. What is too large is not decoded either.
+    models:
+      models.length === entries.length && characters <= MAX_CHARACTERS
+        ? models
+        : [],
     separate,
     height: Math.min(Math.max(height, HEIGHT_LIMITS.least), HEIGHT_LIMITS.most)
   };

@@ -5,6 +5,7 @@
 
 import type { ISnapshot } from './snapshot';
 import { readSnapshot, SNAPSHOT_VERSION } from './snapshot';
+import { unpacked } from '../../providers/unpack';
 
 /** Longer addresses are cut or rejected by servers, chats and mail programs. */
 export const MAX_FRAGMENT_CHARS = 7000;
@@ -34,33 +35,13 @@ function sharedFields(snapshot: ISnapshot): ISnapshot {
   };
 }
 
-async function pipeThrough(
-  bytes: Uint8Array<ArrayBuffer>,
-  through: CompressionStream | DecompressionStream,
-  maxBytes: number
-): Promise<Uint8Array<ArrayBuffer> | null> {
-  const reader = new Response(bytes).body!.pipeThrough(through).getReader();
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) {
-      break;
-    }
-    length += value.length;
-    if (length > maxBytes) {
-      await reader.cancel();
-      return null;
-    }
-    parts.push(value);
-  }
-  const joined = new Uint8Array(length);
-  let position = 0;
-  for (const chunk of parts) {
-    joined.set(chunk, position);
-    position += chunk.length;
-  }
-  return joined;
+async function pack(
+  bytes: Uint8Array<ArrayBuffer>
+): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Response(bytes).body!.pipeThrough(
+    new CompressionStream('deflate-raw')
+  );
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 function toText(bytes: Uint8Array): string {
@@ -75,12 +56,7 @@ function toBytes(text: string): Uint8Array<ArrayBuffer> {
 
 async function packText(snapshot: ISnapshot): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(snapshot));
-  const small = await pipeThrough(
-    bytes,
-    new CompressionStream('deflate-raw'),
-    Infinity
-  );
-  return PREFIX + toText(small ?? new Uint8Array(0));
+  return PREFIX + toText(await pack(bytes));
 }
 
 /**
@@ -127,15 +103,12 @@ export async function decodeViewFragment(
     return null;
   }
   try {
-    const bytes = await pipeThrough(
+    const stream = unpacked(
       toBytes(parameter.slice(PREFIX.length)),
-      new DecompressionStream('deflate-raw'),
-      MAX_BYTES
+      MAX_BYTES,
+      'deflate-raw'
     );
-    if (bytes === null) {
-      return null;
-    }
-    const raw: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const raw: unknown = await new Response(stream).json();
     return sharedFields(readSnapshot(raw));
   } catch (error) {
     // A broken link shows the model as without one.
