@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,20 +26,65 @@ OUT_OF_REACH = frozenset(
 _LONGEST = 300
 LARGEST = 2**31 - 1
 """Maximum bytes of a protobuf."""
-_QUIET = 4
-"""ONNX Runtime log level for stderr: only fatal errors."""
+_QUIET, _WARNING = 4, 2
+"""ONNX Runtime log levels for stderr: only fatal errors, and its default."""
+
+
+_default_severity = [_WARNING]
+"""Level of that logger in this process, last; it cannot be asked."""
 
 
 def onnxruntime(what: str) -> Any:
     """Return the module. ``what`` is the feature that needs it: "Calibration". Raises: RequirementError."""
     try:
-        return import_module("onnxruntime")
+        return sys.modules.get("onnxruntime") or _first_import()
     except ImportError:
         raise RequirementError(
             "needs-onnxruntime",
             f"{what} needs ONNX Runtime, which is not installed.",
             "pip install onnxruntime",
         ) from None
+
+
+def _first_import() -> Any:
+    """Import the module without the lines that it writes to stderr itself: about devices, and coloured.
+
+    A process that has imported it before keeps its own level.
+    """
+    with quiet_descriptor(2):
+        module = import_module("onnxruntime")
+        module.set_default_logger_severity(_QUIET)
+    _default_severity.append(_QUIET)
+    return module
+
+
+@contextmanager
+def quiet_default_logger() -> Iterator[None]:
+    """Silence the logger of ONNX Runtime that belongs to no session."""
+    runtime = import_module("onnxruntime")
+    runtime.set_default_logger_severity(_QUIET)
+    try:
+        yield
+    finally:
+        runtime.set_default_logger_severity(_default_severity[-1])
+
+
+@contextmanager
+def quiet_descriptor(number: int) -> Iterator[None]:
+    """Drop what libraries write to a descriptor, below Python's streams."""
+    try:
+        kept = os.dup(number)
+    except OSError:  # closed
+        yield
+        return
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, number)
+        os.close(null)
+        yield
+    finally:
+        os.dup2(kept, number)
+        os.close(kept)
 
 
 def check_weights(path: PathLike) -> None:

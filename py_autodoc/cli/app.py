@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from py_autodoc.cli import stderr
-from py_autodoc.cli.logs import LEVEL, level_option, one_handler
+from py_autodoc.cli.logs import LEVEL, level_option, one_handler, trace
 from py_autodoc.cli.streams import drop_stdout, guarded
 from py_autodoc.errors import AutodocError, OutputError
 from py_autodoc.version import NAME, version
@@ -184,8 +184,7 @@ def _trace() -> None:
     if logging.getLogger("py_autodoc").isEnabledFor(logging.DEBUG):
         import traceback
 
-        for line in traceback.format_exc().splitlines():
-            stderr.note(line)
+        trace(traceback.format_exc())
 
 
 @click.group(

@@ -190,6 +190,6 @@ def _annotate(results: list[CheckResult], outputs: dict[str, Target], enabled: b
     annotations = workflow_commands(results)
     if any(target.to_stdout for target in outputs.values()):
         for line in annotations:
-            stderr.note(line)
+            stderr.command(line)
     else:
-        stdout.lines(annotations)
+        stdout.commands(annotations)

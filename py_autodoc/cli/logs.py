@@ -27,8 +27,10 @@ class _Handler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record."""
         try:
-            for line in self.format(record).splitlines():
-                stderr.note(line)
+            # A name in the message may have line ends, so only a traceback has further lines.
+            stderr.note(f"{record.levelname} {record.name}: {record.getMessage()}")
+            if record.exc_info and self.formatter is not None:
+                trace(self.formatter.formatException(record.exc_info))
         except Exception:  # noqa: BLE001 - a record that cannot be formatted must not end the command
             self.handleError(record)
 
@@ -39,7 +41,7 @@ def one_handler() -> Iterator[None]:
     root, package = logging.getLogger(), logging.getLogger("py_autodoc")
     before = root.level, package.level, warnings.showwarning
     handler = _Handler()
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(logging.Formatter())
     root.addHandler(handler)
     warnings.showwarning = _warned
     set_level(DEFAULT)
@@ -50,6 +52,12 @@ def one_handler() -> Iterator[None]:
         root.setLevel(before[0])
         package.setLevel(before[1])
         warnings.showwarning = before[2]
+
+
+def trace(text: str) -> None:
+    """Print a traceback, indented: the message of an exception may have line ends too."""
+    for line in text.splitlines():
+        stderr.note(f"  {line}")
 
 
 def set_level(level: str) -> None:

@@ -53,7 +53,7 @@ def command(model: str, as_json: bool, extract_processor: str | None) -> None:
         return
     rows = _rows(metadata, files)
     rows += [
-        (shorten(printable(key[:200]), _KEY), _short(value))
+        (f"  {shorten(printable(key[:200]), _KEY)}", _short(value))
         for key, value in list(other_entries.items())[:_LISTED]
     ]
     width = max((len(key) for key, _ in rows), default=0)

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 import click
 
-from py_autodoc.cli.streams import styled
+from py_autodoc.cli.streams import underlying
+from py_autodoc.render.runner_log import inert
 from py_autodoc.render.terminal_text import printable
 
 
@@ -22,7 +23,12 @@ def warning(message: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print one line."""
+    """Print one line that may quote a model."""
+    write_raw(inert(printable(text)) + "\n")
+
+
+def command(text: str) -> None:
+    """Print one line that is a command to a CI runner; what it quotes is escaped."""
     write_raw(printable(text) + "\n")
 
 
@@ -34,7 +40,7 @@ def usage(fault: click.UsageError) -> None:
 
 def write_raw(text: str) -> None:
     """Write text unchanged. A closed stderr is not an error."""
-    stream = styled(sys.stderr)
+    stream = underlying(sys.stderr)
     with suppress(OSError, ValueError):
         stream.write(text)
         stream.flush()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from py_autodoc.render.output_target import to_stdout
+from py_autodoc.render.output_target import log_to_stdout, to_stdout
+from py_autodoc.render.runner_log import inert
 from py_autodoc.render.terminal_text import printable
 
 
@@ -15,8 +16,16 @@ def text(result: str) -> None:
 
 
 def lines(result: Iterable[str]) -> None:
-    """Write lines that may quote a model. Raises: OutputError."""
-    to_stdout("".join(f"{printable(line)}\n" for line in result))
+    """Write lines that may quote a model: nothing in them steers a terminal or a CI runner.
+
+    Raises: OutputError.
+    """
+    log_to_stdout("".join(f"{inert(printable(line))}\n" for line in result))
+
+
+def commands(result: Iterable[str]) -> None:
+    """Write lines that are commands to a CI runner; what they quote is escaped. Raises: OutputError."""
+    log_to_stdout("".join(f"{printable(line)}\n" for line in result))
 
 
 def as_json(value: object, indent: int | None = 2) -> None:

@@ -1,7 +1,7 @@
-"""stdout and stderr of a command: control characters never reach a terminal, and failures are reported.
+"""stdout and stderr of a command: nothing steers a terminal or a CI runner, and failures are reported.
 
-All output passes through here: our own text, JSON and tables, and warnings and log lines of libraries. Only
-``styled`` returns the underlying stream, for output with its own colours.
+All output passes through here: our own text, JSON and tables, and warnings and log lines of libraries.
+``styled`` is for output with its own colours, and only ``underlying`` writes unchanged.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
-from py_autodoc.render.output_target import stdout_failed
+from py_autodoc.render.output_target import is_log, stdout_failed
+from py_autodoc.render.runner_log import LogFilter, inert_document
 from py_autodoc.render.terminal_text import printable_text
 
 
 class _Stream(io.TextIOBase):
     """A text stream that wraps another."""
 
-    def __init__(self, below: TextIO | None) -> None:
+    def __init__(self, below: TextIO | None, inert: LogFilter | None = None) -> None:
         self.below = below
+        self.inert = inert or LogFilter()
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -61,12 +63,20 @@ class _Stream(io.TextIOBase):
 
 
 class Stdout(_Stream):
-    """Writes data unchanged; to a terminal without control characters."""
+    """Writes data unchanged; to a terminal or the log of a CI runner without control characters.
+
+    Results of commands do not come this way; what does is the help, and what libraries print.
+    """
+
+    def __init__(self, below: TextIO | None) -> None:
+        super().__init__(below, LogFilter(inert_document))
 
     def write(self, text: str, /) -> int:
         """Write text. Raises: OutputError, BrokenPipeError."""
         with _raising_output_error():
-            self._open().write(_without_carriage_returns(text) if self.isatty() else text)
+            log = is_log(self)
+            shown = _without_carriage_returns(text) if log or self.isatty() else text
+            self._open().write(self.inert(shown) if log else shown)
         return len(text)
 
     def flush(self) -> None:
@@ -82,13 +92,13 @@ class Stdout(_Stream):
 
 
 class Stderr(_Stream):
-    """Always removes control characters. Write failures are ignored."""
+    """Always removes control characters and commands to CI runners. Write failures are ignored."""
 
     def write(self, text: str, /) -> int:
         """Write text; never fails."""
         if self.below is not None:
             with suppress(OSError, ValueError):
-                self.below.write(printable_text(text))
+                self.below.write(self.inert(printable_text(text)))
         return len(text)
 
     def flush(self) -> None:
@@ -96,6 +106,24 @@ class Stderr(_Stream):
         if self.below is not None:
             with suppress(OSError, ValueError):
                 self.below.flush()
+
+
+class _Styled(_Stream):
+    """Writes text whose control characters are our own; names in it are not commands to a CI runner."""
+
+    def __init__(self, stream: _Stream) -> None:
+        super().__init__(stream.below)
+
+    def write(self, text: str, /) -> int:
+        """Write text. Raises: OSError."""
+        if self.below is not None:
+            self.below.write(self.inert(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream. Raises: OSError."""
+        if self.below is not None:
+            self.below.flush()
 
 
 def _without_carriage_returns(text: str) -> str:
@@ -131,7 +159,12 @@ def guarded() -> Iterator[None]:
 
 
 def styled(stream: TextIO) -> TextIO:
-    """Return the underlying stream, for text whose control characters are our own."""
+    """Return a stream for text whose control characters are our own, and which may quote a model."""
+    return cast(TextIO, _Styled(stream)) if isinstance(stream, _Stream) else stream
+
+
+def underlying(stream: TextIO) -> TextIO:
+    """Return the underlying stream, for lines that are sanitised already."""
     if isinstance(stream, _Stream):
         return stream.below if stream.below is not None else open(os.devnull, "w")
     return stream

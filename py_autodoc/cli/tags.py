@@ -80,7 +80,7 @@ def _lines(tags: Tags, output: str, pattern: str | None) -> list[str]:
         for node in node_rows(tags, pattern):
             merged = f" + {', '.join(node.origins)}" if len(node.origins) > 1 else ""
             lines.append(
-                f"{node.node}  {node.operator}  {node.tag}  [{node.via}: {node.scope or '.'}{merged}]"
+                f"  {node.node}  {node.operator}  {node.tag}  [{node.via}: {node.scope or '.'}{merged}]"
             )
     return lines
 

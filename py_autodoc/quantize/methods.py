@@ -20,7 +20,7 @@ from typing import Any
 import onnx
 
 from py_autodoc.errors import AnalysisError, InputError, OptionError
-from py_autodoc.ort import one_line
+from py_autodoc.ort import one_line, quiet_default_logger
 from py_autodoc.quantize.half import half
 from py_autodoc.quantize.recipe import Recipe
 from py_autodoc.quantize.storage import is_large, store
@@ -30,8 +30,6 @@ GROUP = "onnx_autodoc.quantizers"
 Method = Callable[[Path, Path, Recipe, Sequence[Sample], Sequence[str]], None]
 _TOOL = "onnxruntime.quantization"
 _PERCENTILE = 99.999
-_FATAL, _WARNING = 4, 2
-"""Severities of ONNX Runtime's log; warnings are its default."""
 
 
 def static(
@@ -193,13 +191,11 @@ def _clean_message(text: str) -> str:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Suppress the tools' output and log warnings, which refer to steps that ``prepare`` has done."""
-    runtime, before = import_module("onnxruntime"), logging.root.manager.disable
+    before = logging.root.manager.disable
     logging.disable(logging.WARNING)
-    runtime.set_default_logger_severity(_FATAL)
     try:
-        with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        with quiet_default_logger(), redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
             yield
     finally:
-        runtime.set_default_logger_severity(_WARNING)
         logging.disable(before)

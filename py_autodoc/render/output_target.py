@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
+import os
+import stat
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from py_autodoc.errors import OptionError, OutputError
 from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.outputs import OutputFile, OutputRequest, check_outputs
+from py_autodoc.render.runner_log import LogFilter, in_ci, inert_document, inert_json
 from py_autodoc.render.terminal_text import printable_json, printable_text
 
 STDOUT = "-"
@@ -92,6 +98,9 @@ def targets(
 def to_stdout(result: str | bytes, json: bool = False) -> None:
     """Print a result; for a terminal, neutralise control characters (JSON keeps its value).
 
+    In the log of a CI runner, commands to it are neutralised too. Files, and pipes elsewhere, get the exact
+    text.
+
     Raises:
         OutputError: stdout is closed or full, or is a terminal and the result is not text.
         BrokenPipeError: the reader of the pipe has closed it.
@@ -102,9 +111,45 @@ def to_stdout(result: str | bytes, json: bool = False) -> None:
     terminal = stream.isatty()
     if terminal and isinstance(result, bytes):
         raise OutputError("not-for-a-terminal", "A terminal cannot show this file.", "Pass a file name.")
+    if isinstance(result, str) and is_log(stream):
+        result = _for_a_log(result, json)
+    _print(stream, result, json)
+
+
+def log_to_stdout(text: str) -> None:
+    """Print lines for people, which are sanitised already. Raises: as ``to_stdout``."""
+    if sys.stdout is None:
+        raise OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Pass a file name.")
+    _print(sys.stdout, text, json=False)
+
+
+def is_log(stream: TextIO | io.TextIOBase) -> bool:
+    """Return whether a CI runner reads the stream: it does unless the stream is a file."""
+    if not in_ci():
+        return False
+    try:
+        return not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):
+        return True
+
+
+def _for_a_log(result: str, json: bool) -> str:
+    return _json_in_a_log(result) if json else inert_document(_printable_document(result))
+
+
+def _json_in_a_log(text: str) -> str:
+    return inert_json(printable_json(text))
+
+
+def _printable_document(text: str) -> str:
+    """Return text of which no carriage return is left but those of line ends, as CSV has them."""
+    return printable_text(text.replace("\r\n", "\n").replace("\r", "\ufffd"))
+
+
+def _print(stream: TextIO, result: str | bytes, json: bool) -> None:
     try:
         stream.flush()
-        if terminal and isinstance(result, str):
+        if stream.isatty() and isinstance(result, str) and not in_ci():
             stream.write(printable_json(result) if json else printable_text(result))
         else:  # data are UTF-8, whatever the terminal encoding
             stream.buffer.write(_bytes(result))
@@ -123,8 +168,10 @@ def _bytes(result: str | bytes) -> bytes:
 def pieces_to_stdout(pieces: Iterable[bytes], json: bool = False) -> int:
     """Print UTF-8 text in pieces; return its size in bytes. Raises: as ``to_stdout``."""
     stream = sys.stdout
-    if stream is None or stream.isatty():
-        # Terminal output is sanitised as a whole.
+    if json and stream is not None and is_log(stream):
+        pieces = _json_for_a_log(pieces)
+    elif stream is None or stream.isatty() or is_log(stream):
+        # Sanitised as a whole.
         text = b"".join(pieces)
         to_stdout(text.decode("utf-8"), json)
         return len(text)
@@ -133,6 +180,12 @@ def pieces_to_stdout(pieces: Iterable[bytes], json: bool = False) -> int:
         to_stdout(piece, json)
         size += len(piece)
     return size
+
+
+def _json_for_a_log(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    decoder, inert = codecs.getincrementaldecoder("utf-8")(), LogFilter(_json_in_a_log)
+    for piece in pieces:
+        yield inert(decoder.decode(piece)).encode("utf-8")
 
 
 def stdout_failed(fault: OSError | ValueError) -> OutputError:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-"""Control and format characters (escape sequences, bidi overrides, zero-width) and lone surrogates."""
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Control and format characters (escape sequences, bidi overrides, zero-width), lone surrogates, and the line
+and paragraph separators of Unicode, at which some readers of a log end a line."""
 _LINES = frozenset("\t\n\r")
 _BREAKS = frozenset("\t\n\v\f\r\u0085\u2028\u2029")
 

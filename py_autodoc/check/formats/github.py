@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from py_autodoc.check.formats.names import relative, sentence
 from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Status
+from py_autodoc.render.runner_log import break_markers
 from py_autodoc.render.terminal_text import printable
 
 _MAX_MESSAGE = 4000
@@ -39,8 +40,8 @@ def _command(kind: str, file: str, title: str, message: str) -> str:
 
 
 def _data(text: str) -> str:
-    # printable() removes line ends; the older command syntax starts with ##[ anywhere in a line.
-    return printable(text)[:_MAX_MESSAGE].replace("%", "%25").replace("##[", "## [")
+    # printable() removes line ends; older commands start anywhere in a line.
+    return break_markers(printable(text)[:_MAX_MESSAGE].replace("%", "%25"))
 
 
 def _property(text: str) -> str:

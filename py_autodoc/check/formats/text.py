@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from py_autodoc.check.formats.names import sentence
 from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Status
+from py_autodoc.render.runner_log import inert
 from py_autodoc.render.terminal_text import printable
 from py_autodoc.units import plural
 
 _MARKS = {Status.PASSED: "ok", Status.FAILED: "failed", Status.UNKNOWN: "unknown", Status.WARNING: "warning"}
 _WIDTH = 7
-_COMMAND, _INERT = "##[", "## ["
-"""A command to GitHub runners, which may occur anywhere in a line, and its replacement."""
 
 
 def lines(result: CheckResult, all_rules: bool = False) -> list[str]:
@@ -39,7 +38,7 @@ def _line(outcome: CheckOutcome) -> str:
 
 
 def _inert(line: str) -> str:
-    return line.rstrip().replace(_COMMAND, _INERT)
+    return inert(line.rstrip())
 
 
 def summary(results: Sequence[CheckResult]) -> str:
