@@ -173,6 +173,14 @@ def nameless(source: Path, path: Path) -> None:
     onnx.save(model, path)
 
 
+INHERITED = (
+    "constructor", "__defineGetter__", "__defineSetter__", "hasOwnProperty", "__lookupGetter__",
+    "__lookupSetter__", "isPrototypeOf", "propertyIsEnumerable", "toString", "valueOf", "__proto__",
+    "toLocaleString",
+)  # fmt: skip
+"""What every object of JavaScript answers to."""
+
+
 def hostile(path: Path) -> None:
     """Every string a script; also names that trip JavaScript objects."""
     nodes = [
@@ -186,8 +194,11 @@ def hostile(path: Path) -> None:
             name="=cmd|' /C calc'!A0",
             domain=HOSTILE,
             text=HOSTILE,
+            **dict.fromkeys(INHERITED, 1),
         ),
     ]
+    for node in nodes[:3]:
+        node.attribute.extend(helper.make_attribute(name, 1) for name in INHERITED)
     model = save(nodes, [f32("x", [1, 8])], [f32("y", [1, 8])], [], path, name=HOSTILE, doc_string=HOSTILE)
     model.producer_name = HOSTILE
     meta = model.metadata_props.add()

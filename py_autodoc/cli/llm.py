@@ -131,7 +131,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
 
             stdout.lines(llm_lines(plans))
         else:
-            stdout.text(plans.to_json(pretty) + "\n")
+            stdout.json_text(plans.to_json(pretty) + "\n")
     return _status(plans)
 
 

@@ -111,7 +111,7 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
         if sys.stdout.isatty():
             stdout.lines(lines(result, options["every"]))
         else:
-            stdout.text(text)
+            stdout.json_text(text)
     return _status(result)
 
 

@@ -15,6 +15,11 @@ def text(result: str) -> None:
     to_stdout(result)
 
 
+def json_text(result: str) -> None:
+    """Write JSON text. Raises: OutputError."""
+    to_stdout(result, json=True)
+
+
 def lines(result: Iterable[str]) -> None:
     """Write lines that may quote a model: nothing in them steers a terminal or a CI runner.
 

@@ -118,7 +118,7 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
 
             print_sweep(result)
         else:
-            stdout.text(_text("--out-json", result, pretty))
+            stdout.json_text(_text("--out-json", result, pretty))
     return _exit_status(model, result)
 
 

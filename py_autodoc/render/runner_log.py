@@ -73,8 +73,9 @@ class LogFilter:
 
 
 def _unfinished(text: str) -> str:
-    """Return the unfinished line, or an equivalent: whether it is blank so far, and its end."""
+    """Return the unfinished line, or a shorter one with the same prospects."""
     line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
-    if len(line) <= _KEPT:
-        return line
-    return (" " if line.isspace() else ".") + line[-_KEPT:]
+    words = line.lstrip()
+    if len(words) > _KEPT:
+        return "." + words[-_KEPT:]
+    return line if len(line) == len(words) else f" {words}"

@@ -101,3 +101,27 @@ test('a page has text generation on the device of its bundle', async () => {
   expect(provider({ payload }).serving).toBeUndefined();
   expect(provider({ payload, serving: null }).serving).toBeUndefined();
 });
+
+/** Names that every object answers to. */
+const INHERITED = Object.getOwnPropertyNames(Object.prototype);
+
+test('attributes may have any name', () => {
+  const attributes = INHERITED.map(name => ({ name, value: '1' }));
+  const texts = (about: object): unknown =>
+    detailsOf(
+      {
+        payload: {
+          ops: [{ type: 'Odd', domain: 'd', opset: 1 }],
+          nodes: { op: [0], name: ['n'], scope: [-1] },
+          scopes: { parent: [], origin: [], label: [], type: [] }
+        },
+        nodes: { '0': { operator: 0, attributes } },
+        descriptions: [about],
+        operators: []
+      } as unknown as Bundle,
+      0
+    )?.attributes.map(({ description }) => description);
+  expect(texts({})).toEqual(INHERITED.map(() => ''));
+  const about = Object.fromEntries(INHERITED.map(name => [name, name]));
+  expect(texts(about)).toEqual(INHERITED);
+});

@@ -11,6 +11,7 @@ import type {
 import type { ILoadOptions, IProgress, IReportProvider } from './provider';
 import { ProblemError, localProblem } from './provider';
 import { unpackJson, type IByteBudget } from './unpack';
+import { ownValue } from '../core/base/ownValue';
 
 /** Origins of boxes that are not modules. */
 const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure', 'plumbing']);
@@ -153,7 +154,7 @@ export function detailsOf(bundle: Bundle, node: number): NodeDetails | null {
     entry.operator === null ? {} : (bundle.descriptions[entry.operator] ?? {});
   const attributes: AttributeInfo[] = entry.attributes.map(attribute => ({
     ...attribute,
-    description: about[attribute.name] ?? ''
+    description: ownValue(about, attribute.name) ?? ''
   }));
   const scope: string[] = [];
   const classes: string[] = [];

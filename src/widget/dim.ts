@@ -9,6 +9,7 @@ import {
   type IManagedModel,
   type IWidgetModel
 } from './model';
+import { ownValue } from '../core/base/ownValue';
 
 interface IDimContext {
   readonly model: IWidgetModel;
@@ -37,13 +38,13 @@ async function initialize({ model }: IDimContext): Promise<() => void> {
   const sendSizes = (): void => {
     const value = model.get('value');
     const sizes = sizesOf(owner);
-    if (isSize(value) && sizes[name] !== value) {
+    if (isSize(value) && ownValue(sizes, name) !== value) {
       owner.set('dims', { ...sizes, [name]: value });
       owner.save_changes();
     }
   };
   const pull = (): void => {
-    const value = sizesOf(owner)[name];
+    const value = ownValue(sizesOf(owner), name);
     if (isSize(value) && model.get('value') !== value) {
       model.set('value', value);
       model.save_changes();

@@ -5,6 +5,7 @@
 
 import { entry, pieces, version } from 'widget-pieces';
 import type { IViewerModule } from './loader';
+import { ownValue } from '../core/base/ownValue';
 
 const KEY = `onnx-autodoc.pieces.${version}`;
 
@@ -18,7 +19,7 @@ const urls = new Map<string, string>();
 function urlOf(name: string): string {
   let url = urls.get(name);
   if (url === undefined) {
-    const text = (pieces[name] ?? '')
+    const text = (ownValue(pieces, name) ?? '')
       .replace(
         LAZY_IMPORT,
         (_, other: string) =>

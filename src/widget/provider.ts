@@ -18,6 +18,7 @@ import type { ILoadOptions, IReportProvider } from '../providers/provider';
 import { abortError, localProblem, ProblemError } from '../providers/provider';
 import type { ComparisonColumns, GraphPayload } from '../schema';
 import { bytesOf, messageOf, sendMessage, type IWidgetModel } from './model';
+import { ownValue } from '../core/base/ownValue';
 
 export type TraitSizes = Readonly<Record<string, number>>;
 
@@ -35,7 +36,7 @@ export function sameSizes(a: TraitSizes, b: TraitSizes): boolean {
   const names = Object.keys(a);
   return (
     names.length === Object.keys(b).length &&
-    names.every(name => a[name] === b[name])
+    names.every(name => ownValue(a, name) === ownValue(b, name))
   );
 }
 

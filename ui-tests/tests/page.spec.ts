@@ -70,6 +70,20 @@ test('dimensions are shown but cannot be changed', async ({ page }) => {
   alone(log);
 });
 
+test('attributes may have the names that every object answers to', async ({
+  page
+}) => {
+  const log = await open(page, 'hostile.onnx');
+  const inspector = page.locator('.oad-Inspector');
+  for (const name of [/^Relu/, /^Sigmoid/, /^Tanh/, /^Custom/]) {
+    await pick(page, name);
+    await expect(inspector).toContainText('isPrototypeOf');
+    await expect(inspector).toContainText('__proto__');
+    await expect(inspector).not.toContainText('native code');
+  }
+  alone(log);
+});
+
 test('names in a hostile model are shown as text', async ({ page }) => {
   const log = await open(page, 'hostile.onnx');
   expect(

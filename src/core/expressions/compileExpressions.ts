@@ -6,6 +6,7 @@
 import type { ExpressionCondition, ExpressionPool } from '../../schema';
 import { ExpressionCode } from './expressionCode';
 import { ExpressionEvaluator } from './expressionEvaluator';
+import { ownValue } from '../base/ownValue';
 
 /** Metrics that expressions give for each node. */
 export const EXPRESSION_METRICS = [
@@ -88,7 +89,7 @@ export function compileExpressions(pool: ExpressionPool): IExpressions {
     evaluate(sizes) {
       const symbols: number[] = [];
       for (const name of pool.dims) {
-        const size = sizes[name];
+        const size = ownValue(sizes, name) ?? Number.NaN;
         if (!(Number.isSafeInteger(size) && size >= 1)) {
           return result(`${name} needs a size of at least 1.`, false);
         }

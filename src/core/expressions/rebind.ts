@@ -9,6 +9,7 @@ import type { IEvaluation, IExpressions } from './compileExpressions';
 import { Lifetimes } from '../model/tensorLifetimes';
 import { decodePayload, withMetricsOf } from '../model/decodePayload';
 import type { IGraphModel } from '../types';
+import { ownValue } from '../base/ownValue';
 
 /** Reason shown if the expressions reject the sizes. */
 const INVALID_SIZES = 'the sizes do not fit each other or the model';
@@ -116,10 +117,12 @@ export class Rebinder {
     bindings: Readonly<Record<string, number>> = {}
   ): GraphPayload | null {
     const { _payload: payload } = this;
-    if (this._dims.some(dim => !(sizes[dim.name] >= 1))) {
+    if (this._dims.some(dim => !((ownValue(sizes, dim.name) ?? 0) >= 1))) {
       return null;
     }
-    const isUnchanged = this._dims.every(dim => dim.value === sizes[dim.name]);
+    const isUnchanged = this._dims.every(
+      dim => dim.value === ownValue(sizes, dim.name)
+    );
     if (payload.batch && isUnchanged) {
       // The file's own batch: a rewritten model may copy tensors that all items share.
       return payload;
@@ -178,10 +181,10 @@ export class Rebinder {
   ): DimInfo[] {
     return this._dims.map(dim => ({
       ...dim,
-      value: sizes[dim.name],
+      value: ownValue(sizes, dim.name) ?? null,
       assumed:
         dim.assumed &&
-        dim.value === sizes[dim.name] &&
+        dim.value === ownValue(sizes, dim.name) &&
         !Object.hasOwn(bindings, dim.name)
     }));
   }
@@ -327,17 +330,13 @@ function coverageOf(
   after: GraphPayload
 ): ExpressionCoverage {
   const { coverage, nodes, tensors } = before;
-  const reasons = { ...coverage.reasons };
+  const reasons = new Map(Object.entries(coverage.reasons));
   let knownNodes = coverage.nodes_known;
   nodes.macs.forEach((macs, node) => {
     if (macs === null && after.nodes.macs[node] !== null) {
       knownNodes++;
       const reason = nodes.reason[String(node)] ?? '';
-      if (reasons[reason] > 1) {
-        reasons[reason]--;
-      } else {
-        delete reasons[reason];
-      }
+      reasons.set(reason, (reasons.get(reason) ?? 0) - 1);
     }
   });
   const sized = ({ shapes }: GraphPayload): number =>
@@ -352,17 +351,16 @@ function coverageOf(
     nodes: isComplete ? 1 : knownNodes / coverage.nodes_total,
     macs: isComplete && coverage.macs !== null ? 1 : coverage.macs,
     shapes: Math.min(1, is / total),
-    reasons
+    reasons: Object.fromEntries([...reasons].filter(([, count]) => count > 0))
   };
 }
 
 function totalsOf(evaluation: IEvaluation): Partial<GraphPayload['metrics']> {
-  const totals: Record<string, number | null> = {};
-  for (const [name, key] of Object.entries(TOTALS)) {
-    totals[name] = valueOrNull(evaluation.totals[key]);
-  }
-  for (const name of PEAKS) {
-    totals[name] = valueOrNull(evaluation.totals[name]);
-  }
-  return totals;
+  return Object.fromEntries([
+    ...Object.entries(TOTALS).map(([name, key]) => [
+      name,
+      valueOrNull(evaluation.totals[key])
+    ]),
+    ...PEAKS.map(name => [name, valueOrNull(evaluation.totals[name])])
+  ]) as Partial<GraphPayload['metrics']>;
 }

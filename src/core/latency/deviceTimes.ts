@@ -20,6 +20,7 @@ import { KernelWorkloads } from './kernelWorkload';
 import { TENSOR_KIND } from '../model/decodePayload';
 import { cannotRun } from '../model/runnable';
 import type { IGraphModel } from '../types';
+import { ownValue } from '../base/ownValue';
 
 /** What dominates the time; empty if nothing is known. */
 export type Bound = 'compute' | 'memory' | 'overhead' | '';
@@ -79,7 +80,9 @@ export class DeviceTimes {
     if (!hardware || !precision) {
       return null;
     }
-    const width = this._width(hardware.model.widths[precision]);
+    const width = this._width(
+      ownValue(hardware.model.widths, precision) ?? Number.NaN
+    );
     const rates = ratesOf(hardware, device, precision, width.resident);
     let [seconds, ideal, unknown, known, guessed, starts] = [0, 0, 0, 0, 0, 0];
     const shares = { compute: 0, memory: 0, overhead: 0 };

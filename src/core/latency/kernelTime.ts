@@ -1,6 +1,7 @@
 /** Time of one fused kernel on one device: arithmetic, data movement and launch. */
 
 import type { HardwarePart, LatencyModel } from '../../schema';
+import { ownValue } from '../base/ownValue';
 
 /** Values of `KernelColumns.kind`; negative kinds cannot be estimated. */
 export const KERNEL = {
@@ -87,13 +88,15 @@ export function ratesOf(
   resident = Number.NaN
 ): IDeviceRates {
   const { devices, model } = hardware;
-  const peakOf = (name: string): number => devices.peaks[name]?.[device] ?? 0;
+  const peakOf = (name: string): number =>
+    ownValue(devices.peaks, name)?.[device] ?? 0;
   const peak = peakOf(precision);
   const bandwidth = devices.bandwidth_bytes_per_s[device];
   const units = devices.units[device] ?? 0;
   const clock = devices.clock_hz[device] ?? 0;
   const cached = units > 0 && clock > 0;
-  const attentionPrecision = model.attention_precision[precision] ?? precision;
+  const attentionPrecision =
+    ownValue(model.attention_precision, precision) ?? precision;
   const cpu = devices.category[device] === 'cpu';
   // Payloads of earlier versions lack it.
   const rates = devices.measured as typeof devices.measured | undefined;

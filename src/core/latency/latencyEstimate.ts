@@ -7,6 +7,7 @@ import { KernelWorkloads } from './kernelWorkload';
 import { withLatencyMetric } from '../model/decodePayload';
 import { cannotRun } from '../model/runnable';
 import type { IGraphModel, IDeviceChoice, ILatencyEstimate } from '../types';
+import { ownValue } from '../base/ownValue';
 
 /** Index of a device; -1 if the payload does not list it. */
 export function deviceOf(hardware: HardwarePart, id: string): number {
@@ -34,7 +35,7 @@ export function inRuntime(hardware: HardwarePart, id = ''): HardwarePart {
 /** Precisions for which a device has a peak, in the payload's order. */
 export function precisionsOf(hardware: HardwarePart, device: number): string[] {
   return Object.keys(hardware.devices.peaks).filter(
-    name => (hardware.devices.peaks[name][device] ?? 0) > 0
+    name => (ownValue(hardware.devices.peaks, name)?.[device] ?? 0) > 0
   );
 }
 
@@ -157,7 +158,10 @@ export function latencyOf(
   if (hardware === null || precision === null) {
     return null;
   }
-  const bytes = new TensorBytes(model, hardware.model.widths[precision]);
+  const bytes = new TensorBytes(
+    model,
+    ownValue(hardware.model.widths, precision) ?? Number.NaN
+  );
   const work = new KernelWorkloads(model, hardware, bytes);
   const rates = ratesOf(hardware, device, precision, work.resident());
   const count = hardware.kernels.kind.length;

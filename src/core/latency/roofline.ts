@@ -15,6 +15,7 @@ import { kernelTime, ratesOf } from './kernelTime';
 import { KernelWorkloads } from './kernelWorkload';
 import { cannotRun } from '../model/runnable';
 import type { IGraphModel, IDeviceChoice } from '../types';
+import { ownValue } from '../base/ownValue';
 
 /** A kernel with arithmetic; values are for one inference. */
 export interface IRoofPoint {
@@ -62,7 +63,10 @@ export function rooflineOf(
   if (!hardware || !precision || cannotRun(model.payload) !== '') {
     return null;
   }
-  const bytes = new TensorBytes(model, hardware.model.widths[precision]);
+  const bytes = new TensorBytes(
+    model,
+    ownValue(hardware.model.widths, precision) ?? Number.NaN
+  );
   const work = new KernelWorkloads(model, hardware, bytes);
   const rates = ratesOf(hardware, device, precision, work.resident());
   const latency = latencyOf(model, choice);

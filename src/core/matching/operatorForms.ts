@@ -73,7 +73,9 @@ function coreOf(type: string): string | null {
   const baseType = type.startsWith('QLinear') ? type.slice(7) : type;
   return (
     FORM_OF.get(baseType) ??
-    (baseType === type && !(baseType in OPERATOR_FORMS) ? null : baseType)
+    (baseType === type && !Object.hasOwn(OPERATOR_FORMS, baseType)
+      ? null
+      : baseType)
   );
 }
 

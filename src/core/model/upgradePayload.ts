@@ -43,9 +43,9 @@ export function upgradePayload(payload: GraphPayload): GraphPayload {
     settings,
     ...Object.fromEntries(costs),
     runs: Object.fromEntries(entries),
-    runs_unknown: Object.keys(repeat)
-      .filter(node => repeat[node] === null)
-      .map(Number),
+    runs_unknown: Object.entries(repeat)
+      .filter(([, count]) => count === null)
+      .map(([node]) => Number(node)),
     uncounted: []
   };
   const loops = Object.keys(repeat).length > 0;

@@ -11,6 +11,7 @@
  */
 
 import { fieldOf, type IField } from './queryFields';
+import { ownValue } from '../base/ownValue';
 
 export type Relation = '=' | '!=' | '<' | '<=' | '>' | '>=' | '~';
 
@@ -81,7 +82,7 @@ export function queryNumber(text: string): number {
   if (!match) {
     return Number.NaN;
   }
-  const power = match[3] ? POWERS[match[3]] : 0;
+  const power = ownValue(POWERS, match[3] ?? '') ?? 0;
   const value =
     Number(match[1] + (match[2] ?? '')) * (match[4] ? 1024 : 1000) ** power;
   return Number.isFinite(value) ? value : Number.NaN;

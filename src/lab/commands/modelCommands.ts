@@ -9,6 +9,7 @@ import { CommandIDs } from './commandIds';
 import { FACTORY_NAME } from '../documentModel';
 import { onnxIcon } from '../icon';
 import type { IOnnxTracker } from '../tokens';
+import { ownValue } from '../../core/base/ownValue';
 
 export interface ICommandContext {
   app: JupyterFrontEnd;
@@ -113,7 +114,8 @@ function addRun(context: ICommandContext): void {
       : null;
   const labels = actionLabels(trans);
   app.commands.addCommand(CommandIDs.run, {
-    label: args => labels[String(args.action)] ?? String(args.action ?? ''),
+    label: args =>
+      ownValue(labels, String(args.action)) ?? String(args.action ?? ''),
     describedBy: {
       args: {
         type: 'object',

@@ -95,7 +95,8 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
       const { content } = await kernel.requestCommInfo({
         target_name: COMM_TARGET
       });
-      const exists = content.status === 'ok' && id in content.comms;
+      const exists =
+        content.status === 'ok' && Object.hasOwn(content.comms, id);
       if (exists && generation === this._generation) {
         await this._showWidget(model);
       }

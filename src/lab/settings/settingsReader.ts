@@ -2,6 +2,7 @@
  * Values of the settings file, before validation. JupyterLab validates a file when its editor saves it,
  * not when it is read: one written by hand or by another version may hold anything.
  */
+import { ownValue } from '../../core/base/ownValue';
 
 export interface IValues {
   readonly [key: string]: unknown;
@@ -52,7 +53,7 @@ export class SettingsReader {
     fallback: T,
     isValid: (value: unknown) => boolean
   ): T {
-    const value = this._values[key];
+    const value = ownValue(this._values, key);
     if (value === undefined) {
       return fallback;
     }

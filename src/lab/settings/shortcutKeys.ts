@@ -29,10 +29,11 @@ export class ShortcutKeys {
   }
 
   private _read(): BoundKeys {
-    const bound: Record<string, string[]> = {};
+    const bound = new Map<string, string[]>();
     for (const { command, args, keys } of this._commands.keyBindings) {
       if (command === CommandIDs.run && typeof args.action === 'string') {
-        const list = (bound[args.action] ??= []);
+        const list = bound.get(args.action) ?? [];
+        bound.set(args.action, list);
         const chordKeys = chord(keys);
         // An action may have the same key under two selectors.
         if (!list.includes(chordKeys)) {
@@ -40,7 +41,7 @@ export class ShortcutKeys {
         }
       }
     }
-    return Object.keys(bound).length > 0 ? bound : null;
+    return bound.size > 0 ? Object.fromEntries(bound) : null;
   }
 
   private _bound: BoundKeys | undefined;

@@ -2,6 +2,7 @@
 
 import type { IAction } from '.';
 import type { BoundKeys } from '../state/api';
+import { ownValue } from '../../core/base/ownValue';
 
 /**
  * Keys that depend on the keyboard layout, or that have the same meaning in every program: hosts do not
@@ -15,7 +16,7 @@ export const isFixedKey = (chord: string): boolean => FIXED.test(chord);
 /** The keys of an action: those bound by the host, then those that no host binds. */
 export function keysOf(action: IAction, bound: BoundKeys): readonly string[] {
   return bound
-    ? [...(bound[action.id] ?? []), ...action.keys.filter(isFixedKey)]
+    ? [...(ownValue(bound, action.id) ?? []), ...action.keys.filter(isFixedKey)]
     : action.keys;
 }
 

@@ -10,6 +10,7 @@ import { Icon } from '../ui/Icon';
 import { Splitter } from '../ui/Splitter';
 import { useSize } from '../ui/useSize';
 import { useTrans } from '../i18n/translateContext';
+import { ownValue } from '../../core/base/ownValue';
 
 const PANELS: Record<DrawerTab, React.ComponentType> = {
   layers: lazyComponent(
@@ -93,7 +94,7 @@ export function Drawer(): JSX.Element {
     serving: payload.memory.kv_cache?.num_layers
   };
   const tabs = DRAWER_TABS.filter(
-    name => !(name in available) || available[name]
+    name => !Object.hasOwn(available, name) || available[name]
   );
   const tab = tabs.includes(requestedTab) ? requestedTab : tabs[0];
   const id = React.useId();
@@ -148,7 +149,7 @@ export function Drawer(): JSX.Element {
     dims: sizable(payload).length
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const step = ownValue({ ArrowRight: 1, ArrowLeft: -1 }, event.key);
     if (step === undefined) {
       return;
     }

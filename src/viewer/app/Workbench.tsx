@@ -4,6 +4,7 @@ import { Drawer } from './Drawer';
 import { GraphPane } from './GraphPane';
 import { TotalsStrip } from '../features/totals/TotalsStrip';
 import { lazyComponent } from '../lazy/lazyCode';
+import { PanelBoundary, SubjectContext } from '../lazy/PanelBoundary';
 import { Outline } from '../features/outline/Outline';
 import { RootContext, WidthContext } from '../ui/rootContext';
 import { setPanels } from '../session/panels';
@@ -73,17 +74,31 @@ export function Workbench(props: { theme: string }): JSX.Element {
   return (
     <div className="oad-Workbench">
       <SkipLink />
-      <TopBar />
+      <PanelBoundary>
+        <TopBar />
+      </PanelBoundary>
       {linked && <CompareBar />}
-      {!isMerged && <Facts low={low} />}
+      {!isMerged && (
+        <PanelBoundary>
+          <Facts low={low} />
+        </PanelBoundary>
+      )}
       {load.status === 'loading' && <Working progress={load.progress} />}
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}
       {notice && <NoticeBanner text={notice} />}
       {extracts && <ExtractionBanner />}
       {file !== 'same' && load.status === 'ready' && <FileBanner file={file} />}
-      {low && !isMerged && <ModelDescription low />}
+      {low && !isMerged && (
+        <PanelBoundary>
+          <ModelDescription low />
+        </PanelBoundary>
+      )}
       <Middle theme={props.theme} />
-      {!isMerged && <Drawer />}
+      {!isMerged && (
+        <PanelBoundary>
+          <Drawer />
+        </PanelBoundary>
+      )}
       {merged && <Merged theme={props.theme} />}
       {choosing && <DeviceChooser />}
       {help && <Help />}
@@ -156,10 +171,14 @@ function Middle(props: { theme: string }): JSX.Element {
     <div className={`oad-Middle${narrow ? ' oad-mod-narrow' : ''}`}>
       {outline && (
         <div className="oad-Side oad-mod-left" style={{ width: outlineWidth }}>
-          <Outline />
+          <PanelBoundary>
+            <Outline />
+          </PanelBoundary>
         </div>
       )}
-      <GraphPane theme={props.theme} />
+      <PanelBoundary>
+        <GraphPane theme={props.theme} />
+      </PanelBoundary>
       {outline && (
         // After the graph, so that there are fewer Tab stops before it.
         <div className="oad-Edge" style={{ left: outlineWidth }}>
@@ -188,7 +207,9 @@ function Middle(props: { theme: string }): JSX.Element {
             max={maxWidth}
             onResize={size => setPanels(session, { inspectorWidth: size })}
           />
-          <Inspector />
+          <SubjectContext.Provider value={selection}>
+            <Inspector />
+          </SubjectContext.Provider>
         </div>
       )}
     </div>

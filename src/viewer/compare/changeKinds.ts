@@ -1,4 +1,5 @@
 import type { ITranslate } from '../i18n/translate';
+import { ownValue } from '../../core/base/ownValue';
 
 /** A kind of change, in a word. */
 export function kindText(kind: string, trans: ITranslate): string {
@@ -12,5 +13,5 @@ export function kindText(kind: string, trans: ITranslate): string {
     fused: trans.__('fused'),
     moves: trans.__('reshaped')
   };
-  return Object.hasOwn(labels, kind) ? labels[kind] : kind;
+  return ownValue(labels, kind) ?? kind;
 }

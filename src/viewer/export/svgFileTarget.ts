@@ -10,6 +10,7 @@ import { escapeInvisible } from '../ui/safeText';
 import type { IPalette } from '../graph/style/themePalette';
 import { type IPlainColor, plainColor } from './plainColors';
 import type { IPageTarget } from './pageTarget';
+import { ownValue } from '../../core/base/ownValue';
 
 /** Characters that XML 1.0 does not allow, escaped or not. */
 const FORBIDDEN =
@@ -28,7 +29,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 export function xml(text: string): string {
   return text
     .replace(FORBIDDEN, '\ufffd')
-    .replace(/[&<>"']/g, char => ESCAPES[char]);
+    .replace(/[&<>"']/g, char => ownValue(ESCAPES, char) ?? '');
 }
 
 /** Two decimals, no trailing zeros. */

@@ -9,6 +9,7 @@ import {
 import * as React from 'react';
 import { afterEach, expect, test, vi } from 'vitest';
 import { loadAll, lazyComponent, lazyCode } from './lazyCode';
+import { SubjectContext } from './PanelBoundary';
 
 afterEach(cleanup);
 
@@ -63,4 +64,41 @@ test('all code can be prefetched', async () => {
   const code = lazyCode(async () => 'ahead');
   await loadAll();
   expect(code.now).toBe('ahead');
+});
+
+test('a panel that fails shows its fault and can be tried again, alone', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  let broken = true;
+  const Fragile = (): JSX.Element => {
+    if (broken) {
+      throw new TypeError('x is not a function');
+    }
+    return <b>whole</b>;
+  };
+  const Lazy = lazyComponent(async () => Fragile);
+  const shown = (subject: number): JSX.Element => (
+    <SubjectContext.Provider value={subject}>
+      <i>beside</i>
+      <Lazy />
+    </SubjectContext.Provider>
+  );
+  const { rerender } = render(shown(1));
+  await nextTask();
+  expect(screen.getByRole('alert').textContent).toContain(
+    'This part of the viewer failed: x is not a function'
+  );
+  expect(screen.getByText('beside')).toBeTruthy();
+  fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
+  expect(screen.getByRole('alert')).toBeTruthy();
+  broken = false;
+  fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
+  expect(screen.getByText('whole')).toBeTruthy();
+  broken = true;
+  rerender(shown(1));
+  rerender(shown(2));
+  expect(screen.getByRole('alert')).toBeTruthy();
+  broken = false;
+  rerender(shown(3));
+  expect(screen.getByText('whole')).toBeTruthy();
+  log.mockRestore();
 });

@@ -2,6 +2,7 @@
 
 import * as React from 'react';
 import { useTrans } from '../i18n/translateContext';
+import { PanelBoundary } from './PanelBoundary';
 
 /** Lazy code: `get` loads it once, `now` is the loaded code. A failed load is retried. */
 export interface ILazyCode<T> {
@@ -41,7 +42,7 @@ export async function loadAll(): Promise<void> {
 
 /**
  * A component whose code is loaded when first shown; once loaded, it renders immediately. A `quiet` one
- * renders nothing until then.
+ * renders nothing until then. A fault while it renders is shown in its place.
  */
 export function lazyComponent<P extends object>(
   load: () => Promise<React.ComponentType<P>>,
@@ -65,7 +66,11 @@ export function lazyComponent<P extends object>(
       };
     }, [Found, failed]);
     if (Found) {
-      return <Found {...props} />;
+      return (
+        <PanelBoundary>
+          <Found {...props} />
+        </PanelBoundary>
+      );
     }
     if (quiet) {
       return null;

@@ -7,6 +7,7 @@ import type { IDocument, IViewerState } from '../state/types';
 import { initialDevice, sameDevice, setDevice } from './deviceActions';
 import { recordHistory } from './navigationHistory';
 import type { ISession } from './types';
+import { ownValue } from '../../core/base/ownValue';
 
 /** The initial overlay of a model's view. */
 export function initialOverlay(
@@ -84,7 +85,8 @@ export function withoutDefaults(
   };
   return Object.fromEntries(
     Object.entries(snapshot).filter(
-      ([key, value]) => !Object.hasOwn(values, key) || values[key] !== value
+      ([key, value]) =>
+        !Object.hasOwn(values, key) || ownValue(values, key) !== value
     )
   ) as unknown as ISnapshot;
 }

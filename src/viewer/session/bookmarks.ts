@@ -5,6 +5,7 @@ import { groupKeys, groupsOf, sameList, sameRows } from './entityNames';
 import { hiddenOf, hiddenRecord } from './hideActions';
 import { recordHistory } from './navigationHistory';
 import type { ISession } from './types';
+import { ownValue } from '../../core/base/ownValue';
 
 export function storeView(session: ISession, slot: string): void {
   const state = session.store.get();
@@ -31,11 +32,12 @@ export async function recallView(
   slot: string
 ): Promise<void> {
   const { bookmarks, document } = session.store.get();
-  if (!document || !Object.hasOwn(bookmarks, slot)) {
+  const saved = ownValue(bookmarks, slot);
+  if (!document || !saved) {
     return;
   }
-  const { open, overlay, scale, device, direction, rows } = bookmarks[slot];
-  const { x, y, k } = bookmarks[slot];
+  const { open, overlay, scale, device, direction, rows } = saved;
+  const { x, y, k } = saved;
   recordHistory(session);
   if (device !== undefined && !sameDevice(device, session.store.get().device)) {
     setDevice(session, device);
@@ -51,7 +53,7 @@ export async function recallView(
     session.store.set({ direction });
     await session.graph.whenDirectionApplied();
   }
-  const record = bookmarks[slot].hidden;
+  const record = saved.hidden;
   const isOwn = record?.of === document.model.payload.model.identity;
   const hidden = isOwn
     ? hiddenOf(document, record)

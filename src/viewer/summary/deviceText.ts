@@ -23,6 +23,7 @@ import {
 import type { DeviceColumns, HardwarePart } from '../../schema';
 import { missingReason } from './totalTiles';
 import type { ITranslate } from '../i18n/translate';
+import { ownValue } from '../../core/base/ownValue';
 
 /** Devices of one vendor, by index. */
 export interface IVendor {
@@ -86,7 +87,7 @@ const SPELLED: Readonly<Record<string, string>> = {
 export function vendorText(vendor: string, trans: ITranslate): string {
   return vendor === ''
     ? trans.__('Your own')
-    : (SPELLED[vendor] ?? vendor[0].toUpperCase() + vendor.slice(1));
+    : (ownValue(SPELLED, vendor) ?? vendor[0].toUpperCase() + vendor.slice(1));
 }
 
 /** Memory as advertised, in powers of two: `24 GiB`. */
@@ -245,5 +246,5 @@ export function labelText(
     rough: trans.__('rough'),
     'order of magnitude': trans.__('order of magnitude')
   };
-  return texts[label] ?? label;
+  return ownValue(texts, label) ?? label;
 }

@@ -2,6 +2,7 @@
 
 import type { DimInfo } from '../../schema';
 import { isBinding } from '../state/snapshot';
+import { ownValue } from '../../core/base/ownValue';
 
 export type Texts = ReadonlyMap<string, string>;
 export type DimSizes = Readonly<Record<string, number>>;
@@ -72,6 +73,9 @@ export function givenSizes(
           (!dim.follows &&
             !(dim.assumed && texts.get(dim.name) === textOf(dim)))
       )
-      .map(dim => [dim.name, sizes[dim.name]] as const)
+      .flatMap(dim => {
+        const size = ownValue(sizes, dim.name);
+        return size === undefined ? [] : [[dim.name, size] as const];
+      })
   );
 }

@@ -4,6 +4,7 @@ import { formatExact, formatShape } from '../../core/base/numberFormat';
 import type { GraphPayload, Identity, IdentityValue } from '../../schema';
 import type { ITranslate } from '../i18n/translate';
 import { shortLabel } from '../ui/safeText';
+import { ownValue } from '../../core/base/ownValue';
 
 /** The line with shapes for the current sizes, which may have changed since the analysis. */
 export function descriptionLine(
@@ -85,7 +86,7 @@ export function reasonsOf(identity: Identity, trans: ITranslate): IReason[] {
     about,
     label: labels[about],
     text: shortLabel(identity[about], 120),
-    certainty: texts[identity.known[about]] ?? '',
+    certainty: ownValue(texts, identity.known[about]) ?? '',
     reasons: identity.evidence
       .filter(line => line.about === about)
       .map(({ text }) => shortLabel(text, 400))

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { ownValue } from '../../core/base/ownValue';
 
 const CONTROLS =
   'button, input:not([type=hidden]), select, textarea, a[href], [tabindex]';
@@ -60,7 +61,7 @@ export function useRoving(group: React.RefObject<HTMLElement>): void {
       }
     };
     const onKey = (event: KeyboardEvent): void => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      const step = ownValue({ ArrowLeft: -1, ArrowRight: 1 }, event.key);
       const controls = focusableControls(element).filter(canFocus);
       const index = controls.findIndex(control => control === event.target);
       if (

@@ -2,6 +2,7 @@ import * as React from 'react';
 import { useSession } from '../../session/sessionContext';
 import { selectNodes } from '../../session/hostSelection';
 import { highlightEntities } from '../../session/externalHighlight';
+import { ownValue } from '../../../core/base/ownValue';
 
 export interface IBar {
   readonly label: string;
@@ -23,7 +24,7 @@ export function Bars(props: {
     0
   );
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const step = ownValue({ ArrowDown: 1, ArrowUp: -1 }, event.key);
     if (step === undefined || !(event.target instanceof HTMLElement)) {
       return;
     }

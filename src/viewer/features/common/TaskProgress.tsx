@@ -5,6 +5,7 @@ import type { ITranslate } from '../../i18n/translate';
 import { shortLabel } from '../../ui/safeText';
 import type { ITaskBoard, TaskKind } from '../../tasks/taskBoard';
 import { useTrans } from '../../i18n/translateContext';
+import { ownValue } from '../../../core/base/ownValue';
 
 function stepText(task: Task | null, trans: ITranslate): string {
   const steps: Record<string, string> = {
@@ -19,7 +20,7 @@ function stepText(task: Task | null, trans: ITranslate): string {
   if (!task || task.state === 'queued') {
     return trans.__('Waiting for another task…');
   }
-  const text = steps[task.step] ?? trans.__('Working…');
+  const text = ownValue(steps, task.step) ?? trans.__('Working…');
   return task.total > 0
     ? `${text} ${trans.__('%1 of %2', formatExact(task.done), formatExact(task.total))}`
     : text;

@@ -14,6 +14,7 @@ import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import type { ILinkedView, IComparedChanges } from '../../state/linkedViews';
 import { VIEW_LABELS } from '../../state/linkedViews';
 import { useTrans } from '../../i18n/translateContext';
+import { ownValue } from '../../../core/base/ownValue';
 
 function ruleText(rule: MatchRule, trans: ITranslate): string {
   return {
@@ -314,7 +315,7 @@ function Verdict({
   const { verdict, core_matched, core_operators } = columns;
   return (
     <span className="oad-Compare-count" data-verdict={verdict}>
-      {ruleTexts[verdict] ?? verdict}:{' '}
+      {ownValue(ruleTexts, verdict) ?? verdict}:{' '}
       {trans.__(
         '%1 of %2 core operators',
         formatExact(core_matched),

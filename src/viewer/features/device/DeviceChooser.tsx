@@ -30,6 +30,7 @@ import {
 import { assumption } from '../../summary/latencyTile';
 import { focusedElement } from '../../ui/focus';
 import { useTrans } from '../../i18n/translateContext';
+import { ownValue } from '../../../core/base/ownValue';
 
 /** The list of devices, if it is open and not empty. */
 export function DeviceChooser(): JSX.Element | null {
@@ -106,9 +107,10 @@ function Chooser({ hardware }: { hardware: HardwarePart }): JSX.Element {
     // The viewer's keys do not apply here.
     event.stopPropagation();
     const list = event.target instanceof HTMLSelectElement ? [] : flat;
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[
+    const step = ownValue(
+      { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 },
       event.key
-    ];
+    );
     if (event.key === 'Escape') {
       close();
     } else if (step !== undefined && list.length > 0) {

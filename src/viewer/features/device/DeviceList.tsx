@@ -11,6 +11,7 @@ import {
   type IVendor
 } from '../../summary/deviceText';
 import { useTrans } from '../../i18n/translateContext';
+import { ownValue } from '../../../core/base/ownValue';
 
 interface IListProps {
   readonly hardware: HardwarePart;
@@ -79,7 +80,7 @@ function Option(props: IListProps & { device: number }): JSX.Element {
   const { hardware, device, active, chosenDevice, id } = props;
   const { name, memory_bytes, bandwidth_bytes_per_s, peaks } = hardware.devices;
   const precision = props.precision || storedPrecision(hardware, device);
-  const peak = peaks[precision]?.[device] ?? null;
+  const peak = ownValue(peaks, precision)?.[device] ?? null;
   return (
     <div
       id={`${id}${device}`}

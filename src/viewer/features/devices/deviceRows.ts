@@ -20,6 +20,7 @@ import {
   precisionText,
   rangeText
 } from '../../summary/deviceText';
+import { ownValue } from '../../../core/base/ownValue';
 
 /** The most important columns come first, since narrow panes show no more. */
 export const COLUMNS = [
@@ -156,7 +157,7 @@ function valueOf(
       return index < 0 ? none : index;
     }
     case 'bound':
-      return ORDER[time?.bound ?? ''] ?? none;
+      return ownValue(ORDER, time?.bound ?? '') ?? none;
     case 'items':
       return row.itemsPerSecond;
     case 'memory':
@@ -238,7 +239,7 @@ export function boundLabel(bound: string, trans: ITranslate): string {
     memory: trans.__('memory'),
     overhead: trans.__('kernel starts')
   };
-  return labels[bound] ?? UNKNOWN;
+  return ownValue(labels, bound) ?? UNKNOWN;
 }
 
 /** The text of a cell; `fits` is a badge. */

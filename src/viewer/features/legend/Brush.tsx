@@ -2,6 +2,7 @@ import * as React from 'react';
 import type { ISpan } from '../../../core';
 import type { IOverlayRange } from '../../overlays/types';
 import { useTrans } from '../../i18n/translateContext';
+import { ownValue } from '../../../core/base/ownValue';
 
 /** A shorter drag, as a share of the width, counts as a click, which clears the brush. */
 const MIN_DRAG_SHARE = 0.02;
@@ -78,7 +79,7 @@ export function Brush(props: {
       aria-valuenow={Math.round(position * 100)}
       aria-valuetext={props.text(fullScale.value(position))}
       onKeyDown={event => {
-        const sign = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        const sign = ownValue({ ArrowLeft: -1, ArrowRight: 1 }, event.key);
         if (sign !== undefined) {
           const step = stepFrom(position, sign);
           event.preventDefault();

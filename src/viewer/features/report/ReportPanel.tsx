@@ -5,6 +5,7 @@ import { useDocument, useSession } from '../../session/sessionContext';
 import { InlineProblem } from '../../ui/InlineProblem';
 import { ReportText } from './ReportText';
 import { useTrans } from '../../i18n/translateContext';
+import { ownValue } from '../../../core/base/ownValue';
 
 type ReportAnswer =
   | { readonly status: 'asking' }
@@ -22,7 +23,7 @@ function isOfOtherSizes(
   { dims, batch }: GraphPayload
 ): boolean {
   return dims.some(({ name, value }) => {
-    const of = Object.hasOwn(sizes, name) ? sizes[name] : batch?.dim.value;
+    const of = ownValue(sizes, name) ?? batch?.dim.value;
     return value !== null && value !== of;
   });
 }

@@ -16,6 +16,7 @@ import { lacksParts, metricOf } from '../../overlays/metricOf';
 import { overlayText } from '../../overlays/computeOverlay';
 import type { ITranslate } from '../../i18n/translate';
 import { shortLabel } from '../../ui/safeText';
+import { ownValue } from '../../../core/base/ownValue';
 
 /** A label and its value, such as `MACs` and `118 M (2.9 % of the model)`. */
 export interface IFact {
@@ -76,9 +77,9 @@ function whyUnknown(
   trans: ITranslate
 ): string {
   const { reason } = payload.nodes;
-  const key = String(entity);
-  return entity < nodeCount && Object.hasOwn(reason, key)
-    ? trans.__('unknown: %1', shortLabel(reason[key], 120))
+  const cause = ownValue(reason, String(entity));
+  return entity < nodeCount && cause !== undefined
+    ? trans.__('unknown: %1', shortLabel(cause, 120))
     : trans.__('unknown');
 }
 

@@ -9,6 +9,7 @@ import { FirstValues } from './FirstValues';
 import { formatValue } from './formatValue';
 import { Histogram } from './Histogram';
 import { useTrans } from '../../i18n/translateContext';
+import { ownValue } from '../../../core/base/ownValue';
 
 /** Values of one constant: statistics, histogram, and the first values. */
 export function Statistics({ of }: { of: WeightValues }): JSX.Element {
@@ -90,8 +91,8 @@ function Quantiles({ of }: { of: WeightValues }): JSX.Element {
   }
   const pair = (low: string, high: string): JSX.Element => (
     <>
-      <Exact value={quantiles[low]} /> {trans.__('to')}{' '}
-      <Exact value={quantiles[high]} />
+      <Exact value={ownValue(quantiles, low) ?? ''} /> {trans.__('to')}{' '}
+      <Exact value={ownValue(quantiles, high) ?? ''} />
     </>
   );
   return (

@@ -30,6 +30,7 @@ import {
   type TextMeasure
 } from '../text/textMeasure';
 import { fillTemplate } from '../text/fillTemplate';
+import { ownValue } from '../../../core/base/ownValue';
 
 export type LineKind = 'name' | 'weight' | 'cost';
 
@@ -309,7 +310,7 @@ export class CardContents {
   /** Lines such as `W 64×3×7×7`; adjacent short items share a line. */
   private _weights(node: number): string[] {
     const { _model: model } = this;
-    const names = INPUT_NAMES[model.opType(node)];
+    const names = ownValue(INPUT_NAMES, model.opType(node));
     const items: string[] = [];
     const from = model.inputOffsets[node];
     for (let i = from; i < model.inputOffsets[node + 1]; i++) {

@@ -1,5 +1,6 @@
 /** Key bindings of the surface, as data. Keys of the whole viewer are defined elsewhere. */
 import type { Direction } from '../scene/sceneAdjacency';
+import { ownValue } from '../../../core/base/ownValue';
 
 export type KeyCommand =
   | {
@@ -36,7 +37,7 @@ const ARROWS: Readonly<Record<string, Direction>> = {
 
 /** The command of a key; null if the surface does not handle it and the event must propagate. */
 export function commandOf(key: IKey): KeyCommand | null {
-  const arrow = ARROWS[key.key];
+  const arrow = ownValue(ARROWS, key.key);
   if (arrow) {
     return key.ctrlKey || key.metaKey
       ? { kind: 'pan', direction: arrow }

@@ -6,6 +6,7 @@ import {
   type ITree
 } from '../../../core/types';
 import type { IOverlay, IWireLook } from '../surfaceApi';
+import { ownValue } from '../../../core/base/ownValue';
 
 export type ColorToken = string;
 
@@ -38,7 +39,7 @@ const SAME_AS: Readonly<Record<string, string>> = {
 const KNOWN = new Set<string>(CATEGORIES);
 
 export function categoryColorToken(category: string): ColorToken {
-  const name = SAME_AS[category] ?? category;
+  const name = ownValue(SAME_AS, category) ?? category;
   return `--oad-cat-${KNOWN.has(name) ? name : 'other'}`;
 }
 

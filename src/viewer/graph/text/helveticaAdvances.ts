@@ -3,6 +3,7 @@
  * of Helvetica, which Arial, Liberation Sans and Nimbus Sans share, in thousandths of the font size, for
  * the characters from space to tilde (Adobe Font Metrics, core 14 fonts).
  */
+import { ownValue } from '../../../core/base/ownValue';
 
 const FIRST = 32;
 const REGULAR = widths(
@@ -49,7 +50,7 @@ function widths(list: string): readonly number[] {
 export function advanceOf(char: string, weight: number): number {
   const code = char.codePointAt(0) ?? 0;
   const table = weight > HEAVIEST_REGULAR ? BOLD : REGULAR;
-  const advance = table[code - FIRST] ?? OTHER_ADVANCES[char];
+  const advance = table[code - FIRST] ?? ownValue(OTHER_ADVANCES, char);
   if (advance !== undefined) {
     return advance / 1000;
   }

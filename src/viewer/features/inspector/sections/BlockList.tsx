@@ -13,6 +13,7 @@ import { shortLabel, escapeInvisible } from '../../../ui/safeText';
 import { Section, TruncatedList } from '../../common/facts';
 import { sumOf } from './sumOf';
 import { useTrans } from '../../../i18n/translateContext';
+import { ownValue } from '../../../../core/base/ownValue';
 
 /** Display names of the kinds of structural blocks. */
 function kindName(kind: string, trans: ITranslate): string {
@@ -31,7 +32,7 @@ function kindName(kind: string, trans: ITranslate): string {
     recurrent: trans.__('Recurrent'),
     'state-space': trans.__('State space')
   };
-  return Object.hasOwn(names, kind) ? names[kind] : escapeInvisible(kind);
+  return ownValue(names, kind) ?? escapeInvisible(kind);
 }
 
 /** Structural blocks that contain a node, smallest first. */
