@@ -78,7 +78,7 @@ it('no record is indexed by text', () => {
       fileName.replace(root, '')
     )
   ).toEqual([]);
-}, 120_000);
+}, 600_000);
 
 it('sees such an index', () => {
   const text = `
@@ -98,4 +98,4 @@ it('sees such an index', () => {
       site.slice('src/x.ts:3 '.length)
     )
   ).toEqual(['r[name]', 'name in r', 'r[`${name}x`]', '{ a: 1 }[name]']);
-}, 120_000);
+}, 600_000);
