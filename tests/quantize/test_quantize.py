@@ -15,6 +15,7 @@ from py_autodoc.cli.app import app
 from py_autodoc.errors import AutodocError
 from py_autodoc.quantize import Recipe, quantize
 from py_autodoc.quantize.clipping import clipping_pairs
+from py_autodoc.quantize.kernels import saturates
 from py_autodoc.quantize.prepare import prepare_model
 from py_autodoc.tags import load_tags, tag_file
 
@@ -22,7 +23,12 @@ pytest.importorskip("onnxruntime")
 DIGITS, DATA = Path("tests/data/quant/digits_cnn.onnx"), Path("tests/data/quant/digits.npz")
 RESNET8, BERT = Path("tests/data/quant/resnet8_fp32_bn.onnx"), Path("tests/data/models/bert_tiny.onnx")
 TARGET = "cpu-vnni"
-"""Given, so that results are the same on every machine; scores compare what the file says."""
+"""Given, so that results are the same on every machine; scores compare what the file says.
+
+Operators of integers run as this machine computes them, also one by one.
+"""
+SATURATED = {"qoperator": 10, "dynamic": 25}
+"""At least so many dB where their sums of u8 and s8 saturate: 12.9 and 27.8 were measured."""
 
 
 def digest(path):
@@ -50,6 +56,8 @@ def test_methods_on_digits(fields, least, ops, tmp_path):
     assert digest(DIGITS) == before
     made = onnx.load(out)
     assert ops & {node.op_type for node in made.graph.node}
+    if saturates():
+        least = SATURATED.get(fields.get("format") or fields.get("method"), least)
     assert found.outputs[0].error.sqnr_db > least
     assert found.outputs[0].agreement == 1.0
     assert found.nodes == len(made.graph.node)

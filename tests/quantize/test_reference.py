@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_cases import CASES, S8, U8, by_onnx_runtime
+from reference_cases import CASES, S8, U8, Case, by_onnx_runtime
 
 from py_autodoc.quantize.kernels import current_runtime
 from py_autodoc.quantize.reference import OPERATORS, evaluate
 from py_autodoc.quantize.reference.arithmetic import fma, requantize
+from py_autodoc.quantize.reference.operators import ACCUMULATORS
 from py_autodoc.quantize.reference.products import matmul
 
 pytest.importorskip("onnxruntime")
@@ -38,6 +39,40 @@ def test_equals_onnx_runtime(op_type, types):
             np.testing.assert_array_equal(one, other)
 
     equal()
+
+
+SHAPES = [
+    ((5,), (5, 3)),
+    ((2, 5), (5,)),
+    ((5,), (5,)),
+    ((2, 4, 5), (2, 5, 3)),
+    ((4, 5), (2, 5, 3)),
+    ((2, 1, 4, 5), (3, 5, 6)),
+    ((2, 4, 5), (5,)),
+]
+
+
+@pytest.mark.skipif(current_runtime() == "cpu-arm", reason="kernels of ARM requantize by fixed point")
+@pytest.mark.parametrize("op_type", ["MatMulInteger", "QLinearMatMul", "MatMulIntegerToFloat"])
+@pytest.mark.parametrize(("a_shape", "b_shape"), SHAPES)
+def test_products_of_any_rank(op_type, a_shape, b_shape):
+    dice = np.random.default_rng(len(a_shape) * 7 + len(b_shape))
+    a, b = dice.integers(200, 256, a_shape, U8), dice.integers(100, 128, b_shape).astype(S8)
+    scale, zero, b_zero = (np.asarray(one) for one in (np.float32(0.1), U8(3), S8(-2)))
+    inputs = {
+        "MatMulInteger": [a, b, zero, b_zero],
+        "QLinearMatMul": [a, scale, zero, b, scale, b_zero, np.asarray(7, np.float32), zero],
+        "MatMulIntegerToFloat": [a, b, scale, scale, zero, b_zero],
+    }[op_type]
+    (expected,) = by_onnx_runtime(Case(op_type, list(inputs), {}, frozenset()))
+    (found,) = evaluate(op_type, inputs, {}, KERNEL)
+    assert found.shape == expected.shape
+    np.testing.assert_array_equal(found, expected)
+    # Whatever kernels are here: two pairs of five saturate for every element.
+    exact, pairs = (
+        ACCUMULATORS["MatMulInteger"]([a, b, zero, b_zero], {}, kernel) for kernel in ("exact", "pairs")
+    )
+    assert (pairs < exact).all()
 
 
 def test_a_wrong_reference_would_be_seen():
