@@ -13,6 +13,7 @@ from enum import Enum
 
 from py_autodoc.compare.boundary import pair_boundary_nodes
 from py_autodoc.compare.changes import Change, ComparedSide, Detail, bits, changes
+from py_autodoc.compare.file_facts import PRODUCER, file_facts
 from py_autodoc.compare.interface import interface
 from py_autodoc.compare.meaning import PRODUCTS
 from py_autodoc.compare.merge import groups
@@ -78,10 +79,19 @@ class Alignment:
     """Matrix products and convolutions without a counterpart, by side."""
     interface: tuple[Detail, ...] = ()
     """Changes of the graph's declared inputs and outputs."""
+    file: tuple[Detail, ...] = ()
+    """Statements of the files that differ: opset, labels, preprocessing, licence, producer."""
+    weights_read: bool = False
+    """True if the values of weights were compared."""
 
     @property
     def same(self) -> bool:
-        """True if no difference was found."""
+        """True if no difference was found; another producer is none."""
+        return self.same_graph and not any(detail.what != PRODUCER for detail in self.file)
+
+    @property
+    def same_graph(self) -> bool:
+        """True if the graphs with their inputs and outputs do not differ, as far as they were compared."""
         return not (
             self.only_left or self.only_right or self.interface or any(pair.details for pair in self.pairs)
         )
@@ -157,6 +167,7 @@ def _align(
         ),
         products_only=unmatched_products,
         interface=(*interface(*sides), *changed_output_sources(sides, to_right)),
+        file=file_facts(left.model, right.model),
     )
 
 

@@ -33,6 +33,12 @@ class Change(IntFlag):
     """Different reshapes and transposes around it."""
     INPUTS = 128
     """It reads a different input."""
+    NAME = 256
+    """Of an input or output: another name."""
+    ORDER = 512
+    """Of the inputs or outputs: another order."""
+    FILE = 1024
+    """A statement of the file: opset, labels, preprocessing …"""
 
 
 NAMES = {change: str(change.name).lower() for change in Change}

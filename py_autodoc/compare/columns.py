@@ -37,7 +37,7 @@ def comparison_columns(alignment: Alignment) -> ComparisonColumns:
         details={
             str(number): _changes(pair.details) for number, pair in enumerate(alignment.pairs) if pair.details
         },
-        interface=_changes(alignment.interface),
+        interface=_changes((*alignment.interface, *alignment.file)),
         blocks=[
             AlignedBlock(
                 left=None if block.left is None else shorten_middle(block.left),

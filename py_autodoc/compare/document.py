@@ -29,7 +29,7 @@ class ComparedChange(Wire, frozen=True, kw_only=True):
     """One change of a pair."""
 
     kind: str
-    """operator, attributes, shapes, precision, weights, fused or moves."""
+    """operator, attributes, shapes, precision, weights, fused, moves, inputs, name, order or file."""
     what: str
     """Its subject: the attribute's name, ``result``, ``weight``, ``activation`` …"""
     left: str
@@ -89,7 +89,13 @@ class AlignmentInfo(Wire, frozen=True, kw_only=True):
     only_left: list[int]
     only_right: list[int]
     interface: list[ComparedChange]
-    """Changes of the declared inputs and outputs."""
+    """Changes of the declared inputs and outputs: names, order, types, dimensions."""
+    file: list[ComparedChange]
+    """Statements of the files that differ: opset, IR version, labels, preprocessing, licence, producer."""
+    weights_read: bool
+    """True if the values of weights were compared (``--weights``)."""
+    same: bool
+    """True if no difference was found, as far as the models were compared; another producer is none."""
     blocks: list[ComparedBlock]
 
 
@@ -282,6 +288,9 @@ def _alignment(alignment: Alignment, right: int) -> AlignmentInfo:
         only_left=list(alignment.only_left),
         only_right=list(alignment.only_right),
         interface=[_change(detail) for detail in alignment.interface],
+        file=[_change(detail) for detail in alignment.file],
+        weights_read=alignment.weights_read,
+        same=alignment.same,
         blocks=[
             ComparedBlock(
                 left=None if block.left is None else shorten_middle(block.left),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from py_autodoc.compare.align import Alignment, AlignmentVerdict
 from py_autodoc.compare.changes import NAMES, Change
+from py_autodoc.compare.file_facts import PRODUCER
 from py_autodoc.compare.measures import MEASURES, Number, metric_values, percent, relative
 from py_autodoc.errors import OptionError
 from py_autodoc.similar_names import similar_names
@@ -19,9 +20,11 @@ _FORM = re.compile(
     r"(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(?P<unit>%|[kmgt]?)b?\s*",
     re.IGNORECASE,
 )
-_KINDS = {NAMES[change]: change for change in Change}
+_KINDS = {
+    NAMES[change]: change for change in Change if change not in (Change.NAME, Change.ORDER, Change.FILE)
+}
 _NUMBERS = tuple(measure.id for measure in MEASURES)
-WORDS = ("architecture", "interface", "added", "removed", *_KINDS)
+WORDS = ("architecture", "interface", "file", "added", "removed", *_KINDS)
 """Conditions without a number."""
 
 
@@ -66,10 +69,15 @@ class GateCondition:
         if self.name == "interface":
             change = alignment.interface[0] if alignment.interface else None
             return "" if change is None else f"{change.what}: {change.left} → {change.right}"
+        if self.name == "file":
+            fact = next((detail for detail in alignment.file if detail.what != PRODUCER), None)
+            return "" if fact is None else f"{fact.what}: {fact.left} → {fact.right}"
         if self.name in ("added", "removed"):
             count = len(alignment.only_right if self.name == "added" else alignment.only_left)
             return f"{count:,} nodes {self.name}" if count else ""
         kind = _KINDS[self.name]
+        if kind is Change.WEIGHTS and not alignment.weights_read:
+            return "values of weights were not compared"
         count = sum(kind in pair.changes for pair in alignment.pairs)
         return f"{count:,} operators changed in {self.name}" if count else ""
 

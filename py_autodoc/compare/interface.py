@@ -1,4 +1,4 @@
-"""Declared types and dimensions of inputs and outputs of two models, whatever their names."""
+"""What users of two models rely on: names, order, types and dimensions of the inputs and outputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ def interface(left: ComparedSide, right: ComparedSide) -> tuple[Detail, ...]:
     """Return the changes of inputs and outputs."""
     details: list[Detail] = []
     for kind in ("input", "output"):
-        for left_tensor, right_tensor in paired(declared(left, kind), declared(right, kind)):
+        first, second = declared(left, kind), declared(right, kind)
+        details += _order(kind, first, second)
+        for left_tensor, right_tensor in paired(first, second):
             details += _changes(kind, left_tensor, right_tensor)
     return tuple(details)
 
@@ -23,15 +25,16 @@ def interface(left: ComparedSide, right: ComparedSide) -> tuple[Detail, ...]:
 def paired(
     first: Sequence[Tensor], second: Sequence[Tensor]
 ) -> Iterator[tuple[Tensor | None, Tensor | None]]:
-    """Pair inputs or outputs of two models by name, the rest by position if equally many remain."""
+    """Pair inputs or outputs of two models by name, the rest in their order if equally many remain."""
     right_by_name = {tensor.name: tensor for tensor in second}
-    if len(first) == len(second) and any(tensor.name not in right_by_name for tensor in first):
-        yield from zip(first, second, strict=True)
-        return
+    shared = right_by_name.keys() & {tensor.name for tensor in first}
+    renamed = [tensor for tensor in second if tensor.name not in shared]
+    others = len(first) - sum(tensor.name in shared for tensor in first)
+    in_order = iter(renamed if len(renamed) == others else [])
     for tensor in first:
-        yield tensor, right_by_name.pop(tensor.name, None)
-    for tensor in right_by_name.values():
-        yield None, tensor
+        yield tensor, right_by_name[tensor.name] if tensor.name in shared else next(in_order, None)
+    if len(renamed) != others:
+        yield from ((None, tensor) for tensor in renamed)
 
 
 def declared(side: ComparedSide, kind: str) -> list[Tensor]:
@@ -39,6 +42,17 @@ def declared(side: ComparedSide, kind: str) -> list[Tensor]:
     graph, tensors = side.model.graphs[0], side.model.tensors
     ids = graph.inputs if kind == "input" else graph.outputs
     return [tensors[t] for t in ids if kind == "output" or tensors[t].kind == TensorKind.INPUT]
+
+
+def _order(kind: str, first: Sequence[Tensor], second: Sequence[Tensor]) -> list[Detail]:
+    """Return a change if the common names are in another order: callers may pass values by position."""
+    both = {tensor.name for tensor in first} & {tensor.name for tensor in second}
+    left, right = ([tensor.name for tensor in side if tensor.name in both] for side in (first, second))
+    return (
+        [Detail(Change.ORDER, f"order of {kind}s", ", ".join(left), ", ".join(right))]
+        if left != right
+        else []
+    )
 
 
 def _changes(kind: str, left: Tensor | None, right: Tensor | None) -> list[Detail]:
@@ -49,6 +63,8 @@ def _changes(kind: str, left: Tensor | None, right: Tensor | None) -> list[Detai
         texts = [UNKNOWN if tensor is None else _declaration(tensor) for tensor in (left, right)]
         return [Detail(Change.OPERATOR, what, texts[0], texts[1])]
     details = []
+    if left.name != right.name:
+        details.append(Detail(Change.NAME, f"name of {kind}", left.name, right.name))
     if left.dtype and right.dtype and left.dtype != right.dtype:
         details.append(Detail(Change.PRECISION, what, dtype_name(left.dtype), dtype_name(right.dtype)))
     if not _same_shape(left.shape, right.shape):

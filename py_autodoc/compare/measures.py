@@ -113,9 +113,15 @@ def percent(share: float | None) -> str:
 
 
 def precision(analysis: Analysis) -> tuple[str, str]:
-    """Return (short precision, scheme): ``fp32`` and ``none``, ``int8`` and ``QDQ``; ``unknown`` if it is."""
+    """Return (short precision, scheme): ``fp32`` and ``none``, ``int8`` and ``QDQ``; ``unknown`` if it is.
+
+    A model of which some layers with weights stay float is not ``int8`` but ``int8 (14 of 16 layers)``.
+    """
     info = quantization(analysis)
     if info.quantized:
-        return "/".join(info.weights) or "int8", "/".join(info.schemes)
+        kind = "/".join(info.weights) or "int8"
+        partly = info.layers_total is not None and info.layers < info.layers_total
+        layers = f" ({info.layers:,} of {info.layers_total:,} layers)" if partly else ""
+        return f"{kind}{layers}", "/".join(info.schemes)
     label = identity(analysis).precision.removesuffix(", not quantized")
     return " and ".join(_SHORT.get(name, name) for name in label.split(" and ")), "none"

@@ -42,7 +42,7 @@ Settings = dict[str, Any]
 
 def settings(model: Model, types: TypeTable, node: Node) -> Settings:
     """Return the settings of a node by name. Values are numbers, texts, or tuples of them."""
-    names, defaults = _schema(node.domain, node.op_type, node.opset)
+    _, defaults = _schema(node.domain, node.op_type, node.opset)
     values: Settings = {}
     for name, value in {**defaults, **node.attributes}.items():
         if name not in _IGNORED and not any(name == body for body, _ in node.subgraphs):
@@ -57,8 +57,7 @@ def settings(model: Model, types: TypeTable, node: Node) -> Settings:
             continue
         is_small = value.size == 1 if value.dtype.kind == "f" else value.size <= _MAX_ELEMENTS
         if is_small:
-            name = names[position] if position < len(names) else f"input {position}"
-            values[name] = _canonical(value)
+            values[input_name(node, position)] = _canonical(value)
     return values
 
 
@@ -72,6 +71,12 @@ def different(left: Settings, right: Settings) -> list[tuple[str, str, str]]:
         ):
             differences.append((name, _text(left_value), _text(right_value)))
     return differences
+
+
+def input_name(node: Node, position: int) -> str:
+    """Return the name of an input in the operator's definition, else its position."""
+    names, _ = _schema(node.domain, node.op_type, node.opset)
+    return names[position] if position < len(names) else f"input {position}"
 
 
 def _neutral(name: str, value: Any) -> bool:

@@ -21,12 +21,16 @@ from py_autodoc.compare.measures import (
     precision,
     relative,
 )
+from py_autodoc.report.builders.quantization_section import quantization
 from py_autodoc.report.encode.labels import node_label
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.units import UNKNOWN, plural
 
 _MAX_LOCATIONS = 3
 """Maximum number of locations named for a change."""
+ROUNDING = 1e-6
+"""Largest relative distance of weights that counts as rounding: a few units of float32's last place, as
+folding and other orders of sums leave them."""
 _TITLES = (
     (Change.INPUTS, "inputs"),
     (Change.OPERATOR, "operators"),
@@ -53,8 +57,13 @@ def verdict_line(alignment: Alignment) -> str:
     left_units, right_units = alignment.units
     total = max(left_units, right_units)
     counted = f"{alignment.matched:,} of {total:,} core operators correspond"
-    if alignment.same:
-        return f"Same architecture, nothing changed: {counted}."
+    if alignment.same_graph:
+        weights = "." if alignment.weights_read else "; values of weights were not compared."
+        if alignment.same:
+            return f"Same architecture, nothing changed: {counted}{weights}"
+        return f"Same graph, other statements in the file: {counted}{weights}"
+    if (only := _only_weights(alignment)) is not None:
+        return f"Same architecture, {only}: {counted}."
     share = "" if alignment.score_macs is None else f", with {_share(alignment.score_macs)} of the MACs"
     resized = sum(
         any(detail.what == "weight" and detail.kind is Change.SHAPES for detail in pair.details)
@@ -64,6 +73,24 @@ def verdict_line(alignment: Alignment) -> str:
         share = f", {resized:,} with weights of other sizes"
     text = alignment.verdict.value
     return f"{text[0].upper()}{text[1:]}: {counted}{share}."
+
+
+def _only_weights(alignment: Alignment) -> str | None:
+    """Return how weights differ if nothing else does, else None."""
+    details = [detail for pair in alignment.pairs for detail in pair.details]
+    if (
+        alignment.only_left
+        or alignment.only_right
+        or alignment.interface
+        or any(detail.kind is not Change.WEIGHTS for detail in details)
+    ):
+        return None
+    changed = sum(bool(pair.changes & Change.WEIGHTS) for pair in alignment.pairs)
+    distances = [detail.distance for detail in details]
+    known = [distance for distance in distances if distance is not None]
+    if len(known) == len(distances) and max(known) <= ROUNDING:
+        return f"equal within rounding ({max(known):.1g})"
+    return f"only weights differ, in {plural(changed, 'operator')}"
 
 
 def relation(alignment: Alignment) -> str:
@@ -77,14 +104,25 @@ def relation(alignment: Alignment) -> str:
     if kinds & (Change.OPERATOR | Change.ATTRIBUTES | Change.SHAPES | Change.INPUTS):
         return ""
     if a[1] == "none" and b[1] != "none":
-        return f"The second model is the first, quantized to {b[0]} ({b[1]})."
+        return f"The second model is the first, quantized to {b[0]} ({b[1]}){_float_layers(alignment, 1)}."
     if a[1] != "none" and b[1] == "none":
-        return f"The first model is the second, quantized to {a[0]} ({a[1]})."
+        return f"The first model is the second, quantized to {a[0]} ({a[1]}){_float_layers(alignment, 0)}."
     if a[0] != b[0]:
         return f"The second model is the first in {b[0]} instead of {a[0]}."
     if Change.FUSED in kinds:
         return "The second model is the first with fused or decomposed operators."
     return ""
+
+
+def _float_layers(alignment: Alignment, side: int) -> str:
+    """Return which layers of the quantized model stay float, if some do."""
+    compared = alignment.sides[side]
+    kept = quantization(compared.analysis).not_quantized
+    if not kept:
+        return ""
+    names = ", ".join(node_label(compared.model.nodes[node]) for node in kept[:_MAX_LOCATIONS])
+    more = f" and {len(kept) - _MAX_LOCATIONS:,} more" if len(kept) > _MAX_LOCATIONS else ""
+    return f"; {names}{more} {'stays' if len(kept) == 1 else 'stay'} float"
 
 
 def rows(alignment: Alignment, max_rows: int = 4) -> list[Row]:
@@ -95,6 +133,7 @@ def rows(alignment: Alignment, max_rows: int = 4) -> list[Row]:
     ]
     if len(alignment.interface) > max_rows:
         rows.append(Row("interface", len(alignment.interface) - max_rows, "other inputs and outputs"))
+    rows += [Row("file", 1, f"{detail.what} {detail.left} → {detail.right}") for detail in alignment.file]
     if alignment.verdict is AlignmentVerdict.DIFFERENT:
         return rows
     for kind, title in _TITLES:

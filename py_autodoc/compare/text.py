@@ -44,7 +44,7 @@ def _pair(alignment: Alignment) -> list[str]:
     blocks = block_differences(alignment)
     changes_by_kind: dict[str, list[str]] = {}
     for row in rows(alignment):
-        change = row.what if row.kind == "interface" else f"{row.count:,} × {row.what}"
+        change = row.what if row.kind in ("interface", "file") else f"{row.count:,} × {row.what}"
         changes_by_kind.setdefault(row.kind, []).append(change)
     entries: list[tuple[str, str]] = []
     for kind, changes in changes_by_kind.items():

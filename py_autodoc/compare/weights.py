@@ -16,7 +16,9 @@ import numpy as np
 
 from py_autodoc.compare.align import Alignment, Pair, align
 from py_autodoc.compare.changes import Change, Detail
+from py_autodoc.compare.settings import input_name
 from py_autodoc.compare.units import Unit
+from py_autodoc.costs.tensor_sizes import FLOAT_TYPES
 from py_autodoc.errors import AutodocError
 from py_autodoc.graph.ir.model import Model, Tensor
 from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
@@ -187,7 +189,7 @@ def align_with_weights(left: tuple[Analysis, str | bytes], right: tuple[Analysis
         contents = tuple(_contents(weights, by_structure, side) for side, weights in enumerate(models))
         alignment = align(left[0], right[0], (contents[0], contents[1]))
         pairs = tuple(_with_weight_changes(models, alignment, pair) for pair in alignment.pairs)
-        return replace(alignment, pairs=pairs)
+        return replace(alignment, pairs=pairs, weights_read=True)
     finally:
         for weights in models:
             weights.close()
@@ -208,6 +210,7 @@ def _with_weight_changes(models: tuple[ModelWeights, ModelWeights], alignment: A
     details = list(pair.details)
     for left_unit, right_unit in pair.units:
         units = alignment.sides[0].graph.units[left_unit], alignment.sides[1].graph.units[right_unit]
+        details += _other_constants(models, units)
         if any(unit.decomposed_into > 1 for unit in units) or not (units[0].weight and units[1].weight):
             continue
         weights = models[0].of(units[0]), models[1].of(units[1])
@@ -217,6 +220,38 @@ def _with_weight_changes(models: tuple[ModelWeights, ModelWeights], alignment: A
         if detail is not None:
             details.append(detail)
     return pair if len(details) == len(pair.details) else replace(pair, details=tuple(details))
+
+
+def _other_constants(models: tuple[ModelWeights, ModelWeights], units: tuple[Unit, Unit]) -> Iterator[Detail]:
+    """Yield how biases, normalizations and other float constants differ, if the nodes are the same."""
+    sides = [
+        [weights.model.nodes[node] for node in unit.nodes]
+        for weights, unit in zip(models, units, strict=True)
+    ]
+    if [node.op_type for node in sides[0]] != [node.op_type for node in sides[1]]:
+        return
+    compared = {weight.tensor.id for weight in (models[0].of(units[0]),) if weight is not None}
+    for left, right in zip(*sides, strict=True):
+        for position, tensors in enumerate(zip(left.inputs, right.inputs, strict=False)):
+            if tensors[0] in compared or min(tensors) < 0:
+                continue
+            constants = [
+                _constant(weights.model.tensors[t]) for weights, t in zip(models, tensors, strict=True)
+            ]
+            if constants[0] is None or constants[1] is None or constants[0].shape != constants[1].shape:
+                continue
+            detail = _difference(models, constants[0], constants[1])
+            if detail is not None:
+                yield detail._replace(what=f"{left.op_type} {input_name(left, position)}")
+
+
+def _constant(tensor: Tensor) -> StoredWeight | None:
+    """Return a stored float tensor with fixed dimensions, as it is stored."""
+    shape = tensor.shape
+    if not tensor.is_constant or tensor.dtype not in FLOAT_TYPES or shape is None:
+        return None
+    sizes = tuple(size for size in shape if isinstance(size, int))
+    return StoredWeight(tensor, sizes) if len(sizes) == len(shape) else None
 
 
 def _difference(

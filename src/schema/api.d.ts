@@ -668,7 +668,7 @@ export interface components {
       details: {
         [key: string]: components['schemas']['AlignedChange'][];
       };
-      /** @description Changes of the model's declared inputs and outputs. */
+      /** @description Changes of the model's declared inputs and outputs, and statements of the files that differ. */
       interface: components['schemas']['AlignedChange'][];
       blocks: components['schemas']['AlignedBlock'][];
     };

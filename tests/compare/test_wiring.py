@@ -105,14 +105,19 @@ def test_outputs_that_change_places(tmp_path):
     assert [one.left for one in found.interface] == ["Split_y output 0", "Split_y output 1"]
 
 
-def test_inputs_in_another_order_are_the_same_by_name(tmp_path):
+def test_inputs_in_another_order_are_paired_by_name_and_said(tmp_path):
     path = saved(tmp_path / "a.onnx", [*ENDS, n("Sub", "a b", "y")])
     model = onnx.load(path)
     puts = list(model.graph.input)[::-1]
     del model.graph.input[:]
     model.graph.input.extend(puts)
     onnx.save(model, tmp_path / "b.onnx")
-    assert align(run_analysis(str(path)), run_analysis(str(tmp_path / "b.onnx"))).same
+    found = align(run_analysis(str(path)), run_analysis(str(tmp_path / "b.onnx")))
+    assert [(one.what, one.left, one.right) for one in found.interface] == [
+        ("order of inputs", "x, z", "z, x")
+    ]
+    assert not found.same
+    assert all(not pair.details for pair in found.pairs)
 
 
 def test_a_pipeline_can_refuse_it(tmp_path):

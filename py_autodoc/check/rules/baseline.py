@@ -17,18 +17,23 @@ from py_autodoc.check.figures import (
 )
 from py_autodoc.check.outcomes import CheckOutcome, Status
 from py_autodoc.check.policy import PolicyBaseline
+from py_autodoc.check.rules.baseline_interface import interface_rule
 from py_autodoc.check.subject import CheckSubject, Rule
 from py_autodoc.compare.gate import WORDS, GateCondition, condition
 from py_autodoc.compare.measures import percent, relative
 from py_autodoc.errors import OptionError
 from py_autodoc.findings.registry import SEVERITIES
+from py_autodoc.report.builders.shared_parts import graph_info
 from py_autodoc.report.document.report import Report
 from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.schema.model import GraphInfo
 from py_autodoc.similar_names import similar_names
 
 NEW = "new-findings"
 """Condition: a finding that the baseline does not have, or with a higher severity."""
+INTERFACE = "interface"
+"""Condition: an input or output that differs. Unlike the other words it needs no graph, so reports do."""
 _TOLERATED = ("size", "params", "weights", "macs", "flops", "peak")
 
 
@@ -43,6 +48,8 @@ class Baseline:
     dims: Mapping[str, int | None]
     device: tuple[str, ...]
     """Device, precision and runtime of the latency; empty without one."""
+    graph: GraphInfo
+    """Its inputs and outputs."""
     analysis: Analysis | None = None
     """None for a report."""
 
@@ -55,6 +62,7 @@ def baseline_of_analysis(analysis: Analysis) -> Baseline:
         _highest_severities((f.rule, f.severity) for f in analysis.findings),
         _dims(analysis),
         _device(analysis),
+        graph_info(analysis),
         analysis,
     )
 
@@ -68,6 +76,7 @@ def baseline_of_report(report: Report, name: str) -> Baseline:
         _highest_severities((signal.id, signal.severity) for signal in report.risk_signals),
         {dim.name: dim.value for dim in report.dims},
         () if estimates is None else (estimates.device, estimates.precision, estimates.runtime),
+        report.graph,
     )
 
 
@@ -77,6 +86,8 @@ class BaselineTests:
 
     conditions: tuple[GateCondition, ...]
     new_findings: bool
+    interface: bool
+    """Inputs and outputs may not change: part of the default, and the condition ``interface``."""
 
     @property
     def words(self) -> list[str]:
@@ -85,7 +96,10 @@ class BaselineTests:
 
 
 def baseline_tests(policy: PolicyBaseline, latency: bool) -> BaselineTests:
-    """Return the conditions. By default, no figure may grow. Raises: OptionError."""
+    """Return the conditions. By default, no figure may grow and no input or output may change.
+
+    Raises: OptionError.
+    """
     conditions = [condition(text, "--fail-on", tuple(LABELS), (*WORDS, NEW)) for text in policy.fail_on]
     tolerances: dict[str, float] = {}
     for name, growth in policy.tolerances.items():
@@ -94,15 +108,21 @@ def baseline_tests(policy: PolicyBaseline, latency: bool) -> BaselineTests:
             hint = f"Did you mean {guess[0]!r}?" if guess else f"Choose one of {', '.join(LABELS)}."
             raise OptionError("unknown-figure", f"--tolerance: unknown figure {name[:40]!r}.", hint)
         tolerances[name] = tolerance(growth, f"--tolerance {name}")
-    if policy.tolerance is not None or not (conditions or tolerances):
+    default_conditions = policy.tolerance is None and not (conditions or tolerances)
+    if policy.tolerance is not None or default_conditions:
         default = 0.0 if policy.tolerance is None else tolerance(policy.tolerance, "--tolerance")
         tolerated = (*_TOLERATED, "latency") if latency else _TOLERATED
         tolerances = dict.fromkeys(tolerated, default) | tolerances
     growth_conditions = [
         GateCondition(f"{n}>+{share:g}%", n, ">", share, True, True) for n, share in tolerances.items()
     ]
-    numbers = tuple(dict.fromkeys((*growth_conditions, *(c for c in conditions if c.name != NEW))))
-    return BaselineTests(numbers, any(c.name == NEW for c in conditions))
+    others = (c for c in conditions if c.name not in (NEW, INTERFACE))
+    names = {c.name for c in conditions}
+    return BaselineTests(
+        tuple(dict.fromkeys((*growth_conditions, *others))),
+        NEW in names,
+        default_conditions or INTERFACE in names,
+    )
 
 
 def baseline_rules(base: Baseline, tests: BaselineTests) -> list[Rule]:
@@ -120,6 +140,8 @@ def baseline_rules(base: Baseline, tests: BaselineTests) -> list[Rule]:
     word_conditions = [condition for condition in tests.conditions if not condition.than]
     if word_conditions:
         rules.append(_word_rule(base, word_conditions))
+    if tests.interface:
+        rules.append(interface_rule(base.name, base.graph, base.dims))
     if tests.new_findings:
         rules.append(_findings_rule(base))
     return rules

@@ -63,5 +63,5 @@ class ComparisonColumns(Wire, frozen=True, kw_only=True):
     details: dict[str, list[AlignedChange]]
     """Changes by pair number; only pairs that changed."""
     interface: list[AlignedChange]
-    """Changes of the model's declared inputs and outputs."""
+    """Changes of the model's declared inputs and outputs, and statements of the files that differ."""
     blocks: list[AlignedBlock]

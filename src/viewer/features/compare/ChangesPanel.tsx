@@ -53,7 +53,7 @@ export function ChangesPanel(): JSX.Element {
       {ends.length > 0 && (
         <>
           <h3 className="oad-Changes-title">
-            {trans.__('Inputs and outputs')}
+            {trans.__('Inputs, outputs and file')}
           </h3>
           <ChangeList changes={ends} />
         </>
