@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from py_autodoc.report.document.report import Report
@@ -93,10 +95,10 @@ def _with_loose(boxes: list[Box], loose: list[int], position: dict[int, int]) ->
     """Put loose nodes into boxes of their own, split where a box begins."""
     if not loose:
         return boxes
-    starts = [position[box[1][0]] for box in boxes]
+    starts = sorted(position[box[1][0]] for box in boxes)
     groups: dict[int, list[int]] = {}
     for node in loose:
-        groups.setdefault(sum(start < position[node] for start in starts), []).append(node)
+        groups.setdefault(bisect_left(starts, position[node]), []).append(node)
     return sorted([*boxes, *(("", nodes) for nodes in groups.values())], key=lambda box: position[box[1][0]])
 
 
@@ -106,16 +108,36 @@ def _merge_neighbours(boxes: list[Box], report: Report) -> list[Box]:
     runs: list[tuple[str, int, list[int]]] = []
     for title, nodes in boxes:
         if runs and title and runs[-1][0] == title:
-            runs[-1] = (title, runs[-1][1] + 1, runs[-1][2] + nodes)
+            runs[-1][2].extend(nodes)
+            runs[-1] = (title, runs[-1][1] + 1, runs[-1][2])
         else:
-            runs.append((title, 1, nodes))
+            runs.append((title, 1, list(nodes)))
     named = [(_box_title(title, times, nodes, kinds), nodes) for title, times, nodes in runs]
-    while len(named) > MAX_STAGES:
-        index = min(range(len(named) - 1), key=lambda i: len(named[i][1]) + len(named[i + 1][1]))
-        (title_before, first), (title_after, second) = named[index : index + 2]
+    return _merge_smallest(named)
+
+
+def _merge_smallest(boxes: list[Box]) -> list[Box]:
+    """Merge the smallest pair of neighbours, the first of equals, until there are few boxes."""
+    merged: dict[int, Box] = dict(enumerate(boxes))
+    after = {index: index + 1 for index in range(len(boxes) - 1)}
+    before = {index + 1: index for index in range(len(boxes) - 1)}
+    pairs = [(len(boxes[index][1]) + len(boxes[index + 1][1]), index, index + 1) for index in after]
+    heapq.heapify(pairs)
+    while len(merged) > MAX_STAGES:
+        size, index, following = heapq.heappop(pairs)
+        if after.get(index) != following or size != len(merged[index][1]) + len(merged[following][1]):
+            continue  # one of them was merged since
+        (title_before, first), (title_after, second) = merged[index], merged.pop(following)
         begin, end = title_before.split(" … ")[0], title_after.split(" … ")[-1]
-        named[index : index + 2] = [(begin if begin == end else f"{begin} … {end}", first + second)]
-    return named
+        first.extend(second)
+        merged[index] = (begin if begin == end else f"{begin} … {end}", first)
+        del after[index]
+        if (next_one := after.pop(following, None)) is not None:
+            after[index], before[next_one] = next_one, index
+            heapq.heappush(pairs, (len(first) + len(merged[next_one][1]), index, next_one))
+        if (previous := before.get(index)) is not None:
+            heapq.heappush(pairs, (len(merged[previous][1]) + len(first), previous, index))
+    return list(merged.values())
 
 
 def _box_title(title: str, times: int, nodes: list[int], kinds: dict[int, str]) -> str:
