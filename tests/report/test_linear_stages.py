@@ -24,7 +24,7 @@ from py_autodoc.report.sections.section_document import document
 from py_autodoc.report.sections.section_model import SectionContext
 from py_autodoc.report.viewer_payload.build_payload import build_payload
 
-SIZE = 300
+SIZE = 200
 MAX_GROWTH = 2.5
 """n·log n is 2.2 here; a square is 4, also with a linear part of the same size 3."""
 OPS = ("Relu", "Neg", "Abs", "Exp", "Tanh", "Sigmoid", "Sqrt")
@@ -38,9 +38,7 @@ def value(name: str, shape=(1, 4)) -> onnx.ValueInfoProto:
 
 def a_model(nodes, inputs=None, outputs=None, *, functions=(), imports=(), **graph) -> onnx.ModelProto:
     made = helper.make_graph(nodes, "g", inputs or [value("x")], outputs or [value("y")], **graph)
-    return helper.make_model(
-        made, opset_imports=[OPSET, *imports], functions=list(functions), ir_version=9
-    )
+    return helper.make_model(made, opset_imports=[OPSET, *imports], functions=list(functions), ir_version=9)
 
 
 def chain(count: int, make: Callable[..., onnx.NodeProto]) -> list[onnx.NodeProto]:
@@ -51,7 +49,9 @@ def chain(count: int, make: Callable[..., onnx.NodeProto]) -> list[onnx.NodeProt
 
 def functions(count: int) -> onnx.ModelProto:
     inner = helper.make_node("Relu", ["a"], ["b"], name="r")
-    made = [helper.make_function("local", f"F{index}", ["a"], ["b"], [inner], [OPSET]) for index in range(count)]
+    made = [
+        helper.make_function("local", f"F{index}", ["a"], ["b"], [inner], [OPSET]) for index in range(count)
+    ]
     calls = chain(count, lambda i, a, b: helper.make_node(f"F{i}", [a], [b], domain="local", name=f"n{i}"))
     return a_model(calls, functions=made, imports=[LOCAL])
 
@@ -135,7 +135,10 @@ MODELS: dict[str, Callable[[int], onnx.ModelProto]] = {
         outputs=[value(f"y{i}") for i in range(count)],
     ),
     "unused nodes": lambda count: a_model(
-        [helper.make_node("Relu", ["x"], ["y"]), *(helper.make_node("Neg", ["x"], [f"d{i}"]) for i in range(count))]
+        [
+            helper.make_node("Relu", ["x"], ["y"]),
+            *(helper.make_node("Neg", ["x"], [f"d{i}"]) for i in range(count)),
+        ]
     ),
     "value infos": lambda count: a_model(
         chain(count, lambda i, a, b: helper.make_node("Relu", [a], [b])),
@@ -213,7 +216,9 @@ def test_merging_gives_the_smallest_neighbours_first():
         return boxes
 
     for seed in range(40):
-        sizes = [1 + (seed * 7 + index * index * (seed % 5 + 1)) % (seed % 6 + 2) for index in range(4 * seed)]
+        sizes = [
+            1 + (seed * 7 + index * index * (seed % 5 + 1)) % (seed % 6 + 2) for index in range(4 * seed)
+        ]
         boxes = [("abcd"[index * seed % 4], list(range(size))) for index, size in enumerate(sizes)]
         copies = [(title, list(nodes)) for title, nodes in boxes]
         assert stages._merge_smallest(copies) == simple(boxes)

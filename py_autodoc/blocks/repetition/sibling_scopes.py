@@ -65,6 +65,15 @@ class _Tree:
             if path not in scope_of_path:
                 scope_of_path[path] = self._descend(path, position)
             self.leaf.append(scope_of_path[path])
+        self.children: list[list[int]] = [[] for _ in self.parent]
+        for scope, above in enumerate(self.parent):
+            if above >= 0:
+                self.children[above].append(scope)
+        self.own: list[list[int]] = [[] for _ in self.parent]
+        """Positions of the nodes directly in each scope."""
+        for position, scope in enumerate(self.leaf):
+            if scope >= 0:
+                self.own[scope].append(position)
 
     def _descend(self, path: Path, position: int) -> int:
         scope = -1
@@ -103,19 +112,15 @@ class _Tree:
         return chosen
 
     def _fill(self, requested: set[int]) -> None:
-        """Fill the positions in each wanted scope, ascending."""
-        if not requested:
-            return
-        # The wanted scopes around each scope, innermost first.
-        requested_above: list[list[int]] = []
-        for scope, above in enumerate(self.parent):
-            outer = requested_above[above] if above >= 0 else []
-            requested_above.append([scope, *outer] if scope in requested else outer)
-        self.parts.update((scope, []) for scope in requested)
-        for position, scope in enumerate(self.leaf):
-            if scope >= 0:
-                for container in requested_above[scope]:
-                    self.parts[container].append(position)
+        """Fill the positions in each wanted scope, ascending; the work is that of these scopes alone."""
+        for wanted in requested:
+            positions: list[int] = []
+            scopes = [wanted]
+            while scopes:
+                scope = scopes.pop()
+                positions += self.own[scope]
+                scopes += self.children[scope]
+            self.parts[wanted] = sorted(positions)
 
     def runs(self, same: Members) -> list[Members]:
         """Return runs of isomorphic siblings, in execution order."""
