@@ -1,4 +1,7 @@
-"""The result as SARIF 2.1.0 for code scanning: one result per rule that does not pass."""
+"""The result as SARIF 2.1.0 for code scanning: one result per failed rule, and per unchecked model.
+
+Code scanning shows results only, so a model that could not be checked is a result, not a notification.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from py_autodoc.check.formats.names import relative, sentence, uri
-from py_autodoc.check.outcomes import CheckOutcome, CheckResult, OutcomeNode, Status
+from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Fault, OutcomeNode, Status
 from py_autodoc.render.terminal_text import printable
 from py_autodoc.version import NAME, version
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Status.FAILED: "error", Status.UNKNOWN: "error", Status.WARNING: "warning"}
+_UNCHECKED = "unchecked"
 _ABOUT = {
     "max-params": "The model has more parameters than allowed.",
     "max-macs": "The model needs more MACs per inference than allowed.",
@@ -29,6 +33,7 @@ _ABOUT = {
     "baseline": "The model is worse than its baseline.",
     "runnable": "The model cannot run.",
     "analysis": "The analysis of the model is incomplete.",
+    _UNCHECKED: "The model could not be checked.",
 }
 
 
@@ -40,13 +45,14 @@ def sarif(results: Sequence[CheckResult]) -> str:
         for outcome in checked.outcomes
         if outcome.status in _LEVELS
     ]
+    entries += [_fault(checked, checked.fault) for checked in results if checked.fault is not None]
     rules = list(dict.fromkeys(entry["ruleId"] for entry in entries))
     for entry in entries:
         entry["ruleIndex"] = rules.index(entry["ruleId"])
-    faults = [_notification(checked) for checked in results if checked.fault is not None]
+    failures = [checked.fault for checked in results if checked.fault and checked.fault.exit_status > 1]
     run = {
         "tool": {"driver": {"name": NAME, "version": version(), "rules": list(map(_rule, rules))}},
-        "invocations": [{"executionSuccessful": not faults, "toolExecutionNotifications": faults}],
+        "invocations": [{"executionSuccessful": not failures}],
         "artifacts": [{"location": _location(checked.file)} for checked in _one_per_file(results)],
         "columnKind": "unicodeCodePoints",
         "results": entries,
@@ -95,15 +101,10 @@ def _location(file: str) -> dict[str, str]:
     return {"uri": uri(file)}
 
 
-def _notification(checked: CheckResult) -> dict[str, Any]:
-    assert checked.fault is not None
-    text = f"{checked.fault.message} {checked.fault.hint}".strip()
-    return {
-        "level": "error",
-        "descriptor": {"id": checked.fault.code},
-        "message": {"text": _message(printable(text))},
-        "locations": [{"physicalLocation": {"artifactLocation": _location(checked.file)}}],
-    }
+def _fault(checked: CheckResult, fault: Fault) -> dict[str, Any]:
+    text = f"{fault.message} {fault.hint}".strip()
+    outcome = CheckOutcome(_UNCHECKED, fault.code, Status.FAILED, printable(text))
+    return _result(checked, outcome)
 
 
 def _message(text: str) -> str:
