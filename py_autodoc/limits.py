@@ -49,6 +49,40 @@ DESCRIPTION = Bounds(values=1_000_000, depth=200)
 """A Keras model: about 300 values per layer."""
 TABLE = Bounds(values=4_000_000)
 """Tables with one row per node."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """A kind of file that an option names, and the most that is read of one."""
+
+    name: str
+    """As in messages, with its article: ``a policy file``."""
+    code: str
+    """Code of the errors about its content."""
+    bytes: int
+
+
+THRESHOLDS_FILE = FileKind("a threshold file", "bad-threshold-file", 1 << 20)
+CHECK_POLICY_FILE = FileKind("a policy file", "bad-policy-file", 1 << 20)
+RECIPE_FILE = FileKind("a recipe", "bad-recipe", 1 << 20)
+EVALUATION_FILE = FileKind("an evaluation", "bad-evaluation", 1 << 20)
+PREPROCESSING_FILE = FileKind("a preprocessing configuration", "bad-preprocessing", 1 << 20)
+DEVICE_FILE = FileKind("a hardware profile", "bad-profile", 1 << 20)
+CONFIG_FILE = FileKind("a config.json", "bad-config", 1 << 20)
+DOCUMENT_FILE = FileKind("a document", "update-too-large", 1 << 24)
+SENSITIVITY_FILE = FileKind("a result of `sensitivity`", "bad-sensitivity", 1 << 26)
+REPORT_FILE = FileKind("a report", "bad-baseline", 1 << 30)
+TOKENIZER_FILE = FileKind("a tokenizer", "bad-tokenizer", 1 << 28)
+"""The largest in use have about 20 MB."""
+LAYER_INFO_FILE = FileKind("layer information", "layer-info-too-large", 1 << 28)
+"""A layer takes one to three kilobytes, so this allows 100,000 layers."""
+PROFILE_FILE = FileKind("a profile", "profile-too-large", 1 << 30)
+TEXTS_FILE = FileKind("a file of texts", "text-too-large", 1 << 30)
+ARRAYS_FILE = FileKind("a NumPy file", "sample-too-large", 1 << 32)
+IMAGE_FILE = FileKind("an image", "image-too-large", 1 << 28)
+SIDECAR_FILE = FileKind("a sidecar", "bad-sidecar", 1 << 28)
+PROGRAM_FILE = FileKind("a program of torch.export", "bad-program", 1 << 40)
+
 MAX_KEY_PARTS = 16
 """Maximum number of parts of a dotted TOML key."""
 MAX_SIZES = 10_000

@@ -29,6 +29,7 @@ import msgspec
 from py_autodoc.check.amounts import Amount
 from py_autodoc.errors import OptionError
 from py_autodoc.findings.thresholds import read_file
+from py_autodoc.limits import CHECK_POLICY_FILE
 
 POLICY_FILE = "autodoc.toml"
 """Default policy file, read from the current folder."""
@@ -136,7 +137,7 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
     Raises: PathError, OptionError, RequirementError.
     """
     file_name = os.path.basename(os.fsdecode(path))
-    policy = policy_from(read_file(path, "policy file"), file_name)
+    policy = policy_from(read_file(path, CHECK_POLICY_FILE), file_name)
     folder = os.path.dirname(os.fsdecode(path))
     if not folder:
         return policy

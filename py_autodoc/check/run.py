@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -29,16 +28,16 @@ from py_autodoc.check.rules.operators import operator_rules
 from py_autodoc.check.rules.requirements import requirement_rule
 from py_autodoc.check.rules.where import where_rules
 from py_autodoc.check.subject import CheckSubject, Rule
-from py_autodoc.errors import AutodocError, OptionError, OutputError, PathError
+from py_autodoc.errors import AutodocError, OptionError, OutputError
 from py_autodoc.findings.thresholds import settings
-from py_autodoc.limits import Bounds
+from py_autodoc.limits import REPORT_FILE, Bounds
+from py_autodoc.option_files import read_bytes, shown_name
 from py_autodoc.report.document.report import Report
 from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.report.pipeline.device_choice import choose_device
 
 _log = logging.getLogger(__name__)
-MAX_REPORT_BYTES = 1 << 30
 _REPORT = Bounds(values=100_000_000, depth=64)
 Analyse = Callable[[str], Analysis]
 
@@ -106,18 +105,10 @@ def read_baseline(path: str, analyse: Analyse) -> Baseline:
     """
     if not path.lower().endswith(".json"):
         return baseline_of_analysis(analyse(path))
-    file_name = os.path.basename(path)
+    file_name, data = shown_name(path), read_bytes(path, REPORT_FILE)
     try:
-        if not os.path.isfile(path):
-            what = "is not a regular file" if os.path.exists(path) else "no such file"
-            raise PathError("path-missing", f"{file_name}: {what}.", "Check the path of the baseline.")
-        if os.path.getsize(path) > MAX_REPORT_BYTES:
-            raise OptionError("bad-baseline", f"{file_name} is too large for a report (limit: 1 GiB).")
-        data = Path(path).read_bytes()
         check_json(data, _REPORT)
         return baseline_of_report(Report.from_json(data), file_name)
-    except OSError as fault:
-        raise PathError("path-unreadable", f"Cannot read {file_name}: {fault.strerror or fault}.") from None
     except TooMuch as fault:
         raise OptionError("bad-baseline", f"{file_name} is not a report: it {fault}.") from None
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as fault:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.assets import Assets, Files, assets
-from py_autodoc.errors import AutodocError, InputError, OptionError
+from py_autodoc.errors import AutodocError, OptionError
+from py_autodoc.limits import DOCUMENT_FILE
+from py_autodoc.option_files import read_text
 from py_autodoc.outputs import OutputFile, check_output
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 GRAPH = {"graph": ("light", "graph.svg"), "graph-dark": ("dark", "graph-dark.svg")}
 """Figure → theme and file name of the graph."""
-_MOST = 1 << 24
 """Maximum size in bytes of a file to update."""
 
 
@@ -131,14 +131,7 @@ def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[OutputFile, str]:
     from py_autodoc.render.markdown import replace_between_markers
 
     target = check_output(path, "markdown", inputs, force=True)
-    try:
-        if os.path.getsize(path) > _MOST:
-            raise InputError("update-too-large", f"--update: {path} has more than {_MOST >> 20} MB.")
-        text = target.path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError("update-not-text", f"--update: {path} is not UTF-8 text.") from None
-    except OSError as fault:
-        raise InputError("update-unreadable", f"--update: {path}: {fault.strerror or fault}.") from None
+    text = read_text(path, DOCUMENT_FILE)
     replace_between_markers(text, "", path)
     return target, text
 

@@ -12,19 +12,17 @@ All parts are optional; metric names are free, other fields are ignored.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 
 from py_autodoc.bounded import TooMuch, check_json
-from py_autodoc.errors import OptionError, PathError
-from py_autodoc.limits import Bounds
+from py_autodoc.errors import OptionError
+from py_autodoc.limits import EVALUATION_FILE, Bounds
+from py_autodoc.option_files import read_bytes, shown_name
 
-MAX_BYTES = 1 << 20
 _BOUNDS = Bounds(values=20_000, depth=16)
 _MAX_NAME = 200
 """Maximum length of a name."""
@@ -70,18 +68,10 @@ def read_evaluation(path: str) -> Evaluation:
 
     Raises: PathError: it cannot be read. OptionError: its format is invalid; the message contains the path.
     """
-    name = os.path.basename(path)
+    name, data = shown_name(path), read_bytes(path, EVALUATION_FILE)
     try:
-        if not os.path.isfile(path):
-            what = "is not a regular file" if os.path.exists(path) else "no such file"
-            raise PathError("path-missing", f"{name}: {what}.", "Check the path of the evaluation.")
-        if os.path.getsize(path) > MAX_BYTES:
-            raise OptionError("bad-evaluation", f"{name} is too large for an evaluation (limit: 1 MiB).")
-        data = Path(path).read_bytes()
         check_json(data, _BOUNDS)
         content = msgspec.json.decode(data, type=_EvaluationFile)
-    except OSError as fault:
-        raise PathError("path-unreadable", f"Cannot read {name}: {fault.strerror or fault}.") from None
     except TooMuch as fault:
         raise OptionError("bad-evaluation", f"{name} is not an evaluation: it {fault}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:

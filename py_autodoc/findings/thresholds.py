@@ -18,21 +18,19 @@ from __future__ import annotations
 
 import math
 import os
-import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-from py_autodoc.bounded import TooMuch, check_toml, parse_json
-from py_autodoc.errors import OptionError, PathError, RequirementError
+from py_autodoc.bounded import TooMuch, check_toml
+from py_autodoc.errors import OptionError, RequirementError
 from py_autodoc.findings.registry import RESERVED, SEVERITIES, Number, Rule, rules
-from py_autodoc.limits import SETTINGS
+from py_autodoc.limits import SETTINGS, THRESHOLDS_FILE, FileKind
+from py_autodoc.option_files import parsed_json, read_text, shown_name
 
-MAX_FILE_BYTES = 1 << 20
 FLOOR = "floor"
 
 
@@ -127,47 +125,23 @@ def _number(entry: Rule, name: Any, value: Any) -> Number:
     return int(value) if is_integer else value
 
 
-def read_file(path: str | os.PathLike[str], file_kind: str = "threshold file") -> Mapping[str, Any]:
+def read_file(path: str | os.PathLike[str], kind: FileKind = THRESHOLDS_FILE) -> Mapping[str, Any]:
     """Return the unchecked contents of a threshold file (or another settings file).
 
     TOML if the name ends in ``.toml``, otherwise JSON.
 
     Raises: PathError, OptionError, RequirementError.
     """
-    file = Path(path)
-    file_name = file.name
-    try:
-        file_status = file.stat()
-        if not stat.S_ISREG(file_status.st_mode):
-            raise PathError("path-not-regular", f"{file_name} is not a regular file.")
-        if file_status.st_size > MAX_FILE_BYTES:
-            raise OptionError(_code(file_kind), f"{file_name} is too large for a {file_kind} (limit: 1 MB).")
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PathError("path-unreadable", f"Cannot read {file_name}: {error.strerror or error}.") from None
-    except UnicodeDecodeError:
-        raise OptionError(_code(file_kind), f"{file_name} is not UTF-8 text.") from None
-    data = (_toml if file.suffix.lower() == ".toml" else _json)(text, file_name, file_kind)
+    name, text = shown_name(path), read_text(path, kind)
+    toml = os.fspath(path).lower().endswith(".toml")
+    data = _toml(text, name, kind) if toml else parsed_json(text, name, kind)
     if not isinstance(data, dict):
-        keys = "rule ids" if file_kind == "threshold file" else "names of settings"
-        raise OptionError(_code(file_kind), f"{file_name} must hold an object whose keys are {keys}.")
+        keys = "rule ids" if kind is THRESHOLDS_FILE else "names of settings"
+        raise OptionError(kind.code, f"{name} must hold an object whose keys are {keys}.")
     return data
 
 
-def _code(file_kind: str) -> str:
-    return f"bad-{file_kind.replace(' ', '-')}"
-
-
-def _json(text: str, file_name: str, file_kind: str) -> Any:
-    try:
-        return parse_json(text, SETTINGS)
-    except TooMuch as error:
-        raise OptionError(_code(file_kind), f"{file_name} is not a {file_kind}: it {error}.") from None
-    except ValueError as error:
-        raise OptionError(_code(file_kind), f"{file_name} is not valid JSON: {str(error)[:120]}.") from None
-
-
-def _toml(text: str, file_name: str, file_kind: str) -> Any:
+def _toml(text: str, file_name: str, kind: FileKind) -> Any:
     if find_spec("tomllib") is None:
         raise RequirementError(
             "toml-unsupported", f"{file_name}: reading TOML needs Python 3.11.", "Use a .json file instead."
@@ -176,6 +150,6 @@ def _toml(text: str, file_name: str, file_kind: str) -> Any:
         check_toml(text, SETTINGS)
         return import_module("tomllib").loads(text)
     except TooMuch as error:
-        raise OptionError(_code(file_kind), f"{file_name} is not a {file_kind}: it {error}.") from None
+        raise OptionError(kind.code, f"{file_name} is not {kind.name}: it {error}.") from None
     except (ValueError, RecursionError) as error:
-        raise OptionError(_code(file_kind), f"{file_name} is not valid TOML: {str(error)[:120]}.") from None
+        raise OptionError(kind.code, f"{file_name} is not valid TOML: {str(error)[:120]}.") from None

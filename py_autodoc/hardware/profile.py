@@ -16,14 +16,14 @@ from pathlib import Path
 import msgspec
 
 from py_autodoc.bounded import check_json
-from py_autodoc.errors import OptionError
-from py_autodoc.limits import SETTINGS
+from py_autodoc.errors import OptionError, PathError
+from py_autodoc.limits import DEVICE_FILE, SETTINGS
+from py_autodoc.option_files import read_bytes, shown_name
 
 PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "fp8", "int8")
 """Precisions with latency estimates."""
 CUSTOM = "custom"
 """Category and confidence of users' own profiles."""
-MAX_FILE = 1 << 20
 _NEAREST = 5
 _TYPO = 0.8
 """Similarity from which an unknown field counts as a typo of a known one."""
@@ -193,16 +193,11 @@ def _nearest(key: str, packaged: Sequence[Profile]) -> str:
 
 def load_profile(path: str) -> Profile:
     """Load a user's own profile. Raises: OptionError if it is invalid."""
-    name = os.path.basename(path)
+    name = shown_name(path)
     try:
-        if not os.path.isfile(path):
-            raise _fault(name, "there is no such file")
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_FILE + 1)
-    except OSError as fault:
-        raise _fault(name, fault.strerror or "it cannot be read") from None
-    if len(data) > MAX_FILE:
-        raise _fault(name, f"it is larger than {MAX_FILE:,} bytes")
+        data = read_bytes(path, DEVICE_FILE)
+    except PathError as fault:  # what a name that is no id stands for is a matter of the option
+        raise OptionError("bad-profile", fault.message, fault.hint) from None
     try:
         check_json(data, SETTINGS)
         profile = msgspec.json.decode(data, type=Profile)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import msgspec
 
 from py_autodoc.bounded import check_json
-from py_autodoc.errors import OptionError, PathError
-from py_autodoc.limits import SETTINGS
+from py_autodoc.errors import OptionError
+from py_autodoc.limits import CONFIG_FILE, SETTINGS
 from py_autodoc.llm.decoder import Decoder
 from py_autodoc.llm.formulas import cache_bytes_per_token, llama_params
+from py_autodoc.option_files import read_bytes, shown_name
 
 KINDS = ("llama", "mistral")
-MAX_FILE = 1 << 20
 _MOST = 1 << 32
 _STORED = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 
@@ -40,14 +39,7 @@ class _Config(msgspec.Struct, kw_only=True):
 
 def decoder_of_config(path: str) -> Decoder:
     """Return the decoder that a config.json describes. Raises: InputError for unsupported files or models."""
-    name = os.path.basename(path)
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_FILE + 1)
-    except OSError as fault:
-        raise PathError("unreadable", f"{name}: {fault.strerror or 'it cannot be read'}.") from None
-    if len(data) > MAX_FILE:
-        raise _fault(name, f"it is larger than {MAX_FILE:,} bytes")
+    name, data = shown_name(path), read_bytes(path, CONFIG_FILE)
     try:
         check_json(data, SETTINGS)
         kind = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("model_type")

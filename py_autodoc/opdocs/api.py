@@ -83,11 +83,6 @@ def opdocs(
     empty(Path(out), force)
     report_step("reading", 0, 0)
     analysis = analysis_at_sizes(model, data, bindings, input_shapes)
-    inputs, data_text = choose_samples(
-        data, input_specs(analysis), samples, seed, (SAMPLES, GENERATED_SAMPLES)
-    )
-    # Stop early if ONNX Runtime rejects the model.
-    open_session(model, WHAT)
     proto_with_weights = read_model(model, weights=True)
     quantized = find_operations(proto_with_weights)
     if not quantized.operations:
@@ -96,6 +91,11 @@ def opdocs(
             f"{base_name(model)} has no quantized operation.",
             "Quantize it first: onnx-autodoc quantize MODEL OUT --data FILE.",
         )
+    inputs, data_text = choose_samples(
+        data, input_specs(analysis), samples, seed, (SAMPLES, GENERATED_SAMPLES)
+    )
+    # Stop early if ONNX Runtime rejects the model.
+    open_session(model, WHAT)
     kernel: Kernel = "pairs" if current_runtime() == "cpu-avx2" else "exact"
     modules = {node.name: node.tag for node in analysis.model.nodes if node.name}
     proto = read_model(model, weights=False)

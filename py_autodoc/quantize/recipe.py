@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 import msgspec
 
 from py_autodoc.errors import OptionError
 from py_autodoc.findings.thresholds import read_file
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.quantize.kernels import current_runtime
+from py_autodoc.limits import RECIPE_FILE
 
 METHODS = ("static", "dynamic", "int8-weights", "int4-weights", "fp16")
 FORMATS = ("qdq", "qoperator")
@@ -53,7 +52,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 def read_recipe(path: PathLike) -> Recipe:
     """Read a recipe from a ``.toml`` or JSON file. Raises: PathError, OptionError, RequirementError."""
     try:
-        return msgspec.convert(dict(read_file(os.fspath(path), "recipe")), Recipe)
+        return msgspec.convert(dict(read_file(path, RECIPE_FILE)), Recipe)
     except msgspec.ValidationError as error:
         line = str(error).strip().splitlines()[0][:200]
         name = base_name(path)[:200]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from py_autodoc.bounded import TooMuch, check_json
-from py_autodoc.errors import InputError, PathError
-from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.limits import Bounds
+from py_autodoc.errors import InputError
+from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.limits import LAYER_INFO_FILE, Bounds
+from py_autodoc.option_files import read_text, shown_name
 
-MAX_LAYER_INFO = 1 << 28
-"""Maximum bytes of the file. A layer takes one to three kilobytes, so this allows 100,000 layers."""
 LAYERS = Bounds(values=8_000_000)
 """About 60 values per layer: tensors with their dimensions, parameters, tactic."""
 _MARK = "[ONNX Layer: "
@@ -39,13 +37,7 @@ def read_layer_info(file: PathLike) -> dict[str, TensorRTLayer]:
         PathError: no such file, or it is not text.
         InputError: it is not layer information, is too large, or does not contain the nodes of the layers.
     """
-    name = base_name(file)[:200]
-    try:
-        if Path(file).stat().st_size > MAX_LAYER_INFO:
-            raise InputError("layer-info-too-large", f"{name} is larger than 256 MB.")
-        text = Path(file).read_text("utf-8-sig")
-    except (OSError, ValueError) as fault:
-        raise PathError("path-unreadable", f"{name} cannot be read as text.") from fault
+    name, text = shown_name(file), read_text(file, LAYER_INFO_FILE)
     rows = _rows(text, name)
     if not any(isinstance(row, dict) for row in rows):
         raise InputError("layer-info-names-only", f"{name} contains only the names of the layers.", _DETAILED)

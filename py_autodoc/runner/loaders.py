@@ -17,10 +17,12 @@ from py_autodoc.samples import (
     Preprocessing,
     Sample,
     image_input,
+    layout,
     read_arrays,
     read_image,
     sample_files,
     samples_in,
+    stored_arrays,
 )
 
 _LABELS = ("labels", "label", "targets", "target", "y")
@@ -55,6 +57,7 @@ class ArrayLoader(DataLoader):
         data: the arrays, or their path.
         specs: the inputs of the model.
         labels: name of the array with labels; None uses one called ``labels``, ``targets`` or ``y``.
+        most: maximum number of samples to read; None reads all.
 
     Raises: PathError, InputError: there are no suitable arrays.
     """
@@ -64,6 +67,7 @@ class ArrayLoader(DataLoader):
         data: str | os.PathLike[str] | Mapping[str, Any],
         specs: Sequence[InputSpec],
         labels: str | None = None,
+        most: int | None = None,
     ) -> None:
         self._samples: list[tuple[Sample, Any]] = []
         if isinstance(data, Mapping):
@@ -71,14 +75,24 @@ class ArrayLoader(DataLoader):
                 {name: np.asarray(array) for name, array in data.items()}, list(specs), labels, "The data"
             )
         else:
+            names = self._label_names(specs, labels)
             for file in sample_files(data):
-                self._add(read_arrays(file), list(specs), labels, file.name)
+                left = None if most is None else most - len(self._samples)
+                if left == 0:
+                    break
+                others = [name for name in names if name in stored_arrays(file)][:1]
+                _, rows = layout(file, specs, left, others)
+                self._add(read_arrays(file, rows), list(specs), labels, file.name)
+
+    @staticmethod
+    def _label_names(specs: Sequence[InputSpec], labels: str | None) -> list[str]:
+        inputs = {spec.name for spec in specs}
+        return [labels] if labels is not None else [name for name in _LABELS if name not in inputs]
 
     def _add(
         self, arrays: dict[str, np.ndarray[Any, Any]], specs: list[InputSpec], labels: str | None, source: str
     ) -> None:
-        inputs = {spec.name for spec in specs}
-        names = [labels] if labels is not None else [name for name in _LABELS if name not in inputs]
+        names = self._label_names(specs, labels)
         values = next((arrays.pop(name) for name in names if name in arrays), None)
         if labels is not None and values is None:
             raise InputError(

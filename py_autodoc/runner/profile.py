@@ -14,10 +14,11 @@ import msgspec
 import onnx
 
 from py_autodoc.bounded import TooMuch, check_json
-from py_autodoc.errors import InputError, OptionError, PathError
+from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.limits import Bounds
+from py_autodoc.limits import PROFILE_FILE, Bounds
+from py_autodoc.option_files import opened, read_text, shown_name
 from py_autodoc.ort import open_session, read_model, run_session
 from py_autodoc.outputs import scratch
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -26,8 +27,6 @@ from py_autodoc.runner.layer_info import TensorRTLayer, read_layer_info
 from py_autodoc.samples import Sample
 
 SCHEMA = "autodoc.node-times/1"
-MAX_PROFILE = 1 << 30
-"""Maximum bytes of a profile."""
 PROFILE = Bounds(values=40_000_000)
 """ONNX Runtime records up to a million events of about 25 values."""
 MAX_NAME = 10_000
@@ -133,13 +132,7 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
 
     Raises: PathError, InputError: no such file, or another format.
     """
-    name = base_name(file)
-    try:
-        if Path(file).stat().st_size > MAX_PROFILE:
-            raise InputError("profile-too-large", f"{name} is larger than 1 GB.")
-        text = Path(file).read_text("utf-8-sig")
-    except (OSError, ValueError) as fault:
-        raise PathError("path-unreadable", f"{name[:200]} cannot be read as text.") from fault
+    name, text = shown_name(file), read_text(file, PROFILE_FILE)
     content = _parsed(text, name)
     if isinstance(content, list) and any(
         isinstance(event, dict) and event.get("cat") == "Node" for event in content
@@ -185,12 +178,12 @@ def identify_profile_files(files: Sequence[PathLike]) -> tuple[PathLike, PathLik
 
 def _is_layer_info(file: PathLike) -> bool:
     try:
-        with open(file, "rb") as opened:
+        with opened(file, PROFILE_FILE) as start:
             return (
-                re.match(rb'\s*\{\s*"Layers"\s*:\s*\[', opened.read(_HEAD).removeprefix(b"\xef\xbb\xbf"))
+                re.match(rb'\s*\{\s*"Layers"\s*:\s*\[', start.read(_HEAD).removeprefix(b"\xef\xbb\xbf"))
                 is not None
             )
-    except OSError:
+    except InputError:
         # ``read_profile`` reports this error.
         return False
 

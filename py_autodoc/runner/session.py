@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -106,22 +106,26 @@ class InferenceRunner:
             )
             source = loader.source
         elif isinstance(data, (str, os.PathLike, Mapping)):
-            loader = ArrayLoader(data, self.specs)
+            loader = ArrayLoader(data, self.specs, most=count or SAMPLES)
             source = "given" if isinstance(data, Mapping) else base_name(data)
         elif isinstance(data, DataLoader):
             loader, source = data, data.source
         else:
             samples, source = choose_samples(data, self.specs, count, seed, (SAMPLES, SYNTHETIC_SAMPLES))
             return samples, [None] * len(samples), source
-        pairs = list(islice(loader, count or SAMPLES))
+        labels: list[Any] = []
+
+        def inputs_of(pairs: Iterable[tuple[Mapping[str, Any], Any]]) -> Iterator[Mapping[str, Any]]:
+            for sample, label in pairs:
+                labels.append(label)
+                yield sample
+
+        # Taken one by one, so that their total size is limited while they are read.
+        pairs = islice(loader, count or SAMPLES)
         inputs, _ = choose_samples(
-            (sample for sample, _ in pairs),
-            self.specs,
-            len(pairs) or None,
-            seed,
-            (SAMPLES, SYNTHETIC_SAMPLES),
+            inputs_of(pairs), self.specs, count or SAMPLES, seed, (SAMPLES, SYNTHETIC_SAMPLES)
         )
-        return inputs, [label for _, label in pairs], source
+        return inputs, labels, source
 
     def once(self, sample: Sample) -> list[np.ndarray[Any, Any]]:
         """Return all outputs for a sample. Raises: AnalysisError."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.errors import InputError, OptionError
+from py_autodoc.free_memory import need
 from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
@@ -28,6 +29,8 @@ NAMES = {
     "segment_ids": TYPES,
 }
 """Input → its content. The last two are BERT's original names."""
+_ARRAYS = 5
+"""Arrays of a sample that are in memory together while it is made."""
 
 
 def kind_of(name: str) -> str | None:
@@ -61,6 +64,11 @@ class TextLoader(DataLoader):
     ) -> None:
         self.file = base_name(file)[:200]
         self._specs, (self.batch, self.length) = list(specs), _common(specs)
+        need(
+            _ARRAYS * 8 * self.batch * self.length,
+            f"A sample of {self.batch} × {self.length:,} tokens",
+            "Set a smaller length or batch with --bind or --input-shape.",
+        )
         loaded = tokenizer if isinstance(tokenizer, TextTokenizer) else TextTokenizer(tokenizer)
         texts = read_texts(file, field, None if most is None else most * self.batch)
         used = len(texts) // self.batch * self.batch

@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from py_autodoc.bounded import TooMuch, parse_json
 from py_autodoc.errors import InputError, PathError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.limits import Bounds
+from py_autodoc.limits import TEXTS_FILE, Bounds
+from py_autodoc.option_files import opened
 
 ENDINGS = frozenset({".txt", ".jsonl"})
 MAX_LINE = 1 << 20
 """Maximum characters of a line, about 200,000 words."""
 MAX_TEXTS = 100_000
+MAX_CHARACTERS = 1 << 25
+"""Maximum characters of all texts, whose tokens take about a hundred bytes each."""
 FIELD = "text"
 PAIR = "text_pair"
 """Field of the optional second text of a sample."""
@@ -58,11 +62,18 @@ def read_texts(file: PathLike, field: str = FIELD, most: int | None = None) -> l
     """
     name = base_name(file)[:200]
     texts: list[Text] = []
-    lines = Path(file).suffix.lower() == ".jsonl"
+    lines, characters = Path(file).suffix.lower() == ".jsonl", 0
     try:
         for number, line in _lines(file, name):
             if len(texts) == min(most or MAX_TEXTS, MAX_TEXTS):
                 break
+            characters += len(line)
+            if characters > MAX_CHARACTERS:
+                raise InputError(
+                    "text-too-large",
+                    f"{name}: the first {number:,} lines have more than {MAX_CHARACTERS:,} characters.",
+                    "Use fewer with --samples.",
+                )
             location = f"{name}, line {number}"
             texts.append(_object(line, location, field) if lines else Text(line))
     except (OSError, ValueError) as fault:
@@ -74,9 +85,9 @@ def read_texts(file: PathLike, field: str = FIELD, most: int | None = None) -> l
 
 def _lines(file: PathLike, name: str) -> Iterator[tuple[int, str]]:
     """Yield the non-empty lines with their numbers."""
-    with open(file, encoding="utf-8-sig") as opened:
+    with opened(file, TEXTS_FILE) as stream, TextIOWrapper(stream, encoding="utf-8-sig") as text:
         number = 0
-        while line := opened.readline(MAX_LINE + 1):
+        while line := text.readline(MAX_LINE + 1):
             number += 1
             if len(line) > MAX_LINE:
                 raise InputError(

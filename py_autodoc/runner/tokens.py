@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from py_autodoc.bounded import TooMuch, parse_json
-from py_autodoc.errors import InputError, OptionError, PathError, RequirementError
+from py_autodoc.errors import InputError, OptionError, RequirementError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.limits import SETTINGS, Bounds
+from py_autodoc.limits import TOKENIZER_FILE, Bounds
+from py_autodoc.option_files import parsed_json, read_json, read_text
 from py_autodoc.runner.texts import Text
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 FILE = "tokenizer.json"
 _HINT = f"Pass the {FILE} of a fast tokenizer; save_pretrained of transformers writes it."
-MAX_TOKENIZER = 1 << 28
-"""Maximum bytes; the largest in use have about 20 million."""
 _VOCABULARY = Bounds(values=20_000_000)
 _PADS = ("[PAD]", "<pad>", "<|pad|>", "<|endoftext|>", "</s>", "<unk>")
 """Common padding tokens, most likely first, for a file that does not name one."""
@@ -154,19 +152,9 @@ def _loaded(file: Path, name: str) -> Tokenizer:
             "Text needs the package tokenizers, which is not installed.",
             "pip install tokenizers",
         ) from None
-    try:
-        if file.stat().st_size > MAX_TOKENIZER:
-            raise InputError("bad-tokenizer", f"{name} is larger than 256 MB.")
-        text = file.read_text("utf-8")
-    except (OSError, ValueError) as fault:
-        raise PathError("path-unreadable", f"{name} cannot be read as text.") from fault
-    try:
-        if not isinstance(parse_json(text, _VOCABULARY), dict):
-            raise InputError("bad-tokenizer", f"{name} is not a tokenizer.", _HINT)
-    except TooMuch as fault:
-        raise InputError("bad-tokenizer", f"{name} {fault}.") from None
-    except ValueError:
-        raise InputError("bad-tokenizer", f"{name} is not a tokenizer: it is not JSON.", _HINT) from None
+    text = read_text(file, TOKENIZER_FILE)
+    if not isinstance(parsed_json(text, name, TOKENIZER_FILE, _VOCABULARY, _HINT), dict):
+        raise InputError("bad-tokenizer", f"{name} is not a tokenizer.", _HINT)
     with _faults(name):
         return Tokenizer.from_str(text)
 
@@ -190,10 +178,8 @@ def _faults(name: str) -> Iterator[None]:
 def _config(file: Path) -> dict[str, Any]:
     """Return transformers' tokenizer configuration; empty if it is missing or unreadable."""
     try:
-        if file.stat().st_size > MAX_TOKENIZER:
-            return {}
-        content = parse_json(file.read_text("utf-8"), SETTINGS)
-    except (OSError, ValueError):
+        content = read_json(file, TOKENIZER_FILE)
+    except InputError:
         return {}
     return content if isinstance(content, dict) else {}
 

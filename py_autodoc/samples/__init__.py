@@ -5,10 +5,11 @@ from __future__ import annotations
 from py_autodoc.samples.images import IMAGES, Images, image_input, images_in, read_image
 from py_autodoc.samples.noise import synthetic_samples
 from py_autodoc.samples.preprocessing import Preprocessing
-from py_autodoc.samples.read import read_arrays, read_samples, sample_files, samples_in, split
+from py_autodoc.samples.read import layout, read_samples, sample_files, samples_in, split
 from py_autodoc.samples.runnable_analysis import analysis_at_sizes
 from py_autodoc.samples.sample_source import choose_samples
 from py_autodoc.samples.specs import InputSpec, Sample, cast_to_inputs, input_specs, sizes_in
+from py_autodoc.samples.stored_arrays import read_arrays, stored_arrays
 
 __all__ = [
     "IMAGES",
@@ -22,6 +23,7 @@ __all__ = [
     "image_input",
     "images_in",
     "input_specs",
+    "layout",
     "read_arrays",
     "read_image",
     "read_samples",
@@ -29,5 +31,6 @@ __all__ = [
     "samples_in",
     "sizes_in",
     "split",
+    "stored_arrays",
     "synthetic_samples",
 ]

@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from py_autodoc import units
 from py_autodoc.errors import InputError, OptionError, RequirementError
 from py_autodoc.graph.protobuf.probe import base_name
+from py_autodoc.limits import IMAGE_FILE
+from py_autodoc.option_files import opened
 from py_autodoc.samples.preprocessing import (
     LETTERBOX,
     LONGEST,
@@ -23,9 +26,15 @@ from py_autodoc.samples.preprocessing import (
 )
 from py_autodoc.samples.specs import InputSpec, Sample
 
+MAX_FILES = 1_000_000
+"""Maximum number of files in a folder of images."""
 IMAGES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 MAX_PIXELS = 1 << 27
 """Maximum pixels of an image, since a small file can unpack to a large image."""
+MAX_IMAGE_BYTES = 1 << 30
+"""Maximum memory for one image, when decoded, turned, resized, or as values."""
+_ORIENTATION = 0x0112
+"""Tag in the EXIF data of a camera that says which way is up."""
 _GREY = 114
 """Grey level around a letterboxed image, as in Ultralytics."""
 _DEEP = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")
@@ -111,7 +120,15 @@ def image_files(path: Path) -> list[Path]:
     """Return the images of a folder and its subfolders in path order, or the image at the path."""
     if path.is_file():
         return [path] if path.suffix.lower() in IMAGES else []
-    return sorted(file for file in path.rglob("*") if file.suffix.lower() in IMAGES and file.is_file())
+    found: list[Path] = []
+    for seen, file in enumerate(path.rglob("*")):
+        if seen >= MAX_FILES:
+            raise InputError(
+                "samples-too-large", f"{base_name(path)}: the folder contains more than {MAX_FILES:,} files."
+            )
+        if file.suffix.lower() in IMAGES and file.is_file():
+            found.append(file)
+    return sorted(found)
 
 
 def images_in(data: Any) -> Images | None:
@@ -159,7 +176,7 @@ def read_image(file: Path, spec: InputSpec, preprocessing: Preprocessing) -> Arr
     channels = spec.shape[1] if first else spec.shape[3]
     height, width = spec.shape[2:] if first else spec.shape[1:3]
     image = _decoded(file, channels)
-    values = _resize(image, preprocessing, (height, width))
+    values = _resize(file, image, preprocessing, (height, width))
     if values.shape[:2] != (height, width):
         actual_size = f"{values.shape[0]}×{values.shape[1]}"
         raise InputError(
@@ -173,9 +190,13 @@ def read_image(file: Path, spec: InputSpec, preprocessing: Preprocessing) -> Arr
         _per_channel(values_of, channels, empty)
         for values_of, empty in ((preprocessing.mean, 0.0), (preprocessing.std, 1.0))
     )
-    values = (values * preprocessing.scale - preprocessing.offset - mean) / std
+    values = _owned(values)
+    values *= preprocessing.scale
+    values -= preprocessing.offset
+    values -= mean
+    values /= std
     if spec.dtype.kind in "iu":
-        values = np.rint(values)
+        np.rint(values, out=values)
         limits = np.iinfo(spec.dtype)
         if values.min() < limits.min or values.max() > limits.max:
             raise InputError(
@@ -185,6 +206,11 @@ def read_image(file: Path, spec: InputSpec, preprocessing: Preprocessing) -> Arr
             )
     arranged = values.transpose(2, 0, 1) if first else values
     return np.ascontiguousarray(arranged[None]).astype(spec.dtype)
+
+
+def _owned(values: Array) -> Array:
+    """Return float values that may be changed in place."""
+    return values if values.dtype == np.float64 and values.flags.writeable else values.astype(np.float64)
 
 
 def _per_channel(values: tuple[float, ...], channels: int, empty: float) -> Array:
@@ -205,28 +231,54 @@ def _decoded(file: Path, channels: int) -> Any:
             "needs-pillow", "Images need Pillow, which is not installed.", "pip install pillow"
         ) from None
     try:
-        with Image.open(file) as opened:
-            if opened.width * opened.height > MAX_PIXELS:
-                raise InputError("image-too-large", f"{file.name} has {opened.width}×{opened.height} pixels.")
-            if opened.mode in _DEEP:
+        with opened(file, IMAGE_FILE) as stream, Image.open(stream) as image:
+            pixels = image.width * image.height
+            mode = "RGB" if channels == 3 else "L"
+            if pixels > MAX_PIXELS:
+                raise InputError("image-too-large", f"{file.name} has {image.width}×{image.height} pixels.")
+            if image.mode in _DEEP:
                 raise InputError(
                     "image-depth", f"{file.name} has more than 8 bits per channel.", "Convert it to 8 bits."
                 )
-            upright = ImageOps.exif_transpose(opened)
-            return upright.convert("RGB" if channels == 3 else "L")
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as fault:
+            # Pillow holds colours in four bytes, also without transparency.
+            stored = 1 if image.mode in ("1", "L", "P") else 4
+            converted = (4 if mode == "RGB" else 1) if image.mode != mode else 0
+            _check_memory(file, image.size, pixels * (stored + converted))
+            image.load()
+            if image.getexif().get(_ORIENTATION, 1) != 1:
+                _check_memory(file, image.size, pixels * 2 * stored)
+            ImageOps.exif_transpose(image, in_place=True)
+            return image.convert(mode) if image.mode != mode else image
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        EOFError,
+        MemoryError,
+        OverflowError,
+        Image.DecompressionBombError,
+    ) as fault:
         raise InputError("bad-image", f"{file.name} cannot be read as an image.") from fault
 
 
-def _resize(image: Any, preprocessing: Preprocessing, input_size: tuple[int, int]) -> Array:
+def _resize(file: Path, image: Any, preprocessing: Preprocessing, input_size: tuple[int, int]) -> Array:
     """Return pixels in the required size: height × width × channels, from 0 to 255."""
     size = preprocessing.size or input_size
+    channels = len(image.getbands())
     if preprocessing.resize == LETTERBOX:
-        return _letterbox(_pixels(image), size)
+        height, _ = _fitted(image.height, image.width, size)
+        # The rows are resized first; the products and their sum are in memory together.
+        _check_memory(file, (image.width, height), 3 * 8 * channels * height * image.width)
+        _check_memory(file, (size[1], size[0]), 2 * 8 * channels * size[0] * size[1])
+        return _letterbox(np.atleast_3d(np.asarray(image)), size)
+    height, width = image.height, image.width
     if preprocessing.resize == STRETCH:
-        image = image.resize((size[1], size[0]), preprocessing.filter)
+        height, width = size
     elif preprocessing.resize in (SHORTEST, LONGEST):
         height, width = _scaled(image.height, image.width, preprocessing)
+    # Values with eight bytes, and those of the input made of them.
+    _check_memory(file, (width, height), (4 + 12 * channels) * height * width)
+    if (height, width) != (image.height, image.width) or preprocessing.resize:
         image = image.resize((width, height), preprocessing.filter)
     pixels = _pixels(image)
     return pixels if preprocessing.crop is None else _center_crop(pixels, preprocessing.crop)
@@ -259,10 +311,26 @@ def _center_crop(pixels: Array, size: tuple[int, int]) -> Array:
     return pixels[top : top + height, left : left + width]
 
 
+def _fitted(height: int, width: int, size: tuple[int, int]) -> tuple[int, int]:
+    """Return height and width that fit into a size, with the same ratio."""
+    ratio = min(size[0] / height, size[1] / width)
+    return max(1, round(height * ratio)), max(1, round(width * ratio))
+
+
+def _check_memory(file: Path, size: tuple[int, int], count: int) -> None:
+    """Refuse an image that takes ``count`` bytes while it has this width and height. Raises: InputError."""
+    if count > MAX_IMAGE_BYTES:
+        raise InputError(
+            "image-too-large",
+            f"{file.name}: {size[0]}×{size[1]} pixels take {units.size(count)} of memory "
+            f"(limit: {units.size(MAX_IMAGE_BYTES)}).",
+            "Crop it, or make it smaller.",
+        )
+
+
 def _letterbox(pixels: Array, size: tuple[int, int]) -> Array:
     """Resize an image to fit and centre it on grey (letterbox)."""
-    ratio = min(size[0] / pixels.shape[0], size[1] / pixels.shape[1])
-    height, width = (max(1, round(side * ratio)) for side in pixels.shape[:2])
+    height, width = _fitted(pixels.shape[0], pixels.shape[1], size)
     canvas = np.full((*size, pixels.shape[2]), float(_GREY))
     top, left = round((size[0] - height) / 2 - 0.1), round((size[1] - width) / 2 - 0.1)
     canvas[top : top + height, left : left + width] = _linear(pixels, height, width)

@@ -8,17 +8,17 @@ standard. The texts are untrusted: missing or damaged settings mean that the pre
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from py_autodoc.bounded import parse_json
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.graph.protobuf.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.hf.keys import PROCESSOR_CONFIG
 from py_autodoc.hf.read import read_metadata
-from py_autodoc.limits import TABLE
+from py_autodoc.limits import PREPROCESSING_FILE, TABLE
+from py_autodoc.option_files import read_json, shown_name
 
 STRETCH, SHORTEST, LONGEST, LETTERBOX = "stretch", "shortest", "longest", "letterbox"
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -26,8 +26,6 @@ BILINEAR, BICUBIC = 2, 3
 """Pillow's numbers of the filters."""
 _BYTE = 1 / 255
 _MAX_SIDE = 16_384
-_MAX_BYTES = 1 << 20
-"""Maximum bytes of a settings file."""
 _CUBIC = (
     "BeiT", "Beit", "Bit", "Blip", "CLIP", "ChineseCLIP", "ConvNext", "DPT", "DeiT", "EfficientNet", "Flava",
     "Levit", "MobileViT", "OwlViT", "Perceiver", "PoolFormer", "Pvt", "Siglip", "Vilt",
@@ -91,20 +89,14 @@ def given_preprocessing(text: PathLike) -> Preprocessing:
     """
     if str(text) in NAMED:
         return NAMED[str(text)]
-    path, names = Path(text), ", ".join(NAMED)
-    name = base_name(path)[:200]
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise InputError("bad-preprocessing", f"{name} is too large to be a preprocessing configuration.")
-        content = parse_json(path.read_bytes(), TABLE)
-    except OSError as fault:
+    name, names = shown_name(text), ", ".join(NAMED)
+    if not os.path.exists(text):
         raise OptionError(
             "bad-preprocessing",
             f"{name} is neither a known preprocessing nor a readable file.",
             f"Pass a preprocessor_config.json, or one of {names}.",
-        ) from fault
-    except ValueError as fault:
-        raise InputError("bad-preprocessing", f"{name} is not a JSON file.") from fault
+        )
+    content = read_json(text, PREPROCESSING_FILE, TABLE)
     preprocessing = _hugging_face(content, name)
     if preprocessing is None:
         raise InputError(

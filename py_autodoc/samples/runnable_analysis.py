@@ -12,8 +12,9 @@ from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.samples.images import images_in
 from py_autodoc.samples.items import as_arrays
-from py_autodoc.samples.read import read_arrays, sample_files
+from py_autodoc.samples.read import sample_files
 from py_autodoc.samples.specs import sizes_in
+from py_autodoc.samples.stored_arrays import stored_arrays
 
 
 def analysis_at_sizes(
@@ -52,7 +53,8 @@ def _arrays(data: Any, analysis: Analysis) -> Mapping[str, Any]:
     if isinstance(data, Mapping):
         return data
     if isinstance(data, (str, os.PathLike)):
-        return read_arrays(sample_files(data)[0])
+        stored = stored_arrays(sample_files(data)[0])
+        return {name: array.stand_in for name, array in stored.items()}
     if isinstance(data, Iterable) and not isinstance(data, (np.ndarray, Iterator)):
         names = [
             analysis.model.tensors[number].name

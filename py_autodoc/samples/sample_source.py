@@ -13,7 +13,7 @@ from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.protobuf.probe import base_name
 from py_autodoc.samples.images import image_input, images_in
 from py_autodoc.samples.items import as_arrays
-from py_autodoc.samples.noise import synthetic_samples
+from py_autodoc.samples.noise import most_samples, synthetic_samples
 from py_autodoc.samples.read import read_samples, samples_in
 from py_autodoc.samples.specs import InputSpec, Sample
 from py_autodoc.units import size
@@ -47,7 +47,8 @@ def choose_samples(
         raise OptionError("bad-samples", f"The number of samples must be from 1 to {MOST:,}.")
     listed, most = list(specs), count or usual[0]
     if data is None:
-        return list(synthetic_samples(listed, count or usual[1], seed)), f"{SYNTHETIC} (seed {seed})"
+        number = count or most_samples(listed, usual[1])
+        return list(synthetic_samples(listed, number, seed)), f"{SYNTHETIC} (seed {seed})"
     source, images = "given", images_in(data)
     if images is not None:
         spec = image_input(listed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -68,10 +68,20 @@ def input_specs(analysis: Analysis) -> list[InputSpec]:
                 preprocessing_of(analysis.model.metadata) if len(shape) == 4 else None,
             )
         )
-    if sum(prod(spec.shape) * spec.dtype.itemsize for spec in specs) > MAX_BYTES:
+    if sample_bytes(specs) > MAX_BYTES:
         listed = ", ".join(spec.label for spec in specs)
-        raise InputError("inputs-too-large", f"{file}: the inputs take more than 2 GB: {listed}.")
+        raise InputError(
+            "inputs-too-large",
+            f"{file}: the inputs take more than 2 GB: {listed}.",
+            "Set smaller dimensions with --bind or --input-shape, or those of the file with `resize` or "
+            "`rebatch`.",
+        )
     return specs
+
+
+def sample_bytes(specs: Sequence[InputSpec]) -> int:
+    """Return the bytes of one sample."""
+    return sum(prod(spec.shape) * spec.dtype.itemsize for spec in specs)
 
 
 def _dtype(number: int, name: str, file: str) -> np.dtype[Any]:
@@ -132,6 +142,15 @@ def cast_to_inputs(arrays: Mapping[str, Any], specs: list[InputSpec], source: st
 
     Raises: InputError, naming ``source`` and the input.
     """
+    named = check_inputs(arrays, specs, source)
+    return {spec.name: _cast(np.asarray(named[spec.name]), spec, source) for spec in specs}
+
+
+def check_inputs(arrays: Mapping[str, Any], specs: Sequence[InputSpec], source: str) -> dict[str, Any]:
+    """Return the arrays by input after a check of their types and shapes, not of their values.
+
+    Raises: InputError, naming ``source`` and the input.
+    """
     named = dict(arrays)
     if len(specs) == 1 and len(named) == 1:
         named = {specs[0].name: next(iter(named.values()))}
@@ -142,11 +161,12 @@ def cast_to_inputs(arrays: Mapping[str, Any], specs: list[InputSpec], source: st
             f"{source} has no values for {', '.join(missing)}.",
             f"It contains {', '.join(list(named)[:20]) or 'nothing'}.",
         )
-    return {spec.name: _cast(named[spec.name], spec, source) for spec in specs}
+    for spec in specs:
+        _check_form(np.asarray(named[spec.name]), spec, source)
+    return named
 
 
-def _cast(value: Any, spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
-    array = np.asarray(value)
+def _check_form(array: np.ndarray[Any, Any], spec: InputSpec, source: str) -> None:
     if array.dtype == object or array.dtype.kind not in "biufV":
         raise InputError("sample-type", f"{source}: {spec.name} contains {array.dtype} instead of numbers.")
     if array.shape != spec.shape:
@@ -156,6 +176,9 @@ def _cast(value: Any, spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
             f"{source}: {spec.name} has the shape {actual_shape}; the model takes {spec.label}.",
             "Set symbolic dimensions with --bind, --input-shape or --batch-size.",
         )
+
+
+def _cast(array: np.ndarray[Any, Any], spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InputError("sample-not-finite", f"{source}: {spec.name} contains NaN or infinity.")
     if array.dtype == spec.dtype:

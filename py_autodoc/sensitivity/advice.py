@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from py_autodoc.bounded import check_json
-from py_autodoc.errors import InputError, PathError
-from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.limits import TABLE
+from py_autodoc.errors import InputError
+from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.limits import SENSITIVITY_FILE, TABLE
+from py_autodoc.option_files import read_bytes, shown_name
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import EngineSummary, QuantizationAdvice, SensitiveLayerInfo
 from py_autodoc.samples.sample_source import SYNTHETIC
@@ -20,20 +20,14 @@ from py_autodoc.units import plural, size
 
 ENOUGH = 128
 """Minimum number of samples for calibration ranges."""
-_MAX_BYTES = 64 << 20
 _CLOSE_DB, _CLOSE_SHARE = 30.0, 0.99
 """Thresholds from which a model with all layers quantized counts as close to the float model."""
 
 
 def read_sensitivity(path: PathLike) -> Sensitivity:
     """Read a file of ``sensitivity --out-json``. Raises: PathError, InputError."""
-    name = base_name(path)[:200]
-    try:
-        if Path(path).stat().st_size > _MAX_BYTES:
-            raise InputError("bad-sensitivity", f"{name} is too large to be a result of `sensitivity`.")
-        data = Path(path).read_bytes()
-    except OSError as fault:
-        raise PathError("path-missing", f"{name} cannot be read: {fault.strerror or fault}.") from fault
+    name = shown_name(path)
+    data = read_bytes(path, SENSITIVITY_FILE)
     try:
         check_json(data, TABLE)
         result = msgspec.convert(_finite(msgspec.json.decode(data)), Sensitivity)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.errors import InputError, OptionError, PathError
+from py_autodoc.samples import read_arrays as stored_values
+from py_autodoc.samples import stored_arrays
 
 MAX_ARRAYS = 4 << 30
 """Maximum unpacked size of a file of arrays, in bytes."""
@@ -136,21 +137,16 @@ def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
         PathError: the file is missing.
         InputError: the file has another format, holds Python objects, or unpacks to more than the limit.
     """
-    if not path.is_file():
-        raise PathError("path-missing", f"{path.name}: no such file.", "")
     try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > MAX_ARRAYS:
-            raise InputError("bad-arrays", f"{path.name}: {size:,} bytes of arrays are too many.")
-        with np.load(path, allow_pickle=False) as arrays:
-            content = {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, NotImplementedError) as fault:
-        line = str(fault).partition("\n")[0]
+        total = sum(array.nbytes for array in stored_arrays(path).values())
+        if total > MAX_ARRAYS:
+            raise InputError("bad-arrays", f"{path.name}: {total:,} bytes of arrays are too many.")
+        content = stored_values(path)
+    except PathError:
+        raise
+    except InputError as fault:
         raise InputError(
-            "bad-arrays",
-            f"{path.name}: cannot be read as an .npz file of numbers: {line}",
-            "Write it with numpy.savez(path, input_name=array).",
+            "bad-arrays", fault.message, "Write it with numpy.savez(path, input_name=array)."
         ) from fault
     odd = next((name for name, array in content.items() if array.dtype.kind not in "biufc"), None)
     if odd is not None or not content:

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 
 from py_autodoc.errors import InputError, OptionError, RequirementError
+from py_autodoc.limits import PROGRAM_FILE
+from py_autodoc.option_files import opened
 from py_autodoc.torch.dynamo import quiet
 from py_autodoc.torch.export_errors import as_sentence, root_cause
 from py_autodoc.torch.input_options import InputOptions
@@ -40,7 +42,7 @@ def from_program(path: Path, options: InputOptions) -> LoadedSource:
             "export-program", f"{path.name}: the inputs of an exported program are fixed.", "Export it again."
         )
     try:
-        with quiet(), _no_pickles(), open(path, "rb") as file:
+        with quiet(), _no_pickles(), opened(path, PROGRAM_FILE) as file:
             program = torch.export.load(file)
     except Exception as fault:
         raise InputError(

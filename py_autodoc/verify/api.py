@@ -187,11 +187,11 @@ def _split_by_sample(
             continue
         array = np.asarray(value)
         shape = analysis.types.shapes[ids[name]] if name in ids else None
-        rows = [array]
+        rows: Any = [array]
         if shape is not None and all(isinstance(size, int) for size in shape):
             rows = split(array, tuple(size for size in shape if isinstance(size, int)))
         elif count > 1:
-            rows = list(array)
+            rows = array if array.ndim else [array]
         if len(rows) < count:
             raise InputError(
                 "expected-counts",

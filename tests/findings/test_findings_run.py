@@ -20,6 +20,7 @@ from py_autodoc.findings.docs import SECTIONS, document
 from py_autodoc.findings.registry import SEVERITIES, Finding, Rule, rules
 from py_autodoc.findings.run import MAX_FINDINGS, MAX_NODES
 from py_autodoc.findings.thresholds import settings
+from py_autodoc.limits import THRESHOLDS_FILE
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 RULES = sorted(rules())
@@ -175,7 +176,7 @@ def test_files_that_are_none(tmp_path):
         with pytest.raises(PathError):
             settings(path)
     big = tmp_path / "big.json"
-    big.write_text(" " * (thresholds.MAX_FILE_BYTES + 1))
+    big.write_text(" " * (THRESHOLDS_FILE.bytes + 1))
     with pytest.raises(OptionError, match="too large"):
         settings(big)
 

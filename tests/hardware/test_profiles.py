@@ -9,7 +9,6 @@ import pytest
 from py_autodoc.errors import OptionError
 from py_autodoc.hardware.latency_model import ESTIMATE, MAGNITUDE, MODEL, ROUGH, device
 from py_autodoc.hardware.profile import (
-    MAX_FILE,
     PRECISIONS,
     estimable,
     find_profile,
@@ -17,6 +16,7 @@ from py_autodoc.hardware.profile import (
     profiles,
     profiles_folder,
 )
+from py_autodoc.limits import DEVICE_FILE
 
 FILES = sorted(profiles_folder().glob("*/*.json"))
 SIX = {
@@ -189,7 +189,7 @@ BAD = {
     b'"vram_bytes": 1' + b"0" * 400 + b"}",
     "typo": {**SIX, "peak_fp16_flop": 1e14},
     "capitals": {**SIX, "SM_count": 128},
-    "too-large": b" " * (MAX_FILE + 1),
+    "too-large": b" " * (DEVICE_FILE.bytes + 1),
 }
 
 
@@ -198,7 +198,9 @@ def test_what_is_no_profile(tmp_path, data):
     with pytest.raises(OptionError) as fault:
         load_profile(written(tmp_path, data))
     assert fault.value.code == "bad-profile"
-    assert fault.value.message.startswith("board.json is not a hardware profile: ")
+    assert fault.value.message.startswith(
+        ("board.json is not a hardware profile: ", "board.json is too large for a hardware profile")
+    )
     assert str(tmp_path) not in str(fault.value)
     assert len(str(fault.value)) < 700
 

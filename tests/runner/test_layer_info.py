@@ -1,6 +1,7 @@
 """Times of TensorRT's layers, mapped by what ``trtexec --exportLayerInfo`` says of them."""
 
 import json
+from dataclasses import replace
 
 import onnx
 import pytest
@@ -209,16 +210,16 @@ def test_files_that_are_too_large(tmp_path, monkeypatch):
     monkeypatch.setattr(layer_info, "LAYERS", layer_info.Bounds(values=5))
     with pytest.raises(AutodocError, match="has more than 5 values"):
         read_layer_info(tmp_path / "l.json")
-    monkeypatch.setattr(layer_info, "MAX_LAYER_INFO", 20)
-    with pytest.raises(AutodocError, match="larger than 256 MB"):
+    monkeypatch.setattr(layer_info, "LAYER_INFO_FILE", replace(layer_info.LAYER_INFO_FILE, bytes=20))
+    with pytest.raises(AutodocError, match="too large for layer information"):
         read_layer_info(tmp_path / "l.json")
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(AutodocError, match=r"none\.json cannot be read"):
+    with pytest.raises(AutodocError, match=r"none\.json: no such file"):
         read_layer_info(tmp_path / "none.json")
     (tmp_path / "l.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(AutodocError, match=r"l\.json cannot be read as text"):
+    with pytest.raises(AutodocError, match=r"l\.json is not UTF-8 text"):
         read_layer_info(tmp_path / "l.json")
 
 

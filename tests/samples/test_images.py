@@ -191,7 +191,7 @@ def test_quantize_from_images(tmp_path):
         ({"a.txt": b"text"}, "0..1", "the folder contains no image"),
         ({"a.png": None}, "magic", "magic is neither a known preprocessing nor a readable file"),
         ({"a.png": None, "p.json": b"{}"}, "p.json", "does not define how images are scaled"),
-        ({"a.png": None, "p.json": b"[1"}, "p.json", "p.json is not a JSON file"),
+        ({"a.png": None, "p.json": b"[1"}, "p.json", "p.json is not valid JSON"),
         ({"a.png": None, "p.json": b'{"size": 16, "image_mean": [0.5], "image_std": [0.5]}'}, "p.json",
          "a.png is 16×16 after p.json; the model takes x float32 1×3×24×24"),
     ],

@@ -46,15 +46,15 @@ def base_name(path: PathLike) -> str:
 
 
 @contextmanager
-def regular_file(path: PathLike) -> Iterator[tuple[int, os.stat_result]]:
+def regular_file(path: PathLike, what: str = ".onnx file") -> Iterator[tuple[int, os.stat_result]]:
     """Open a regular file for positional reads; yield (descriptor, status).
 
     Devices, FIFOs, sockets and directories are rejected before opening and again on the open descriptor, so
-    that replacing the file in between has no effect.
+    that replacing the file in between has no effect. ``what`` is the file that was wanted, for the hint.
     """
     name = base_name(path)
     try:
-        _refuse_irregular(os.stat(path), name)
+        _refuse_irregular(os.stat(path), name, what)
         fd = os.open(path, _FLAGS)
     except FileNotFoundError:
         raise PathError("path-missing", f"{name}: no such file.") from None
@@ -65,15 +65,15 @@ def regular_file(path: PathLike) -> Iterator[tuple[int, os.stat_result]]:
         raise PathError("path-unreadable", f"{name}: {reason}.") from None
     try:
         status = os.fstat(fd)
-        _refuse_irregular(status, name)
+        _refuse_irregular(status, name, what)
         yield fd, status
     finally:
         os.close(fd)
 
 
-def _refuse_irregular(status: os.stat_result, name: str) -> None:
+def _refuse_irregular(status: os.stat_result, name: str, what: str) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise PathError("path-not-a-file", f"{name or '.'}: is a directory.", "Pass the .onnx file in it.")
+        raise PathError("path-not-a-file", f"{name or '.'}: is a directory.", f"Pass the {what} in it.")
     if not stat.S_ISREG(status.st_mode):
         raise PathError("path-not-regular", f"{name}: is not a regular file.")
 
