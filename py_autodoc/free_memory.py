@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from py_autodoc.errors import LimitError
@@ -13,6 +15,20 @@ from py_autodoc.units import size
 _CGROUPS = Path("/sys/fs/cgroup")
 _UNLIMITED = 1 << 60
 """The first version of cgroups has a huge number for no limit."""
+_EXHAUSTED = re.compile(r"bad_alloc|bad allocation|Failed to allocate memory|out of memory", re.IGNORECASE)
+_allowed: int | None = -1
+"""Bytes that work may need: those that are free (-1), any number (None), or so many."""
+
+
+@contextmanager
+def allowing(count: int | None) -> Iterator[None]:
+    """Let work need ``count`` bytes, or any number (None), whatever is free, in the ``with`` block."""
+    global _allowed
+    before, _allowed = _allowed, count
+    try:
+        yield
+    finally:
+        _allowed = before
 
 
 def available_bytes() -> int | None:
@@ -35,11 +51,33 @@ def need(count: int, what: str, hint: str = "") -> None:
 
     Raises: LimitError.
     """
-    free = available_bytes()
+    if _allowed is None:
+        return
+    free = available_bytes() if _allowed < 0 else _allowed
     if free is not None and count > free:
         raise LimitError(
-            "memory_bytes", count, free, f"{what} takes {size(count)} of memory; {size(free)} is free.", hint
+            "memory_bytes",
+            count,
+            free,
+            f"{what} takes {size(count)} of memory; {size(free)} is {'free' if _allowed < 0 else 'allowed'}.",
+            hint,
         )
+
+
+def exhausted(what: str) -> LimitError:
+    """Return the error for work that ran out of memory, although it did not seem to need so much."""
+    return LimitError(
+        "memory_bytes",
+        0,
+        0,
+        f"{what} needs more memory than there is, or than its limit allows.",
+        "Use fewer samples or smaller dimensions; the command line has --memory-limit.",
+    )
+
+
+def is_exhaustion(fault: BaseException) -> bool:
+    """True if an exception of a library says that memory ran out."""
+    return isinstance(fault, MemoryError) or _EXHAUSTED.search(str(fault)[:2000]) is not None
 
 
 def _system() -> int | None:
@@ -100,9 +138,11 @@ def _own_limit() -> int | None:
         return None
     import resource
 
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
-        return None
+    left = []
     with suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
-        return limit - int(file.read().split()[0]) * resource.getpagesize()
-    return None
+        pages = file.read().split()
+        for which, used in ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5])):
+            limit, _ = resource.getrlimit(which)
+            if limit != resource.RLIM_INFINITY:
+                left.append(limit - int(used) * resource.getpagesize())
+    return min(left, default=None)

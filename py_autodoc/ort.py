@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import AnalysisError, InputError, OptionError, RequirementError
+from py_autodoc.free_memory import exhausted, is_exhaustion
 from py_autodoc.graph.loading.load import load
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 FOLDER = "session.model_external_initializers_file_folder_path"
 """Session option: the folder in which a session created from bytes finds external weights."""
+ENDLESS = "expansion-too-large"
+"""Diagnostic of functions that call each other so often that no runtime could expand them."""
 OUT_OF_REACH = frozenset(
     {"external-hidden", "external-missing", "external-outside", "external-range", "external-self"}
 )
@@ -88,8 +91,17 @@ def quiet_descriptor(number: int) -> Iterator[None]:
 
 
 def check_weights(path: PathLike) -> None:
-    """Reject a file whose weights are missing or outside its folder. Raises: InputError."""
+    """Reject a file whose weights are missing or outside its folder, or whose functions expand without end.
+
+    Raises: InputError.
+    """
     for one in load(path).diagnostics:
+        if one.code == ENDLESS:
+            raise InputError(
+                one.code,
+                f"{base_name(path)}: {one.message}",
+                "Neither ONNX Runtime nor its tools can run it.",
+            )
         if one.code in OUT_OF_REACH:
             raise InputError(
                 one.code,
@@ -128,6 +140,17 @@ def weight_bytes(graph: onnx.GraphProto) -> int:
     return found
 
 
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def usable_threads(threads: int) -> int:
+    """Return the number of threads for a request: more than there are cores would only wait for each other."""
+    return min(threads, cores())
+
+
 def open_session(
     path: PathLike,
     what: str,
@@ -147,7 +170,7 @@ def open_session(
         what: the feature that needs the session, for messages.
         proto: replaces the file's structure; external weights are those of the file.
         fuse: False runs every operator as in the file.
-        threads: threads per operator; 0: ONNX Runtime's default.
+        threads: threads per operator, at most one for each core; 0: ONNX Runtime's default.
         providers: execution providers, in order of preference; none: the CPU.
         profile: prefix of the file that ``end_profiling`` writes; empty: no profile.
         optimized: file for the optimized graph; empty: none.
@@ -164,7 +187,7 @@ def open_session(
     check_weights(path)
     options = runtime.SessionOptions()
     options.log_severity_level = _QUIET
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = usable_threads(threads)
     if not spin:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if not fuse:
@@ -194,6 +217,8 @@ def open_session(
     try:
         return runtime.InferenceSession(given, options, providers=chosen)
     except Exception as fault:
+        if is_exhaustion(fault):
+            raise exhausted(base_name(path)) from fault
         raise AnalysisError(
             "session-failed", f"{base_name(path)}: ONNX Runtime refuses the model: {one_line(fault, path)}"
         ) from fault
@@ -206,6 +231,8 @@ def run_session(
     try:
         return session.run(names, feeds, options)  # type: ignore[no-any-return]
     except Exception as fault:
+        if is_exhaustion(fault):
+            raise exhausted(name) from fault
         raise AnalysisError(
             "session-run", f"{name}: ONNX Runtime failed to run the model: {one_line(fault, name)}"
         ) from fault

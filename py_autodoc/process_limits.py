@@ -81,6 +81,26 @@ def limit_process(memory_bytes: int, seconds: float) -> None:
     _limit(resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES)
 
 
+def limit_run(memory_bytes: int) -> None:
+    """Limit the memory that this process takes from now on; write no core dump.
+
+    Unlike the address space, data is what is really used: threads and allocators reserve far more than that.
+    """
+    if sys.platform == "win32":
+        return
+    _limit(resource.RLIMIT_CORE, 0, 0)
+    if sys.platform == "linux":
+        most = data_bytes() + memory_bytes
+        _limit(resource.RLIMIT_DATA, most, most)
+
+
+def data_bytes() -> int:
+    """Return the bytes of private writable memory of this process, of which Linux keeps count; else 0."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
 def renew_cpu(seconds: float) -> None:
     """Allow ``seconds`` of CPU time from now on, within the hard limit."""
     if sys.platform == "win32":

@@ -13,6 +13,22 @@ _OBJECTS = 50_000
 
 def main() -> None:
     """Entry point of the console script."""
+    from py_autodoc.cli.supervisor import supervise, wanted
+
+    if wanted(sys.argv[1:]) and (status := supervise(sys.argv[1:])) is not None:
+        sys.exit(status)
+    _run()
+
+
+def child() -> None:
+    """Run the command in an interpreter that a supervisor started."""
+    from py_autodoc.cli.supervisor import connect
+
+    connect()
+    _run()
+
+
+def _run() -> None:
     if _READERS.intersection(sys.argv[1:2]):
         _end_soon()
     from py_autodoc.cli.app import app

@@ -12,6 +12,7 @@ from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, preprocessing, progress_options
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.run_limits import run_limits
 from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.render.output_target import targets
 from py_autodoc.render.terminal_text import printable
@@ -77,6 +78,7 @@ _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_cha
 @click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Shape of an input.")
 @click.option("--out-json", metavar="PATH", help="Write a summary of the result as JSON (- for stdout).")
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
+@run_limits
 @force
 @progress_options
 def command(model: str, out: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:

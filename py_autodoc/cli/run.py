@@ -12,10 +12,12 @@ from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, preprocessing, progress_options
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.run_limits import run_limits
 from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output_target import Target, targets
 from py_autodoc.render.terminal_text import printable
+from py_autodoc.units import plural
 
 if TYPE_CHECKING:
     from py_autodoc.report.pipeline.analysis import Analysis
@@ -79,7 +81,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     metavar="N",
     type=click.IntRange(0, 1024),
     default=0,
-    help="Threads per operator (default: ONNX Runtime's choice).",
+    help="Threads per operator, at most one per core (default: ONNX Runtime's choice).",
 )
 @click.option(
     "--metrics",
@@ -133,6 +135,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     help="Plot estimated against measured time per layer, as SVG or PNG (with --hardware).",
 )
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
+@run_limits
 @force
 @progress_options
 def command(
@@ -185,6 +188,7 @@ def command(
             "--out-plot compares times with an estimate.",
             "Choose a device with --hardware.",
         )
+    options["threads"] = _threads(options["threads"])
     needs_layers = options["layers"] or options["profile"] or options["hardware"]
     needs_layers = needs_layers or outputs.keys() & {"--out-layers", "--out-html"}
     quiet = any(target.to_stdout for target in outputs.values())
@@ -193,6 +197,17 @@ def command(
     if needs_layers:
         _layers(models[0], options, outputs, pretty, progress, quiet)
     return 0
+
+
+def _threads(requested: int) -> int:
+    from py_autodoc.ort import usable_threads
+
+    threads = usable_threads(requested)
+    if threads < requested:
+        stderr.warning(
+            f"--threads {requested}: this process has {plural(threads, 'core')}, so it uses as many threads."
+        )
+    return threads
 
 
 def _run(

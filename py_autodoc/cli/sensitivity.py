@@ -13,6 +13,7 @@ from py_autodoc.cli.axes import byte_size
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, preprocessing, progress_options
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.run_limits import run_limits
 from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.render.output_target import targets
 from py_autodoc.render.terminal_text import printable
@@ -95,6 +96,7 @@ from py_autodoc.render.terminal_text import printable
     help="Also write mixtures to files and measure their latency here, alternating with the float model.",
 )
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
+@run_limits
 @force
 @progress_options
 def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:

@@ -12,6 +12,7 @@ from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, preprocessing, progress_options
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.run_limits import run_limits
 from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.render.output_target import targets
 from py_autodoc.render.terminal_text import printable
@@ -78,6 +79,7 @@ _SCALE = 2.0
 @click.option("--out-svg", metavar="PATH", help="Draw the model, coloured by its errors, as SVG.")
 @click.option("--out-png", metavar="PATH", help="The same as PNG; needs onnx-autodoc[pictures].")
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
+@run_limits
 @force
 @progress_options
 def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:

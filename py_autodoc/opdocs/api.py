@@ -32,7 +32,7 @@ from py_autodoc.quantize.reference import Kernel
 from py_autodoc.render.svg import svg_picture
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.viewer_payload.build_payload import build_payload
-from py_autodoc.samples import analysis_at_sizes, choose_samples, input_specs
+from py_autodoc.samples import analysis_at_sizes, check_memory, choose_samples, input_specs
 from py_autodoc.version import NAME, version
 
 SAMPLES, GENERATED_SAMPLES = 16, 1
@@ -94,6 +94,7 @@ def opdocs(
     inputs, data_text = choose_samples(
         data, input_specs(analysis), samples, seed, (SAMPLES, GENERATED_SAMPLES)
     )
+    check_memory(analysis)
     # Stop early if ONNX Runtime rejects the model.
     open_session(model, WHAT)
     kernel: Kernel = "pairs" if current_runtime() == "cpu-avx2" else "exact"

@@ -26,7 +26,7 @@ from py_autodoc.quantize.methods import BUILT_IN, apply, method
 from py_autodoc.quantize.prepare import fit_recipe, load_float_model, prepare_model
 from py_autodoc.quantize.recipe import VNNI, Recipe, complete_recipe
 from py_autodoc.quantize.storage import check_space, store, too_large
-from py_autodoc.samples import Images, analysis_at_sizes, choose_samples, input_specs
+from py_autodoc.samples import Images, analysis_at_sizes, check_memory, choose_samples, input_specs
 from py_autodoc.tags import read_tags, restore_file, tag_file
 from py_autodoc.tags.model import ROOT
 from py_autodoc.tags.model_files import finish, staging, targets, to_ir
@@ -101,6 +101,7 @@ def quantize(
     constants = frozenset[str]() if chosen.method == "fp16" else infinite_constants(proto, name)
     chosen = chosen if plugin else fit_recipe(chosen, used_recipe, proto, name)
     analysis = analysis_at_sizes(model, data, bindings, input_shapes)
+    check_memory(analysis)
     inputs, data_source = choose_samples(
         data, input_specs(analysis), samples, seed, (DATA_SAMPLES, SYNTHETIC_SAMPLES)
     )

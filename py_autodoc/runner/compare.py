@@ -9,6 +9,7 @@ import msgspec
 
 from py_autodoc.errors import InputError
 from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.ort import usable_threads
 from py_autodoc.runner.latency import Latency, Progress, latency, time_in_turn
 from py_autodoc.runner.machine import Machine, machine
 from py_autodoc.runner.memory import ProcessMemory
@@ -98,7 +99,7 @@ def compare_precisions(
         RequirementError: ONNX Runtime is missing.
         AnalysisError: it rejects a model.
     """
-    before = machine()
+    before, threads = machine(), usable_threads(threads)
     if is_texts(test_data):
         # One tokenizer for all models: the one next to the first model.
         test_data = text_loader(

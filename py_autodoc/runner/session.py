@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.ort import open_session, run_session
+from py_autodoc.ort import open_session, run_session, usable_threads
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.runner.latency import Latency, Progress, latency, time_in_turn
 from py_autodoc.runner.loaders import ArrayLoader, DataLoader, ImageFolderLoader
@@ -20,7 +20,15 @@ from py_autodoc.runner.metrics import MetricsCalculator, Results, figures_of
 from py_autodoc.runner.text_loader import TextLoader, text_loader
 from py_autodoc.runner.texts import is_texts
 from py_autodoc.runner.tokens import find_tokenizer
-from py_autodoc.samples import Sample, analysis_at_sizes, choose_samples, image_input, images_in, input_specs
+from py_autodoc.samples import (
+    Sample,
+    analysis_at_sizes,
+    check_memory,
+    choose_samples,
+    image_input,
+    images_in,
+    input_specs,
+)
 
 FEATURE = "A run"
 RUNS, WARMUP = 100, 10
@@ -75,13 +83,14 @@ class InferenceRunner:
         input_shapes: Mapping[str, Sequence[int]] | None = None,
         data: Any = None,
     ) -> None:
-        self.path, self.name, self.threads = model, base_name(model), threads
+        self.path, self.name, self.threads = model, base_name(model), usable_threads(threads)
         self.providers = list(providers)
         if is_texts(data):
             data = text_loader(model, data, samples=SAMPLES, bindings=bindings, input_shapes=input_shapes)
         shapes = data.sizes() if isinstance(data, DataLoader) else data
         self.analysis: Analysis = analysis_at_sizes(model, shapes, bindings, input_shapes)
         self.specs = input_specs(self.analysis)
+        check_memory(self.analysis)
         self.session = open_session(model, FEATURE, threads=threads, providers=providers)
         self.metrics: list[MetricsCalculator] = []
 

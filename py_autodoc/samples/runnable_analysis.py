@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from py_autodoc.free_memory import need
 from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.samples.images import images_in
@@ -15,6 +16,7 @@ from py_autodoc.samples.items import as_arrays
 from py_autodoc.samples.read import sample_files
 from py_autodoc.samples.specs import sizes_in
 from py_autodoc.samples.stored_arrays import stored_arrays
+from py_autodoc.units import size
 
 
 def analysis_at_sizes(
@@ -38,6 +40,21 @@ def analysis_at_sizes(
     chosen = {**data_sizes, **(bindings or {})}
     return run_analysis(
         os.fspath(model), Options(bindings=chosen, input_shapes=shapes or {}, assume=True, hardware=hardware)
+    )
+
+
+def check_memory(analysis: Analysis) -> None:
+    """Refuse to run a model that needs more memory than is free: its weights and the peak of its activations.
+
+    Raises: LimitError, with both figures.
+    """
+    peak = analysis.peak.bytes if analysis.peak is not None else 0
+    file = analysis.model.file
+    weights = max(file.bytes + file.external_bytes, analysis.params.weight_bytes or 0)
+    need(
+        weights + peak,
+        f"{file.name}: running it ({size(weights)} of weights, {size(peak)} of activations at the peak)",
+        "Use smaller dimensions (--bind, --input-shape), or force it with --memory-limit none.",
     )
 
 

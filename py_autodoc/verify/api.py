@@ -18,6 +18,7 @@ from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.samples import (
     InputSpec,
     analysis_at_sizes,
+    check_memory,
     choose_samples,
     input_specs,
     read_arrays,
@@ -107,6 +108,7 @@ def verify_with_analysis(
     expected = _expected_arrays(against)
     values = data if data is not None else expected
     analysis = analysis_at_sizes(model, values, bindings, input_shapes)
+    check_memory(analysis)
     captured = CapturedTensors(model, analysis)
     specs = input_specs(analysis)
     reference: Reference
