@@ -100,7 +100,7 @@ def check_weights(path: PathLike) -> None:
             raise InputError(
                 one.code,
                 f"{base_name(path)}: {one.message}",
-                "Neither ONNX Runtime nor its tools can run it.",
+                "No runtime can expand them.",
             )
         if one.code in OUT_OF_REACH:
             raise InputError(
@@ -147,7 +147,7 @@ def cores() -> int:
 
 
 def usable_threads(threads: int) -> int:
-    """Return the number of threads for a request: more than there are cores would only wait for each other."""
+    """Return the threads for a request, at most one per core: more would only wait for each other."""
     return min(threads, cores())
 
 

@@ -16,6 +16,20 @@ from py_autodoc.errors import OptionError
 
 F = TypeVar("F", bound=Callable[..., Any])
 NONE = "none"
+_TIME = click.option(
+    "--time-limit",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=supervisor.TIME_LIMIT_S,
+    show_default=True,
+    help="Stop after this time; 0 for no limit.",
+)
+_MEMORY = click.option(
+    "--memory-limit",
+    metavar="SIZE|none",
+    help="Memory that the run may take, such as 8GB; none also runs models that seem to need more than there "
+    "is (default: what is free).",
+)
 
 
 def run_limits(command: F) -> F:
@@ -43,22 +57,10 @@ def run_limits(command: F) -> F:
             except MemoryError as fault:
                 raise free_memory.exhausted("This run") from fault
 
-    decorated: F = click.option(
-        "--time-limit",
-        metavar="SECONDS",
-        type=click.FloatRange(min=0),
-        default=supervisor.TIME_LIMIT_S,
-        show_default=True,
-        help="Stop after this time; 0 for no limit.",
-    )(
-        click.option(
-            "--memory-limit",
-            metavar="SIZE|none",
-            help="Memory that the run may take, such as 8GB; none also runs models that seem to need more "
-            "than there is (default: what is free).",
-        )(limited)  # type: ignore[arg-type]
-    )
-    return decorated
+    decorated: Any = limited
+    for option in (_MEMORY, _TIME):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
 
 
 def _memory(text: str | None) -> int | None:

@@ -178,9 +178,7 @@ class _Supervisor:
             if left is not None and left <= 0 and not self._late:
                 self._late = True
                 self._kill()
-            wait = (
-                0.2 if os.name == "nt" or self._late else (1.0 if left is None else max(0.0, min(left, 1.0)))
-            )
+            wait = 1.0 if left is None or self._late else max(0.0, min(left, 1.0))
             data = self._read(wait)
             if data == b"":
                 # The child closed the pipe: it is ending, or does not report any more.

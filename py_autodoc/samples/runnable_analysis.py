@@ -48,7 +48,7 @@ def check_memory(analysis: Analysis) -> None:
 
     Raises: LimitError, with both figures.
     """
-    peak = analysis.peak.bytes if analysis.peak is not None else 0
+    peak = (analysis.peak.inplace or analysis.peak.simple or 0) if analysis.peak is not None else 0
     file = analysis.model.file
     weights = max(file.bytes + file.external_bytes, analysis.params.weight_bytes or 0)
     need(

@@ -11,7 +11,7 @@ from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import read_model
 from py_autodoc.report.pipeline.analysis import Analysis
-from py_autodoc.samples import analysis_at_sizes, choose_samples, input_specs
+from py_autodoc.samples import analysis_at_sizes, check_memory, choose_samples, input_specs
 from py_autodoc.sensitivity.document import (
     Advice,
     Choice,
@@ -126,6 +126,7 @@ def sensitivity_with_analysis(
     goal = None if auto is None else target(auto)
     name = base_name(model)
     analysis = analysis_at_sizes(model, data, bindings, input_shapes, hardware)
+    check_memory(analysis)
     proto = read_model(model, weights=True)
     layers = layers_of(proto, name)
     chosen, source = choose_samples(
