@@ -55,13 +55,19 @@ def need(count: int, what: str, hint: str = "") -> None:
         return
     free = available_bytes() if _allowed < 0 else _allowed
     if free is not None and count > free:
+        which = "free" if _allowed < 0 else "allowed"
         raise LimitError(
             "memory_bytes",
             count,
             free,
-            f"{what} takes {size(count)} of memory; {size(free)} is {'free' if _allowed < 0 else 'allowed'}.",
+            f"{what} takes {shown(count)} of memory; {size(free)} is {which}.",
             hint,
         )
+
+
+def shown(count: int) -> str:
+    """Return bytes as text; declared sizes can exceed what any machine has."""
+    return size(count) if count < _UNLIMITED else "more than an exabyte"
 
 
 def exhausted(what: str) -> LimitError:

@@ -16,6 +16,8 @@ from py_autodoc.errors import OptionError
 
 F = TypeVar("F", bound=Callable[..., Any])
 NONE = "none"
+LEAST = 500 * 10**6
+"""Smallest memory limit: NumPy, ONNX and ONNX Runtime with their threads must be loaded."""
 _TIME = click.option(
     "--time-limit",
     metavar="SECONDS",
@@ -68,6 +70,10 @@ def _memory(text: str | None) -> int | None:
     if text is None or text.strip().lower() == NONE:
         return None
     size = byte_size(text, "--memory-limit")
-    if not size:
-        raise OptionError("bad-amount", "--memory-limit must be more than 0.", "Pass 8GB, or none.")
+    if size is None or size < LEAST:
+        raise OptionError(
+            "bad-amount",
+            f"--memory-limit: {text[:40]} is less than the libraries alone take.",
+            f"Pass at least {LEAST // 10**6}MB, or none.",
+        )
     return size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ MAX_PIXELS = 1 << 27
 """Maximum pixels of an image, since a small file can unpack to a large image."""
 MAX_IMAGE_BYTES = 1 << 30
 """Maximum memory for one image, when decoded, turned, resized, or as values."""
+_WEIGHT_BYTES = 72
+"""Weights of a pixel of a side that is resized: at most six, as floating-point numbers and integers."""
 _ORIENTATION = 0x0112
 """Tag in the EXIF data of a camera that says which way is up."""
 _GREY = 114
@@ -231,7 +234,10 @@ def _decoded(file: Path, channels: int) -> Any:
             "needs-pillow", "Images need Pillow, which is not installed.", "pip install pillow"
         ) from None
     try:
-        with opened(file, IMAGE_FILE) as stream, Image.open(stream) as image:
+        with opened(file, IMAGE_FILE) as stream, warnings.catch_warnings():
+            # Pillow warns below the limit that we set.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            image = Image.open(stream)
             pixels = image.width * image.height
             mode = "RGB" if channels == 3 else "L"
             if pixels > MAX_PIXELS:
@@ -279,6 +285,9 @@ def _resize(file: Path, image: Any, preprocessing: Preprocessing, input_size: tu
     # Values with eight bytes, and those of the input made of them.
     _check_memory(file, (width, height), (4 + 12 * channels) * height * width)
     if (height, width) != (image.height, image.width) or preprocessing.resize:
+        # Pillow resizes rows first, and holds the weights of all pixels of both sides.
+        weights = _WEIGHT_BYTES * (image.width + image.height)
+        _check_memory(file, (width, image.height), 4 * width * image.height + weights)
         image = image.resize((width, height), preprocessing.filter)
     pixels = _pixels(image)
     return pixels if preprocessing.crop is None else _center_crop(pixels, preprocessing.crop)

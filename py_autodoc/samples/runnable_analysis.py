@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from py_autodoc.free_memory import need
+from py_autodoc.free_memory import need, shown
 from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.samples.images import images_in
@@ -53,7 +53,7 @@ def check_memory(analysis: Analysis) -> None:
     weights = max(file.bytes + file.external_bytes, analysis.params.weight_bytes or 0)
     need(
         weights + peak,
-        f"{file.name}: running it ({size(weights)} of weights, {size(peak)} of activations at the peak)",
+        f"{file.name}: running it ({size(weights)} of weights, {shown(peak)} of activations at the peak)",
         "Use smaller dimensions (--bind, --input-shape), or force it with --memory-limit none.",
     )
 

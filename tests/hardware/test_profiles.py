@@ -231,7 +231,7 @@ def test_the_packaged_ones_keep_what_is_asked_of_a_file():
 
 @pytest.mark.parametrize("name", ["missing.json", "."])
 def test_no_file(tmp_path, name):
-    with pytest.raises(OptionError, match="no such file|is a directory"):
+    with pytest.raises(OptionError, match=r"no such file|is a directory"):
         load_profile(str(Path(tmp_path, name)))
 
 
