@@ -14,7 +14,7 @@ QUIET_S = 0.4
 STEP_S = 0.1
 """Minimum interval between two lines of one phase."""
 BYTES = frozenset({"weights", "hash"})
-"""Phases that report bytes; the others count phases."""
+"""Phases that report bytes; the others count what is done in them, or phases."""
 
 
 class ProgressLine:
@@ -41,13 +41,14 @@ class ProgressLine:
         if not self._on:
             return
         time_s = time.monotonic()
-        if phase == self._phase and (phase not in BYTES or not self._terminal or time_s < self._next):
+        if phase == self._phase and (not self._terminal or time_s < self._next):
             return
         self._phase, self._next = phase, time_s + STEP_S
         if phase in BYTES:
             text = f"{self._name}: {phase} ({size(done)} of {size(total)}, {share(done, total)})"
         else:
-            text = f"{self._name}: {phase} ({min(done + 1, total)}/{total})"
+            count = f" ({min(done + 1, total):,}/{total:,})" if total else ""
+            text = f"{self._name}: {phase}{count}"
         if not self._terminal:
             stderr.note(text)
         elif not self._delayed or time.monotonic() - self._start > QUIET_S:

@@ -232,6 +232,7 @@ def _run(
         )
     names = _names(models)
     with ProgressLine(printable(os.path.basename(models[0])), progress) as line:
+        line.update("loading", 0, 0)
         comparison = compare_precisions(
             dict(zip(names, models, strict=True)),
             data,
@@ -275,9 +276,15 @@ def _layers(
 
         runner = InferenceRunner(model, data=data, **_session(options))
         samples, _, _ = runner.samples(data, options["samples"], options["seed"])
-        with ProgressLine(printable(os.path.basename(model)), progress):
+        with ProgressLine(printable(os.path.basename(model)), progress) as line:
             times = measure_nodes(
-                model, analysis, samples, min(_PROFILED, options["runs"]), _PROFILE_WARMUP, options["threads"]
+                model,
+                analysis,
+                samples,
+                min(_PROFILED, options["runs"]),
+                _PROFILE_WARMUP,
+                options["threads"],
+                progress=lambda done, total: line.update("layers", done, total),
             )
     if "--out-layers" in outputs:
         _write(outputs["--out-layers"], times.to_json(pretty))

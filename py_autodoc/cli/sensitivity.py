@@ -139,6 +139,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     data = samples_at(options["data"], options["preprocessing"])
     bindings, input_shapes = parse_bindings(options["bind"]), parse_input_shapes(options["input_shape"])
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
+        line.update("loading", 0, 0)
         result, analysis = sensitivity_with_analysis(
             model,
             data,

@@ -116,6 +116,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
             "Pass real ones with --data."
         )
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
+        line.update("loading", 0, 0)
         result, analysis = verify_with_analysis(
             model,
             options["against"],

@@ -28,6 +28,8 @@ COMMENT = NAME.encode()
 
 _METADATA, _KEY, _VALUE = 14, 1, 2
 _HEAD, _TAIL = 1 << 13, 1 << 9
+_MAX_TEXT = 1 << 26
+"""Maximum bytes of a text that is read to see whether we wrote it."""
 _CHUNK_BYTES = 1 << 22
 _SEALS = {"python": ("# ", ""), "markdown": ("<!-- ", " -->"), "text": ("# ", "")}
 """Comment syntax for the last line of a text."""
@@ -104,6 +106,8 @@ def sealed_text(text: str, kind: str) -> str:
 
 
 def _is_sealed(path: Path, before: str, after: str) -> bool:
+    if path.stat().st_size > _MAX_TEXT:
+        return False  # none of our texts is as large
     data = path.read_bytes()
     last_line = data.rfind(b"\n", 0, len(data) - 1) + 1
     digest = hashlib.sha256(data[:last_line]).hexdigest()

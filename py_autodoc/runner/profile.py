@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,9 +85,17 @@ class NodeTimes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure_nodes(
-    path: PathLike, analysis: Analysis, samples: Sequence[Sample], runs: int, warmup: int, threads: int = 0
+    path: PathLike,
+    analysis: Analysis,
+    samples: Sequence[Sample],
+    runs: int,
+    warmup: int,
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> NodeTimes:
     """Run the model with ONNX Runtime's profiler and attribute its kernels to nodes.
+
+    ``progress`` is called with the number of completed runs and of all.
 
     Raises: AnalysisError: ONNX Runtime rejects the model or fails.
     """
@@ -103,6 +111,8 @@ def measure_nodes(
         )
         for index in range(warmup + runs):
             run_session(session, None, samples[index % len(samples)], base_name(path))
+            if progress is not None:
+                progress(index + 1, warmup + runs)
         events = json.loads(Path(session.end_profiling()).read_bytes())
         graph = onnx.load(optimized, load_external_data=False)
     kernels = _kernels(events, warmup, runs)

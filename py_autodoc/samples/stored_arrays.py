@@ -145,6 +145,8 @@ def _header(file: Path, member: str, stream: IO[bytes], size: int) -> StoredArra
         raise ValueError("it contains data other than numeric arrays")
     if dtype.hasobject or dtype.names is not None or dtype.subdtype is not None or not dtype.itemsize:
         raise ValueError("it contains data other than numeric arrays")
+    if any(length < 0 for length in shape):
+        raise ValueError("its header declares a negative size")
     # Zero times a huge number is nothing, but no array has such a shape.
     if len(shape) > 32 or prod(max(1, length) for length in shape) * dtype.itemsize > _LARGEST:
         raise ValueError("its header declares an array that no machine can hold")

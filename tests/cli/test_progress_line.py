@@ -44,6 +44,20 @@ def test_weights_move_on_a_terminal(monkeypatch, clock):
     ]  # fmt: skip
 
 
+def test_what_is_done_moves_on_a_terminal(monkeypatch, clock):
+    monkeypatch.setattr(sys, "stderr", stream := Terminal())
+    with ProgressLine("m.onnx", None) as line:
+        line.update("loading", 0, 0)
+        clock[0] = 1.0
+        line.update("loading", 0, 0)
+        for step in range(1000):
+            clock[0] += 0.001
+            line.update("runs", step, 1000)
+    shown = [text for text in stream.getvalue().split("\r\x1b[2K") if text]
+    assert shown[:3] == ["m.onnx: loading", "m.onnx: runs (1/1,000)", "m.onnx: runs (102/1,000)"]
+    assert len(shown) <= 12
+
+
 def test_phases_are_counted_and_written_once_to_a_file(monkeypatch, clock):
     monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
     with ProgressLine("m.onnx", True) as line:

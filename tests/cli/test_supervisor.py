@@ -321,7 +321,8 @@ def test_free_memory_is_a_number_where_the_system_says():
 
     found = free_memory.available_bytes()
     assert found is None or 0 < found < 1 << 50
-    with free_memory.allowing(10), pytest.raises(free_memory.LimitError, match=r"takes 11 B of memory; 10 B is allowed"):
+    said = "takes 11 B of memory; 10 B is allowed"
+    with free_memory.allowing(10), pytest.raises(free_memory.LimitError, match=said):
         free_memory.need(11, "A test")
     with free_memory.allowing(None):
         free_memory.need(1 << 80, "A test")

@@ -14,7 +14,14 @@ from py_autodoc.errors import AutodocError
 from py_autodoc.hf.keys import PROCESSOR_CONFIG
 from py_autodoc.packed import pack_json
 from py_autodoc.samples import Images, InputSpec, analysis_at_sizes, choose_samples, input_specs, read_image
-from py_autodoc.samples.preprocessing import given_preprocessing, preprocessing_of
+from py_autodoc.samples.preprocessing import (
+    LETTERBOX,
+    NAMED,
+    SHORTEST,
+    Preprocessing,
+    given_preprocessing,
+    preprocessing_of,
+)
 
 image = pytest.importorskip("PIL.Image")
 FLOAT = np.dtype(np.float32)
@@ -244,3 +251,21 @@ def test_sizes_from_the_first_of_an_iterable(tmp_path):
     batches = [(np.zeros((2, 3, 20, 30), np.float32), 1)]
     assert input_specs(analysis_at_sizes(model, batches))[0].shape == (1, 3, 20, 30)
     assert Path(model).exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "preprocessing"),
+    [
+        ((1, 1 << 25), NAMED["imagenet"]),
+        ((1, 1 << 25), Preprocessing("shortest", SHORTEST, edge=224, crop=(64, 64))),
+        ((1 << 25, 1), Preprocessing("unchanged", "")),
+        ((1 << 25, 1), Preprocessing("letterbox", LETTERBOX, size=(64, 64))),
+    ],
+    ids=["stretch", "shortest", "unchanged", "letterbox"],
+)
+def test_thin_images_are_refused_before_they_are_resized(tmp_path, size, preprocessing):
+    image.new("L", size).save(tmp_path / "thin.png")
+    with pytest.raises(AutodocError) as found:
+        read_image(tmp_path / "thin.png", spec(64, 64), preprocessing)
+    assert found.value.code == "image-too-large"
+    assert "thin.png" in found.value.message

@@ -1,13 +1,25 @@
 """Values for inputs: what a model declares, what is made up, what files hold."""
 
+import tracemalloc
+import zipfile
+
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from py_autodoc import free_memory
 from py_autodoc.errors import AutodocError
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
-from py_autodoc.samples import InputSpec, cast_to_inputs, input_specs, read_samples, synthetic_samples
+from py_autodoc.samples import (
+    InputSpec,
+    cast_to_inputs,
+    check_memory,
+    input_specs,
+    read_samples,
+    synthetic_samples,
+)
+from py_autodoc.samples.noise import most_samples
 
 
 def model(*inputs):
@@ -171,3 +183,104 @@ def test_a_model_made_of_nothing_needs_nothing():
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [])],
     )  # fmt: skip
     assert input_specs(run_analysis(onnx.helper.make_model(graph))) == []
+
+
+def header(shape, kind="<f4"):
+    """The bytes of a .npy file without its values."""
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (header("(1180591620717411303424, 4)"), "an array that no machine can hold"),
+        (header("(1000, 1000)"), "declares 4,000,000 bytes, but only 0 follow"),
+        (header("(2,)", "|O") + bytes(16), "other than numeric arrays"),
+        (header("(0, 99999999999999999999)"), "an array that no machine can hold"),
+        (header("(-1, 4)"), ""),
+        (header("(2,)", "('<f4', (9, 9))") + bytes(9), ""),
+    ],
+)
+def test_headers_are_checked_before_values(tmp_path, content, said):
+    (tmp_path / "a.npy").write_bytes(content)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("x.npy", content)
+    for name in ("a.npy", "a.npz"):
+        with pytest.raises(AutodocError, match=said) as found:
+            list(read_samples(tmp_path / name, [IMAGE]))
+        assert found.value.code == "sample-unreadable"
+
+
+def peak_bytes(call):
+    tracemalloc.start()
+    try:
+        return call(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_bomb_is_refused_by_its_shape(tmp_path):
+    np.savez_compressed(tmp_path / "b.npz", x=np.zeros(200_000_000, np.uint8))
+
+    def refused():
+        with pytest.raises(AutodocError, match="has the shape 200000000; the model takes x"):
+            list(read_samples(tmp_path / "b.npz", [IMAGE]))
+
+    assert peak_bytes(refused)[1] < 20_000_000
+
+
+def test_only_the_rows_of_the_samples_are_read(tmp_path):
+    np.savez_compressed(tmp_path / "b.npz", x=np.zeros((50_000_000, 4), np.uint8))
+    row = InputSpec("x", np.dtype(np.uint8), (4,))
+    found, most = peak_bytes(lambda: list(read_samples(tmp_path / "b.npz", [row], limit=3)))
+    assert (len(found), most < 20_000_000) == (3, True)
+    from py_autodoc.runner.loaders import ArrayLoader
+
+    found, most = peak_bytes(lambda: list(ArrayLoader(tmp_path / "b.npz", [row], most=3)))
+    assert (len(found), most < 20_000_000) == (3, True)
+
+
+def test_labels_are_read_with_their_samples(tmp_path):
+    from py_autodoc.runner.loaders import ArrayLoader
+
+    x = np.arange(5 * 48, dtype=np.float32).reshape(5, 1, 3, 4, 4)
+    found = list(ArrayLoader(saved(tmp_path, x=x, labels=np.arange(10)), [IMAGE], most=2))
+    assert [label.tolist() for _, label in found] == [[0, 1], [2, 3]]
+    assert np.array_equal(found[1][0]["x"], x[1])
+    with pytest.raises(AutodocError, match="6 labels for 5 samples"):
+        ArrayLoader(saved(tmp_path, x=x, labels=np.arange(6)), [IMAGE], most=2)
+
+
+def test_transposed_arrays_keep_their_values(tmp_path):
+    x = np.asfortranarray(np.arange(5 * 48, dtype=np.float32).reshape(5, 1, 3, 4, 4))
+    assert np.array_equal(list(read_samples(saved(tmp_path, x=x), [IMAGE], limit=3))[2]["x"], x[2])
+
+
+def test_methods_that_need_memory_to_unpack_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("x.npy", header("(1,)") + bytes(4))
+    with pytest.raises(AutodocError, match="compressed in a way"):
+        list(read_samples(tmp_path / "a.npz", [IMAGE]))
+
+
+def test_generated_values_are_bounded():
+    huge = InputSpec("x", np.dtype(np.float32), (1, 3, 11_600, 11_600))
+    said = r"Synthetic inputs would take 1\.61 GB .*x float32 1×3×11600×11600"
+    with pytest.raises(AutodocError, match=said) as found:
+        synthetic_samples([huge])
+    assert "--bind" in found.value.hint
+    small = InputSpec("x", np.dtype(np.float32), (1, 3, 2000, 2000))
+    assert most_samples([small], 16) == 11
+    assert most_samples([IMAGE], 16) == 16
+    with pytest.raises(AutodocError, match="20 synthetic samples"):
+        synthetic_samples([small], 20)
+    with free_memory.allowing(1000), pytest.raises(AutodocError, match=r"1\S* kB is allowed"):
+        synthetic_samples([small])
+
+
+def test_a_model_that_needs_more_memory_than_there_is_is_refused():
+    analysis = run_analysis(model(("x", TensorProto.FLOAT, [1000])))
+    check_memory(analysis)
+    with free_memory.allowing(3000), pytest.raises(AutodocError, match=r"4\S* kB of activations at the peak"):
+        check_memory(analysis)
