@@ -7,8 +7,8 @@ import msgspec
 from py_autodoc.errors import OptionError
 from py_autodoc.findings.thresholds import read_file
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.quantize.kernels import current_runtime
 from py_autodoc.limits import RECIPE_FILE
+from py_autodoc.quantize.kernels import current_runtime
 
 METHODS = ("static", "dynamic", "int8-weights", "int4-weights", "fp16")
 FORMATS = ("qdq", "qoperator")
