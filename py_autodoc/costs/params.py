@@ -1,20 +1,20 @@
 """Parameter counts, and the bytes of all constants.
 
-A parameter is an element of a float (or quantized) weight:
+A parameter is an element of a weight: a constant that a layer reads in a slot for trained numbers, or an
+elementwise operator as bias, scale or learned position (``weight_roles``). This holds
 
-* every float constant counts, in an initializer or a Constant node of any graph (all branches of an
-    If), dense or sparse (stored values), inside the file or external, as do the learned numbers in
-    attributes of ai.onnx.ml;
-* an integer constant counts if an operator takes it as a quantized weight (``weight_slots.QUANTIZED``),
-  directly, through views, or through a Gather; values packed in one element count separately;
-* a ConstantOfShape output counts if it is a weight: its shape is a constant and it reaches a weight
-    input (``weight_slots.LEARNED``) through views only. Published "light" models use this form.
+* in an initializer or a Constant node of any graph (all branches of an If), dense or sparse (stored values),
+  inside the file or external, and for the learned numbers in attributes of ai.onnx.ml;
+* for quantized weights, whatever turns them into numbers; values packed in one element count separately;
+* for the output of a ConstantOfShape whose shape is a constant. Published "light" models use this form.
 
 A tensor counts once however often it is used, as do two tensors that share one external
-region. Scales, zero points, integer constants, masks and text are listed separately.
+region. Scales, zero points, masks, tables (rotary embeddings, grids, frequencies), settings (bounds, epsilons,
+thresholds), integer constants and text are listed separately. A float constant that nothing reads, or only an
+unknown operator, counts.
 
 The first node that uses a parameter owns it. Nodes that only prepare a weight (DequantizeLinear,
-Cast, Transpose, Reshape …) are skipped: the Conv after a DequantizeLinear owns the weight.
+Cast, Transpose, arithmetic with other constants …) are skipped: the Conv after a DequantizeLinear owns the weight.
 """
 
 from __future__ import annotations
@@ -24,22 +24,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from py_autodoc.costs.tensor_sizes import FLOAT_TYPES, TensorSizes
-from py_autodoc.costs.weight_slots import (
-    LEARNED,
-    ML_ATTRIBUTES,
-    PASSES_ON,
-    PER_CHANNEL,
-    QUANTIZED,
-    VIEWS,
-    packed_bits,
-    packed_elements,
-)
+from py_autodoc.costs.weight_roles import MASK, OPEN, SCALE, SETTING, WEIGHT, ZERO_POINT, Role, WeightRoles
+from py_autodoc.costs.weight_slots import ML_ATTRIBUTES, PASSES_ON, packed_bits, packed_elements
 from py_autodoc.graph.ir.model import ConstTensor, Model, Node, Tensor, TypeTable
 from py_autodoc.graph.protobuf.tensor_protos import BITS
 
 MAX_ELEMENTS = 1 << 50
 """Maximum plausible elements of one constant, more than all weights of any model together."""
-_FLOAT, _BOOL, _STRING = 1, 9, 8
+_FLOAT, _INT32, _STRING, _BOOL, _UINT32 = 1, 6, 8, 9, 12
+_NARROW = frozenset({2, 3, 4, 5, 21, 22, 25, 26})
+"""Integer types of quantized weights: 2 to 16 bits."""
 
 
 class Constant(NamedTuple):
@@ -73,7 +67,7 @@ class ParamTable:
     weight_bytes: int | None
     """Stored bytes of all constants, a generated weight at its full size; None if one is unknown."""
     other_constants: dict[str, int] = field(default_factory=dict)
-    """scales, zero_points, integer_constants, masks, text → elements."""
+    """scales, zero_points, masks, tables, settings, integer_constants, text → elements."""
     unused: int = 0
     """Number of parameters that no node uses."""
     tensors: frozenset[int] = frozenset()
@@ -96,6 +90,7 @@ class _Count:
         self.model = model
         self.types = types
         self.sizes = sizes
+        self.roles = WeightRoles(model, types)
         self.params: list[int | None] = [0] * len(model.nodes)
         self.node_bytes: list[int | None] = [0] * len(model.nodes)
         self.total = self.unused = 0
@@ -153,37 +148,46 @@ class _Count:
     def _kind(self, tensor: Tensor, elements: int) -> tuple[str, int, int]:
         """Return ("", parameters, bits if packed) or (reason for exclusion, elements, 0)."""
         dtype = self.types.dtypes[tensor.id] or tensor.dtype
+        is_float = dtype in FLOAT_TYPES
         if tensor.quantized_scale:
-            return ("scales" if dtype in FLOAT_TYPES else "zero_points"), elements, 0
-        if dtype in FLOAT_TYPES:
-            return "", elements, 0
+            return (SCALE if is_float else ZERO_POINT), elements, 0
         if dtype in (_BOOL, _STRING):
-            return ("masks" if dtype == _BOOL else "text"), elements, 0
-        use = self._quantized_use(tensor)
-        if use is None:
-            return "integer_constants", elements, 0
-        if BITS.get(dtype, 8) < 8:  # one element is one weight
+            return (MASK if dtype == _BOOL else "text"), elements, 0
+        role = self.roles.role(tensor.id)
+        if role.kind == OPEN:
+            role = role._replace(kind=WEIGHT if is_float or role.scaled else SETTING)
+        if role.kind == WEIGHT and not is_float and not self._is_quantized(role, dtype):
+            role = role._replace(kind=SETTING)
+        if role.kind == WEIGHT and elements == 1 and not role.strict and not self._is_bias(role):
+            role = role._replace(kind=SETTING)
+        if role.kind != WEIGHT:
+            return (role.kind if is_float or role.kind != SETTING else "integer_constants"), elements, 0
+        if is_float and BITS.get(dtype, 8) >= 8:
             return "", elements, 0
+        return self._packed(role, dtype, elements)
+
+    def _is_quantized(self, role: Role, dtype: int) -> bool:
+        """Return whether integers are a quantized weight: few bits, scaled or multiplied, or their bias."""
+        if dtype in _NARROW:
+            return role.strict or role.scaled
+        packed = role.unpacked >= 0
+        return dtype in (_INT32, _UINT32) and (role.scaled or packed)
+
+    def _is_bias(self, role: Role) -> bool:
+        return role.node >= 0 and self.model.nodes[role.node].op_type == "Add"
+
+    def _packed(self, role: Role, dtype: int, elements: int) -> tuple[str, int, int]:
+        """Return a quantized weight, whose elements may hold several numbers."""
+        if role.unpacked >= 0:
+            values = self.sizes.numel[role.unpacked] or 0
+            several = values // elements if elements else 0
+            if several in (2, 4, 8, 16) and values == several * elements:
+                return "", values, BITS.get(dtype, 8) // several
+        if BITS.get(dtype, 8) < 8 or role.node < 0:  # one element is one weight
+            return "", elements, 0
+        use = self.model.nodes[role.node], role.slot
         packed = packed_elements(*use, elements)
         return "", packed, packed_bits(*use) if packed != elements else 0
-
-    def _quantized_use(self, tensor: Tensor) -> tuple[Node, int] | None:
-        """Return the (node, input) that takes the tensor as a quantized weight, through views and Gather."""
-        seen = {tensor.id}
-        stack = [tensor.id]
-        while stack:
-            current = stack.pop()
-            for number in self.model.tensors[current].consumers:
-                node = self.model.nodes[number]
-                slots = QUANTIZED.get((node.domain, node.op_type))
-                if slots is not None:
-                    for slot in slots:
-                        if slot < len(node.inputs) and node.inputs[slot] == current:
-                            return node, slot
-                elif (node.op_type in VIEWS or node.op_type == "Gather") and node.inputs[0] == current:
-                    stack.extend(t for t in node.outputs if t >= 0 and t not in seen)
-                    seen.update(node.outputs)
-        return None
 
     def _generated(self, node: Node) -> None:
         """Count the output of a ConstantOfShape node if it is a weight."""
@@ -200,24 +204,11 @@ class _Count:
             self._add(output, elements if possible else None, size, 0, "generated")
 
     def _reaches_weight(self, tensor: int) -> bool:
-        """True if a weight input takes the tensor, directly or through views."""
+        """True if a weight input takes the tensor, or it is a vector that an elementwise layer takes."""
         shape = self.types.shapes[tensor] or ()
         vector = len(shape) > 0 and sum(d != 1 for d in shape) == 1
-        seen = {tensor}
-        stack = [tensor]
-        while stack:
-            current = stack.pop()
-            for number in self.model.tensors[current].consumers:
-                node = self.model.nodes[number]
-                slots = LEARNED.get((node.domain, node.op_type), ())
-                if any(slot < len(node.inputs) and node.inputs[slot] == current for slot in slots):
-                    return True
-                if vector and node.op_type in PER_CHANNEL and not node.domain:
-                    return True
-                if node.op_type in VIEWS and node.inputs[0] == current:
-                    stack.extend(t for t in node.outputs if t >= 0 and t not in seen)
-                    seen.update(node.outputs)
-        return False
+        role = self.roles.role(tensor)
+        return role.kind == WEIGHT and (role.strict or vector)
 
     def _attributes(self, node: Node) -> None:
         """Count learned numbers of an ai.onnx.ml operator: float lists (4 bytes each) or tensors."""
@@ -272,7 +263,8 @@ class _Count:
             for number in tensors[current].consumers:
                 node = nodes[number]
                 passed: tuple[int, ...] = ()
-                if node.op_type in PASSES_ON and node.inputs[0] == current:
+                prepares = node.op_type in PASSES_ON and node.inputs[0] == current
+                if prepares or self.roles.computes(node, current):
                     passed = tuple(t for t in node.outputs if t >= 0 and tensors[t].consumers)
                 if passed:
                     stack.extend(t for t in passed if t not in seen)

@@ -42,7 +42,13 @@ PARAM_INPUTS: Mapping[tuple[str, str], tuple[tuple[int, ...], tuple[int, ...]]] 
     (_MS, "MatMulBnb4"): ((2,), ()),
     (_MS, "GatherBlockQuantized"): ((2,), (3,)),
     (_MS, "QAttention"): ((3, 4), (6, 7)),
-    (_MS, "QMoE"): ((3, 6, 9), (11, 12, 13)),
+    (_MS, "QMoE"): ((3, 6, 9, 15, 16, 17, 18, 19, 20), (11, 12, 13)),
+    (_MS, "MatMulNBitsMlp"): ((4, 7), ()),
+    (_MS, "MatMulNBitsQkv"): ((4, 7, 10), ()),
+    (_MS, "MatMulBlockQuantizedFp4Weight"): ((2, 3, 4), ()),
+    (_MS, "MatMulBlockQuantizedFp8Weight"): ((2, 3), ()),
+    (_MS, "GroupQueryAttention"): ((12, 13), ()),
+    (_MS, "PagedAttention"): ((14, 15), ()),
     (_MS, "DynamicQuantizeLSTM"): ((8, 10), (9, 11)),
     (_MS, "QEmbedLayerNormalization"): ((8, 9, 10, 11, 12), (13, 14, 15, 16, 17)),
 }
@@ -63,7 +69,7 @@ def scales_and_zero_points(
     param_inputs: set[int] = set()
     data_inputs: set[int] = set()
     for node in nodes:
-        positions = _param_positions(node)
+        positions = param_positions(node)
         if positions is None:
             data_inputs.update(node.inputs)
             continue
@@ -80,7 +86,8 @@ def scales_and_zero_points(
     return frozenset(param_inputs - data_inputs - {-1})
 
 
-def _param_positions(node: Node) -> tuple[Collection[int], Collection[int]] | None:
+def param_positions(node: Node) -> tuple[Collection[int], Collection[int]] | None:
+    """Return the input indices of scales and of zero points; None if the operator has none."""
     kind = (node.domain, node.op_type)
     modulo = VARIADIC.get(kind)
     if modulo is None:

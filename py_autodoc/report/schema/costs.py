@@ -189,7 +189,9 @@ class Metrics(Wire, frozen=True, kw_only=True):
     """Parameters by stored type, the most frequent first: ``float32``, ``int8``; ``4-bit`` if several share
     an element. Their sum is ``total_params``; null if that is null."""
     other_constants: dict[str, int]
-    """Elements that are not parameters: integer constants, scales, zero points, masks …"""
+    """Elements that are not parameters: ``scales``, ``zero_points``, ``masks``, ``tables`` (rotary embeddings,
+    grids, frequencies), ``settings`` (bounds, epsilons, thresholds, single factors), ``integer_constants``,
+    ``text``."""
     weight_bytes: int | None
     """Bytes of all constants as stored."""
     total_macs: int | None

@@ -1,0 +1,504 @@
+"""What a constant is in the model: a weight, or a mask, a table, a scale, a setting.
+
+What reads the constant decides, past operators that only prepare it: views, casts, gathers, slices, joins, and
+arithmetic with other constants (a weight stored as ``Cast`` · ``Mul``, nibbles taken from bytes). The slot of the
+operator that finally reads it says what it is (``weight_slots``). Elementwise operators have no slots, so the
+tensor that the constant meets decides:
+
+* one number is a setting, unless it is the bias of a product of width one;
+* against positions or indices (integers), or against an image input, it is a table;
+* on attention scores (a product of two activations) it is a mask, unless it has a size for each head;
+* two products with constants that are added are a rotation (cosines and sines);
+* one that nothing trained follows, past the last layer, is a grid (anchors, strides) unless it is a bias;
+* everything else is trained: biases, scales, learned positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from py_autodoc.costs.registry import rule_for
+from py_autodoc.costs.tensor_sizes import FLOAT_TYPES
+from py_autodoc.costs.weight_slots import (
+    CARRIERS,
+    ELEMENTWISE,
+    LEARNED,
+    PRODUCTS,
+    QUANTIZED,
+    UNARY,
+    VIEWS,
+    is_dequantizer,
+)
+from py_autodoc.graph.building.quantization_params import param_positions
+from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
+
+WEIGHT = ""
+MASK, TABLE, SCALE, ZERO_POINT, SETTING = "masks", "tables", "scales", "zero_points", "settings"
+OPEN = "open"
+"""Nothing says what it is: an unknown operator reads it, an output of the model, or nothing at all."""
+_INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13, 21, 22, 25, 26})
+_QUANTIZED_TYPES = frozenset({2, 3, 4, 5, 6, 12, 21, 22, 25, 26})
+"""Integers that may stand for weights: 2 to 16 bits, or 32 with several packed in one."""
+_MAX_STEPS = 64
+_IMAGE_CHANNELS = 4
+
+
+class Role(NamedTuple):
+    """What a tensor is to its readers, and the strongest reading that says so."""
+
+    kind: str
+    node: int = -1
+    slot: int = -1
+    strict: bool = False
+    """True for a slot that only takes weights: one number there is one too."""
+    scaled: bool = False
+    """True if a dequantizer or a product with scales is on the way."""
+    unpacked: int = -1
+    """The tensor behind bit operations that take several weights from one element; -1 without them."""
+
+
+_ORDER = {WEIGHT: 0, SCALE: 1, ZERO_POINT: 2, TABLE: 3, MASK: 4, SETTING: 5, OPEN: 6}
+_BITS = frozenset({"BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
+
+
+class WeightRoles:
+    """Roles of the constants of a model. Linear in the graph."""
+
+    def __init__(self, model: Model, types: TypeTable) -> None:
+        self.model, self.types = model, types
+        self.stored, self.integer = self._stored()
+        self.widths: set[int] = set()
+        """Sizes of the weights of layers: a vector of another length is none of their scales or biases."""
+        self.trained_after, self.trained_before = self._trained()
+        self._roles: dict[int, Role] = {}
+
+    def role(self, tensor: int) -> Role:
+        """Return the role of a tensor that consists of constants."""
+        stack = [tensor]
+        entered: set[int] = set()
+        while stack:
+            current = stack[-1]
+            if current in self._roles:
+                stack.pop()
+                continue
+            needed = [] if current in entered else [t for t in self._next(current) if t not in self._roles]
+            entered.add(current)
+            needed = [t for t in needed if t not in entered]
+            if needed:
+                stack.extend(needed)
+                continue
+            self._roles[current] = self._decide(current)
+            stack.pop()
+        return self._roles[tensor]
+
+    def computes(self, node: Node, tensor: int) -> bool:
+        """Return whether a node computes another constant from ``tensor`` and other constants."""
+        return node.op_type not in _CHOOSES and self._carries(node, tensor) and node.outputs[0] in self.stored
+
+    # ------------------------------------------------------------------ passes over the graph
+
+    def _stored(self) -> tuple[set[int], set[int]]:
+        """Return tensors computed from constants alone, and those of them that hold quantized integers."""
+        model = self.model
+        stored = {t.id for t in model.tensors if t.is_constant}
+        integer = {t for t in stored if self._dtype(t) in _QUANTIZED_TYPES}
+        for node in model.nodes:
+            if node.subgraphs or not node.inputs:
+                continue
+            data = [t for t in self._data_inputs(node) if t >= 0]
+            if not data or not all(t in stored for t in data) or not self._prepares(node):
+                continue
+            if node.op_type == "Gather" and node.inputs[-1] not in stored:
+                continue  # rows chosen by the data are activations
+            stored.update(t for t in node.outputs if t >= 0)
+            if any(t in integer for t in data):
+                integer.update(t for t in node.outputs if t >= 0)
+        return stored, integer
+
+    def _trained(self) -> tuple[set[int], set[int]]:
+        """Return the nodes from which a layer with weights can be reached, and those that one reaches."""
+        model = self.model
+        layers = [n.id for n in model.nodes if any(t in self.stored for t in self._weights(n))]
+        for number in layers:
+            for t in self._weights(model.nodes[number]):
+                if t in self.stored:
+                    self.widths.update(d for d in self.types.shapes[t] or () if isinstance(d, int))
+        after: set[int] = set()
+        before: set[int] = set()
+        stack = list(layers)
+        while stack:
+            node = model.nodes[stack.pop()]
+            parent = model.graphs[node.graph].parent_node
+            producers = [model.tensors[t].producer for t in node.inputs if t >= 0]
+            for number in (*producers, parent):
+                if number >= 0 and number not in after:
+                    after.add(number)
+                    stack.append(number)
+        stack = list(layers)
+        while stack:
+            node = model.nodes[stack.pop()]
+            for t in node.outputs:
+                for number in model.tensors[t].consumers if t >= 0 else ():
+                    if number not in before:
+                        before.add(number)
+                        stack.append(number)
+        return after | set(layers), before | set(layers)
+
+    def _weights(self, node: Node) -> Iterable[int]:
+        slots = (*LEARNED.get(_key(node), ()), *QUANTIZED.get(_key(node), ()))
+        if is_dequantizer(node):
+            return ()
+        return [node.inputs[slot] for slot in slots if slot < len(node.inputs)]
+
+    def _dtype(self, tensor: int) -> int:
+        return self.types.dtypes[tensor] or self.model.tensors[tensor].dtype
+
+    # ------------------------------------------------------------------ carriers
+
+    def _prepares(self, node: Node) -> bool:
+        """Return whether a node only prepares constants if all its data are constants."""
+        return is_dequantizer(node) or (
+            not node.domain and (node.op_type in CARRIERS or node.op_type in ELEMENTWISE | UNARY | _BITS)
+        )
+
+    def _data_inputs(self, node: Node) -> Sequence[int]:
+        """Return the inputs whose elements end in the output; the others are shapes, indices and scales."""
+        if is_dequantizer(node):
+            return node.inputs[:1]
+        if not node.domain and node.op_type in CARRIERS and node.op_type != "Concat":
+            return node.inputs[:1]
+        return node.inputs
+
+    def _carries(self, node: Node, tensor: int) -> bool:
+        """Return whether ``node`` hands the elements of ``tensor`` on to its outputs."""
+        if not self._prepares(node) or tensor not in self._data_inputs(node):
+            return False
+        if node.op_type in CARRIERS and node.op_type != "Concat":
+            return True
+        return is_dequantizer(node) or all(t in self.stored for t in node.inputs if t >= 0)
+
+    def _next(self, tensor: int) -> list[int]:
+        found = []
+        for number in self.model.tensors[tensor].consumers:
+            node = self.model.nodes[number]
+            if self._carries(node, tensor):
+                found += [t for t in node.outputs if t >= 0]
+        return found
+
+    # ------------------------------------------------------------------ readings
+
+    def _decide(self, tensor: int) -> Role:
+        """Combine the readings of a tensor; a weight to one reader is a weight."""
+        entry = self.model.tensors[tensor]
+        best: Role | None = None
+        for number in entry.consumers:
+            node = self.model.nodes[number]
+            for slot, read in enumerate(node.inputs):
+                if read != tensor:
+                    continue
+                found = self._reading(node, slot, tensor)
+                if best is None or _rank(found) < _rank(best):
+                    best = found
+        return Role(OPEN) if best is None else best
+
+    def _reading(self, node: Node, slot: int, tensor: int) -> Role:
+        key = _key(node)
+        positions = param_positions(node)
+        if positions is not None and (slot in positions[0] or slot in positions[1]):
+            return Role(SCALE if slot in positions[0] else ZERO_POINT, node.id, slot)
+        if self._carries(node, tensor):
+            return self._carried(node, slot, tensor)
+        if slot in QUANTIZED.get(key, ()):
+            return Role(WEIGHT, node.id, slot, strict=True, scaled=True)
+        if slot in LEARNED.get(key, ()):
+            return self._slot(node, slot, tensor)
+        if node.domain:
+            known = rule_for(*key) is not None
+            return Role(SETTING if known else OPEN, node.id, slot)
+        if node.op_type in ELEMENTWISE or (node.op_type == "Where" and slot):
+            return self._elementwise(node, slot, tensor)
+        if node.op_type == "Where":
+            return Role(MASK, node.id, slot)
+        if node.op_type == "Concat":
+            kind = WEIGHT if node.id in self.trained_after or not self.trained_before else TABLE
+            return Role(kind, node.id, slot)
+        if node.op_type in UNARY or rule_for(*key) is None:
+            return Role(OPEN, node.id, slot)
+        return Role(SETTING, node.id, slot)
+
+    def _carried(self, node: Node, slot: int, tensor: int) -> Role:
+        """Return the role that the outputs have, as seen from this input."""
+        roles = [self._roles.get(t, Role(OPEN)) for t in node.outputs if t >= 0]
+        role = min(roles, key=_rank, default=Role(OPEN))
+        others = [t for t in node.inputs if t >= 0 and t != tensor]
+        if node.op_type in ELEMENTWISE and tensor not in self.integer and any(t in self.integer for t in others):
+            return Role(ZERO_POINT if node.op_type in ("Sub", "Add") else SCALE, node.id, slot)
+        if node.op_type in _BITS and (slot if node.op_type == "BitShift" else self._count(tensor) == 1):
+            return Role(SETTING, node.id, slot)  # how far to shift, which bits to keep
+        if node.op_type == "Gather" and slot == 0 and role.kind not in (TABLE, MASK):
+            if len(self.types.shapes[tensor] or ()) == 1 and self._is_beyond(node):
+                return Role(TABLE, node.id, slot)  # frequencies or classes that the result is read from
+            embeds = tensor not in self.integer or role.scaled or role.kind == WEIGHT
+            if node.inputs[-1] not in self.stored and embeds:
+                return role._replace(kind=WEIGHT, node=node.id, slot=slot, strict=True)
+        if is_dequantizer(node) or (node.op_type in ELEMENTWISE and tensor in self.integer):
+            role = role._replace(scaled=True)
+        if node.op_type in _BITS and tensor in self.integer:
+            if role.unpacked < 0:
+                behind = self._widest(node)
+                role = role._replace(unpacked=behind)
+        return role
+
+    def _widest(self, node: Node) -> int:
+        """Return the largest tensor computed from the outputs of a node by operators that only prepare it."""
+        best, most = -1, 0
+        stack, seen = [t for t in node.outputs if t >= 0], set[int]()
+        while stack and len(seen) < _MAX_STEPS:
+            tensor = stack.pop()
+            if tensor in seen:
+                continue
+            seen.add(tensor)
+            count = self._count(tensor)
+            if count is not None and count > most:
+                best, most = tensor, count
+            stack.extend(self._next(tensor))
+        return best
+
+    def _slot(self, node: Node, slot: int, tensor: int) -> Role:
+        """A slot for weights, but a vector that positions are multiplied by holds frequencies."""
+        if node.op_type in PRODUCTS:
+            partners = [t for i, t in enumerate(node.inputs[:2]) if i != slot and t >= 0]
+            axes = self._axes(tensor)
+            if slot < 2 and axes is not None and len(axes) < 2 and any(self._counts(t) for t in partners):
+                return Role(TABLE, node.id, slot)
+        return Role(WEIGHT, node.id, slot, strict=True)
+
+    def _elementwise(self, node: Node, slot: int, tensor: int) -> Role:
+        """An elementwise operator: decided by what the constant meets."""
+        partners = [t for i, t in enumerate(node.inputs) if t >= 0 and i != slot and t not in self.stored]
+        if node.op_type == "Where":
+            partners = [t for t in partners if t != node.inputs[0]]
+        role = Role(SETTING, node.id, slot)
+        axes = self._axes(tensor)
+        if node.op_type not in _TRAINED or tensor in self.integer and self._dtype(tensor) not in FLOAT_TYPES:
+            return role
+        sources = [self._source(t) for t in partners]
+        if axes is not None and not axes:
+            narrow = any(self._is_layer(s) and self._width(s) == 1 for s in sources)
+            rank_one = len(self.types.shapes[tensor] or ()) == 1
+            return role._replace(kind=WEIGHT) if narrow and rank_one and node.op_type == "Add" else role
+        if any(self._counts(t) for t in partners):
+            return role._replace(kind=TABLE)
+        if any(self._rescales(s) for s in sources) and node.op_type in ("Mul", "Div"):
+            return role._replace(kind=SCALE)
+        if any(self._is_image(s) for s in sources) and len(axes or ()) == 1 and self._small(tensor):
+            return role._replace(kind=TABLE)
+        if self._is_pattern(tensor):
+            return role._replace(kind=MASK)
+        several = axes is None or len(axes) > 1
+        if any(self._is_score(s) for s in sources):
+            return role._replace(kind=self._on_scores(node, tensor, axes))
+        if several and node.op_type == "Mul" and self._rotates(node, partners):
+            return role._replace(kind=TABLE)
+        if self._is_beyond(node) and (several or self._count(tensor) not in self.widths):
+            return role._replace(kind=TABLE)
+        return role._replace(kind=WEIGHT)
+
+    def _is_beyond(self, node: Node) -> bool:
+        """Return whether layers with weights come before the node and none after it."""
+        return node.id in self.trained_before and node.id not in self.trained_after
+
+    # ------------------------------------------------------------------ facts about what a constant meets
+
+    def _on_scores(self, node: Node, tensor: int, axes: Sequence[int] | None) -> str:
+        """A constant on attention scores: learned biases and temperatures have a size for each head."""
+        if axes is None:
+            return MASK
+        by_head = -3 in axes
+        if by_head and (len(axes) == 1 or (-1 in axes and -2 in axes)):
+            return WEIGHT
+        if len(axes) == 1 and not self._to_softmax(node):
+            return WEIGHT
+        return MASK
+
+    def _rotates(self, node: Node, partners: Sequence[int]) -> bool:
+        """Return whether the product is added to another product with a constant (rotary embedding)."""
+        if any(self._transformed(t) for t in partners):
+            return False
+        for number in self._readers(node.outputs[0]):
+            other = self.model.nodes[number]
+            if other.domain or other.op_type not in ("Add", "Sub"):
+                continue
+            for t in other.inputs:
+                producer = self._producer(self._source(t, VIEWS | {"Cast", "Neg"}))
+                if producer is None or producer.id == node.id or producer.op_type != "Mul" or producer.domain:
+                    continue
+                if any(self._from_table(i) for i in producer.inputs):
+                    return True
+        return False
+
+    def _from_table(self, tensor: int) -> bool:
+        source = self._source(tensor, CARRIERS)
+        axes = self._axes(tensor)
+        return (source in self.stored or tensor in self.stored) and (axes is None or len(axes) > 1)
+
+    def _transformed(self, tensor: int) -> bool:
+        """Return whether the values come from a Fourier transform, whose filters are trained."""
+        producer = self._producer(self._source(tensor, CARRIERS))
+        return producer is not None and producer.op_type in ("DFT", "STFT", "Rfft", "Irfft")
+
+    def _readers(self, tensor: int) -> Iterable[int]:
+        stack, steps = [tensor], 0
+        while stack and steps < _MAX_STEPS:
+            steps += 1
+            for number in self.model.tensors[stack.pop()].consumers:
+                node = self.model.nodes[number]
+                yield number
+                if not node.domain and node.op_type in VIEWS | {"Cast"} and node.outputs[0] >= 0:
+                    stack.append(node.outputs[0])
+
+    def _to_softmax(self, node: Node) -> bool:
+        stack, steps = [node.outputs[0]], 0
+        while stack and steps < _MAX_STEPS:
+            steps += 1
+            for number in self.model.tensors[stack.pop()].consumers:
+                other = self.model.nodes[number]
+                if other.op_type in ("Softmax", "LogSoftmax"):
+                    return True
+                if other.op_type in _ALONG and other.outputs[0] >= 0:
+                    stack.append(other.outputs[0])
+        return False
+
+    def _source(self, tensor: int, through: frozenset[str] | None = None) -> int:
+        """Return the tensor that views, casts and arithmetic with constants are applied to."""
+        through = _ALONG if through is None else through
+        for _ in range(_MAX_STEPS):
+            node = self._producer(tensor)
+            if node is None or node.domain or node.op_type not in through:
+                return tensor
+            data = [t for t in self._data_inputs(node) if t >= 0]
+            moving = [t for t in data if t not in self.stored]
+            if node.op_type == "Where":
+                moving = [t for t in moving if t != node.inputs[0]]
+            if len(moving) != 1 and len(data) != 1:
+                scores = [t for t in moving if self._is_score(t)]
+                if len(scores) != 1:
+                    return tensor
+                moving = scores
+            tensor = (moving or data)[0]
+        return tensor
+
+    def _producer(self, tensor: int) -> Node | None:
+        producer = self.model.tensors[tensor].producer if tensor >= 0 else -1
+        return None if producer < 0 else self.model.nodes[producer]
+
+    def _is_score(self, tensor: int) -> bool:
+        """Return whether the tensor is a product of two activations."""
+        node = self._producer(tensor)
+        if node is None or node.op_type not in ("MatMul", "Einsum", "FusedMatMul", "MatMulInteger"):
+            return False
+        return len(node.inputs) > 1 and not any(self._is_fixed(t) for t in node.inputs[:2])
+
+    def _is_fixed(self, tensor: int) -> bool:
+        return tensor < 0 or tensor in self.stored
+
+    def _is_layer(self, tensor: int) -> bool:
+        """Return whether the tensor is the output of an operator with weights."""
+        node = self._producer(tensor)
+        return node is not None and any(t in self.stored for t in self._weights(node))
+
+    def _rescales(self, tensor: int) -> bool:
+        """Return whether the tensor is a product with integer weights, or the scale of the quantized input."""
+        node = self._producer(tensor)
+        if node is None:
+            return False
+        if node.op_type in ("MatMulInteger", "ConvInteger"):
+            return True
+        if node.op_type == "DynamicQuantizeLinear":
+            return len(node.outputs) > 1 and node.outputs[1] == tensor
+        return node.op_type in PRODUCTS and any(
+            t in self.integer and t in self.stored and not self._is_dequantized(t) for t in node.inputs[:2]
+        )
+
+    def _is_dequantized(self, tensor: int) -> bool:
+        """Return whether scales are already applied to an integer constant."""
+        for _ in range(_MAX_STEPS):
+            node = self._producer(tensor)
+            if node is None or node.op_type == "Constant":
+                return False
+            if is_dequantizer(node) or node.op_type in ("Mul", "Div"):
+                return True
+            tensor = self._data_inputs(node)[0]
+        return False
+
+    def _counts(self, tensor: int) -> bool:
+        """Return whether the values are integers by origin: positions, indices, masks, sizes."""
+        if self._dtype(tensor) in _INTEGERS and self._dtype(tensor) not in (2, 3):
+            return True
+        node = self._producer(self._source(tensor, VIEWS | {"Expand", "Slice", "Concat", "Tile"}))
+        if node is None or node.op_type not in ("Cast", "Range"):
+            return False
+        source = node.inputs[0]
+        return source >= 0 and self._dtype(source) in _INTEGERS and self._dtype(source) not in (2, 3, 6)
+
+    def _is_image(self, tensor: int) -> bool:
+        entry = self.model.tensors[tensor]
+        shape = self.types.shapes[tensor]
+        return entry.kind == TensorKind.INPUT and entry.graph == 0 and shape is not None and len(shape) == 4
+
+    def _small(self, tensor: int) -> bool:
+        count = self._count(tensor)
+        return count is not None and count <= _IMAGE_CHANNELS
+
+    def _is_pattern(self, tensor: int) -> bool:
+        """Return whether known values are a unit matrix, or zeros and one other number over several axes."""
+        value = self.types.values.get(tensor)
+        value = self.model.constants.get(tensor) if value is None else value
+        if value is None or value.ndim < 2 or value.dtype.kind != "f" or (value.size > 1 << 16):
+            return False
+        found: Any = np.unique(value)
+        return len(found) == 2 and bool(found[0] == 0 or found[1] == 0) and len(self._axes(tensor) or ()) > 1
+
+    def _axes(self, tensor: int) -> list[int] | None:
+        """Return the axes, from the back, along which a tensor varies; None if the rank is unknown."""
+        shape = self.types.shapes[tensor]
+        if shape is None:
+            return None
+        return [i - len(shape) for i, d in enumerate(shape) if d != 1]
+
+    def _width(self, tensor: int) -> int | None:
+        shape = self.types.shapes[tensor]
+        last = shape[-1] if shape else None
+        return last if isinstance(last, int) else None
+
+    def _count(self, tensor: int) -> int | None:
+        shape = self.types.shapes[tensor]
+        if shape is None:
+            return None
+        count = 1
+        for d in shape:
+            if not isinstance(d, int) or d < 0:
+                return None
+            count *= d
+        return count
+
+
+_TRAINED = frozenset({"Add", "Sub", "Mul", "Div", "Sum", "Where"})
+"""Elementwise operators whose constant may be trained; an exponent or a bound is not."""
+_ALONG = VIEWS | {"Cast", "Add", "Sub", "Mul", "Div", "Where", "Clip", "Max", "Min", "Tanh", "Neg", "Expand"}
+"""Operators between scores and their softmax, or between a layer and its bias."""
+
+
+_CHOOSES = frozenset({"Gather", "GatherElements", "GatherND", "Slice", "Split"})
+"""Operators that use a part of a weight, and so are its first users."""
+
+
+def _rank(role: Role) -> int:
+    return _ORDER[role.kind]
+
+
+def _key(node: Node) -> tuple[str, str]:
+    return node.domain, node.op_type
