@@ -46,6 +46,8 @@ class Total:
     """True if a model that cannot run does not have it."""
     heatmap: str = ""
     """The metric of the corresponding heatmap."""
+    optional: bool = False
+    """True if it is only shown where it is not 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +195,20 @@ METRICS: tuple[Metric, ...] = (
             covered="nodes",
             runs=True,
             heatmap="flops",
+        ),
+    ),
+    Metric(
+        id="data_dependent_flops",
+        label="Data-dependent FLOPs",
+        unit="FLOPs",
+        shown=("strip", "totals"),
+        total=Total(
+            name="data-flops",
+            label="FLOPs by data, at most",
+            field="data_dependent_flops",
+            about="What the data may add at most, such as boxes compared in NonMaxSuppression; not in FLOPs.",
+            runs=True,
+            optional=True,
         ),
     ),
     Metric(

@@ -35,6 +35,8 @@ export interface ITotal {
   readonly reason?: ReasonField;
   /** The metric that colours the graph by it. */
   readonly heatmap?: HeatmapMetric;
+  /** Only shown where it is not 0. */
+  readonly optional?: true;
 }
 
 export interface IMetric {
@@ -143,6 +145,7 @@ def _total(total: Total) -> str:
             "covered": total.covered and json.dumps(total.covered),
             "reason": total.reason and json.dumps(total.reason),
             "heatmap": total.heatmap and json.dumps(total.heatmap),
+            "optional": "true" if total.optional else "",
         }
     )
 

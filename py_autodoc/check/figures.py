@@ -105,7 +105,7 @@ def report_figures(report: Report) -> Figures:
         "size": CheckedFigure(file.file_bytes + file.external_bytes),
         "params": _exact(numbers.total_params, numbers.params_reason or reason),
         "weights": _exact(numbers.weight_bytes, reason),
-        "macs": _maybe_partial(numbers.total_macs, mac_share >= 1 and not cover.unknown_ops, reason),
+        "macs": _maybe_partial(numbers.total_macs, mac_share >= 1, reason),
         "flops": _maybe_partial(numbers.total_flops, cover.nodes_known == cover.nodes_total, reason),
         "peak": _exact(numbers.peak_activation_bytes, numbers.peak_reason or reason),
         "nodes": CheckedFigure(report.graph.num_nodes),

@@ -69,7 +69,7 @@ def lower_bounds(analysis: Analysis) -> dict[str, Number]:
     """Return, for partly known metrics, the known sum, or None if nothing is known."""
     total = analysis.totals
     bounds: dict[str, Number] = {}
-    if total.mac_nodes_known < total.mac_nodes_total or total.unknown_ops:
+    if total.mac_nodes_known < total.mac_nodes_total:
         bounds["macs"] = shared_parts.build_metrics(analysis).total_macs
     if total.nodes_known < total.nodes_total:
         bounds["flops"] = shared_parts.build_metrics(analysis).total_flops

@@ -10,9 +10,10 @@ import msgspec
 
 from py_autodoc.costs import rules
 from py_autodoc.costs.control_flow import graph_runs
-from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView, UnknownSize, carries_macs, rule_for
+from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView, UnknownSize, may_carry_macs, rule_for
 from py_autodoc.costs.tensor_sizes import TensorSizes
 from py_autodoc.graph.ir.model import Diagnostic, Model, Node, TypeTable
+from py_autodoc.units import count
 
 __all__ = [
     "CostTable",
@@ -85,12 +86,17 @@ class Totals:
     nodes_total: int
     mac_nodes_known: int
     mac_nodes_total: int
+    """Nodes that carry MACs or have no rule, so that they might."""
     by_op: dict[tuple[str, str], OpTotal] = field(default_factory=dict)
     """(domain, operator) → totals."""
     reasons: dict[str, int] = field(default_factory=dict)
     """Reason for unknown costs → number of nodes."""
     unknown_ops: dict[str, int] = field(default_factory=dict)
     """Operators without a rule, ``domain::Op`` → nodes."""
+    data_flops: int | None = 0
+    """FLOPs that the data may add to ``flops`` at most; None without sums."""
+    data_ops: dict[str, int] = field(default_factory=dict)
+    """Operators whose work depends on the data, ``domain::Op`` → nodes."""
 
     @property
     def node_share(self) -> float:
@@ -186,11 +192,11 @@ class CostRun:
         if not self.real(cost, read, write):
             return None, "the number is too large to be a real cost"
         blind_read, blind_write = _is_unknown(read), _is_unknown(write)
-        if not blind_read and not blind_write:
-            return Cost(cost.macs, cost.flops, read, write), ""
-        why = self.unsized(node, blind_read)
-        known_read = None if blind_read else read
-        return Cost(cost.macs, cost.flops, known_read, None if blind_write else write), why
+        known_read, known_write = None if blind_read else read, None if blind_write else write
+        why = self.unsized(node, blind_read) if blind_read or blind_write else ""
+        if isinstance(cost.data_flops, int) and cost.data_flops:
+            why += ("; " if why else "") + f"the data may add {count(cost.data_flops)} FLOPs at most"
+        return Cost(cost.macs, cost.flops, known_read, known_write, cost.data_flops), why
 
     def traffic(self, tensors: Sequence[int]) -> int:
         """Return the bytes of the tensors, each counted once; ``BYTES_UNKNOWN`` if one is unknown."""
@@ -250,7 +256,8 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
 
     A model that is not ``runnable`` has no sums: a partial sum up to the contradiction is meaningless.
     """
-    sums = {"macs": _CostSum(), "flops": _CostSum(), "read": _CostSum(), "write": _CostSum()}
+    sums = {name: _CostSum() for name in ("macs", "flops", "read", "write", "data")}
+    data_ops: Counter[str] = Counter()
     by_op: dict[tuple[str, str], OpTotal] = {}
     reasons: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
@@ -264,7 +271,7 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
         if op is None:
             op = by_op[key] = OpTotal()
         op.count += 1
-        mac = carries_macs(*key)
+        mac = may_carry_macs(*key)
         mac_total += mac
         cost = entry.cost
         if cost is None:
@@ -286,9 +293,13 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
         sums["flops"].add(flops)
         sums["read"].add(in_inference(cost.read_bytes, entry.runs))
         sums["write"].add(in_inference(cost.write_bytes, entry.runs))
+        if cost.data_flops:
+            sums["data"].add(in_inference(cost.data_flops, entry.runs))
+            data_ops[op_name(node)] += 1
     for op in by_op.values():
         op.macs, op.flops = min(op.macs, MAX_NUMBER), min(op.flops, MAX_NUMBER)
-    result = {name: s.result(total) if runnable else None for name, s in sums.items()}
+    nodes = {**dict.fromkeys(sums, total), "data": 0}
+    result = {name: s.result(nodes[name]) if runnable else None for name, s in sums.items()}
     return Totals(
         result["macs"],
         result["flops"],
@@ -301,6 +312,8 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
         by_op,
         dict(reasons),
         dict(unknown),
+        result["data"],
+        dict(data_ops),
     )
 
 

@@ -9,12 +9,13 @@ elementwise operator as bias, scale or learned position (``weight_roles``). This
 * for the output of a ConstantOfShape whose shape is a constant. Published "light" models use this form.
 
 A tensor counts once however often it is used, as do two tensors that share one external
-region. Scales, zero points, masks, tables (rotary embeddings, grids, frequencies), settings (bounds, epsilons,
-thresholds), integer constants and text are listed separately. A float constant that nothing reads, or only an
-unknown operator, counts.
+region. Scales, zero points, masks, tables (rotary embeddings, grids, frequencies), settings (bounds,
+epsilons, thresholds), integer constants and text are listed separately. A float constant that nothing reads,
+or only an unknown operator, counts.
 
 The first node that uses a parameter owns it. Nodes that only prepare a weight (DequantizeLinear,
-Cast, Transpose, arithmetic with other constants …) are skipped: the Conv after a DequantizeLinear owns the weight.
+Cast, Transpose, arithmetic with other constants …) are skipped: the Conv after a DequantizeLinear owns the
+weight.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ __all__ = [
     "cost",
     "is_number",
     "maximum",
+    "may_carry_macs",
     "minimum",
     "prod",
     "registered",
@@ -59,6 +60,8 @@ class Cost(msgspec.Struct, frozen=True, gc=False):
     flops: int = 0
     read_bytes: int | None = None
     write_bytes: int | None = None
+    data_flops: int = 0
+    """FLOPs that the data may add at most: suppression among boxes, regions of any size."""
 
     @staticmethod
     def of(macs: int = 0, extra: int = 0, **kw: Any) -> Cost:
@@ -100,6 +103,11 @@ def cost(domain: str, *ops: str, macs: bool = False) -> Callable[[Rule], Rule]:
 def carries_macs(domain: str, op: str) -> bool:
     """True for operators of the multiply-accumulate class (Conv, MatMul, Attention, LSTM …)."""
     return (domain, op) in _MAC_OPS
+
+
+def may_carry_macs(domain: str, op: str) -> bool:
+    """True for the multiply-accumulate class, and for operators without a rule: nobody knows what they do."""
+    return (domain, op) in _MAC_OPS or (domain, op) not in _RULES
 
 
 def rule_for(domain: str, op: str) -> Rule | None:

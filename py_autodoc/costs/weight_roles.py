@@ -1,9 +1,9 @@
 """What a constant is in the model: a weight, or a mask, a table, a scale, a setting.
 
-What reads the constant decides, past operators that only prepare it: views, casts, gathers, slices, joins, and
-arithmetic with other constants (a weight stored as ``Cast`` · ``Mul``, nibbles taken from bytes). The slot of the
-operator that finally reads it says what it is (``weight_slots``). Elementwise operators have no slots, so the
-tensor that the constant meets decides:
+What reads the constant decides, past operators that only prepare it: views, casts, gathers, slices, joins,
+and arithmetic with other constants (a weight stored as ``Cast`` · ``Mul``, nibbles taken from bytes). The
+slot of the operator that finally reads it says what it is (``weight_slots``). Elementwise operators have no
+slots, so the tensor that the constant meets decides:
 
 * one number is a setting, unless it is the bias of a product of width one;
 * against positions or indices (integers), or against an image input, it is a table;
@@ -106,7 +106,7 @@ class WeightRoles:
         stored = {t.id for t in model.tensors if t.is_constant}
         integer = {t for t in stored if self._dtype(t) in _QUANTIZED_TYPES}
         for node in model.nodes:
-            if node.subgraphs or not node.inputs:
+            if node.subgraphs or not node.inputs or not node.outputs:
                 continue
             data = [t for t in self._data_inputs(node) if t >= 0]
             if not data or not all(t in stored for t in data) or not self._prepares(node):
@@ -174,7 +174,7 @@ class WeightRoles:
 
     def _carries(self, node: Node, tensor: int) -> bool:
         """Return whether ``node`` hands the elements of ``tensor`` on to its outputs."""
-        if not self._prepares(node) or tensor not in self._data_inputs(node):
+        if not node.outputs or not self._prepares(node) or tensor not in self._data_inputs(node):
             return False
         if node.op_type in CARRIERS and node.op_type != "Concat":
             return True
@@ -206,6 +206,8 @@ class WeightRoles:
 
     def _reading(self, node: Node, slot: int, tensor: int) -> Role:
         key = _key(node)
+        if not node.outputs or node.outputs[0] < 0:
+            return Role(OPEN, node.id, slot)
         positions = param_positions(node)
         if positions is not None and (slot in positions[0] or slot in positions[1]):
             return Role(SCALE if slot in positions[0] else ZERO_POINT, node.id, slot)
@@ -234,7 +236,11 @@ class WeightRoles:
         roles = [self._roles.get(t, Role(OPEN)) for t in node.outputs if t >= 0]
         role = min(roles, key=_rank, default=Role(OPEN))
         others = [t for t in node.inputs if t >= 0 and t != tensor]
-        if node.op_type in ELEMENTWISE and tensor not in self.integer and any(t in self.integer for t in others):
+        if (
+            node.op_type in ELEMENTWISE
+            and tensor not in self.integer
+            and any(t in self.integer for t in others)
+        ):
             return Role(ZERO_POINT if node.op_type in ("Sub", "Add") else SCALE, node.id, slot)
         if node.op_type in _BITS and (slot if node.op_type == "BitShift" else self._count(tensor) == 1):
             return Role(SETTING, node.id, slot)  # how far to shift, which bits to keep
@@ -246,10 +252,8 @@ class WeightRoles:
                 return role._replace(kind=WEIGHT, node=node.id, slot=slot, strict=True)
         if is_dequantizer(node) or (node.op_type in ELEMENTWISE and tensor in self.integer):
             role = role._replace(scaled=True)
-        if node.op_type in _BITS and tensor in self.integer:
-            if role.unpacked < 0:
-                behind = self._widest(node)
-                role = role._replace(unpacked=behind)
+        if node.op_type in _BITS and tensor in self.integer and role.unpacked < 0:
+            role = role._replace(unpacked=self._widest(node))
         return role
 
     def _widest(self, node: Node) -> int:
@@ -283,7 +287,9 @@ class WeightRoles:
             partners = [t for t in partners if t != node.inputs[0]]
         role = Role(SETTING, node.id, slot)
         axes = self._axes(tensor)
-        if node.op_type not in _TRAINED or tensor in self.integer and self._dtype(tensor) not in FLOAT_TYPES:
+        if node.op_type not in _TRAINED or (
+            tensor in self.integer and self._dtype(tensor) not in FLOAT_TYPES
+        ):
             return role
         sources = [self._source(t) for t in partners]
         if axes is not None and not axes:
@@ -411,7 +417,7 @@ class WeightRoles:
         return node is not None and any(t in self.stored for t in self._weights(node))
 
     def _rescales(self, tensor: int) -> bool:
-        """Return whether the tensor is a product with integer weights, or the scale of the quantized input."""
+        """Return whether the tensor is a product with integer weights, or the scale of a quantized input."""
         node = self._producer(tensor)
         if node is None:
             return False

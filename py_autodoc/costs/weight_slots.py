@@ -27,8 +27,9 @@ ELEMENTWISE = frozenset(
 """Operators whose inputs have no order of rank: any of them may be a constant."""
 
 UNARY = frozenset(
-    {"Abs", "Neg", "Exp", "Log", "Sqrt", "Reciprocal", "Sin", "Cos", "Tanh", "Sigmoid", "Softplus", "Relu", "Erf",
-     "Floor", "Ceil", "Round", "Sign", "Softmax", "ReduceSum", "ReduceMean", "ReduceL2", "ReduceMax", "ReduceMin"}
+    {"Abs", "Neg", "Exp", "Log", "Sqrt", "Reciprocal", "Sin", "Cos", "Tanh", "Sigmoid", "Softplus", "Relu",
+     "Erf", "Floor", "Ceil", "Round", "Sign", "Softmax", "ReduceSum", "ReduceMean", "ReduceL2", "ReduceMax",
+     "ReduceMin"}
 )  # fmt: skip
 """Arithmetic on one tensor: a constant behind it is still one."""
 
@@ -72,9 +73,9 @@ LEARNED: Mapping[tuple[str, str], tuple[int, ...]] = {
             "CausalConvWithState": (1, 2), "VarlenCausalConvWithState": (1, 3),
             "FusedConv": (1, 2), "NhwcConv": (1, 2), "NhwcFusedConv": (1, 2),
             "ConvTransposeWithDynamicPads": (1, 3), "MaxpoolWithMask": (),
-            "MatMul": (0, 1), "FusedMatMul": (0, 1), "TransposeMatMul": (0, 1), "FusedMatMulActivation": (0, 1),
-            "FusedGemm": (0, 1, 2), "GemmFastGelu": (1, 2), "GemmFloat8": (0, 1, 2),
-            "SparseToDenseMatMul": (0, 1), "CDist": (1,),
+            "MatMul": (0, 1), "FusedMatMul": (0, 1), "TransposeMatMul": (0, 1),
+            "FusedMatMulActivation": (0, 1), "FusedGemm": (0, 1, 2), "GemmFastGelu": (1, 2),
+            "GemmFloat8": (0, 1, 2), "SparseToDenseMatMul": (0, 1), "CDist": (1,),
             "LayerNormalization": (1, 2), "SimplifiedLayerNormalization": (1,),
             "SkipLayerNormalization": (2, 3, 4), "SkipSimplifiedLayerNormalization": (2, 3),
             "GroupNorm": (1, 2), "SkipGroupNorm": (1, 2, 4), "GatedRMSNorm": (1,), "BranchwiseRMSNorm": (1,),
@@ -184,7 +185,8 @@ def packed_elements(node: Node, slot: int, stored: int) -> int:
     """Return the weights in ``stored`` elements of the quantized input ``slot``: a byte may hold several.
 
     The products of N bits hold K·N weights; QMoE, GatherBlockQuantized and the product with fp4 weights hold
-    8 / bits per byte (GatherBlockQuantized only in uint8). With invalid attributes the stored count is returned.
+    8 / bits per byte (GatherBlockQuantized only in uint8). With invalid attributes the stored count is
+    returned.
     """
     attributes = node.attributes
     if node.op_type in _NBITS:

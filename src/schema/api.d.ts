@@ -701,10 +701,17 @@ export interface components {
       nodes_total: number;
       /** @description Share of tensors whose shape has only numbers. */
       shapes: number;
-      /** @description Share of MAC-carrying nodes (Conv, MatMul …) whose MACs are known. */
+      /**
+       * @description Share of nodes with MACs (Conv, MatMul …) whose MACs are known; operators without a cost rule count as
+       *     unknown ones. Below 1, the totals of MACs are lower bounds. Null if there are none.
+       */
       macs: number | null;
       /** @description Operators without a cost rule → nodes. */
       unknown_ops: {
+        [key: string]: number;
+      };
+      /** @description Operators whose FLOPs depend on the data → nodes. `metrics.data_dependent_flops` is their bound. */
+      data_dependent: {
         [key: string]: number;
       };
       /** @description Why costs are unknown → number of nodes. */
@@ -1823,7 +1830,11 @@ export interface components {
       precision_breakdown: {
         [key: string]: number;
       } | null;
-      /** @description Elements that are not parameters: integer constants, scales, zero points, masks … */
+      /**
+       * @description Elements that are not parameters: `scales`, `zero_points`, `masks`, `tables` (rotary embeddings,
+       *     grids, frequencies), `settings` (bounds, epsilons, thresholds, single factors), `integer_constants`,
+       *     `text`.
+       */
       other_constants: {
         [key: string]: number;
       };
@@ -1831,8 +1842,13 @@ export interface components {
       weight_bytes: number | null;
       /** @description Multiply-accumulate operations (MACs) in one inference. */
       total_macs: number | null;
-      /** @description Floating point operations of one inference. */
+      /** @description Floating point operations of one inference: those certain, whatever the data are. */
       total_flops: number | null;
+      /**
+       * @description FLOPs that the data may add to `total_flops` at most: boxes compared in NonMaxSuppression, regions of
+       *     any size. Null if the total is.
+       */
+      data_dependent_flops: number | null;
       /** @description Tensor bytes read in one inference, unfused. */
       read_bytes: number | null;
       /** @description Tensor bytes written in one inference, unfused. */

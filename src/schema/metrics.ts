@@ -22,6 +22,8 @@ export interface ITotal {
   readonly reason?: ReasonField;
   /** The metric that colours the graph by it. */
   readonly heatmap?: HeatmapMetric;
+  /** Only shown where it is not 0. */
+  readonly optional?: true;
 }
 
 export interface IMetric {
@@ -83,6 +85,7 @@ export type TotalField =
   | 'weight_bytes'
   | 'total_macs'
   | 'total_flops'
+  | 'data_dependent_flops'
   | 'read_bytes'
   | 'write_bytes'
   | 'peak_activation_bytes';
@@ -127,7 +130,14 @@ export const SHOWN = {
     'write_bytes',
     'intensity'
   ],
-  strip: ['params', 'macs', 'flops', 'weight_bytes', 'peak']
+  strip: [
+    'params',
+    'macs',
+    'flops',
+    'weight_bytes',
+    'data_dependent_flops',
+    'peak'
+  ]
 } as const;
 /** Numeric columns of the table, in order; shares sort as what they are shares of. */
 export const METRIC_COLUMNS = {
@@ -144,7 +154,13 @@ export const METRIC_COLUMNS = {
   activation_bytes: 'activation_bytes',
   intensity: 'intensity'
 } as const;
-export type TotalMetric = 'params' | 'macs' | 'flops' | 'weight_bytes' | 'peak';
+export type TotalMetric =
+  | 'params'
+  | 'macs'
+  | 'flops'
+  | 'weight_bytes'
+  | 'data_dependent_flops'
+  | 'peak';
 
 export type AnyMetric =
   StoredMetric | DerivedMetric | DeviceMetric | TotalMetric;
@@ -204,6 +220,19 @@ export const METRICS: Readonly<Record<AnyMetric, IMetric>> = {
         t.__('2 per MAC, plus the arithmetic of all other operators.'),
       covered: 'nodes',
       heatmap: 'flops'
+    }
+  },
+  data_dependent_flops: {
+    label: t => t.__('Data-dependent FLOPs'),
+    unit: 'FLOPs',
+    total: {
+      field: 'data_dependent_flops',
+      label: t => t.__('FLOPs by data, at most'),
+      about: t =>
+        t.__(
+          'What the data may add at most, such as boxes compared in NonMaxSuppression; not in FLOPs.'
+        ),
+      optional: true
     }
   },
   read_bytes: {

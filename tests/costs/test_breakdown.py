@@ -97,14 +97,14 @@ def test_four_bit_types_weigh_half_a_byte() -> None:
         helper.make_node("DequantizeLinear", ["odd", "one"], ["o"]),
         helper.make_node("Add", ["h", "o"], ["y"]),
     ]
-    weights = [packed("w", I4, 8, 6), floats("s", 6), packed("odd", U4, 1, 3), floats("one")]
+    weights = [packed("w", I4, 8, 3), floats("s", 3), packed("odd", U4, 1, 3), floats("one")]
     _, params, found = split(graph(nodes, weights, x=[4, 8]))
-    assert (found.by_dtype[I4, 0].bytes, found.by_dtype[I4, 0].params) == (24, 48)
+    assert (found.by_dtype[I4, 0].bytes, found.by_dtype[I4, 0].params) == (12, 24)
     assert (found.by_dtype[U4, 0].bytes, found.by_dtype[U4, 0].params) == (2, 3)
     assert found.by_dtype[F32, 0].params == 0  # scales
-    assert found.by_op["", "MatMul"].bytes == 24
-    assert found.by_op["", "DequantizeLinear"].bytes == 6 * 4 + 4
-    assert params.total == 51
+    assert found.by_op["", "MatMul"].bytes == 12
+    assert found.by_op["", "DequantizeLinear"].bytes == 3 * 4 + 4
+    assert params.total == 27
 
 
 def test_weights_packed_into_bytes_say_so() -> None:

@@ -173,7 +173,7 @@ g (float[4,4] x) => (float[4,4] z) { y = custom.Magic(x) w = custom.Magic(y) z =
     assert (total.nodes_known, total.nodes_total) == (1, 3)
     assert total.unknown_ops == {"custom::Magic": 2}
     assert total.macs == 64
-    assert total.mac_share == 1.0
+    assert total.mac_share == 1 / 3  # nobody knows whether the others multiply
 
 
 def test_a_model_of_unknown_operators_has_no_totals() -> None:

@@ -77,7 +77,9 @@ SCALE = const("s", 8)
 def test_integers_that_are_scaled_or_multiplied_are_weights(nodes, scales):
     every = {t.name: t for t in (INT8, SCALE, ints("from", 0, 0), ints("to", 4, 8))}
     used = {name for n in nodes for name in n.input}
-    inputs = {name: shape for name, shape in {"x": (2, 6, 8), "x2": (6, 8), "x2t": (8, 6)}.items() if name in used}
+    inputs = {
+        name: shape for name, shape in {"x": (2, 6, 8), "x2": (6, 8), "x2t": (8, 6)}.items() if name in used
+    }
     table = count(nodes, [t for name, t in every.items() if name in used], inputs)
     assert table.total == 64
     assert table.other_constants["scales"] == scales
@@ -136,7 +138,17 @@ def test_fused_products_of_n_bits_hold_their_weights_biases_and_norms():
     table = count([mlp], constants, (2, 6, 32))
     assert table.total == 2 * 32 * 64 + 32 + 2 * 64
     assert table.other_constants == {"scales": 128}
-    qkv = node("MatMulNBitsQkv", "x _ n q qs _ k ks _ v vs _", "a b c", MS, K=32, Nq=64, Nkv=16, bits=4, block_size=32)
+    qkv = node(
+        "MatMulNBitsQkv",
+        "x _ n q qs _ k ks _ v vs _",
+        "a b c",
+        MS,
+        K=32,
+        Nq=64,
+        Nkv=16,
+        bits=4,
+        block_size=32,
+    )
     constants = [const("n", 32)]
     for name, size in (("q", 64), ("k", 16), ("v", 16)):
         constants += [const(name, size, 1, 16, dtype=np.uint8), const(name + "s", size, 1)]
@@ -157,8 +169,8 @@ def test_integers_that_only_choose_or_compare_are_no_weights():
 # ------------------------------------------------------------------ what elementwise operators read
 
 
-def attention(bias: list[onnx.NodeProto], weighted: bool = True) -> list[onnx.NodeProto]:
-    """x (2, 4, 6, 8), four heads: scores (2, 4, 6, 6) through ``bias`` (``scores`` → ``biased``), softmax, product."""
+def attention(bias: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
+    """Four heads of x (2, 4, 6, 8): scores (2, 4, 6, 6), through ``bias`` to ``biased``, softmax, product."""
     return [
         node("Transpose", "x", "k", perm=[0, 1, 3, 2]),
         node("MatMul", "x k", "scores"),
@@ -174,8 +186,10 @@ def attention(bias: list[onnx.NodeProto], weighted: bool = True) -> list[onnx.No
     [
         ([node("Add", "scores m", "biased")], [const("m", 1, 1, 6, 6)], 0),
         ([node("Add", "m scores", "biased")], [const("m", 6, 6)], 0),
-        ([node("Mul", "scores t", "a"), node("Add", "a m", "biased")], [const("t", 4, 1, 1), const("m", 6)], 4),
-        ([node("Mul", "scores t", "a"), node("Add", "a m", "biased")], [const("t"), const("m", 2, 1, 1, 6)], 0),
+        ([node("Mul", "scores t", "a"), node("Add", "a m", "biased")],
+         [const("t", 4, 1, 1), const("m", 6)], 4),
+        ([node("Mul", "scores t", "a"), node("Add", "a m", "biased")],
+         [const("t"), const("m", 2, 1, 1, 6)], 0),
         ([node("Add", "scores m", "biased")], [const("m", 4, 6, 6)], 144),  # learned for each head
         ([node("Add", "scores m", "biased")], [const("m", 1, 4, 6, 6)], 144),
         ([node("Slice", "m from to axes", "c"), node("Add", "scores c", "biased")],
@@ -218,7 +232,9 @@ def test_cosines_and_sines_of_a_rotation_are_tables(gathered):
 def test_a_rotary_operator_owns_no_weights():
     it = node("RotaryEmbedding", "x ids cos sin", "r", MS)
     last, weight = layer("r", "y")
-    table = count([it, last], [const("cos", 64, 4), const("sin", 64, 4), weight], {"x": (2, 6, 8), "ids": (2, 6)})
+    table = count(
+        [it, last], [const("cos", 64, 4), const("sin", 64, 4), weight], {"x": (2, 6, 8), "ids": (2, 6)}
+    )
     assert table.total == 64
 
 
@@ -303,7 +319,8 @@ def test_settings_of_operators_are_no_weights():
     ]
     constants = [
         const("low"), const("high"), numpy_helper.from_array(np.ones(3, np.float32), "scales"),
-        ints("pads", *[0] * 6), const("value"), const("w", 8, 8), ints("most", 5), const("iou", 1), const("score", 1),
+        ints("pads", *[0] * 6), const("value"), const("w", 8, 8), ints("most", 5), const("iou", 1),
+        const("score", 1),
     ]  # fmt: skip
     table = count(nodes, constants)
     assert table.total == 64
@@ -312,7 +329,13 @@ def test_settings_of_operators_are_no_weights():
 
 def test_initial_states_are_no_weights_and_tokens_are():
     lstm = node("LSTM", "x w r b _ h c", "o", hidden_size=8)
-    constants = [const("w", 1, 32, 8), const("r", 1, 32, 8), const("b", 1, 64), const("h", 1, 6, 8), const("c", 1, 6, 8)]
+    constants = [
+        const("w", 1, 32, 8),
+        const("r", 1, 32, 8),
+        const("b", 1, 64),
+        const("h", 1, 6, 8),
+        const("c", 1, 6, 8),
+    ]
     assert count([lstm], constants).total == 2 * 256 + 64
     last, weight = layer("t", "y")
     nodes = [node("Expand", "cls shape", "e"), node("Concat", "e x", "t", axis=1), last]

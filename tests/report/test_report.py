@@ -91,7 +91,7 @@ def test_the_costlier_branch_counts_and_both_are_listed():
     assert matmuls["/gate/If.else_branch"].macs == 48
     assert not matmuls["/gate/If.then_branch"].counted
     assert report.metrics.total_macs == 48
-    assert report.metrics.total_params == 12 + 24 + 1
+    assert report.metrics.total_params == 12 + 24
     order = [layer.type for layer in report.layers]
     assert order == ["ReduceSum", "Greater", "If", "MatMul", "ReduceSum", "MatMul", "ReduceSum"]
     assert [block.name for block in report.blocks if block.kind == "module"] == [

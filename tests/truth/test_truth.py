@@ -87,7 +87,7 @@ def test_params(name: str, path: Path) -> None:
     truth = TRUTH[name]
     table = analysed(name, path)[1]
     assert sum(table.params) + table.unused == table.total
-    # ``params`` is the count of PyTorch, or of all numbers in the file; ``params_why`` says why ours is another.
+    # ``params`` is PyTorch's count, or of all numbers in the file; ``params_why`` says why ours is another.
     assert table.total == truth.get("params_trained", truth["params"])
     if truth["source"] == "torch":
         assert table.total == pytest.approx(truth["params"], rel=truth["tolerance"]["params_rel"])

@@ -16,7 +16,14 @@ register("", "Reshape Squeeze Unsqueeze Flatten Identity BitCast Shape Size Cons
 register(
     "", "Cast Transpose Concat Split Pad Expand Tile DepthToSpace SpaceToDepth ReverseSequence", movement()
 )
-register("", "Where Trilu OneHot NonZero CenterCropPad Scatter ScatterElements ScatterND", movement())
+register("", "Where Trilu OneHot NonZero CenterCropPad Scatter", movement())
+
+
+@cost("", "ScatterElements", "ScatterND")
+def scatter(v: NodeView) -> Cost:
+    """Updates (input 2) replace elements of a copy, or are added, multiplied or compared: 1 FLOP each."""
+    return Cost(0, 0 if v.text_attr("reduction", "none") == "none" else v.numel(2))
+
 
 # Only the used part is read.
 register("", "Gather GatherElements GatherND Compress Slice", movement(read=rows_read(0)))

@@ -51,17 +51,18 @@ register("", "MaxUnpool", movement())
 
 @cost("", "MaxRoiPool")
 def max_roi_pool(v: NodeView) -> Cost:
-    """Upper bound: every region covers its whole map. X (N, C, H, W), rois (R, 5), Y (R, C, oH, oW).
+    """X (N, C, H, W), rois (R, 5), Y (R, C, oH, oW); how much of its map a region covers depends on the data.
 
-    Bins start and end at integer positions, so neighbours share the position between them unless the
-    bins divide the map: H + oH − gcd(H, oH) comparisons along an axis.
+    At least one position per bin; at most the whole map. Bins start and end at integer positions, so
+    neighbours share the position between them unless the bins divide the map: H + oH − gcd(H, oH)
+    comparisons along an axis.
     """
     x, y = v.dims(0, 4), v.out()
     if len(y) != 4:
         raise UnknownSize("output 0 must have 4 dimensions")
-    return Cost(
-        0, v.dim(1, 0) * x[1] * prod(_bins(size, bins) for size, bins in zip(x[2:], y[2:], strict=True))
-    )
+    most = v.dim(1, 0) * x[1] * prod(_bins(size, bins) for size, bins in zip(x[2:], y[2:], strict=True))
+    least = v.out_numel()
+    return Cost(0, least, data_flops=most - least)
 
 
 def _bins(size: int, bins: int) -> int:
@@ -77,26 +78,30 @@ def _bins(size: int, bins: int) -> int:
 def roi_align(v: NodeView) -> Cost:
     """Bilinear samples averaged in each bin. Y (R, C, oH, oW); sampling_ratio² samples per bin.
 
-    With ratio 0 the count depends on the region; the upper bound is a region that covers its map.
+    With ratio 0 the count depends on the region: at least one sample per bin, at most those of a region that
+    covers its map.
     """
     y, x = v.out(), v.shape(0)
     ratio = v.int_attr("sampling_ratio", 0)
     if len(y) != 4 or len(x) != 4 or not y[2] or not y[3]:
         raise UnknownSize("RoiAlign needs 4-D, non-empty input and output")
-    samples = ratio * ratio if ratio > 0 else ceil_div(x[2], y[2]) * ceil_div(x[3], y[3])
-    return Cost(0, v.out_numel() * samples * (interpolation(4) + 1))
+    sample = v.out_numel() * (interpolation(4) + 1)
+    if ratio > 0:
+        return Cost(0, sample * ratio * ratio)
+    return Cost(0, sample, data_flops=sample * (ceil_div(x[2], y[2]) * ceil_div(x[3], y[3]) - 1))
 
 
 @cost("", "NonMaxSuppression")
 def non_max_suppression(v: NodeView) -> Cost:
-    """Upper bound: every box is compared with every box kept before it.
+    """Every score is compared with the threshold; the data decides how many boxes are compared.
 
-    boxes (B, N, 4), scores (B, C, N), at most K kept per class: B · C · N · min(N, K) box overlaps.
+    boxes (B, N, 4), scores (B, C, N), at most K kept per class. At most every box is compared with every box
+    kept before it: B · C · N · min(N, K) overlaps.
     """
     b, c, n = v.dims(1, 3)
     limit = v.scalar(2)
     max_selected = n if limit is None else minimum(n, maximum(limit, 0))
-    return Cost(0, IOU * b * c * n * max_selected)
+    return Cost(0, b * c * n, data_flops=IOU * b * c * n * max_selected)
 
 
 _SAMPLES = {"nearest": 0, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}

@@ -127,6 +127,7 @@ def build_metrics(analysis: Analysis) -> Metrics:
         weight_bytes=params.weight_bytes,
         total_macs=_unless_unknown(total.macs, total.mac_nodes_known, total.mac_nodes_total),
         total_flops=_unless_unknown(total.flops, total.nodes_known, total.nodes_total),
+        data_dependent_flops=total.data_flops,
         read_bytes=total.read_bytes,
         write_bytes=total.write_bytes,
         peak_activation_bytes=peak.inplace if peak else None,
@@ -196,6 +197,7 @@ def build_coverage(analysis: Analysis) -> Coverage:
         shapes=sum(shapes) / len(shapes) if shapes else 1.0,
         macs=total.mac_share,
         unknown_ops=_largest({shorten_middle(k): v for k, v in total.unknown_ops.items()}),
+        data_dependent=_largest({shorten_middle(k): v for k, v in total.data_ops.items()}),
         reasons=_largest({shorten_middle(k): v for k, v in total.reasons.items()}),
     )
 

@@ -31,6 +31,8 @@ def strip(report: ReportFields) -> list[TotalText]:
     for metric in shown("strip"):
         total = total_of(metric.id)
         value = getattr(report.metrics, total.field)
+        if total.optional and (impossible or value == 0):
+            continue
         if impossible and total.runs:
             text, detail = CANNOT_RUN, report.runnable.reason
         elif metric.unit == "bytes":

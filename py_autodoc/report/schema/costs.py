@@ -189,15 +189,18 @@ class Metrics(Wire, frozen=True, kw_only=True):
     """Parameters by stored type, the most frequent first: ``float32``, ``int8``; ``4-bit`` if several share
     an element. Their sum is ``total_params``; null if that is null."""
     other_constants: dict[str, int]
-    """Elements that are not parameters: ``scales``, ``zero_points``, ``masks``, ``tables`` (rotary embeddings,
-    grids, frequencies), ``settings`` (bounds, epsilons, thresholds, single factors), ``integer_constants``,
-    ``text``."""
+    """Elements that are not parameters: ``scales``, ``zero_points``, ``masks``, ``tables`` (rotary
+    embeddings, grids, frequencies), ``settings`` (bounds, epsilons, thresholds, single factors),
+    ``integer_constants``, ``text``."""
     weight_bytes: int | None
     """Bytes of all constants as stored."""
     total_macs: int | None
     """Multiply-accumulate operations (MACs) in one inference."""
     total_flops: int | None
-    """Floating point operations of one inference."""
+    """Floating point operations of one inference: those certain, whatever the data are."""
+    data_dependent_flops: int | None = 0
+    """FLOPs that the data may add to ``total_flops`` at most: boxes compared in NonMaxSuppression, regions of
+    any size. Null if the total is."""
     read_bytes: int | None
     """Tensor bytes read in one inference, unfused."""
     write_bytes: int | None
@@ -250,8 +253,11 @@ class Coverage(Wire, frozen=True, kw_only=True):
     shapes: float
     """Share of tensors whose shape has only numbers."""
     macs: float | None
-    """Share of MAC-carrying nodes (Conv, MatMul …) whose MACs are known."""
+    """Share of nodes with MACs (Conv, MatMul …) whose MACs are known; operators without a cost rule count as
+    unknown ones. Below 1, the totals of MACs are lower bounds. Null if there are none."""
     unknown_ops: dict[str, int]
     """Operators without a cost rule → nodes."""
+    data_dependent: dict[str, int] = {}
+    """Operators whose FLOPs depend on the data → nodes. ``metrics.data_dependent_flops`` is their bound."""
     reasons: dict[str, int]
     """Why costs are unknown → number of nodes."""

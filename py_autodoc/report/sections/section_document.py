@@ -50,7 +50,7 @@ def tiles(all_sections: list[Section]) -> list[tuple[str, str]]:
     assert isinstance(totals, Table)
     texts = {line_text(row[0]): line_text(row[1]) for row in totals.rows}
     labels = [total_label(metric.id) for metric in shown("totals") if "strip" in metric.shown]
-    return [(label, texts[label]) for label in labels]
+    return [(label, texts[label]) for label in labels if label in texts]
 
 
 def _block(block: Block) -> SectionBlock:

@@ -66,9 +66,10 @@ def _work_lines(report: Report) -> Iterator[Line]:
         yield ("It cannot run with these dimensions: ", report.runnable.reason)
     elif numbers.total_macs is not None:
         sizes = _sizes(report)
+        is_lower_bound = cover.macs is not None and cover.macs < 1
         yield (
             f"One inference{sizes} takes ",
-            Value(numbers.total_macs, "count", "/metrics/total_macs", (cover.macs or 1) < 1),
+            Value(numbers.total_macs, "count", "/metrics/total_macs", is_lower_bound),
             " MACs (",
             Value(numbers.total_flops, "count", "/metrics/total_flops", cover.nodes < 1),
             " FLOPs) and at its peak ",

@@ -14,6 +14,8 @@ def section(context: SectionContext) -> Section:
     for metric in shown("totals"):
         total, label = total_of(metric.id), total_label(metric.id)
         value, pointer = getattr(numbers, total.field), f"/metrics/{total.field}"
+        if total.optional and (report.runnable.verdict == "no" or value == 0):
+            continue
         coverage = getattr(cover, total.covered) if total.covered else None
         is_lower_bound = coverage is not None and coverage < 1
         rows.append(

@@ -156,7 +156,8 @@ export class Rebinder {
       shapes: this._shapes(sizes),
       metrics: {
         ...metrics,
-        ...totalsOf(evaluation)
+        ...totalsOf(evaluation),
+        data_dependent_flops: unlessBounded(metrics)
       },
       memory: {
         ...payload.memory,
@@ -219,6 +220,7 @@ export class Rebinder {
       metrics: {
         ...metrics,
         ...none,
+        data_dependent_flops: unlessBounded(metrics),
         peak_reason: INVALID_SIZES,
         by_op: metrics.by_op.map(row => ({ ...row, macs: null, flops: null }))
       },
@@ -319,6 +321,13 @@ function rebuildTimeline(model: IGraphModel): GraphPayload['timeline'] {
 }
 
 type Shapes = GraphPayload['shapes'];
+/** The bound of data-dependent work has no expression: at other sizes it is unknown, unless there is none. */
+function unlessBounded({
+  data_dependent_flops: bound
+}: GraphPayload['metrics']): number | null {
+  return bound === 0 ? 0 : null;
+}
+
 type ExpressionCoverage = GraphPayload['coverage'];
 
 const isSized = (shape: Shapes[number] | undefined): boolean =>

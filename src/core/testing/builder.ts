@@ -220,6 +220,7 @@ export function emptyPayload(name: string): GraphPayload {
       is_quantized: null,
       precision_breakdown: null,
       other_constants: {},
+      data_dependent_flops: 0,
       weight_bytes: null,
       total_macs: null,
       total_flops: null,
@@ -260,6 +261,7 @@ export function emptyPayload(name: string): GraphPayload {
       shapes: 1,
       macs: null,
       unknown_ops: {},
+      data_dependent: {},
       reasons: {}
     },
     dims: [],

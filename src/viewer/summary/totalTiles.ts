@@ -113,9 +113,16 @@ function totalTile(
   };
 }
 
+/** Whether an optional total has something to show; unknown is not 0. */
+function mayAddWork(payload: GraphPayload, id: TotalMetric): boolean {
+  return totalOf(payload, id).value !== 0 && !cannotRun(payload);
+}
+
 export function tilesOf(payload: GraphPayload, trans: ITranslate): ITile[] {
   return [
-    ...SHOWN.strip.map(id => totalTile(payload, trans, id)),
+    ...SHOWN.strip
+      .filter(id => !METRICS[id].total?.optional || mayAddWork(payload, id))
+      .map(id => totalTile(payload, trans, id)),
     coverageTile(payload, trans)
   ];
 }

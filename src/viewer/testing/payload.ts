@@ -123,6 +123,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       ...blank.metrics,
       total_params: 100 * blocks,
       other_constants: {},
+      data_dependent_flops: 0,
       weight_bytes: 400 * blocks,
       total_macs: total,
       total_flops: 2 * total + 64 * blocks,
@@ -138,6 +139,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       shapes: 0.9,
       macs: 1,
       unknown_ops: { 'vendor::Mystery': 1 },
+      data_dependent: {},
       reasons: { 'no rule for vendor::Mystery': 1 }
     },
     dims: [...(options.dims ?? [SYMBOL])],
