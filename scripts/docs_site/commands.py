@@ -30,7 +30,8 @@ def command_pages() -> dict[str, str]:
 def command_page(name: str) -> str:
     """Markdown: usage, help text, arguments and options of one command."""
     command = command_of(name)
-    context = click.Context(command, info_name=f"{NAME} {name}")
+    # click keeps the help option that it makes first.
+    context = click.Context(command, info_name=f"{NAME} {name}", help_option_names=["-h", "--help"])
     parts = [f"# {NAME} {name}", f"```text\n{usage(command, context)}\n```", *_paragraphs(command.help or "")]
     options = [one for one in command.get_params(context) if isinstance(one, click.Option) and not one.hidden]
     rows = "".join(_row(option, context) for option in options)

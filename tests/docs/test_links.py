@@ -11,7 +11,6 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-import click
 import pytest
 import yaml
 
@@ -140,11 +139,7 @@ def test_every_picture_is_shown_and_made():
 
 @cache
 def options(command: str) -> set[str]:
-    return {
-        name
-        for option in command_of(command).get_params(click.Context(command_of(command)))
-        for name in (*option.opts, *option.secondary_opts)
-    }
+    return {name for option in command_of(command).params for name in (*option.opts, *option.secondary_opts)}
 
 
 def shown_commands(text: str) -> Iterator[str]:
