@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -162,6 +162,9 @@ def open_session(
     profile: str = "",
     optimized: str = "",
     spin: bool = True,
+    portable: bool = False,
+    settings: Mapping[str, str] | None = None,
+    disabled: Sequence[str] = (),
 ) -> Any:
     """Open an ``InferenceSession``.
 
@@ -176,6 +179,10 @@ def open_session(
         optimized: file for the optimized graph; empty: none.
         spin: let idle threads spin, which is ONNX Runtime's default; without it, several concurrent sessions
         use less CPU.
+        portable: leave out the optimizations that choose layouts for this processor; the optimized graph is
+        then the same on every machine.
+        settings: entries of the session's configuration.
+        disabled: names of optimizers that are left out.
 
     Raises:
         OptionError: a provider that this ONNX Runtime does not have.
@@ -192,6 +199,10 @@ def open_session(
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if not fuse:
         options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    elif portable:
+        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    for key, value in (settings or {}).items():
+        options.add_session_config_entry(key, value)
     if profile:
         options.enable_profiling = True
         options.profile_file_prefix = profile
@@ -215,7 +226,7 @@ def open_session(
             )
         given = proto.SerializeToString()
     try:
-        return runtime.InferenceSession(given, options, providers=chosen)
+        return runtime.InferenceSession(given, options, providers=chosen, disabled_optimizers=[*disabled])
     except Exception as fault:
         if is_exhaustion(fault):
             raise exhausted(base_name(path)) from fault

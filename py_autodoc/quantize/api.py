@@ -14,17 +14,21 @@ import onnx
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.hardware.detect import cpu
+from py_autodoc.int8_kernels.document import IntegerKernels
+from py_autodoc.int8_kernels.judge import RECIPE
+from py_autodoc.int8_kernels.targets import computation
+from py_autodoc.int8_kernels.text import REMEDY, both_figures, not_measured
 from py_autodoc.ort import onnxruntime
 from py_autodoc.outputs import output_failed
 from py_autodoc.outputs.marks import unmark
 from py_autodoc.outputs.temporary import scratch
-from py_autodoc.quantize.clipping import clipping_pairs
+from py_autodoc.quantize.clipping import ClippingPairs, clipping_pairs
 from py_autodoc.quantize.document import GAP_DB, Quantization
 from py_autodoc.quantize.exclude import excluded_nodes
 from py_autodoc.quantize.kept_float import double_nodes, infinite_constants, infinite_nodes
 from py_autodoc.quantize.methods import BUILT_IN, apply, method
 from py_autodoc.quantize.prepare import fit_recipe, load_float_model, prepare_model
-from py_autodoc.quantize.recipe import VNNI, Recipe, complete_recipe
+from py_autodoc.quantize.recipe import Recipe, complete_recipe
 from py_autodoc.quantize.storage import check_space, store, too_large
 from py_autodoc.samples import Images, analysis_at_sizes, check_memory, choose_samples, input_specs
 from py_autodoc.tags import read_tags, restore_file, tag_file
@@ -36,8 +40,6 @@ from py_autodoc.verify.api import verify
 from py_autodoc.verify.document import VerifiedOutput
 from py_autodoc.version import version
 
-RECIPE = "onnx_autodoc.quantization"
-"""Metadata key of the recipe in the result."""
 DATA_SAMPLES, SYNTHETIC_SAMPLES, COMPARED_SAMPLES = 128, 16, 16
 Step = Callable[[str, int, int], None]
 
@@ -123,19 +125,22 @@ def quantize(
         report_progress("tags", 2, 4)
         share = _complete(proto, quantized, final, _recipe_json(chosen, runtime, data_source, len(inputs)))
         report_progress("comparing", 3, 4)
-        outputs = list[VerifiedOutput]()
+        outputs, kernels = list[VerifiedOutput](), None
         if compare:
-            outputs = verify(
+            verification = verify(
                 final,
                 model,
                 inputs[:COMPARED_SAMPLES],
                 bindings=analysis.types.bindings,
                 input_shapes=input_shapes,
-            ).outputs
+                target=chosen.target,
+            )
+            outputs, kernels = verification.outputs, verification.kernels
         result = onnx.load(final)
-        pairs = clipping_pairs(result) if chosen.activations == "u8" and chosen.weights == "s8" else None
+        signed = chosen.method in ("static", "dynamic") and chosen.weights == "s8"
+        pairs = clipping_pairs(result) if signed else None
         machine = cpu()
-        findings = _findings(chosen, outputs, pairs, machine["flags"], data is None, len(infinite))
+        findings = _findings(chosen, outputs, kernels, pairs, data is None, len(infinite))
         # Remove the mark that restoring the tags left in the file.
         unmark(result)
         with staging(targets_by_kind[0].path) as stage:
@@ -158,6 +163,7 @@ def quantize(
         nodes=len(result.graph.node),
         tagged=share,
         outputs=outputs,
+        kernels=kernels,
         clipping=pairs,
         findings=findings,
     )
@@ -220,7 +226,12 @@ def _complete(source: onnx.ModelProto, quantized: Path, final: Path, recipe_json
 
 
 def _findings(
-    recipe: Recipe, outputs: Any, pairs: Any, flags: Sequence[str], made_up: bool, infinite: int
+    recipe: Recipe,
+    outputs: Sequence[VerifiedOutput],
+    kernels: IntegerKernels | None,
+    pairs: ClippingPairs | None,
+    made_up: bool,
+    infinite: int,
 ) -> list[str]:
     """Return notes about the result, one sentence each."""
     findings = []
@@ -229,20 +240,9 @@ def _findings(
     if made_up:
         kind = "ranges" if recipe.method == "static" else "scores"
         findings.append(f"The {kind} come from synthetic data: measure again with real data.")
-    for output in outputs:
-        unfused = output.error.sqnr_db
-        fused = None if output.error_fused is None else output.error_fused.sqnr_db
-        if unfused is not None and fused is not None and unfused - fused > GAP_DB:
-            note = f"{output.name}: ONNX Runtime's fused and integer kernels lose {unfused - fused:.1f} dB "
-            note += f"more than the file does ({fused:.1f} instead of {unfused:.1f} dB)."
-            if recipe.activations == "u8" and recipe.weights == "s8" and not VNNI & set(flags):
-                note += (
-                    " Sums of u8 and s8 saturate on this processor: use --target cpu-avx2 or --weights s7."
-                )
-            else:
-                note += " Find the layer with `verify`, and keep it in float with --exclude."
-            findings.append(note)
-    if pairs is not None and pairs.clipping and "cpu-vnni" not in recipe.target:
+    findings += [note for output in outputs for note in _kernel_notes(output, kernels)]
+    saturates = computation(recipe.target).kernel == "pairs"
+    if pairs is not None and pairs.clipping and saturates:
         findings.append(
             f"{pairs.share:.1%} of neighbouring weights can clip on processors without VNNI, most in "
             f"{pairs.worst_layer} ({pairs.worst_share:.1%})."
@@ -252,3 +252,31 @@ def _findings(
             "ONNX Runtime's CPU kernels run float16 slower than float32; use it for GPUs or smaller files."
         )
     return findings
+
+
+def _kernel_notes(output: VerifiedOutput, kernels: IntegerKernels | None) -> list[str]:
+    """Return notes on the loss by integer kernels; the target's count, not this machine's."""
+    notes = []
+    here, target = output.error_fused, output.error_target
+    if kernels is not None and kernels.differs and here is not None:
+        if target is None:
+            return [f"{output.name}: {not_measured(kernels)}."]
+        notes.append(f"{output.name}: {both_figures(kernels, here.sqnr_db, target.sqnr_db)}.")
+    judged = here if target is None else target
+    file, kernel = output.error.sqnr_db, None if judged is None else judged.sqnr_db
+    saturates = kernels is not None and kernels.target_computes == "pairs" and kernels.saturating_operators
+    if kernels is not None and kernels.differs and kernels.target_computes == "pairs" and here is not None:
+        file = here.sqnr_db  # exact, also where the operators of the file are integer ones
+    if file is None or kernel is None or file - kernel <= GAP_DB:
+        return notes
+    if saturates:
+        notes.append(
+            f"{output.name}: sums of u8 and s8 saturate, which costs {file - kernel:.1f} dB. {REMEDY}"
+        )
+    else:
+        notes.append(
+            f"{output.name}: ONNX Runtime's fused and integer kernels lose {file - kernel:.1f} dB more than "
+            f"the file does ({kernel:.1f} instead of {file:.1f} dB). Find the layer with `verify`, and keep "
+            "it in float with --exclude."
+        )
+    return notes

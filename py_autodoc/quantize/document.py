@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from py_autodoc.int8_kernels.document import IntegerKernels
 from py_autodoc.quantize.clipping import ClippingPairs
 from py_autodoc.quantize.recipe import Recipe
 from py_autodoc.verify.document import VerifiedOutput
@@ -37,7 +38,10 @@ class Quantization(msgspec.Struct, frozen=True, kw_only=True):
     tagged: float | None
     """Share of nodes with a known module; null if the model has no tags."""
     outputs: list[VerifiedOutput]
-    """Compared with the float model: as specified by the file, and as run by ONNX Runtime on this machine."""
+    """Compared with the float model: as specified by the file, as run by ONNX Runtime on this machine, and as
+    the target computes."""
+    kernels: IntegerKernels | None = None
+    """The integer kernels of the comparison and those of the target; null without integer products."""
     clipping: ClippingPairs | None
     findings: list[str]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from py_autodoc.int8_kernels.text import machine_text
 from py_autodoc.quantize.document import Quantization
 from py_autodoc.samples.sample_source import SYNTHETIC
 from py_autodoc.units import plural, share, size
-from py_autodoc.verify.lines import agreement_text, error_text
+from py_autodoc.verify.lines import agreement_text, error_text, kernel_figures
 
 
 def quantization_lines(result: Quantization) -> Iterator[str]:
@@ -34,10 +35,12 @@ def quantization_lines(result: Quantization) -> Iterator[str]:
     if result.tagged is not None:
         yield f"{share(result.tagged, 1.0)} of its {result.nodes:,} nodes are tagged with their module."
     yield ""
-    yield f"Compared with {result.model} ({result.cpu})"
+    yield f"Compared with {result.model} ({result.cpu}{machine_text(result.kernels)})"
     for output in result.outputs:
         yield f"  {output.name}: {error_text(output.error)}{agreement_text(output.agreement)}"
-        if output.error_fused is not None:
+        figures = list(kernel_figures(output, result.kernels))
+        yield from (f"    {text}" for text in figures)
+        if not figures and output.error_fused is not None:
             yield f"    in ONNX Runtime on this machine: {error_text(output.error_fused)}"
     for text in result.findings:
         yield f"! {text}"

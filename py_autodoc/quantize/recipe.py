@@ -7,6 +7,7 @@ import msgspec
 from py_autodoc.errors import OptionError
 from py_autodoc.findings.thresholds import read_file
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
+from py_autodoc.int8_kernels.targets import COMPUTATIONS
 from py_autodoc.limits import RECIPE_FILE
 from py_autodoc.quantize.kernels import current_runtime
 
@@ -14,8 +15,7 @@ METHODS = ("static", "dynamic", "int8-weights", "int4-weights", "fp16")
 FORMATS = ("qdq", "qoperator")
 CALIBRATIONS = ("minmax", "percentile", "entropy")
 ACTIVATIONS, WEIGHTS = ("u8", "s8", "u16"), ("s8", "u8", "s7")
-TARGETS = ("cpu-vnni", "cpu-avx2", "cpu-arm", "tensorrt")
-VNNI = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
+TARGETS = tuple(COMPUTATIONS)
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -98,12 +98,16 @@ def complete_recipe(recipe: Recipe) -> Recipe:
 
 def _check_combinations(recipe: Recipe) -> None:
     """Raise an OptionError for combinations that fail or have no benefit."""
-    tensorrt = recipe.target == "tensorrt"
+    tensorrt, static = recipe.target == "tensorrt", recipe.method == "static"
+    clips = recipe.target in COMPUTATIONS and COMPUTATIONS[recipe.target].kernel == "pairs"
+    clips = clips and recipe.weights == "s8" and not recipe.allow_saturation
     rules = (
         (
-            tensorrt and recipe.method == "static" and (recipe.format != "qdq" or recipe.activations != "s8"),
+            tensorrt
+            and static
+            and (recipe.format != "qdq" or recipe.activations != "s8" or recipe.weights == "u8"),
             "TensorRT reads QuantizeLinear and DequantizeLinear with symmetric s8 only.",
-            "Omit --format and --activations; --target tensorrt sets them.",
+            "Omit --format, --activations and --weights; --target tensorrt sets them.",
         ),
         (
             tensorrt and recipe.method in ("dynamic", "int8-weights"),
@@ -111,18 +115,22 @@ def _check_combinations(recipe: Recipe) -> None:
             "Use --method static or fp16.",
         ),
         (
-            recipe.target == "cpu-avx2"
-            and recipe.method in ("static", "dynamic")
-            and recipe.weights == "s8"
-            and recipe.activations == "u8"
-            and not recipe.allow_saturation,
+            # Dynamic quantization always gives u8 activations.
+            clips and (recipe.method == "dynamic" or (static and recipe.activations == "u8")),
             "Kernels for u8 activations and s8 weights saturate their sums on processors without VNNI.",
             "Use --weights u8 or s7, or accept it with --allow-saturation.",
         ),
         (
-            recipe.method == "static" and recipe.activations == "s8" and recipe.weights == "u8",
-            "No kernels exist for s8 activations and u8 weights.",
-            "Use --weights s8, or --activations u8.",
+            clips and static and recipe.activations == "s8" and recipe.format == "qdq",
+            "ONNX Runtime makes s8 activations between Q and DQ unsigned on x86, and sums of u8 and s8 "
+            "saturate without VNNI.",
+            "Use --activations u8 --weights u8, --weights s7 or --format qoperator, or accept it with "
+            "--allow-saturation.",
+        ),
+        (
+            static and recipe.format == "qoperator" and recipe.activations == "s8" and recipe.weights == "u8",
+            "No operators exist for s8 activations and u8 weights.",
+            "Use --format qdq, --weights s8, or --activations u8.",
         ),
         (
             recipe.activations == "u16" and recipe.format == "qoperator",

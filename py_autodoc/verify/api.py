@@ -46,6 +46,7 @@ def verify(
     bindings: Mapping[str, int] | None = None,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     progress: Progress | None = None,
+    target: str = "",
 ) -> Verification:
     """Compare the values that a model computes with those of a reference, layer by layer.
 
@@ -64,6 +65,8 @@ def verify(
             the rest have typical values.
         input_shapes: full shapes of inputs.
         progress: called with the number of passes done and of all.
+        target: ``cpu-vnni``, ``cpu-avx2``, ``cpu-arm`` or ``tensorrt``, whose integer kernels the results are
+            judged for; empty takes that of the recipe in the model's metadata.
 
     Raises:
         InputError: a file cannot be read, the data does not fit, or the inputs do not correspond.
@@ -81,6 +84,7 @@ def verify(
         bindings=bindings,
         input_shapes=input_shapes,
         progress=progress,
+        target=target,
     )[0]
 
 
@@ -95,6 +99,7 @@ def verify_with_analysis(
     bindings: Mapping[str, int] | None = None,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     progress: Progress | None = None,
+    target: str = "",
 ) -> tuple[Verification, Analysis]:
     """Do the same as ``verify``; also return the analysis of the model, to draw it."""
     if isinstance(data, np.ndarray):
@@ -120,7 +125,9 @@ def verify_with_analysis(
     else:
         chosen, source = choose_samples(data, specs, samples, seed, DEFAULT_SAMPLES)
         reference = _model_reference(against, analysis, specs)
-    result = compare_with_reference(analysis, captured, reference, chosen, source, tolerance, progress)
+    result = compare_with_reference(
+        analysis, captured, reference, chosen, source, tolerance, progress, target
+    )
     return result, analysis
 
 

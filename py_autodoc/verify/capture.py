@@ -89,10 +89,10 @@ class _Session:
         results = run_session(self.session, self.names, sample, self.model) if self.names else []
         captured = dict(zip(self.names, results, strict=True))
         for request in requests:
-            yield _dequantize(request, {**self.constants, **captured} if request.scale else captured)
+            yield dequantize(request, {**self.constants, **captured} if request.scale else captured)
 
 
-def _dequantize(request: TensorRequest, values: dict[str, Any]) -> np.ndarray[Any, Any]:
+def dequantize(request: TensorRequest, values: dict[str, Any]) -> np.ndarray[Any, Any]:
     """Return the real values of a tensor: ``(value - zero point) * scale`` if it is quantized.
 
     A text tensor gives an empty array.

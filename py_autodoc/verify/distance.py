@@ -113,3 +113,16 @@ class Agreement:
     def share(self) -> float | None:
         """Share of rows from 0 to 1; None without classes."""
         return self.same / self.rows if self.rows else None
+
+
+def add_values(
+    expected: Array, actual: Array, distance: Distance, agreement: Agreement | None = None
+) -> None:
+    """Add an output of one sample; other shapes, and values that are not numbers, count as a mismatch."""
+    numeric = expected.dtype.kind in "biufV" and actual.dtype.kind in "biufV"
+    if expected.shape != actual.shape or not numeric:
+        distance.add_mismatch()
+        return
+    distance.add(expected, actual)
+    if agreement is not None and expected.dtype.kind == "f":
+        agreement.add(expected, actual)

@@ -6,6 +6,7 @@ import math
 
 import msgspec
 
+from py_autodoc.int8_kernels.document import IntegerKernels
 from py_autodoc.verify.distance import Agreement, Distance
 
 SCHEMA = "autodoc.verification/1"
@@ -68,6 +69,11 @@ class VerifiedOutput(msgspec.Struct, frozen=True, kw_only=True):
     """Error of the model as ONNX Runtime normally runs it, with fused and integer kernels."""
     agreement: float | None
     """Share of rows whose largest value has the same index; null if rows have less than two values."""
+    error_target: Error | None = None
+    """Error as the target of ``kernels`` computes; null if it is unknown, with the reason there.
+
+    Without a target: with exact integer sums, if they differ from those of this machine.
+    """
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +102,15 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     """Number of layers that both models have."""
     not_compared: dict[str, int]
     """Reason → number of layers that could not be compared."""
+    kernels: IntegerKernels | None = None
+    """The integer kernels of the measurement and those of the target; null without integer products."""
+    first_exact: Error | None = None
+    """Error of the layer ``first`` with exact integer sums; null if those of this machine do not saturate."""
+
+    @property
+    def saturation_is_the_cause(self) -> bool:
+        """True if the first diverging layer agrees with exact integer sums."""
+        return self.first_exact is not None and self.first_exact.relative_error_or_inf <= self.tolerance
 
     def heat(self) -> dict[str, object]:
         """Return the relative error of each node, as data for ``Autodoc.overlay`` and exported images."""
@@ -126,13 +141,19 @@ def error_of(distance: Distance) -> Error:
 
 
 def output_of(
-    name: str, reference: str, error: Distance, fused: Distance | None, agreement: Agreement
+    name: str,
+    reference: str,
+    error: Distance,
+    fused: Distance | None,
+    agreement: Agreement,
+    target: Distance | None = None,
 ) -> VerifiedOutput:
-    """Return the error measures of an output."""
+    """Return the error measures of an output; ``target`` as the target computes it."""
     return VerifiedOutput(
         name=name,
         reference=reference,
         error=error_of(error),
         error_fused=None if fused is None else error_of(fused),
         agreement=agreement.share,
+        error_target=None if target is None else error_of(target),
     )

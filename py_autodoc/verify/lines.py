@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from py_autodoc.int8_kernels.document import IntegerKernels
+from py_autodoc.int8_kernels.text import (
+    SATURATING_HERE,
+    kernel_sentence,
+    kind_text,
+    not_measured,
+    target_text,
+)
 from py_autodoc.units import plural
-from py_autodoc.verify.document import AGREES, Error, Verification, VerifiedLayer
+from py_autodoc.verify.document import AGREES, Error, Verification, VerifiedLayer, VerifiedOutput
 
 MAX_LAYERS = 12
 """Number of layers that are listed by default."""
@@ -31,20 +39,25 @@ def verification_lines(
     yield f"{result.model} {relation} {result.reference}."
     yield f"Tolerance: relative error {result.tolerance:g} ({result.tolerance_reason})"
     yield f"Data: {plural(result.samples, 'sample')}, {result.data}"
+    if result.kernels is not None:
+        yield kernel_sentence(result.kernels)
     yield ""
     yield "Outputs"
     for output in result.outputs:
         name = output.name if output.name == output.reference else f"{output.name} ({output.reference})"
         yield f"  {name}: {error_text(output.error)}{agreement_text(output.agreement)}"
-        loss = _fusion_loss(output.error, output.error_fused)
-        if loss:
-            yield f"    {loss}"
+        yield from (f"    {text}" for text in kernel_figures(output, result.kernels))
     yield ""
     if result.first is not None:
         first = result.layers[result.first]
         yield f"First diverging layer: {first.name} ({first.op}): {error_text(first.error)}"
         same = first.tensor == first.reference_tensor
         yield f"  Tensor: {first.tensor}" + ("" if same else f" (reference: {first.reference_tensor})")
+        if result.saturation_is_the_cause and result.first_exact is not None:
+            yield (
+                f"  Cause: {SATURATING_HERE} in this layer. With exact sums it agrees: "
+                f"{error_text(result.first_exact)}."
+            )
     elif result.layers:
         yield "No layer diverges."
     listed = list(result.layers) if every_layer else largest_added_errors(result.layers)
@@ -90,18 +103,37 @@ def agreement_text(agreement: float | None) -> str:
     return "" if agreement is None else f", top-1 agreement {agreement:.1%}"
 
 
-def _fusion_loss(error: Error, fused: Error | None) -> str:
-    """Return a sentence if the fused kernels of ONNX Runtime are considerably less accurate than the file."""
-    if fused is None or fused.sqnr_db is None:
-        return ""
-    if error.sqnr_db is not None and error.sqnr_db - fused.sqnr_db < _FUSION_LOSS_DB:
-        return ""
-    if error.sqnr_db is None and fused.sqnr_db > _NEGLIGIBLE_DB:
-        return ""
-    return (
-        f"With the optimizations of ONNX Runtime on this CPU: {error_text(fused)}. Fused or integer kernels "
-        "are less accurate than the operators of the file; 8-bit weights saturate on CPUs without VNNI."
-    )
+def kernel_figures(output: VerifiedOutput, kernels: IntegerKernels | None) -> Iterator[str]:
+    """Yield the error with this machine's kernels if they are worse than the file, and that of the target."""
+    differs = kernels is not None and kernels.differs
+    if differs and kernels is not None:
+        if output.error_fused is not None:
+            kind = SATURATING_HERE if kernels.here == "pairs" else kind_text(kernels.here)
+            yield f"On this machine ({kind}): {error_text(output.error_fused)}"
+        if output.error_target is not None:
+            text = target_text(kernels)
+            yield f"{text[:1].upper()}{text[1:]}: {error_text(output.error_target)}"
+        elif kernels.not_measured:
+            text = not_measured(kernels)
+            yield f"{text[:1].upper()}{text[1:]}"
+    elif output.error_fused is not None and _loses(output.error, output.error_fused):
+        # The target computes like this machine.
+        reason = (
+            f"{SATURATING_HERE[:1].upper()}{SATURATING_HERE[1:]}."
+            if kernels is not None and kernels.here == "pairs" and kernels.saturating_operators
+            else "Fused or integer kernels are less accurate than the operators of the file."
+        )
+        error = error_text(output.error_fused)
+        yield f"With the optimizations of ONNX Runtime on this CPU: {error}. {reason}"
+
+
+def _loses(error: Error, fused: Error) -> bool:
+    """Return whether the fused kernels of ONNX Runtime are considerably less accurate than the file."""
+    if fused.sqnr_db is None:
+        return False
+    if error.sqnr_db is None:
+        return fused.sqnr_db <= _NEGLIGIBLE_DB
+    return error.sqnr_db - fused.sqnr_db >= _FUSION_LOSS_DB
 
 
 def _shorten(text: str) -> str:

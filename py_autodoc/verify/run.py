@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from py_autodoc.errors import AnalysisError
+from py_autodoc.int8_kernels.document import IntegerKernels
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import Sample
+from py_autodoc.verify.as_target import exact_error, target_errors
 from py_autodoc.verify.capture import CapturedTensors, TensorRequest, groups
-from py_autodoc.verify.distance import Agreement, Distance
+from py_autodoc.verify.distance import Agreement, Distance, add_values
 from py_autodoc.verify.document import (
     AGREES,
     DIVERGES,
@@ -51,12 +53,13 @@ def compare_with_reference(
     data: str,
     tolerance: float | None = None,
     progress: Progress | None = None,
+    target: str = "",
 ) -> Verification:
     """Compare a model with a reference on some samples.
 
     Every operator runs as in the file. The outputs are compared a second time as ONNX Runtime normally runs
-    the model, with fused kernels. Tensors are captured in groups of at most 256 MB; model and reference run
-    once per group and sample.
+    the model, with fused kernels, and a third time as the target computes, if that differs. Tensors are
+    captured in groups of at most 256 MB; model and reference run once per group and sample.
 
     Args:
         analysis: the analysis of the model, with all dimensions known.
@@ -66,6 +69,7 @@ def compare_with_reference(
         data: description of their source.
         tolerance: accepted relative error; None: determined by the precision of both.
         progress: called with the number of passes done and of all.
+        target: whose integer kernels the results are judged for; empty takes that of the model's recipe.
 
     Raises:
         InputError: the inputs do not correspond.
@@ -83,9 +87,14 @@ def compare_with_reference(
     other_shapes = sum(distance is None for distance in distances.layers)
     if other_shapes:
         skipped[OTHER_SHAPES] = skipped.get(OTHER_SHAPES, 0) + other_shapes
-    outputs = _outputs(points, distances)
+    kernels, as_target = target_errors(captured, reference, points, samples, target)
+    outputs = _outputs(points, distances, kernels, as_target)
     diverges = any(output.error.relative_error_or_inf > accepted for output in outputs) or (
         not outputs and any(layer.diverges for layer in layers)
+    )
+    first = next(
+        (index for index, layer in enumerate(layers) if layer.diverges and layer.error_before <= accepted),
+        None,
     )
     return Verification(
         model=captured.name,
@@ -96,19 +105,22 @@ def compare_with_reference(
         samples=len(samples),
         data=data,
         outputs=outputs,
-        first=next(
-            (
-                index
-                for index, layer in enumerate(layers)
-                if layer.diverges and layer.error_before <= accepted
-            ),
-            None,
-        ),
+        first=first,
         layers=layers,
         compared=len(layers),
         pairs=len(points.layers) + sum(points.skipped.values()),
         not_compared=dict(sorted(skipped.items(), key=lambda item: (-item[1], item[0]))),
+        kernels=kernels,
+        first_exact=(
+            None
+            if first is None or kernels is None
+            else exact_error(captured, reference, _point_of(points, layers[first]), samples, kernels)
+        ),
     )
+
+
+def _point_of(points: ReferencePoints, layer: VerifiedLayer) -> ReferencePoint:
+    return next(point for point in points.layers if point.model.tensor == layer.tensor)
 
 
 def _measure(
@@ -145,7 +157,7 @@ def _measure(
             pairs = zip(other.values(sample, number), session.values(sample, requests), strict=True)
             for index, (expected, actual) in enumerate(pairs):
                 agreement = None if fuse else distances.agreements[index]
-                _add_output(expected, actual, outputs[index], agreement)
+                add_values(expected, actual, outputs[index], agreement)
             done += 1
             progress(done, total)
     captured.fuse = False
@@ -165,16 +177,6 @@ def _add_layer(
         distances.layers[index] = None
     else:
         distance.add(expected, actual)
-
-
-def _add_output(expected: Array, actual: Array, distance: Distance, agreement: Agreement | None) -> None:
-    numeric = expected.dtype.kind in "biufV" and actual.dtype.kind in "biufV"
-    if expected.shape != actual.shape or not numeric:
-        distance.add_mismatch()
-        return
-    distance.add(expected, actual)
-    if agreement is not None and expected.dtype.kind == "f":
-        agreement.add(expected, actual)
 
 
 def _layers(
@@ -237,8 +239,22 @@ def _finite(error: float | None) -> float:
     return _INFINITE if error is None or math.isinf(error) else error
 
 
-def _outputs(points: ReferencePoints, distances: _Distances) -> list[VerifiedOutput]:
+def _outputs(
+    points: ReferencePoints,
+    distances: _Distances,
+    kernels: IntegerKernels | None,
+    as_target: Sequence[Distance] | None,
+) -> list[VerifiedOutput]:
+    if as_target is None and kernels is not None and kernels.target and not kernels.differs:
+        as_target = distances.fused
     return [
-        output_of(name, other, distances.outputs[index], distances.fused[index], distances.agreements[index])
+        output_of(
+            name,
+            other,
+            distances.outputs[index],
+            distances.fused[index],
+            distances.agreements[index],
+            None if as_target is None else as_target[index],
+        )
         for index, (name, other, _) in enumerate(points.outputs)
     ]

@@ -27,9 +27,16 @@ def test_number_formats_by_target(target, activations, weights):
         ({"target": "tensorrt", "method": "dynamic"}, "TensorRT does not support ONNX Runtime's dynamic"),
         ({"target": "cpu-avx2", "weights": "s8"}, "saturate their sums"),
         (
-            {"target": "cpu-vnni", "activations": "s8", "weights": "u8"},
-            "No kernels exist for s8 activations and u8 weights",
+            {"target": "cpu-vnni", "format": "qoperator", "activations": "s8", "weights": "u8"},
+            "No operators exist for s8 activations and u8 weights",
         ),
+        ({"target": "tensorrt", "weights": "u8"}, "TensorRT reads"),
+        ({"target": "cpu-avx2", "method": "dynamic", "weights": "s8"}, "saturate their sums"),
+        (
+            {"target": "cpu-avx2", "method": "dynamic", "activations": "s8", "weights": "s8"},
+            "saturate their sums",
+        ),
+        ({"target": "cpu-avx2", "activations": "s8", "weights": "s8"}, "makes s8 activations .* unsigned"),
         (
             {"target": "cpu-vnni", "activations": "u16", "format": "qoperator"},
             "No operators exist for 16-bit activations",
@@ -49,6 +56,22 @@ def test_what_is_refused_says_why(fields, why):
 def test_saturation_can_be_accepted():
     assert complete_recipe(Recipe(target="cpu-avx2", weights="s8", allow_saturation=True)).weights == "s8"
     assert complete_recipe(Recipe(target="cpu-avx2", weights="s7")).weights == "s7"
+    signed = Recipe(target="cpu-avx2", activations="s8", weights="s8", allow_saturation=True)
+    assert complete_recipe(signed).activations == "s8"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"target": "cpu-avx2", "activations": "s8", "weights": "s7"},
+        {"target": "cpu-avx2", "activations": "s8", "weights": "s8", "format": "qoperator"},
+        {"target": "cpu-arm", "activations": "s8", "weights": "s8"},
+        {"target": "cpu-avx2", "activations": "s8", "weights": "u8"},
+    ],
+)
+def test_exact_number_formats_are_accepted(fields):
+    """Small weights, operators of s8 and s8, and s8 activations with u8 weights do not saturate."""
+    assert complete_recipe(Recipe(**fields)).weights == fields["weights"]
 
 
 def test_recipes_in_files(tmp_path):
