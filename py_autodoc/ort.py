@@ -164,7 +164,6 @@ def open_session(
     spin: bool = True,
     portable: bool = False,
     settings: Mapping[str, str] | None = None,
-    disabled: Sequence[str] = (),
 ) -> Any:
     """Open an ``InferenceSession``.
 
@@ -182,7 +181,6 @@ def open_session(
         portable: leave out the optimizations that choose layouts for this processor; the optimized graph is
         then the same on every machine.
         settings: entries of the session's configuration.
-        disabled: names of optimizers that are left out.
 
     Raises:
         OptionError: a provider that this ONNX Runtime does not have.
@@ -226,7 +224,7 @@ def open_session(
             )
         given = proto.SerializeToString()
     try:
-        return runtime.InferenceSession(given, options, providers=chosen, disabled_optimizers=[*disabled])
+        return runtime.InferenceSession(given, options, providers=chosen)
     except Exception as fault:
         if is_exhaustion(fault):
             raise exhausted(base_name(path)) from fault

@@ -16,16 +16,12 @@ from onnx import helper
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.int8_kernels.saturating import (
-    OPERANDS,
-    attributes_of,
-    saturating_nodes,
-    with_unsigned_weights,
-)
+from py_autodoc.int8_kernels.saturating import attributes_of, saturating_nodes, with_unsigned_weights
 from py_autodoc.int8_kernels.targets import Computation, kernel_here
 from py_autodoc.ort import open_session, read_model, run_session, weight_bytes
 from py_autodoc.outputs import scratch
 from py_autodoc.quantize.reference import OPERATORS, Kernel, evaluate
+from py_autodoc.quantize.reference.saturation import FACTORS
 from py_autodoc.samples.specs import Sample
 
 Array = np.ndarray[Any, Any]
@@ -34,8 +30,6 @@ MAX_BYTES = 1 << 30
 """Bytes of weights above which a model is not measured: the optimized graph holds them twice."""
 MAX_PRODUCTS = 4_000_000_000
 """Products, over all samples, above which the reference is not run."""
-_NOT_FUSED = ("MatMulIntegerToFloatFusion", "DynamicQuantizeMatMulFusion")
-"""The fused operators compute the same, and the reference knows their parts."""
 _KEEPS_S8 = "session.qdqisint8allowed"
 
 
@@ -62,7 +56,6 @@ def as_it_runs(path: PathLike, keeps_s8: bool) -> onnx.ModelProto:
             portable=True,
             optimized=str(optimized),
             settings={_KEEPS_S8: "1" if keeps_s8 else "0"},
-            disabled=_NOT_FUSED,
         )
         return onnx.load(optimized)
 
@@ -204,13 +197,12 @@ def _reads(node: onnx.NodeProto) -> list[str]:
 
 def _products(node: onnx.NodeProto, inputs: Sequence[Array | None]) -> int:
     """Return about how many products a node adds up."""
-    operands = OPERANDS[node.op_type]
-    left, right = inputs[operands.left], inputs[operands.right]
-    if left is None or right is None:
+    factors = FACTORS[node.op_type][0]
+    x, w = inputs[factors.a], inputs[factors.b]
+    if x is None or w is None:
         return 0
     if "Conv" not in node.op_type:
-        return int(left.size * right.shape[-1])
-    x, w = (right, left) if node.op_type == "ConvInteger" else (left, right)
+        return int(x.size * w.shape[-1])
     strides = next((attribute.ints for attribute in node.attribute if attribute.name == "strides"), [])
     positions = x.shape[0] * int(np.prod(x.shape[2:])) // max(1, int(np.prod(strides)))
     return int(w.size * positions)

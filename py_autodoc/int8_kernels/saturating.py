@@ -2,84 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-U8, S8 = TensorProto.UINT8, TensorProto.INT8
-_NEVER = 64
-"""Weights up to this size cannot saturate: 255·(64 + 64) < 2^15."""
+from py_autodoc.quantize.reference.saturation import (
+    FACTORS,
+    Factors,
+    can_saturate,
+    saturates_pairs,
+    weight_rows,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Operands:
-    """Positions of an operator's factors among its inputs; the left one must be u8 and the right one s8."""
-
-    left: int
-    right: int
-    left_zero: int
-    right_zero: int
-    quantizes_left: bool = False
-    """The left operand is float and is quantized to u8 by the operator."""
-
-
-OPERANDS: Final[Mapping[str, Operands]] = {
-    "QLinearConv": Operands(0, 3, 2, 5),
-    "QLinearMatMul": Operands(0, 3, 2, 5),
-    "QGemm": Operands(0, 3, 2, 5),
-    "MatMulInteger": Operands(0, 1, 2, 3),
-    "ConvInteger": Operands(1, 0, 3, 2),
-    "MatMulIntegerToFloat": Operands(0, 1, 4, 5),
-    "DynamicQuantizeMatMul": Operands(0, 1, 0, 3, quantizes_left=True),
-    "QAttention": Operands(0, 1, 6, 7),
-    "DynamicQuantizeLSTM": Operands(0, 1, 0, 9, quantizes_left=True),
-}
-"""Operator type → its factors. Convolutions of integers multiply the filter from the left."""
-_UNSIGNED: Final = OPERANDS.keys() - {"ConvInteger", "DynamicQuantizeLSTM"}
+_UNSIGNED: Final = FACTORS.keys() - {"ConvInteger", "DynamicQuantizeLSTM"}
 """Operators that take u8 weights instead of s8 ones; the factors of a ConvInteger are the other way round."""
-QUANTIZED: Final = frozenset({*OPERANDS, "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"})
+_QUANTIZED: Final = frozenset({*FACTORS, "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"})
 """A model with none of these has no integer products."""
 
 
 def has_integer_products(model: onnx.ModelProto) -> bool:
     """Return whether ONNX Runtime may run integer kernels for the model."""
-    graphs: list[onnx.GraphProto | onnx.FunctionProto] = [model.graph, *model.functions]
-    while graphs:
-        for node in graphs.pop().node:
-            if node.op_type in QUANTIZED:
-                return True
-            graphs.extend(attribute.g for attribute in node.attribute if attribute.HasField("g"))
-    return False
+    nodes = [*model.graph.node, *(node for function in model.functions for node in function.node)]
+    return any(inner.op_type in _QUANTIZED for node in nodes for inner in _with_inner(node))
 
 
 def saturating_nodes(model: onnx.ModelProto) -> tuple[list[int], bool]:
-    """Return the positions of nodes whose sums can saturate, and whether subgraphs have more of them.
+    """Return the positions of nodes whose sums can saturate, and whether subgraphs may have more of them.
 
-    Operators with unknown types count. Those with small weights, and depthwise convolutions, do not.
+    Operators with unknown types count. Those whose weights are too small do not.
     """
     types = _types(model.graph)
     weights = {tensor.name: tensor for tensor in model.graph.initializer}
     positions = [
-        position for position, node in enumerate(model.graph.node) if _can_saturate(node, types, weights)
+        position
+        for position, node in enumerate(model.graph.node)
+        if any(_can_saturate(node, factors, types, weights) for factors in FACTORS.get(node.op_type, ()))
     ]
     inside = any(
-        attribute.HasField("g") and _products_inside(attribute.g)
+        inner.op_type in FACTORS
         for node in model.graph.node
-        for attribute in node.attribute
+        for inner in _with_inner(node)
+        if inner is not node
     )
     return positions, inside
 
 
-def _products_inside(graph: onnx.GraphProto) -> bool:
-    return any(
-        node.op_type in OPERANDS
-        or any(attribute.HasField("g") and _products_inside(attribute.g) for attribute in node.attribute)
-        for node in graph.node
-    )
+def _with_inner(node: onnx.NodeProto) -> Iterator[onnx.NodeProto]:
+    """Yield the node and those in its subgraphs."""
+    yield node
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            for inner in attribute.g.node:
+                yield from _with_inner(inner)
 
 
 def _types(graph: onnx.GraphProto) -> dict[str, int]:
@@ -89,45 +66,38 @@ def _types(graph: onnx.GraphProto) -> dict[str, int]:
         types.setdefault(value.name, value.type.tensor_type.elem_type)
     for node in graph.node:
         if node.op_type == "DynamicQuantizeLinear":
-            types.update({node.output[0]: U8, node.output[2]: U8})
+            types.update({node.output[0]: TensorProto.UINT8, node.output[2]: TensorProto.UINT8})
         elif node.op_type == "QuantizeLinear":
-            zero = node.input[2] if len(node.input) > 2 else ""
-            types[node.output[0]] = types.get(zero, U8 if not zero else 0)
+            zero = input_name(node, 2)
+            types[node.output[0]] = types.get(zero, 0) if zero else TensorProto.UINT8
     return types
 
 
 def _can_saturate(
-    node: onnx.NodeProto, types: Mapping[str, int], weights: Mapping[str, onnx.TensorProto]
+    node: onnx.NodeProto,
+    factors: Factors,
+    types: Mapping[str, int],
+    weights: Mapping[str, onnx.TensorProto],
 ) -> bool:
-    operands = OPERANDS.get(node.op_type)
-    if operands is None:
-        return False
+    def dtype(at: int, zero: int | None, unknown: Any) -> Any:
+        names = (input_name(node, at), input_name(node, zero))
+        known = next((types[name] for name in names if types.get(name)), 0)
+        return helper.tensor_dtype_to_np_dtype(known) if known else unknown
 
-    def kind(position: int, zero: int) -> int:
-        for at in (position, zero):
-            name = node.input[at] if at < len(node.input) else ""
-            if types.get(name):
-                return types[name]
-        return 0
-
-    left = U8 if operands.quantizes_left else kind(operands.left, operands.left_zero)
-    if left not in (0, U8) or kind(operands.right, operands.right_zero) not in (0, S8):
+    right_is_filter = node.op_type != "ConvInteger"
+    unknown = (np.uint8, np.int8) if right_is_filter else (np.int8, np.uint8)
+    a = dtype(factors.a, factors.a_zero, unknown[0]) if factors.a_quantized else np.uint8
+    b = dtype(factors.b, factors.b_zero, unknown[1])
+    weight = weights.get(input_name(node, factors.b))
+    attributes = attributes_of(node)
+    shape = (0, 0) if weight is None else tuple(weight.dims)
+    if not saturates_pairs(node.op_type, a, b, shape, int(attributes.get("group", 1))):
         return False
-    weight = weights.get(node.input[operands.right])
-    if weight is None:
+    if weight is None or node.op_type == "DynamicQuantizeLSTM":  # its weights have an axis of directions
         return True
-    if node.op_type == "QLinearConv" and _depthwise(node, weight):
-        return False
-    if node.op_type == "DynamicQuantizeLSTM":  # its second weight multiplies as well
-        return True
-    return int(np.abs(numpy_helper.to_array(weight).astype(np.int16)).max(initial=0)) > _NEVER
-
-
-def _depthwise(node: onnx.NodeProto, weight: onnx.TensorProto) -> bool:
-    """Return whether the convolution has one input and one output channel in each group."""
-    attributes = {attribute.name: attribute for attribute in node.attribute}
-    group = attributes["group"].i if "group" in attributes else 1
-    return len(weight.dims) > 2 and weight.dims[1] == 1 and weight.dims[0] == group
+    rows = weight_rows(node.op_type, numpy_helper.to_array(weight), bool(attributes.get("transB")))
+    even = rows.shape[1] // 2 * 2
+    return bool(can_saturate(rows[:, 0:even:2], rows[:, 1:even:2], a).any())
 
 
 def with_unsigned_weights(
@@ -146,14 +116,17 @@ def with_unsigned_weights(
     left = []
     for position in positions:
         node = graph.node[position]
-        operands = OPERANDS[node.op_type]
-        node.input.extend([""] * (operands.right_zero + 1 - len(node.input)))
-        names = [node.input[at] for at in (operands.right, operands.right_zero)]
-        stored = all(not name or (name in weights and weights[name].data_type == S8) for name in names)
-        if node.op_type not in _UNSIGNED or not stored:
+        factors = FACTORS[node.op_type][0]
+        zero = factors.b_zero
+        names = [input_name(node, factors.b), input_name(node, zero)]
+        stored = names[0] in weights and all(
+            not name or (name in weights and weights[name].data_type == TensorProto.INT8) for name in names
+        )
+        if node.op_type not in _UNSIGNED or not stored or zero is None:
             left.append(position)
             continue
-        for at, name in zip((operands.right, operands.right_zero), names, strict=True):
+        node.input.extend([""] * (zero + 1 - len(node.input)))
+        for at, name in zip((factors.b, zero), names, strict=True):
             if name not in unsigned:
                 codes = numpy_helper.to_array(weights[name]) if name else np.zeros((), np.int8)
                 unsigned[name] = f"{name}_unsigned_{len(unsigned)}"
@@ -163,6 +136,11 @@ def with_unsigned_weights(
     return copy, left
 
 
-def attributes_of(node: onnx.NodeProto) -> dict[str, object]:
+def input_name(node: onnx.NodeProto, index: int | None) -> str:
+    """Return the name of an input; empty if it is absent."""
+    return str(node.input[index]) if index is not None and index < len(node.input) else ""
+
+
+def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:
     """Return the attributes of a node as the reference reads them."""
     return {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}

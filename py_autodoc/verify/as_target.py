@@ -57,7 +57,7 @@ def exact_error(
     samples: Sequence[Sample],
     kernels: IntegerKernels,
 ) -> Error | None:
-    """Return the error of a layer with exact sums; None if those of this machine do not saturate in the file."""
+    """Return the error of a layer with exact sums; None if this machine's do not saturate in the file."""
     if kernels.here == "exact":
         return None
     model = read_model(captured.path, weights=True)
