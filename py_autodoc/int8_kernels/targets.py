@@ -25,7 +25,9 @@ COMPUTATIONS: Final = {
     "cpu-arm": Computation("exact", keeps_s8=True),
     "tensorrt": Computation("exact", keeps_s8=True),
 }
-EXACT: Final = Computation("exact")
+EXACT_TARGET: Final = "cpu-vnni"
+"""A target that runs the same graph as this machine, with exact sums."""
+EXACT: Final = COMPUTATIONS[EXACT_TARGET]
 
 
 def computation(target: str) -> Computation:

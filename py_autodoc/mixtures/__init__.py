@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from py_autodoc.mixtures.measure import measure_mixtures
+from py_autodoc.mixtures.written import with_written
 
-__all__ = ["measure_mixtures"]
+__all__ = ["measure_mixtures", "with_written"]

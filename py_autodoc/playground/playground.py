@@ -12,10 +12,11 @@ import onnx
 
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.ort import read_model
+from py_autodoc.ort import open_session, read_model, run_session
+from py_autodoc.ort_kernels import saturates
 from py_autodoc.outputs import scratch
 from py_autodoc.playground.edits import Edits, History
-from py_autodoc.playground.live import Live
+from py_autodoc.playground.live import WHAT, Live
 from py_autodoc.playground.points import EditPoints, clamps_in, points
 from py_autodoc.playground.written import edited, write
 from py_autodoc.quantize.api import quantize
@@ -99,6 +100,7 @@ class Playground:
             set(self.points.data), set(self.points.weights), quantized=False
         )
         self._truth: FloatResults | None = None
+        self._kernel_session: tuple[Edits, Any] | None = None
         self._float_values: tuple[int, list[Array]] | None = None
 
     @property
@@ -220,6 +222,24 @@ class Playground:
                 [self._live.run(sample, self._all_float, names)[0] for sample in self.samples], True
             )
         return self._truth.score([self._live.run(sample, self.edits, names)[0] for sample in self.samples])
+
+    def kernel_score(self) -> Score:
+        """Compare the first output as this machine's integer kernels compute it, on the shown sample.
+
+        ``score`` computes products in float, which does not saturate. Raises: AnalysisError.
+        """
+        names = self._live.outputs[:1]
+        if self._kernel_session is None or self._kernel_session[0] != self.edits:
+            real = {name: self._live.real(name) for name in self.points.weights}
+            model = edited(self._proto, self.points, self.edits, real, summary(self.edits))
+            self._kernel_session = (self.edits, open_session(self.file, WHAT, proto=model))
+        truth = FloatResults([self._live.run(self._sample, self._all_float, names)[0]], classes=True)
+        return truth.score(run_session(self._kernel_session[1], names, dict(self._sample), self.name))
+
+    @property
+    def kernels_saturate(self) -> bool:
+        """True if integer sums of u8 and s8 saturate on this machine, so that ``kernel_score`` is lower."""
+        return saturates()
 
     def errors(self) -> dict[str, float]:
         """Return the relative error (RMS of the difference / RMS) of quantized tensors before their own Q."""

@@ -7,13 +7,16 @@ from typing import Any
 
 import msgspec
 
-from py_autodoc.errors import InputError
+from py_autodoc.errors import AutodocError, InputError
 from py_autodoc.graph.protobuf.probe import PathLike
-from py_autodoc.ort import usable_threads
+from py_autodoc.int8_kernels.judge import judge
+from py_autodoc.int8_kernels.model_run import NotMeasured
+from py_autodoc.int8_kernels.targets import EXACT_TARGET, kernel_here
+from py_autodoc.ort import read_model, usable_threads
 from py_autodoc.runner.latency import Latency, Progress, latency, time_in_turn
 from py_autodoc.runner.machine import Machine, machine
 from py_autodoc.runner.memory import ProcessMemory
-from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, MetricsCalculator, figures_of
+from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, MetricsCalculator, Results, figures_of
 from py_autodoc.runner.session import RUNS, SAMPLES, WARMUP, InferenceRunner
 from py_autodoc.runner.text_loader import text_loader
 from py_autodoc.runner.texts import is_texts
@@ -35,6 +38,12 @@ class RunVariant(msgspec.Struct, frozen=True, kw_only=True):
     memory: ProcessMemory | None
     metrics: dict[str, float]
     """Figures of the metrics, and the difference between the results and those of the first model."""
+    saturating_operators: int | None = None
+    """Operators whose integer sums this machine's kernels may saturate; null if it is unknown."""
+    exact_metrics: dict[str, float] = {}
+    """``metrics`` with exact integer sums, as with VNNI, if those of this machine saturate; else empty."""
+    exact_not_measured: str = ""
+    """Why ``exact_metrics`` is empty although sums of this machine saturate."""
 
 
 class RunSeries(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +58,8 @@ class RunSeries(msgspec.Struct, frozen=True, kw_only=True):
     samples: int
     data: str
     warmup: int
+    kernels: str = ""
+    """Integer kernels: ``exact``, or ``pairs`` if sums of u8 and s8 saturate; empty for other providers."""
     variants: list[RunVariant]
 
     def to_json(self, pretty: bool = False) -> str:
@@ -135,12 +146,9 @@ def compare_precisions(
     chosen = [calculator for calculator in calculators if calculator is not None]
     variants: list[RunVariant] = []
     for index, (name, runner) in enumerate(zip(models, runners, strict=True)):
-        figures: dict[str, float] = {}
-        for calculator in chosen:
-            figures.update(figures_of(calculator, results[index], labels, results[0] if index else None))
-        if index:
-            for metric in (AgreementMetric(), DistanceMetric()):
-                figures.update(metric.calculate(results[index], labels, results[0]))
+        reference = results[0] if index else None
+        figures = _figures(chosen, results[index], labels, reference)
+        count, exact, why = (None, None, "") if providers else _saturation(runner, samples_by_model[index])
         measured = latency(times[index], runner.batch)
         file = runner.analysis.model.file
         variants.append(
@@ -152,6 +160,9 @@ def compare_precisions(
                 ratio=(variants[0].latency.p50_ms if variants else measured.p50_ms) / measured.p50_ms,
                 memory=runner.memory(samples_by_model[index][0]) if memory and not providers else None,
                 metrics=figures,
+                saturating_operators=count,
+                exact_metrics={} if exact is None else _figures(chosen, exact, labels, reference),
+                exact_not_measured=why,
             )
         )
     return RunSeries(
@@ -162,8 +173,43 @@ def compare_precisions(
         samples=len(inputs),
         data=source,
         warmup=warmup,
+        kernels="" if providers else kernel_here(),
         variants=variants,
     )
+
+
+def _figures(
+    calculators: Sequence[MetricsCalculator], results: Results, labels: list[Any], reference: Results | None
+) -> dict[str, float]:
+    figures: dict[str, float] = {}
+    for calculator in calculators:
+        figures.update(figures_of(calculator, results, labels, reference))
+    if reference is not None:
+        for metric in (AgreementMetric(), DistanceMetric()):
+            figures.update(metric.calculate(results, labels, reference))
+    return figures
+
+
+def _saturation(
+    runner: InferenceRunner, samples: Sequence[Sample]
+) -> tuple[int | None, list[list[Any]] | None, str]:
+    """Return how many operators may saturate here, the results with exact sums, and why there are none."""
+    if kernel_here() == "exact":
+        return 0, None, ""
+    proto = read_model(runner.path, weights=False)
+    judgement = judge(runner.path, proto, len(samples), EXACT_TARGET)
+    if judgement is None:
+        return 0, None, ""
+    count = judgement.kernels.saturating_operators
+    if judgement.run is None:
+        return count, None, judgement.kernels.not_measured
+    names = [output.name for output in proto.graph.output]
+    try:
+        return count, [list(judgement.run.values(sample, names)) for sample in samples], ""
+    except NotMeasured as why:
+        return count, None, str(why)
+    except AutodocError as error:
+        return count, None, f"ONNX Runtime fails: {error}"
 
 
 def _call(runner: InferenceRunner, samples: list[Sample]) -> Any:

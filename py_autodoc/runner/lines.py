@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from py_autodoc.int8_kernels.text import SATURATING_HERE, kind_text
 from py_autodoc.runner.compare import RunSeries
 from py_autodoc.runner.machine import Machine
 from py_autodoc.runner.profile import NodeTimes
@@ -19,7 +20,8 @@ _WIDTH = 44
 
 def run_lines(series: RunSeries) -> Iterator[str]:
     """Yield a line about the machine, then each model's latency, memory and figures."""
-    yield machine_line(series.machine)
+    kernels = f", {kind_text(series.kernels)}" if series.kernels else ""
+    yield f"{machine_line(series.machine)}{kernels}"
     if series.machine.busy:
         effect = "times are too long; ratios are less affected."
         yield f"The machine is busy (load {series.machine.load:.1f}): {effect}"
@@ -43,7 +45,17 @@ def run_lines(series: RunSeries) -> Iterator[str]:
         )
         yield f"  {latency.throughput_per_s:,.4g} items/s, file {size(variant.file_bytes)}{memory}"
         if variant.metrics:
-            yield "  " + ", ".join(f"{name} {value:.4g}" for name, value in variant.metrics.items())
+            yield f"  {_figures(variant.metrics)}"
+        if variant.saturating_operators:
+            exact = f"with exact sums: {_figures(variant.exact_metrics)}"
+            if not variant.exact_metrics:
+                exact = f"with exact sums: not measured ({variant.exact_not_measured or 'no metrics'})"
+            operators = plural(variant.saturating_operators, "operator")
+            yield f"  {SATURATING_HERE[:1].upper()}{SATURATING_HERE[1:]} sums of up to {operators}; {exact}"
+
+
+def _figures(metrics: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
 
 
 def machine_line(machine: Machine) -> str:

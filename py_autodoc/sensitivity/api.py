@@ -9,6 +9,7 @@ import onnx
 
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
+from py_autodoc.int8_kernels.targets import kernel_here
 from py_autodoc.ort import read_model
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import analysis_at_sizes, check_memory, choose_samples, input_specs
@@ -244,6 +245,7 @@ def _document(
         curve=curve,
         choice=choice,
         device=latency.device,
+        kernels_here=kernel_here(),
     )
 
 

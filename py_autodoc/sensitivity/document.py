@@ -77,6 +77,17 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     recommendation: str
 
 
+class WrittenFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """SQNR in decibels of the output of a quantized file; null if nothing differs or if unknown."""
+
+    here_db: float | None
+    """With the integer kernels of this machine."""
+    exact_db: float | None
+    """With exact integer sums."""
+    not_measured: str
+    """Why there are no figures; empty if there are."""
+
+
 class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
     """Sensitivity of all layers of a model."""
 
@@ -106,6 +117,12 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
     """The mixture for the target; null without one."""
     device: str
     """Device of ``latency_ms``; empty if none was requested."""
+    products: str = "float"
+    """Products of quantized layers are computed in ``float``, so figures do not depend on integer kernels."""
+    kernels_here: str = ""
+    """Integer kernels of this machine: ``exact``, or ``pairs`` if sums of u8 and s8 saturate at 16 bits."""
+    written: WrittenFigures | None = None
+    """The file that ``quantize`` writes from all layers; null if it was not measured."""
     measured_on: str = ""
     """Processor of ``measured_ms``; empty if nothing was measured."""
     measured_float_ms: float | None = None

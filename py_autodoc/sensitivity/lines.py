@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from py_autodoc.int8_kernels.text import SATURATING_HERE, decibels
 from py_autodoc.sensitivity.document import CurvePoint, Quality, Sensitivity
 from py_autodoc.units import plural, size
 
@@ -26,6 +27,7 @@ def sensitivity_lines(result: Sensitivity, every_layer: bool = False) -> Iterato
     yield f"Data: {plural(result.samples, 'sample')}, {result.data}. Compared output: {result.output}."
     if result.all_quantized is not None:
         yield f"All layers quantized: {quality_text(result.all_quantized)}"
+    yield from kernel_lines(result)
     yield ""
     yield f"Each layer quantized alone, most sensitive first (by {_METRICS[result.metric]})"
     listed = result.layers if every_layer else result.layers[:MAX_LISTED]
@@ -56,6 +58,24 @@ def sensitivity_lines(result: Sensitivity, every_layer: bool = False) -> Iterato
         reached = count if result.choice.reached else "not reached, even with all layers in float"
         yield f"{result.choice.target}: {reached} ({_point(result.choice.point)})"
         yield f"Keep in float: {layers}"
+
+
+def kernel_lines(result: Sensitivity) -> Iterator[str]:
+    """Yield how products are computed, and what integer kernels make of them here."""
+    saturates = result.weights == "s8"
+    text = "Products are computed in float"
+    if not saturates or not result.kernels_here:
+        yield f"{text}."
+    elif result.kernels_here == "exact":
+        yield f"{text}. Int8 sums are exact on this processor; without VNNI those of u8 and s8 saturate."
+    else:
+        yield f"{text}; {SATURATING_HERE}."
+    written = result.written
+    if written is not None and written.not_measured:
+        yield f"The file that `quantize` writes: not measured ({written.not_measured})."
+    elif written is not None:
+        figures = f"{decibels(written.here_db)} here, {decibels(written.exact_db)} with exact int8 sums"
+        yield f"The file that `quantize` writes: {figures}."
 
 
 def quality_text(quality: Quality) -> str:

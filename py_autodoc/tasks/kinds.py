@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.report.schema import (
+    TaskAccuracy,
+    TaskIntegerKernels,
     TaskKernel,
     TaskLayer,
     TaskLost,
@@ -21,9 +23,10 @@ from py_autodoc.report.schema import (
 )
 
 if TYPE_CHECKING:
+    from py_autodoc.int8_kernels.document import IntegerKernels
     from py_autodoc.report.pipeline.analysis import Analysis
     from py_autodoc.runner.profile import NodeTimes
-    from py_autodoc.verify.document import Verification, VerifiedLayer
+    from py_autodoc.verify.document import Verification, VerifiedLayer, VerifiedOutput
 
 ReportProgress = Callable[[str, int, int], None]
 """Called with (step, done, total); a total of 0 is unknown."""
@@ -159,7 +162,25 @@ def _verify(request: TaskRequest, files: TaskFiles, report_progress: ReportProgr
         layers=[],
         path="",
         verification=_verification(verification, analysis),
+        kernels=_kernels(verification.kernels),
+        accuracies=_accuracies(verification.outputs),
     )
+
+
+def _kernels(kernels: IntegerKernels | None) -> TaskIntegerKernels | None:
+    return None if kernels is None else TaskIntegerKernels(**msgspec.structs.asdict(kernels))
+
+
+def _accuracies(outputs: Sequence[VerifiedOutput]) -> list[TaskAccuracy]:
+    return [
+        TaskAccuracy(
+            output=output.name,
+            file_db=output.error.sqnr_db,
+            here_db=None if output.error_fused is None else output.error_fused.sqnr_db,
+            target_db=None if output.error_target is None else output.error_target.sqnr_db,
+        )
+        for output in outputs
+    ]
 
 
 def _verification(verification: Verification, analysis: Analysis) -> TaskVerification:
@@ -193,7 +214,9 @@ def _anchor(layer: VerifiedLayer, analysis: Analysis) -> int:
 
 
 def _sensitivity(request: TaskRequest, files: TaskFiles, report_progress: ReportProgress) -> TaskResult:
+    from py_autodoc.mixtures import with_written
     from py_autodoc.sensitivity import sensitivity
+    from py_autodoc.sensitivity.lines import kernel_lines
 
     report_progress("reading", 0, 0)
     result = sensitivity(
@@ -204,6 +227,7 @@ def _sensitivity(request: TaskRequest, files: TaskFiles, report_progress: Report
         auto=request.target or None,
         progress=lambda done, total: report_progress("layers", done, total),
     )
+    result = with_written(files.model, result, files.data, bindings=request.bindings)
     label, unit, values = _numbers(result.heat())
     kept_in_float = set(result.choice.float_layers) if result.choice is not None else set()
     layers = [
@@ -223,6 +247,7 @@ def _sensitivity(request: TaskRequest, files: TaskFiles, report_progress: Report
     all_quantized = result.all_quantized
     if all_quantized is not None and all_quantized.sqnr_db is not None:
         lines.append(f"All layers in 8 bits: SQNR {all_quantized.sqnr_db:.1f} dB.")
+    lines += kernel_lines(result)
     if result.choice is not None:
         count = len(result.choice.float_layers)
         reached = "reaches" if result.choice.reached else "does not reach"
@@ -255,6 +280,8 @@ def _quantize(request: TaskRequest, files: TaskFiles, report_progress: ReportPro
         values={},
         layers=[],
         path=os.path.basename(files.out),
+        kernels=_kernels(quantization.kernels),
+        accuracies=_accuracies(quantization.outputs),
     )
 
 

@@ -270,7 +270,8 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         play = self.playground
         edits = play.edits
         changed = (edits.data, edits.weights, edits.float_data, edits.float_weights)
-        self._score.value = score_of(play.score(), sum(len(one) for one in changed))
+        kernels = play.kernel_score() if play.kernels_saturate else None
+        self._score.value = score_of(play.score(), sum(len(one) for one in changed), kernels)
         name = next(iter(play.outputs))
         self._outputs.value = bars_of(play.float_outputs[name], play.outputs[name], self._labels, name)
         self._show_controls()

@@ -10,6 +10,7 @@ from html import escape
 
 import numpy as np
 
+from py_autodoc.int8_kernels.text import SATURATING_HERE
 from py_autodoc.playground.playground import QuantizationHistogram
 from py_autodoc.quantize.reference.arithmetic import Array
 from py_autodoc.render.terminal_text import printable, shorten
@@ -23,16 +24,25 @@ _SIDE = 96
 """Maximum width and height of a weight's image in pixels."""
 
 
-def score_of(score: Score, edits: int) -> str:
-    """Return the distance of the first output from the float model's as HTML."""
-    sqnr = "equal to float" if score.sqnr_db is None and not score.relative_error else "not finite"
-    if score.sqnr_db is not None:
-        sqnr = f"{score.sqnr_db:.1f} dB"
-    parts = [f"<b>SQNR {sqnr}</b>", f"relative error {score.relative_error:.3g}"]
+def score_of(score: Score, edits: int, kernels: Score | None = None) -> str:
+    """Return the distance of the first output from the float model's as HTML.
+
+    ``kernels`` is the score with this machine's integer kernels, where their sums saturate.
+    """
+    parts = [f"<b>SQNR {_sqnr(score)}</b>", f"relative error {score.relative_error:.3g}"]
     if score.agreement is not None:
         parts.append("same class" if score.agreement == 1 else f"same class in {score.agreement:.0%} of rows")
     edit_count = "1 edit" if edits == 1 else f"{edits:,} edits"
-    return f"<p aria-live='polite'>{' · '.join(parts)}<br>{edit_count if edits else 'As in the file'}</p>"
+    lines = [" · ".join(parts), edit_count if edits else "As in the file", "Products are computed in float."]
+    if kernels is not None:
+        lines[-1] += f" On this machine ({escape(SATURATING_HERE)}): SQNR {_sqnr(kernels)}."
+    return f"<p aria-live='polite'>{'<br>'.join(lines)}</p>"
+
+
+def _sqnr(score: Score) -> str:
+    if score.sqnr_db is not None:
+        return f"{score.sqnr_db:.1f} dB"
+    return "not finite" if score.relative_error else "equal to float"
 
 
 def bars_of(reference: Array, quantized: Array, labels: Mapping[int, str], name: str) -> str:

@@ -2616,6 +2616,37 @@ export interface components {
       result: components['schemas']['TaskResult'] | null;
     };
     /**
+     * TaskAccuracy
+     * @description Signal-to-quantization-noise ratios of an output in decibels; null if nothing differs or if unknown.
+     */
+    TaskAccuracy: {
+      output: string;
+      /** @description With every operator as in the file. */
+      file_db: number | null;
+      /** @description With the kernels of this machine. */
+      here_db: number | null;
+      /** @description As the target computes. */
+      target_db: number | null;
+    };
+    /**
+     * TaskIntegerKernels
+     * @description The integer kernels of a measurement, and those of the target that it is judged for.
+     */
+    TaskIntegerKernels: {
+      /** @description This machine's: `exact`, or `pairs` if sums of pairs of u8 and s8 products saturate at 16 bits. */
+      here: string;
+      /** @description Empty if no target is known. */
+      target: string;
+      /** @description `exact` or `pairs`. */
+      target_computes: string;
+      /** @description Operators that `pairs` kernels may saturate; null if unknown. */
+      saturating_operators: number | null;
+      /** @description Results differ between this machine and the target. */
+      differs: boolean;
+      /** @description Why there are no results as the target computes; empty if there are, or if they do not differ. */
+      not_measured: string;
+    };
+    /**
      * TaskKernel
      * @description Time of a kernel, and the nodes it implements.
      */
@@ -2750,6 +2781,10 @@ export interface components {
       times: components['schemas']['TaskTimes'] | null;
       /** @description For `verify`. */
       verification: components['schemas']['TaskVerification'] | null;
+      /** @description For `verify` and `quantize`; null without integer products. */
+      kernels: components['schemas']['TaskIntegerKernels'] | null;
+      /** @description For `verify` and `quantize`: the outputs. */
+      accuracies: components['schemas']['TaskAccuracy'][];
     };
     /**
      * TaskTimes

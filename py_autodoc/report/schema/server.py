@@ -230,6 +230,35 @@ class TaskVerification(Wire, frozen=True, kw_only=True):
     """In execution order."""
 
 
+class TaskAccuracy(Wire, frozen=True, kw_only=True):
+    """Signal-to-quantization-noise ratios of an output in decibels; null if nothing differs or if unknown."""
+
+    output: str
+    file_db: float | None
+    """With every operator as in the file."""
+    here_db: float | None
+    """With the kernels of this machine."""
+    target_db: float | None
+    """As the target computes."""
+
+
+class TaskIntegerKernels(Wire, frozen=True, kw_only=True):
+    """The integer kernels of a measurement, and those of the target that it is judged for."""
+
+    here: str
+    """This machine's: ``exact``, or ``pairs`` if sums of pairs of u8 and s8 products saturate at 16 bits."""
+    target: str
+    """Empty if no target is known."""
+    target_computes: str
+    """``exact`` or ``pairs``."""
+    saturating_operators: int | None
+    """Operators that ``pairs`` kernels may saturate; null if unknown."""
+    differs: bool
+    """Results differ between this machine and the target."""
+    not_measured: str
+    """Why there are no results as the target computes; empty if there are, or if they do not differ."""
+
+
 class TaskResult(Wire, frozen=True, kw_only=True):
     """Result of a task, or the file it wrote."""
 
@@ -248,6 +277,10 @@ class TaskResult(Wire, frozen=True, kw_only=True):
     """For ``measure`` and ``profile``."""
     verification: TaskVerification | None = None
     """For ``verify``."""
+    kernels: TaskIntegerKernels | None = None
+    """For ``verify`` and ``quantize``; null without integer products."""
+    accuracies: list[TaskAccuracy] = []
+    """For ``verify`` and ``quantize``: the outputs."""
 
 
 class Task(Wire, frozen=True, kw_only=True):
