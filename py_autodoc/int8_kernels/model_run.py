@@ -46,13 +46,16 @@ def as_it_runs(path: PathLike, keeps_s8: bool) -> onnx.ModelProto:
 
     Raises: NotMeasured: the weights are too large. AutodocError: ONNX Runtime rejects the model.
     """
-    if weight_bytes(read_model(path, weights=True).graph) > MAX_BYTES:
+    # With its weights: the optimized file would refer to those outside by names in the folder of the model.
+    proto = read_model(path, weights=True)
+    if weight_bytes(proto.graph) > MAX_BYTES:
         raise NotMeasured(f"its weights exceed {MAX_BYTES >> 30} GiB")
     with scratch() as folder:
         optimized = folder / "optimized.onnx"
         open_session(
             path,
             FEATURE,
+            proto=proto,
             portable=True,
             optimized=str(optimized),
             settings={_KEEPS_S8: "1" if keeps_s8 else "0"},
