@@ -40,11 +40,15 @@ def files(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(params=["exact", "pairs"])
+@pytest.fixture(params=["here", "pairs"])
 def pretended(request, monkeypatch):
-    """This machine as one of the other kind: numbers of this machine do not change, texts and paths do."""
-    pretend(monkeypatch, request.param)
-    return request.param
+    """This machine as it is, and as one that saturates: its numbers stay, texts and paths do not.
+
+    The reverse would judge numbers of saturating kernels as exact ones.
+    """
+    kernel = HERE if request.param == "here" else request.param
+    pretend(monkeypatch, kernel)
+    return kernel
 
 
 def pretend(monkeypatch, kernel):
