@@ -34,6 +34,8 @@ MAX_PIXELS = 1 << 27
 """Maximum pixels of an image, since a small file can unpack to a large image."""
 MAX_IMAGE_BYTES = 1 << 30
 """Maximum memory for one image, when decoded, turned, resized, or as values."""
+_ROW_BYTES = 8
+"""Pillow holds a pointer to each row."""
 _WEIGHT_BYTES = 72
 """Weights of a pixel of a side that is resized: at most six, as floating-point numbers and integers."""
 _ORIENTATION = 0x0112
@@ -249,10 +251,11 @@ def _decoded(file: Path, channels: int) -> Any:
             # Pillow holds colours in four bytes, also without transparency.
             stored = 1 if image.mode in ("1", "L", "P") else 4
             converted = (4 if mode == "RGB" else 1) if image.mode != mode else 0
-            _check_memory(file, image.size, pixels * (stored + converted))
+            rows = _ROW_BYTES * image.height
+            _check_memory(file, image.size, pixels * (stored + converted) + rows * (2 if converted else 1))
             image.load()
             if image.getexif().get(_ORIENTATION, 1) != 1:
-                _check_memory(file, image.size, pixels * 2 * stored)
+                _check_memory(file, image.size, pixels * 2 * stored + rows + _ROW_BYTES * max(image.size))
             ImageOps.exif_transpose(image, in_place=True)
             return image.convert(mode) if image.mode != mode else image
     except (
@@ -287,7 +290,7 @@ def _resize(file: Path, image: Any, preprocessing: Preprocessing, input_size: tu
     if (height, width) != (image.height, image.width) or preprocessing.resize:
         # Pillow resizes rows first, and holds the weights of all pixels of both sides.
         weights = _WEIGHT_BYTES * (image.width + image.height)
-        _check_memory(file, (width, image.height), 4 * width * image.height + weights)
+        _check_memory(file, (width, image.height), (4 * width + _ROW_BYTES) * image.height + weights)
         image = image.resize((width, height), preprocessing.filter)
     pixels = _pixels(image)
     return pixels if preprocessing.crop is None else _center_crop(pixels, preprocessing.crop)

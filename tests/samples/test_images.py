@@ -14,6 +14,7 @@ from py_autodoc.errors import AutodocError
 from py_autodoc.hf.keys import PROCESSOR_CONFIG
 from py_autodoc.packed import pack_json
 from py_autodoc.samples import Images, InputSpec, analysis_at_sizes, choose_samples, input_specs, read_image
+from py_autodoc.samples import images as images_module
 from py_autodoc.samples.preprocessing import (
     LETTERBOX,
     NAMED,
@@ -269,3 +270,11 @@ def test_thin_images_are_refused_before_they_are_resized(tmp_path, size, preproc
         read_image(tmp_path / "thin.png", spec(64, 64), preprocessing)
     assert found.value.code == "image-too-large"
     assert "thin.png" in found.value.message
+
+
+def test_the_rows_of_an_image_take_memory_too(tmp_path, monkeypatch):
+    image.new("L", (1, 1 << 16)).save(tmp_path / "thin.png")
+    # The pixels take 65 kB, and 262 kB in colours; the pointers to their rows 524 kB, twice.
+    monkeypatch.setattr(images_module, "MAX_IMAGE_BYTES", 1_000_000)
+    with pytest.raises(AutodocError, match=r"1×65536 pixels take 1\.38 MB"):
+        read_image(tmp_path / "thin.png", spec(64, 64), NAMED["0..1"])
