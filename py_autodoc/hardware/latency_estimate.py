@@ -128,6 +128,35 @@ def start_seconds(device: Device, model: LatencyConstants) -> float:
     return model.overhead_cycles / device.clock_hz if device.clock_hz else model.overhead_s
 
 
+def launches(
+    kernels: Kernels, sized: EstimateInputs, device: Device, model: LatencyConstants, tokens: int
+) -> float | None:
+    """Return the kernels launched by a pass of ``tokens``, as ``estimate`` counts them; None if unknown.
+
+    Exported experts are launched for the share of them that has tokens; a recurrent layer takes one step.
+    """
+    shares: dict[int, float] = {}
+    for group in kernels.routed:
+        shape = sized.shapes[group.router]
+        experts = shape[-1] if shape else None
+        share = routing((tokens, experts), group.chosen) if isinstance(experts, int) else None
+        if share is None:
+            return None
+        shares.update(
+            {kernel: share.share for kernel, macs in zip(group.kernels, group.macs, strict=True) if macs}
+        )
+    total = 0.0
+    for kernel, kind in enumerate(kernels.kind):
+        runs = sized.repeat.get(kernels.anchor[kernel], 1)
+        if runs is None:
+            return None
+        starts = 1
+        if device.category != "cpu":
+            starts = {EXPERTS: model.experts_kernels, RECURRENT: 1 + model.recurrent_kernels}.get(kind, 1)
+        total += runs * starts * shares.get(kernel, 1.0)
+    return total
+
+
 class _KernelTimer:
     def __init__(
         self, kernels: Kernels, sized: EstimateInputs, device: Device, precision: str, model: LatencyConstants

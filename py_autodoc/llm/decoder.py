@@ -63,6 +63,11 @@ class Decoder:
     """Activations of a pass by batch, new tokens and width, without an ONNX model."""
     assumptions: tuple[str, ...] = field(default=())
 
+    def cached(self, context: int, width: int) -> int:
+        """Return the bytes of keys and values of one sequence of ``context`` tokens."""
+        positions = context if self.window is None else min(context, self.window)
+        return positions * self.cache(width)
+
 
 def decoder_of(analysis: Analysis) -> Decoder:
     """Return the decoder in a model. Raises: OptionError for a model that does not generate tokens."""

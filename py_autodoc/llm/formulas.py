@@ -11,10 +11,8 @@ import math
 
 DECODE_BANDWIDTH = 0.85
 """Share of the bandwidth that a decode step reaches on a GPU."""
-DECODE_KERNELS = 12
-"""Kernels per layer in a decode step."""
-DECODE_START = 5e-6
-"""Launch overhead of each in seconds."""
+LAYER_KERNELS = 11
+"""Kernels per layer of a decoder whose operators are unknown."""
 PREFILL_SHARE = 0.5
 """Share of the peak that products of many tokens reach; published values are 0.36 to 0.54."""
 WEIGHT_ONLY = 0.87
@@ -57,16 +55,6 @@ def prefill_flops(active: int, batch: int, prompt: int, layers: int, attention: 
     ``active`` are the parameters used per token, ``attention`` is heads times their size.
     """
     return 2 * active * batch * prompt + 2 * layers * batch * prompt * prompt * attention
-
-
-def compute_bound_batch(peak: float, bandwidth: float, width: float) -> float:
-    """Return the tokens per step from which arithmetic takes longer than reading the weights."""
-    return peak / bandwidth * width / 2
-
-
-def decode_start_seconds(layers: int, start: float = DECODE_START) -> float:
-    """Return the launch overhead of a step in seconds."""
-    return layers * DECODE_KERNELS * start
 
 
 def all_reduce_seconds(devices: int, size: float, bandwidth: float, start: float) -> float:

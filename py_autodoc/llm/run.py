@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from py_autodoc.errors import OptionError
 from py_autodoc.hardware.cloud import CloudInstance, checked_provider, of_devices
@@ -17,7 +18,14 @@ from py_autodoc.llm.config import decoder_of_config
 from py_autodoc.llm.decoder import Decoder, decoder_of
 from py_autodoc.llm.links import LINKS, link_of
 from py_autodoc.llm.sizes import SizedModel
-from py_autodoc.llm.step import COMPARED_PROMPT, Setup, decode_time, of_long_prompt, prefill_time
+from py_autodoc.llm.step import (
+    COMPARED_PROMPT,
+    Setup,
+    compute_bound_batch,
+    decode_time,
+    of_long_prompt,
+    prefill_time,
+)
 from py_autodoc.report.builders.hardware_section import WORKSPACE, available_bytes
 from py_autodoc.report.pipeline.device_choice import (
     DeviceChoice,
@@ -226,7 +234,8 @@ class _PlannedModel:
             stages,
             link,
             runtime,
-            None if runtime.chains or sized is None else sized.kernels,
+            None if sized is None else sized.kernels,
+            None if sized is None else partial(sized.launches, self.device),
         )
         if stages > decoder.layers:
             raise OptionError(
@@ -252,14 +261,11 @@ class _PlannedModel:
         width = setup.width if has_rate else None
         weights = decoder.weights(width) if width else None
         cache = decoder.cache(width) if width else None
-        peak = self.device.peak(self.precision) if has_rate else None
         points = (
             [self._point(batch, context) for batch in self.options.batch for context in self.options.context]
             if has_rate
             else []
         )
-        read = decoder.read(width, 1) if width else 0
-        element = read / decoder.active if decoder.active and read else None
         rented = self.instance
         requested = self.requested_precision or decoder.stored[0]
         return Plan(
@@ -275,11 +281,7 @@ class _PlannedModel:
             weight_bytes_per_device=None if weights is None else round(weights * setup.share),
             kv_cache_bytes_per_token=cache,
             kv_cache_bytes_per_token_per_device=None if cache is None else round(cache * setup.cache_share),
-            compute_bound_batch=(
-                None
-                if peak is None or element is None
-                else formulas.compute_bound_batch(peak, self.device.bandwidth_bytes_per_s, element)
-            ),
+            compute_bound=[self._computing(context) for context in self.options.context] if has_rate else [],
             instance=rented.id if rented else None,
             instance_devices=rented.device_count if rented else None,
             price_usd_per_hour=self.price,
@@ -326,7 +328,7 @@ class _PlannedModel:
     def _point(self, batch: int, context: int) -> LlmPoint:
         decoder, setup = self.decoder, self.setup
         estimate, flops, why = None, None, ""
-        if self.sized is not None and self.sized.prompts:
+        if self.sized is not None and (self.sized.prompts or (batch, context) == self.sized.fixed):
             estimate, numbers, why = self.sized.prefill(batch, context, self.device, self.precision)
             flops = None if numbers is None else numbers.flops
             kernels = None if numbers is None else numbers.kernels
@@ -374,7 +376,7 @@ class _PlannedModel:
             interconnect_share=prefill.exchange if prefill else None,
             tokens_per_s=rate,
             tokens_per_s_per_request=1 / decode.seconds if decode else None,
-            kv_cache_bytes=batch * self._cached_tokens(context) * decoder.cache(setup.width),
+            kv_cache_bytes=batch * decoder.cached(context, setup.width),
             activation_bytes=activations,
             memory_bytes_per_device=need,
             fits=fits,
@@ -383,11 +385,21 @@ class _PlannedModel:
             reason="; ".join(filter(None, reasons)),
         )
 
-    # ------------------------------------------------------------------ memory
+    def _computing(self, context: int) -> Limit:
+        """Return the batch from which a decode step is bound by arithmetic."""
+        if self.decoder.active is None:
+            return Limit(batch=None, context=context, limited_by="", reason="the active weights are unknown")
+        batch = compute_bound_batch(self.setup, context, MAX_BATCH)
+        if batch is not None:
+            return Limit(batch=batch, context=context, limited_by="compute", reason="")
+        most = decode_time(self.setup, MAX_BATCH, context)
+        if most is None:
+            return Limit(batch=None, context=context, limited_by="", reason="the time of a step is unknown")
+        return Limit(
+            batch=None, context=context, limited_by=most.bound, reason="no batch is bound by arithmetic"
+        )
 
-    def _cached_tokens(self, context: int) -> int:
-        """Return the number of positions that the cache holds."""
-        return context if self.decoder.window is None else min(context, self.decoder.window)
+    # ------------------------------------------------------------------ memory
 
     def _activation_bytes(self, batch: int, context: int) -> int | None:
         """Return the activations of a prompt chunk or of a decode step, whichever is larger."""
@@ -409,7 +421,7 @@ class _PlannedModel:
         if activations is None:
             return None
         decoder, setup = self.decoder, self.setup
-        caches = batch * self._cached_tokens(context) * decoder.cache(setup.width) * setup.cache_share
+        caches = batch * decoder.cached(context, setup.width) * setup.cache_share
         return int((decoder.weights(setup.width) * setup.share + caches + activations) * (1 + WORKSPACE))
 
     def _fits(self, batch: int, context: int) -> bool | None:

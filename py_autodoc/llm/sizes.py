@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from py_autodoc.hardware.latency_estimate import Estimate
+from py_autodoc.hardware.latency_estimate import Estimate, launches
 from py_autodoc.hardware.latency_model import Device
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.limits import Limits
@@ -40,6 +40,7 @@ class SizedModel:
         self._costs = Costs(self._analysed, [base_sizes, proof], base_sizes, self.base)
         self._prompted = self._evaluator()
         self._caches = _caches(self.base)
+        self._inputs = estimate_inputs(self.base)
         self._prompts: dict[tuple[int, int], SweepNumbers | str] = {}
         self._live_bytes: dict[tuple[int, int, int, int], int | None] = {}
         self._shapes = self._proved(proof) if free else None
@@ -48,6 +49,15 @@ class SizedModel:
     def prompts(self) -> bool:
         """True if prompts of any length are supported."""
         return bool(self._tokens)
+
+    @property
+    def fixed(self) -> tuple[int, int] | None:
+        """Batch and prompt of the pass that a file with fixed dimensions runs; None if it reads a cache."""
+        cache, batch = self.base.kv_cache, batch_of(self.base)
+        queries = next((layer.queries for layer in self.base.structure.attention), None)
+        if self._tokens or cache is None or any(layer.inputs for layer in cache.layers):
+            return None
+        return (batch, queries) if batch and type(queries) is int and queries else None
 
     @property
     def closed(self) -> bool:
@@ -71,6 +81,13 @@ class SizedModel:
             if any(run_count is None for run_count in runs)
             else sum(run_count or 0 for run_count in runs)
         )
+
+    def launches(self, device: Device, tokens: int) -> float | None:
+        """Return the kernels that a pass of ``tokens`` launches; None if unknown."""
+        kernels = self.base.kernels
+        if kernels is None:
+            return None
+        return launches(kernels, self._inputs, device, self._runtime.model, tokens)
 
     def prefill(
         self, batch: int, prompt: int, device: Device, precision: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from py_autodoc.hardware.kernel_fusion import CORE
@@ -32,23 +32,29 @@ class Setup:
     link: DeviceLink | None = None
     runtime: Runtime = TENSORRT
     kernels: int | None = None
-    """Kernels per pass, for launches operator by operator; None: ``formulas.DECODE_KERNELS`` per layer."""
+    """Kernels per pass that the host launches one by one; None if unknown."""
+    launches: Callable[[int], float | None] | None = None
+    """Kernels that a pass of so many tokens launches; None: ``formulas.LAYER_KERNELS`` per layer."""
 
-    @property
-    def starting(self) -> float:
-        """Launch overhead of a pass in seconds."""
-        device, decoder = self.device, self.decoder
-        if self.kernels is None:
-            start = MODEL.cpu_overhead_s if device.category == "cpu" else formulas.DECODE_START
-            if device.measured is not None:
-                start = device.measured.start
-            return formulas.decode_start_seconds(decoder.layers, start)
-        return self.kernels * start_seconds(device, self.runtime.model)
+    def starting(self, tokens: int) -> float:
+        """Return the launch overhead of a pass in seconds, by the rule of ``analyze``."""
+        count = None if self.launches is None else self.launches(tokens)
+        if count is None:
+            count = self.decoder.layers * formulas.LAYER_KERNELS
+        return count * start_seconds(self.device, self.runtime.model)
 
     @property
     def issuing(self) -> float:
         """Seconds the host takes to launch the kernels of a pass, ahead of the device."""
         return 0.0 if self.device.category == "cpu" else (self.kernels or 0) * self.runtime.issue_s
+
+    @property
+    def speed(self) -> float:
+        """Bytes per second that a pass reads."""
+        share = MODEL.cpu_memory_e if self.device.category == "cpu" else formulas.DECODE_BANDWIDTH
+        if self.device.measured is not None:
+            share = self.device.measured.memory
+        return self.device.bandwidth_bytes_per_s * share
 
     @property
     def width(self) -> int:
@@ -59,6 +65,11 @@ class Setup:
     def peak(self) -> float:
         """FLOP/s that the device sustains."""
         return float(self.device.peak(self.precision) or 0) * self.device.sustained
+
+    @property
+    def full_peak(self) -> float:
+        """FLOP/s of the device at best."""
+        return float(self.device.peak(self.precision) or 0)
 
     @property
     def share(self) -> float:
@@ -94,16 +105,13 @@ def decode_time(setup: Setup, batch: int, context: int) -> Time | None:
     decoder, device = setup.decoder, setup.device
     parts = min(setup.stages, batch)
     rows = math.ceil(batch / parts)
-    cached = context if decoder.window is None else min(context, decoder.window)
-    share = MODEL.cpu_memory_e if device.category == "cpu" else formulas.DECODE_BANDWIDTH
-    if device.measured is not None:
-        share = device.measured.memory
-    speed = device.bandwidth_bytes_per_s * share
-    reading = decoder.read(setup.width, rows) / setup.tensor / speed
-    computing = 2 * (decoder.active or 0) * rows / setup.tensor / (setup.peak * formulas.PREFILL_SHARE)
+    weights = decoder.read(setup.width, rows) / setup.tensor
+    flops = 2 * (decoder.active or 0) * rows / setup.tensor
     split = min(setup.tensor, decoder.kv_heads or setup.tensor)
-    caches = rows * cached * decoder.cache(setup.width) / split / speed
-    starting = setup.starting
+    cached = rows * decoder.cached(context, setup.width) / split
+    reading, caches = weights / setup.speed, cached / setup.speed
+    computing = flops / (setup.peak * formulas.PREFILL_SHARE)
+    starting = setup.starting(rows)
     work = max(reading, computing) + caches + starting
     if setup.issuing > work:
         work = starting = setup.issuing
@@ -131,7 +139,28 @@ def decode_time(setup: Setup, batch: int, context: int) -> Time | None:
     band = _decode_band(setup, batch, context)
     exchange = (waits * uneven + hops) / seconds
     bound = max(bounds, key=lambda name: bounds[name])
-    return Time(seconds, seconds * band.low, seconds * band.high, band.label, bound, exchange)
+    bandwidth = device.bandwidth_bytes_per_s
+    ideal = uneven * (max(weights / bandwidth, flops / setup.full_peak) + cached / bandwidth)
+    return Time(seconds, max(seconds * band.low, ideal), seconds * band.high, band.label, bound, exchange)
+
+
+def compute_bound_batch(setup: Setup, context: int, most: int) -> int | None:
+    """Return the smallest batch up to ``most`` whose decode step is bound by arithmetic; None without one.
+
+    From that batch on every step is: arithmetic grows with the batch at least as fast as all else.
+    """
+
+    def computes(batch: int) -> bool:
+        time = decode_time(setup, batch, context)
+        return time is not None and time.bound == "compute"
+
+    if not computes(most):
+        return None
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if computes(middle) else (middle, high)
+    return high
 
 
 def _decode_band(setup: Setup, batch: int, context: int) -> Band:
@@ -203,16 +232,17 @@ def prefill_time(
     ):
         single = Time(estimate.seconds, estimate.low, estimate.high, estimate.label, estimate.bottleneck)
     elif flops is not None:
+        weights = decoder.read(setup.width, batch * prompt)
         computing = flops / (setup.peak * formulas.PREFILL_SHARE)
-        reading = decoder.read(setup.width, batch * prompt) / setup.device.bandwidth_bytes_per_s
+        reading = weights / setup.speed
         band = MODEL.bands[max(setup.device.band, ROUGH)]
         seconds = max(computing, reading)
+        starting = max(setup.starting(batch * prompt), setup.issuing - seconds)
         bound = "compute" if computing >= reading else "memory_bandwidth"
-        if setup.kernels is not None:
-            starting = max(setup.starting, setup.issuing - seconds)
-            bound = bound if seconds >= starting else "kernel_overhead"
-            seconds += starting
-        single = Time(seconds, seconds * band.low, seconds * band.high, band.label, bound)
+        bound = bound if seconds >= starting else "kernel_overhead"
+        seconds += starting
+        ideal = max(flops / setup.full_peak, weights / setup.device.bandwidth_bytes_per_s)
+        single = Time(seconds, max(seconds * band.low, ideal), seconds * band.high, band.label, bound)
     else:
         return None
     if setup.tensor == 1 and setup.stages == 1:
@@ -221,20 +251,27 @@ def prefill_time(
         return None
     size = batch * prompt * decoder.hidden * setup.width
     link = setup.link
-    split = formulas.tensor_parallel_seconds(
-        single.seconds, setup.tensor, decoder.layers, size, link.bandwidth, link.start
-    )
+    # Every device launches all kernels of its layers, for every sequence that passes a pipeline.
+    starting = min(setup.starting(batch * prompt), single.seconds)
+    reduce = formulas.all_reduce_seconds(setup.tensor, size, link.bandwidth, link.start)
+    waits = formulas.ALL_REDUCES * decoder.layers * reduce
+    passes = batch if setup.stages > 1 else 1
+    split = (single.seconds - starting) / setup.tensor + passes * starting + waits
     stage = split * formulas.stage_share(decoder.layers, setup.stages)
     hop = link.start + size / batch / link.bandwidth if setup.stages > 1 else 0.0
     seconds = formulas.pipeline_seconds(stage, setup.stages, batch, hop)
-    waits = split - single.seconds / setup.tensor
     band = MODEL.bands[max(setup.device.band, ROUGH)]
-    exchange = waits / split * (1 - (setup.stages - 1) * hop / seconds) + (setup.stages - 1) * hop / seconds
+    hops = (setup.stages - 1) * hop / seconds
+    exchange = waits / split * (1 - hops) + hops
     bound = "interconnect" if exchange > 0.5 else single.bound
+    reading = decoder.read(setup.width, batch * prompt) / setup.device.bandwidth_bytes_per_s / setup.tensor
+    computing = (flops or 0) / setup.full_peak / setup.tensor
+    share = formulas.stage_share(decoder.layers, setup.stages)
+    ideal = formulas.pipeline_seconds(max(reading, computing) * share, setup.stages, batch, 0.0)
     return replace(
         single,
         seconds=seconds,
-        low=seconds * band.low,
+        low=max(seconds * band.low, ideal),
         high=seconds * band.high,
         label=band.label,
         bound=bound,

@@ -73,8 +73,7 @@ def _facts(plan: Plan) -> list[str]:
             weights += f" ({units.size(plan.weight_bytes_per_device)}{of})"
         cache = f"KV cache {units.size(plan.kv_cache_bytes_per_token)} per token"
         lines.append(f"{weights}; {cache}; usable memory{of} {units.size(plan.available_bytes)}")
-    if plan.compute_bound_batch is not None:
-        lines.append(f"decode is bound by compute from about {plan.compute_bound_batch:.0f} tokens per step")
+    lines += [_computing(limit) for limit in plan.compute_bound]
     if plan.price_usd_per_hour is not None:
         share = f"{plan.devices} of the {plan.instance_devices} devices of {plan.instance}"
         rented = plan.instance if plan.instance_devices in (None, plan.devices) else share
@@ -85,6 +84,15 @@ def _facts(plan: Plan) -> list[str]:
     for limit in plan.largest_batch:
         lines.append(f"largest batch at context {limit.context:,}: {_limit(limit, limit.batch, 'sequence')}")
     return lines
+
+
+def _computing(limit: Limit) -> str:
+    at = f"decode at context {limit.context or 0:,}"
+    if limit.batch is not None:
+        return f"{at} is bound by compute from {units.plural(limit.batch, 'sequence')}"
+    if limit.limited_by:
+        return f"{at} is bound by {_BOUNDS[limit.limited_by]} at any batch"
+    return f"{at}: the bound is unknown ({limit.reason})"
 
 
 def _limit(limit: Limit, value: int | None, unit: str) -> str:

@@ -1643,7 +1643,7 @@ export interface components {
     };
     /**
      * Limit
-     * @description The longest context for a batch, or the largest batch for a context, that fits.
+     * @description The longest context for a batch or the largest batch for a context that fits, or the first that computes.
      */
     Limit: {
       /** @description 0 if not even one sequence fits. */
@@ -1652,7 +1652,7 @@ export interface components {
       context: number | null;
       /**
        * @description `memory`, `model` (its longest context) or `search` (no limit up to 16,777,216 tokens or 65,536
-       *     sequences).
+       *     sequences); of `compute_bound` a value of `decode_bottleneck`.
        */
       limited_by: string;
       reason: string;
@@ -2121,8 +2121,11 @@ export interface components {
       kv_cache_bytes_per_token: number | null;
       /** @description If there are more devices than key-value heads, each head is stored several times. */
       kv_cache_bytes_per_token_per_device: number | null;
-      /** @description Tokens per step from which arithmetic takes longer than reading weights, at the device's full rates. */
-      compute_bound_batch: number | null;
+      /**
+       * @description For each context, the smallest batch whose decode step is bound by arithmetic, as `decode_bottleneck`
+       *     of a point says; null with what limits every batch (`limited_by`) or a reason.
+       */
+      compute_bound: components['schemas']['Limit'][];
       /** @description The cheapest cloud instance with at least this many devices; null without one that has a price. */
       instance: string | null;
       /** @description Number of devices in that instance. */

@@ -17,16 +17,18 @@ SHAPE = {
 CONFIG = {"model_type": "llama", "torch_dtype": "float32", **SHAPE}
 
 
-def decoder() -> onnx.ModelProto:
-    """``SHAPE`` with GroupQueryAttention over cached keys and values; all sizes of the inputs are free."""
+def decoder(cached: bool = True, batch: str | int = "batch", tokens: str | int = "seq") -> onnx.ModelProto:
+    """``SHAPE`` with GroupQueryAttention, by default with caches and for inputs of any size."""
     d, ff, vocabulary = SHAPE["hidden_size"], SHAPE["intermediate_size"], SHAPE["vocab_size"]
     heads, kv = SHAPE["num_attention_heads"], SHAPE["num_key_value_heads"]
     size = d // heads
     nodes: list[onnx.NodeProto] = []
     weights: list[onnx.TensorProto] = []
     inputs = [
-        helper.make_tensor_value_info("input_ids", I64, ["batch", "seq"]),
-        helper.make_tensor_value_info("attention_mask", I64, ["batch", "total_sequence_length"]),
+        helper.make_tensor_value_info("input_ids", I64, [batch, tokens]),
+        helper.make_tensor_value_info(
+            "attention_mask", I64, [batch, "total_sequence_length" if cached else tokens]
+        ),
     ]
     outputs = []
 
@@ -52,12 +54,12 @@ def decoder() -> onnx.ModelProto:
             op("MatMul", [h, weight(f"w{name}{n}", d, width)], f"{name}{n}")
             for name, width in (("q", d), ("k", kv * size), ("v", kv * size))
         )
-        shape = ["batch", kv, "past", size]
-        pasts = [f"past_k{n}", f"past_v{n}"]
+        shape = [batch, kv, "past", size]
+        pasts = [f"past_k{n}", f"past_v{n}"] if cached else []
         inputs.extend(helper.make_tensor_value_info(name, F32, shape) for name in pasts)
-        grown = (f"present_k{n}", f"present_v{n}")
+        grown = (f"present_k{n}", f"present_v{n}") if cached else ()
         op(
-            "GroupQueryAttention", [q, k, v, *pasts, "lengths", "total"], f"mixed{n}", grown,
+            "GroupQueryAttention", [q, k, v, *(pasts or ["", ""]), "lengths", "total"], f"mixed{n}", grown,
             num_heads=heads, kv_num_heads=kv,
         )  # fmt: skip
         outputs.extend(helper.make_tensor_value_info(name, F32, None) for name in grown)
@@ -70,7 +72,7 @@ def decoder() -> onnx.ModelProto:
         x = op("Add", [x, op("MatMul", [up, weight(f"down{n}", ff, d)], f"d{n}")], f"b{n}")
     h = op("LayerNormalization", [x, weight("last", d)], "final")
     op("MatMul", [h, weight("head", d, vocabulary)], "logits")
-    outputs.insert(0, helper.make_tensor_value_info("logits", F32, ["batch", "seq", vocabulary]))
+    outputs.insert(0, helper.make_tensor_value_info("logits", F32, [batch, tokens, vocabulary]))
     graph = helper.make_graph(nodes, "llama", inputs, outputs, weights)
     sets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=sets, ir_version=9)

@@ -72,7 +72,7 @@ class LlmPoint(Wire, frozen=True, kw_only=True):
 
 
 class Limit(Wire, frozen=True, kw_only=True):
-    """The longest context for a batch, or the largest batch for a context, that fits."""
+    """The longest context for a batch or the largest batch for a context that fits, or the first that computes."""
 
     batch: int | None
     """0 if not even one sequence fits."""
@@ -80,7 +80,7 @@ class Limit(Wire, frozen=True, kw_only=True):
     """0 if not even one token fits."""
     limited_by: str
     """``memory``, ``model`` (its longest context) or ``search`` (no limit up to 16,777,216 tokens or 65,536
-    sequences)."""
+    sequences); of ``compute_bound`` a value of ``decode_bottleneck``."""
     reason: str
 
 
@@ -103,8 +103,9 @@ class Plan(Wire, frozen=True, kw_only=True):
     kv_cache_bytes_per_token: int | None
     kv_cache_bytes_per_token_per_device: int | None
     """If there are more devices than key-value heads, each head is stored several times."""
-    compute_bound_batch: float | None
-    """Tokens per step from which arithmetic takes longer than reading weights, at the device's full rates."""
+    compute_bound: list[Limit]
+    """For each context, the smallest batch whose decode step is bound by arithmetic, as ``decode_bottleneck``
+    of a point says; null with what limits every batch (``limited_by``) or a reason."""
     instance: str | None
     """The cheapest cloud instance with at least this many devices; null without one that has a price."""
     instance_devices: int | None

@@ -209,11 +209,13 @@ function factsOf(plan: ServingPlan, trans: ITranslate): string {
     ),
     trans.__('usable memory %1', formatBytes(plan.available_bytes))
   ];
-  if (plan.compute_bound_batch !== null) {
+  const computing = plan.compute_bound.find(({ batch }) => batch !== null);
+  if (computing !== undefined) {
     lines.push(
       trans.__(
-        'decode is bound by compute from about %1 tokens per step',
-        formatExact(Math.round(plan.compute_bound_batch))
+        'decode at context %1 is bound by compute from batch %2',
+        formatExact(computing.context ?? 0),
+        formatExact(computing.batch ?? 0)
       )
     );
   }

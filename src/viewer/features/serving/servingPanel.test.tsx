@@ -90,7 +90,15 @@ function plansOf({ device, precision }: IServingChoice): ServingPlans {
         weight_bytes_per_device: GIB,
         kv_cache_bytes_per_token: 2 ** 20,
         kv_cache_bytes_per_token_per_device: 2 ** 20,
-        compute_bound_batch: 295.6,
+        compute_bound: [
+          { batch: 296, context: 256, limited_by: 'compute', reason: '' },
+          {
+            batch: null,
+            context: 4096,
+            limited_by: 'memory_bandwidth',
+            reason: 'no batch is bound by arithmetic'
+          }
+        ],
         instance: null,
         instance_devices: null,
         price_usd_per_hour: null,
@@ -185,7 +193,9 @@ test('prefill and decode are shown by batch and context, with the memory that fi
   expect(plainSpaces(panel.textContent)).toContain(
     'KV cache 1.05 MB per token'
   );
-  expect(plainSpaces(panel.textContent)).toContain('about 296 tokens per step');
+  expect(plainSpaces(panel.textContent)).toContain(
+    'context 256 is bound by compute from batch 296'
+  );
   expect(valueText(ALL, 'End')).toBe(
     'context 4,096: 100 (50–200) with batch 1; 550 (275–1.1 K) with batch 11'
   );
