@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from py_autodoc.graph.ir.model import Node
+from py_autodoc.graph.operators.vendor_quantizers import ROUNDERS, twin
 
 MS = "com.microsoft"
 
@@ -155,7 +156,8 @@ _EXPERTS = {2: "fc1", 5: "fc2", 8: "fc3"}
 
 def is_dequantizer(node: Node) -> bool:
     """Return whether the node turns stored integers (input 0) into the numbers they stand for, or back."""
-    return node.op_type in ("DequantizeLinear", "QuantizeLinear") and node.domain in ("", MS)
+    key = twin(node.domain, node.op_type)
+    return (key[1] in ("DequantizeLinear", "QuantizeLinear") and key[0] in ("", MS)) or key in ROUNDERS
 
 
 def expert_bits(node: Node, slot: int) -> int | None:

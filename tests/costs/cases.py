@@ -65,6 +65,33 @@ CONV = [
       domain=MS),
 ]
 
+# The twins of com.microsoft; nothing is declared, so that the shapes are inferred as well.
+CONTRIB_LAYERS = [
+    C("CausalConvWithState", [(2, 6, 10), (6, 1, 4), (6,), (2, 6, 3)], 120 * 4, 2 * 480 + 120 + 2 * 120,
+      ..., F * (120 + 36), {"activation": "silu"}, n_outs=2, domain=MS),
+    C("LinearAttention", [(1, 6, 8), (1, 6, 8), (1, 6, 8)], 6 * 16 * 4, 2 * 384 + 6 * 8, ..., ...,
+      {"q_num_heads": 2, "kv_num_heads": 2, "update_rule": "linear"}, n_outs=2, domain=MS),
+    # one query head reads for two key heads: 2·4·4 written, 2·4·4 read, scaled
+    C("LinearAttention", [(1, 6, 4), (1, 6, 8), (1, 6, 8)], 6 * 16 * 4, 2 * 384 + 6 * 8, ..., ...,
+      {"q_num_heads": 1, "kv_num_heads": 2, "update_rule": "linear"}, n_outs=2, domain=MS, name="inverse"),
+    C("MRotaryEmbedding", [(2, 6, 64), ("i64", (3, 2, 6)), (32, 8), (32, 8)], 0, 3 * 768, ..., F * 768,
+      {"mrope_section": [2, 3, 3], "num_heads": 4}, domain=MS),
+    # gate and up: 12·64·32 each; SiLU and × on 12·64; 2·2·64·32 to dequantize
+    C("MatMulNBitsMlp", [(2, 6, 32), None, None, ("u8", (64, 1, 16)), (64, 1), None, ("u8", (64, 1, 16)),
+      (64, 1)], 2 * 12 * 64 * 32, 4 * 12 * 64 * 32 + 3 * 768 + 4 * 2048, ..., F * 768, {"K": 32, "N": 64,
+      "bits": 4, "block_size": 32, "activation": "silu"}, domain=MS),
+    C("MatMulNBitsQkv", [(2, 6, 32), None, None, ("u8", (64, 1, 16)), (64, 1), None, ("u8", (16, 1, 16)),
+      (16, 1), None, ("u8", (16, 1, 16)), (16, 1)], 12 * 32 * 96, 2 * 12 * 32 * 96 + 2 * 32 * 96, ...,
+      F * 12 * 96, {"K": 32, "Nq": 64, "Nkv": 16, "bits": 4, "block_size": 32}, n_outs=3, domain=MS),
+    C("MatMulBlockQuantizedFp4Weight", [("f16", (6, 64)), ("u8", (32, 32)), ("u8", (32, 4)), ()],
+      6 * 64 * 32, 2 * 6 * 64 * 32 + 2 * 2048, ..., 2 * 192, domain=MS),
+    C("BeamSearch", [("i32", (2, 5)), ("i32", (1,)), None, ("i32", (1,)), ("i32", (1,))], 0, 0, 0, 0,
+      domain=MS),
+    C("ReorderInput", [(1, 16, 8, 8)], 0, 0, F * 1024, F * 1024, domain="com.microsoft.nchwc"),
+    C("Conv", [(1, 16, 8, 8), (32, 16, 3, 3), (32,)], 32 * 64 * 144, 2 * 32 * 64 * 144 + 2048 + 2048, ...,
+      F * 2048, {"pads": [1, 1, 1, 1], "activation": "Relu"}, domain="com.microsoft.nchwc", name="blocked"),
+]
+
 MATMUL = [
     C("MatMul", [(4, 8), (8, 16)], 4 * 8 * 16, 1024, F * (32 + 128), F * 64),
     C("MatMul", [(2, 3, 4, 8), (8, 16)], 6 * 4 * 8 * 16, 2 * 3072, ..., F * 384, name="batch"),
@@ -458,6 +485,7 @@ OPTIMIZERS = [
     )
 ]
 
-CASES = [*CONV, *MATMUL, *ATTENTION, *RECURRENT, *ELEMENTWISE, *NORM, *POOL, *REDUCE, *QUANT, *DATA,
+CASES = [*CONV, *CONTRIB_LAYERS, *MATMUL, *ATTENTION, *RECURRENT, *ELEMENTWISE, *NORM, *POOL, *REDUCE,
+         *QUANT, *DATA,
   *GENERATE,
          *MLEARN, *EXPERTS, *OPTIMIZERS]  # fmt: skip

@@ -90,6 +90,7 @@ def model_with(graph: onnx.GraphProto, opset: int = 24) -> onnx.ModelProto:
         helper.make_opsetid(ML, 3),
         helper.make_opsetid("ai.onnx.preview.training", 1),
         helper.make_opsetid("ai.onnx.preview", 1),
+        helper.make_opsetid("com.microsoft.nchwc", 1),
     ]
     return helper.make_model(graph, opset_imports=imports, ir_version=10)
 

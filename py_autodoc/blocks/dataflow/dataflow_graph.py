@@ -7,6 +7,7 @@ from functools import cached_property, partial, wraps
 from typing import Any, Protocol, TypeVar
 
 from py_autodoc.graph.ir.model import Model, Node, Shape, Tensor, TypeTable
+from py_autodoc.graph.operators.vendor_quantizers import twin
 
 COPIES = frozenset({"Identity", "Dropout", "Cast", "CastLike"})
 """Operators that pass their first input on."""
@@ -323,11 +324,13 @@ def _grouped(order: Sequence[int], names: NodeTable[str]) -> dict[str, list[int]
 
 
 def _name(node: Node) -> str:
-    return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+    domain, op = twin(node.domain, node.op_type)
+    return f"{domain}::{op}" if domain else op
 
 
 def _op_type(node: Node) -> str:
-    return node.op_type if node.domain in KNOWN_DOMAINS else f"{node.domain}::{node.op_type}"
+    domain, op = twin(node.domain, node.op_type)
+    return op if domain in KNOWN_DOMAINS else f"{domain}::{op}"
 
 
 def _first(nodes: Sequence[Node], number: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from py_autodoc.costs.flop_weights import ROTARY, SOFTMAX
-from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, minimum, prod
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, maximum, minimum, prod
 
 
 @dataclass(frozen=True)
@@ -85,17 +85,26 @@ def linear_attention(v: NodeView) -> Cost:
     h, kv = v.positive_attr("q_num_heads"), v.positive_attr("kv_num_heads")
     if len(q) != 3 or len(val) != 3:
         raise UnknownSize("query and value must be 3-D")
-    d_k, d_v, tokens = split(q, h), split(val, kv), q[0] * q[1]
-    rule = v.text_attr("update_rule", "gated_delta")
+    work = delta_rule(
+        q[0] * q[1], (h, kv), (split(q, h), split(val, kv)), v.text_attr("update_rule", "gated_delta")
+    )
+    decay = v.numel(4) if v.has(4) and v.text_attr("update_rule", "gated_delta").startswith("gated") else 0
+    return Cost(work.macs, work.flops + decay)
+
+
+def delta_rule(tokens: int, heads: tuple[int, int], sizes: tuple[int, int], rule: str) -> Cost:
+    """Return the work of ``tokens`` on states of ``sizes`` (d_k, d_v), for (query, key) ``heads``.
+
+    Raises: UnknownSize for an unknown rule.
+    """
     if rule not in ("linear", "gated", "delta", "gated_delta"):
         raise UnknownSize(f"update rule {rule} is unknown")
     delta, gated = rule.endswith("delta"), rule.startswith("gated")
-    state = d_k * d_v
-    macs = tokens * state * (kv * (2 if delta else 1) + h)
-    extra = tokens * (h * d_v + (2 * kv * d_v if delta else 0))
-    if gated:
-        extra += tokens * kv * state + (v.numel(4) if v.has(4) else 0)
-    return Cost.of(macs, extra)
+    (h, kv), (d_k, d_v) = heads, sizes
+    state, reading = d_k * d_v, maximum(h, kv)
+    macs = tokens * state * (kv * (2 if delta else 1) + reading)
+    extra = tokens * (reading * d_v + (2 * kv * d_v if delta else 0))
+    return Cost.of(macs, extra + (tokens * kv * state if gated else 0))
 
 
 @cost("", "RotaryEmbedding")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from py_autodoc.costs.flop_weights import (
     ACTIVATION,
@@ -26,6 +26,7 @@ from py_autodoc.costs.rules._make import (
 from py_autodoc.costs.rules.attention import rotary
 from py_autodoc.costs.rules.conv import fused_activation
 from py_autodoc.costs.rules.matmul import gemm_extra, gemm_macs, matmul
+from py_autodoc.costs.weight_slots import expert_bits
 
 MS = "com.microsoft"
 
@@ -146,10 +147,10 @@ def cdist(v: NodeView) -> Cost:
     return Cost.of(m * n * k, m * n * k)
 
 
-def active_experts(v: NodeView, packing: int, weights: tuple[int, int, int]) -> Cost:
-    """K experts per token. Tokens (…, D), router (T, E), expert weights (E, …) at inputs ``weights``.
+def active_experts(v: NodeView, weights: Mapping[int, int]) -> Cost:
+    """K experts per token. Tokens (…, D), router (T, E), expert weights (E, …).
 
-    T · k · (|fc1| + |fc2| + |fc3|)/E MACs, in any layout; each stored element holds ``packing`` values.
+    ``weights``: input → values per stored element. T · k · (|fc1| + |fc2| + |fc3|)/E MACs, in any layout.
     Reads the weights of at most min(E, T·k) experts.
     """
     tokens, experts = prod(v.shape(0)[:-1]), v.dim(1, -1)
@@ -157,8 +158,9 @@ def active_experts(v: NodeView, packing: int, weights: tuple[int, int, int]) -> 
         raise UnknownSize("no experts")
     k = v.positive_attr("k", 1)
     present = [i for i in weights if v.has(i)]
-    per_expert = sum(v.numel(i) for i in present) * packing // experts
-    activation = tokens * k * v.numel(weights[0]) * packing // (experts * maximum(v.dim(0, -1), 1))
+    per_expert = sum(v.numel(i) * weights[i] for i in present) // experts
+    first = next(iter(weights))
+    activation = tokens * k * v.numel(first) * weights[first] // (experts * maximum(v.dim(0, -1), 1))
 
     def read(w: NodeView) -> int:
         stored = in_bytes(w, *present)
@@ -171,16 +173,19 @@ def active_experts(v: NodeView, packing: int, weights: tuple[int, int, int]) -> 
 @cost(MS, "MoE", macs=True)
 def moe(v: NodeView) -> Cost:
     """Mixture of experts: input, router, fc1, bias, fc2, bias, fc3, bias."""
-    return active_experts(v, 1, (2, 4, 6))
+    return active_experts(v, {2: 1, 4: 1, 6: 1})
 
 
 @cost(MS, "QMoE", macs=True)
 def qmoe(v: NodeView) -> Cost:
-    """MoE on 4- or 8-bit weights packed in bytes: input, router, then (weight, scales, bias) three times."""
-    bits = v.positive_attr("expert_weight_bits", 4)
-    if bits not in (4, 8):
-        raise UnknownSize(f"expert weights of {bits} bits")
-    return active_experts(v, 8 // bits, (2, 5, 8))
+    """MoE on packed weights of 2, 4 or 8 bits: input, router, then (weight, scales, bias) three times."""
+    packing = {}
+    for slot in (2, 5, 8):
+        bits = expert_bits(v.node, slot)
+        if bits is None:
+            raise UnknownSize("the bits of the expert weights are none of 2, 4 and 8")
+        packing[slot] = 8 // bits
+    return active_experts(v, packing)
 
 
 # ---- data

@@ -169,8 +169,11 @@ def group_query_attention(v: NodeView) -> Cost:
     """
     b, s, width = v.dims(0, 3)
     heads, kv = v.positive_attr("num_heads"), v.positive_attr("kv_num_heads")
-    d = split((width,), heads) if v.has(1) else split((width,), heads + 2 * kv)
-    n = Heads(b, heads, s, total_keys(v, s), d, d)
+    key = v.shape(1) if v.has(1) else (b, 0, 0)
+    packed = len(key) == 3 and key[2] == 0
+    d = split((width,), heads + 2 * kv if packed else heads)
+    new = s if packed or len(key) != 3 else key[1]
+    n = Heads(b, heads, s, total_keys(v, new), d, d)
     rotary = ROTARY * b * s * (heads + kv) * d if v.int_attr("do_rotary", 0) else 0
     softcap = 3 * n.scores if v.attr("softcap", 0.0) else 0
     return Cost.of(n.macs, rotary + softcap + scores(n, v, 10))

@@ -117,7 +117,7 @@ class _GraphBuilder:
         tensor.storage = storage_of(proto, dims)
         tensor.shape = tuple(d if d >= 0 else None for d in dims)
         if structure_checks.check_tensor(proto, dims, tensor.name, tensor.id, self.notes):
-            array = small_value(proto, dims)
+            array = small_value(proto, dims, self.loaded.external_values)
             if array is not None:
                 self.constants[tensor.id] = array
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.ir.model import Node
+from py_autodoc.graph.operators.vendor_quantizers import twin
 
 _MS = "com.microsoft"
 _Q = ((1,), (2,))
@@ -88,7 +89,7 @@ def scales_and_zero_points(
 
 def param_positions(node: Node) -> tuple[Collection[int], Collection[int]] | None:
     """Return the input indices of scales and of zero points; None if the operator has none."""
-    kind = (node.domain, node.op_type)
+    kind = twin(node.domain, node.op_type)
     modulo = VARIADIC.get(kind)
     if modulo is None:
         return PARAM_INPUTS.get(kind)

@@ -23,9 +23,17 @@ _T = onnx.TensorProto
 _MAX_OPSET = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": onnx.defs.onnx_ml_opset_version()}
 
 
+_IMPORTING_IR = 3
+"""Format version from which a file must import operator sets."""
+
+
 def check_opsets(proto: onnx.ModelProto, notes: DiagnosticCollector) -> dict[str, int]:
     """Return the imported opsets by normalised domain; of duplicates the highest."""
     opsets: dict[str, int] = {}
+    if not proto.opset_import:
+        opsets[""] = 1  # what a file without imports means; they came with version 3 of the format
+        if proto.ir_version >= _IMPORTING_IR and len(proto.graph.node):
+            notes.add("opset-missing", "The model imports no operators; version 1 is assumed.", "ai.onnx")
     for entry in proto.opset_import:
         domain = decode_text(entry.domain)
         domain = "" if domain == "ai.onnx" else domain

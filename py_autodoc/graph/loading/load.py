@@ -7,7 +7,8 @@ External data files are never opened.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import onnx
 from google.protobuf.message import DecodeError
@@ -47,6 +48,9 @@ class LoadedModel:
     unexpanded_calls: int = 0
     """Calls kept as one node because the expansion is circular or exceeds a limit."""
     texts: TextFacts = NO_TEXTS
+    external_values: Mapping[tuple[str, int, int], bytes] = field(default_factory=dict)
+    """(location, offset, bytes) → data of small integer constants in external files
+    (``tensor_data.small_constants``)."""
 
 
 def load(path: PathLike, limits: Limits = LIBRARY) -> LoadedModel:

@@ -117,11 +117,22 @@ def _integer(value: str | None) -> int | None:
         return None
 
 
-def small_value(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Any:
-    """Return the values of a small tensor as a read-only array; None if large, absent or invalid."""
+def small_value(
+    tensor: onnx.TensorProto,
+    dims: tuple[int, ...],
+    external: Mapping[tuple[str, int, int], bytes] | None = None,
+) -> Any:
+    """Return the values of a small tensor as a read-only array; None if large, absent or invalid.
+
+    ``external``: (location, offset, bytes) → data of tensors in external files, as far as they were read.
+    """
     count = element_count(dims)
-    if count is None or count > MAX_VALUES or len(dims) > MAX_RANK or tensor.data_location == _T.EXTERNAL:
+    if count is None or count > MAX_VALUES or len(dims) > MAX_RANK:
         return None
+    if tensor.data_location == _T.EXTERNAL:
+        return (
+            external_value(tensor.data_type, dims, storage_of(tensor, dims), external) if external else None
+        )
     if count == 0 and (element_count(tuple(filter(None, dims))) or 0) > MAX_BESIDE_ZERO:
         return None  # numpy also limits the other dimensions, and onnx allocates memory for packed ones
     dtype = _NATIVE.get(tensor.data_type)
@@ -138,6 +149,17 @@ def small_value(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Any:
         return None
     array.flags.writeable = False
     return array
+
+
+def external_value(
+    data_type: int, dims: tuple[int, ...], storage: Storage, external: Mapping[tuple[str, int, int], bytes]
+) -> Any:
+    """Return the values of a small tensor in an external file; None if they were not read."""
+    dtype, count = _NATIVE.get(data_type), element_count(dims)
+    if dtype is None or count is None:
+        return None
+    raw = external.get((storage.location, storage.offset or 0, np.dtype(dtype).itemsize * count))
+    return None if raw is None else np.frombuffer(raw, dtype).reshape(dims)
 
 
 def const_tensor(tensor: onnx.TensorProto) -> ConstTensor:

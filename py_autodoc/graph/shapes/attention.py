@@ -105,6 +105,12 @@ def multi_head_attention(op: ShapeContext) -> None:
     op.set(3, (q[0], heads, q[1], total))
 
 
+def is_packed(op: ShapeContext) -> bool:
+    """Return whether query holds key and value as well: these are absent, or have no width."""
+    key = op.shape(1)
+    return not op.has(1) or (key is not None and len(key) == 3 and key[2] == 0)
+
+
 @rule("GroupQueryAttention", domain=MS)
 def group_query_attention(op: ShapeContext) -> None:
     """Query [B, S, heads·d], or packed with key and value when those are absent."""
@@ -114,7 +120,7 @@ def group_query_attention(op: ShapeContext) -> None:
     heads, kv = _heads(op, "num_heads"), _heads(op, "kv_num_heads")
     if q is None or len(q) != 3:
         return
-    packed = not op.has(1)
+    packed = is_packed(op)
     head = dim_arithmetic.floordiv(q[2], heads + 2 * kv if packed else heads)
     op.set(0, (q[0], q[1], dim_arithmetic.mul(head, heads)))
     past, total_dims = op.shape(3), op.dims_in(6)
@@ -125,6 +131,9 @@ def group_query_attention(op: ShapeContext) -> None:
         # Past may be a buffer shared with present, which then has the buffer's length.
         length = past[2] if past is not None and len(past) == 4 else None
         total = None if length is None else dim_arithmetic.extreme(True, total, length)
+    key = op.shape(1)
+    if key is not None and len(key) == 3 and key[1] == 0:  # nothing is added: present is past
+        total = past[2] if past is not None and len(past) == 4 else 0 if not op.has(3) else None
     op.set(1, (q[0], kv, total, head))
     op.set(2, (q[0], kv, total, head))
 
@@ -155,7 +164,7 @@ def sparse_attention(op: ShapeContext) -> None:
         op.set(i, None, op.dtype(0))
     heads, kv = _heads(op, "num_heads"), _heads(op, "kv_num_heads")
     if q is not None and len(q) == 3:
-        head = dim_arithmetic.floordiv(q[2], heads if op.has(1) else heads + 2 * kv)
+        head = dim_arithmetic.floordiv(q[2], heads + 2 * kv if is_packed(op) else heads)
         op.set(0, (q[0], q[1], dim_arithmetic.mul(head, heads)))
     op.set(1, op.shape(3))
     op.set(2, op.shape(4))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import onnx
+
 from py_autodoc.graph.shapes import value_propagation
 from py_autodoc.graph.shapes.shape_context import (
     BOOL,
@@ -91,12 +93,22 @@ def is_special(op: ShapeContext) -> None:
     op.set(0, op.shape(0), BOOL)
 
 
+def _type_number(name: str) -> int:
+    """Return the element type of a name such as ``FLOAT``, 0 if there is none."""
+    try:
+        return int(onnx.TensorProto.DataType.Value(name.upper()))
+    except ValueError:
+        return 0
+
+
 @rule("Cast", folds=True)
 def cast(op: ShapeContext) -> None:
-    """Another element type. ``to`` is an enum number."""
-    op.set(0, op.shape(0), op.int_attr("to", 0))
+    """Another element type. ``to`` is an enum number, before opset 6 its name."""
+    named = op.text_attr("to", "") if isinstance(op.attr("to", 0), str) else ""
+    to = _type_number(named) if named else op.int_attr("to", 0)
+    op.set(0, op.shape(0), to)
     if op.has(0) and op.inputs[0] in op.state.values:
-        op.set_value(0, value_propagation.cast(op, op.int_attr("to", 0)))
+        op.set_value(0, value_propagation.cast(op, to))
 
 
 @rule("CastLike", folds=True)

@@ -7,6 +7,7 @@ from py_autodoc.graph.protobuf.tensor_protos import stored_bytes
 from py_autodoc.graph.shapes import (  # noqa: F401  (importing a module registers its rules)
     attention,
     contrib,
+    contrib_layers,
     control,
     conv,
     elementwise,

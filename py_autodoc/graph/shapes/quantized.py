@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from py_autodoc.graph.operators.vendor_quantizers import QUANTIZE, ROUNDERS, TWINS
 from py_autodoc.graph.shapes import reshaping
 from py_autodoc.graph.shapes.reducing import reduced
 from py_autodoc.graph.shapes.shape_context import FLOAT, MS, UINT8, ShapeContext, broadcast, rule
+
+_NAMED_TYPES = {"FP8": 17, "INT4": 22}
+"""Part of a vendor's operator name → element type that it quantizes to."""
 
 
 @rule("QuantizeLinear", domain=MS)
 @rule("QuantizeLinear")
 def quantize(op: ShapeContext) -> None:
-    """Type of the zero point, else ``output_dtype``, else uint8."""
-    op.set(0, op.shape(0), op.dtype(2) or op.int_attr("output_dtype", 0) or UINT8)
+    """Type of the zero point, else ``output_dtype``, else what the name says, else uint8."""
+    named = next((dtype for part, dtype in _NAMED_TYPES.items() if part in op.node.op_type), UINT8)
+    op.set(0, op.shape(0), op.dtype(2) or op.int_attr("output_dtype", 0) or named)
 
 
 @rule("DequantizeLinear", domain=MS)
@@ -19,6 +24,14 @@ def quantize(op: ShapeContext) -> None:
 def dequantize(op: ShapeContext) -> None:
     """Type of the scale, unless ``output_dtype`` is set (opset 23)."""
     op.set(0, op.shape(0), op.int_attr("output_dtype", 0) or op.dtype(1) or FLOAT)
+
+
+def vendor_quantizers() -> None:
+    """Register the quantizers of vendors: shapes pass through, types as in ai.onnx."""
+    for (domain, name), standard in TWINS.items():
+        rule(name, domain=domain)(quantize if standard == QUANTIZE else dequantize)
+    for domain, name in sorted(ROUNDERS):
+        rule(name, domain=domain)(qlinear_unary)
 
 
 @rule("DynamicQuantizeLinear")
@@ -73,3 +86,6 @@ def qlinear_concat(op: ShapeContext) -> None:
     if any(s is not None and s[axis] is None for s in shapes):
         total = None
     op.set(0, (*first[:axis], total, *first[axis + 1 :]))
+
+
+vendor_quantizers()

@@ -107,8 +107,11 @@ def constant(op: ShapeContext) -> None:
     if isinstance(tensor, ConstTensor):
         op.set(0, tensor.shape, tensor.dtype)
         sizes = small_sizes(tensor.shape)
-        if tensor.values is not None and sizes is not None:
-            op.set_value(0, np.asarray(tensor.values).reshape(sizes))
+        values = tensor.values
+        if values is None:  # in an external file
+            values = op.state.model.constants.get(op.node.outputs[0])
+        if values is not None and sizes is not None:
+            op.set_value(0, np.asarray(values).reshape(sizes))
         return
     for name, dtype, kind in (("value_int", INT64, np.int64), ("value_float", FLOAT, np.float32)):
         if a.get(name) is not None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from py_autodoc.graph.building.operator_docs import defined
 from py_autodoc.graph.operators.aspects import Key, Link, answers, row_of
+from py_autodoc.graph.operators.vendor_quantizers import ROUNDERS, TWINS
 
 CATEGORIES = (
     "layer", "attention", "activation", "normalization", "pool", "math", "reduce", "shape", "transform",
@@ -79,24 +80,28 @@ _MICROSOFT = {
     "attention": (
         "Attention DecoderAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention "
         "GroupQueryAttention LongformerAttention MultiHeadAttention PackedAttention PackedMultiHeadAttention "
-        "PagedAttention QAttention QLongformerAttention QOrderedAttention QOrderedLongformerAttention "
+        "GatedDeltaNet PagedAttention QAttention QLongformerAttention QOrderedAttention "
+        "QOrderedLongformerAttention "
         "SparseAttention"
     ),
     "layer": (
         "EmbedLayerNormalization FusedConv FusedGemm FusedMatMul FusedMatMulActivation "
         "GatedRelativePositionBias GemmaRotaryEmbedding GemmFastGelu GemmFloat8 "
-        "Inverse MatMulBnb4 MatMulFpQ4 MatMulNBits MoE NhwcConv "
+        "Inverse MRotaryEmbedding MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight MatMulBnb4 "
+        "MatMulFpQ4 MatMulNBits MatMulNBitsMlp MatMulNBitsQkv MoE NhwcConv "
         "NhwcFusedConv QMoE RelativePositionBias "
         "RotaryEmbedding SparseToDenseMatMul TransposeMatMul WordConvEmbedding "
         "ConvTransposeWithDynamicPads TorchEmbedding"
     ),
-    "activation": "BiasGelu BiasSoftmax BiasSplitGelu FastGelu Gelu QuickGelu BiasDropout",
+    "activation": "BiasGelu BiasSoftmax BiasSplitGelu FastGelu Gelu QuickGelu BiasDropout ScaledSiLU",
     "normalization": (
         "GroupNorm LayerNormalization SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization "
-        "SkipSimplifiedLayerNormalization"
+        "SkipSimplifiedLayerNormalization GatedRMSNorm BranchwiseRMSNorm"
     ),
     "pool": "NhwcMaxPool MaxpoolWithMask CropAndResize",
-    "math": "BiasAdd BifurcationDetector CDist ComplexMul ComplexMulConj DynamicTimeWarping IsAllFinite",
+    "math": (
+        "BiasAdd GatedAdd BifurcationDetector CDist ComplexMul ComplexMulConj DynamicTimeWarping IsAllFinite"
+    ),
     "transform": (
         "ExpandDims GatherND GridSample Irfft NGramRepeatBlock Pad RemovePadding RestorePadding Rfft "
         "Tokenizer TransposeMatMul Trilu UnfoldTensor Unique"
@@ -119,10 +124,24 @@ def _table(rows: dict[str, str]) -> dict[str, str]:
     return {op: category for category, ops in rows.items() for op in ops.split()}
 
 
+_BLOCKED = {"layer": "Conv", "pool": "AveragePool GlobalAveragePool GlobalMaxPool MaxPool",
+            "transform": "ReorderInput ReorderOutput Upsample"}  # fmt: skip
+
+
+def _of_vendors() -> dict[str, dict[str, str]]:
+    """Return the tables of the domains of vendors, which hold quantizers."""
+    tables: dict[str, dict[str, str]] = {}
+    for domain, op in (*TWINS, *ROUNDERS):
+        tables.setdefault(domain, {})[op] = "quantization"
+    return tables
+
+
 _TABLES = {
     "": _table(_ONNX),
     "ai.onnx.preview": _table(_ONNX),
     "com.microsoft": {**_table(_ONNX), **_table(_MICROSOFT)},
+    "com.microsoft.nchwc": _table(_BLOCKED),
+    **_of_vendors(),
 }
 _DOMAINS = {
     "ai.onnx.ml": "ml",

@@ -40,6 +40,7 @@ from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, TypeTabl
 from py_autodoc.graph.loading.load import LoadedModel
 from py_autodoc.graph.symbolic_dims.dim_names import symbolic_inputs
 from py_autodoc.graph.tensor_data.mask_tables import mask_tables
+from py_autodoc.graph.tensor_data.small_constants import with_small_constants
 from py_autodoc.graph.tensor_data.weight_stats import TensorFacts
 from py_autodoc.hardware.kernel_fusion import Kernels
 from py_autodoc.identity.identify import identify
@@ -185,6 +186,7 @@ class _Pipeline:
         loaded = open_model(model_source, name, self.options.limits)
         if self.options.hash:
             loaded = self._with_hashes(loaded, source, model_source)
+        loaded = with_small_constants(loaded, model_source)
         self._enter("build")
         sized = at_sizes(loaded, self.options.resize, self.options.bindings)
         if sized is not None:
