@@ -206,7 +206,7 @@ def _products(node: onnx.NodeProto, inputs: Sequence[Array | None]) -> int:
         return 0
     if "Conv" not in node.op_type:
         return int(x.size * w.shape[-1])
-    strides = next((attribute.ints for attribute in node.attribute if attribute.name == "strides"), [])
+    strides = attributes_of(node).get("strides") or [1]
     positions = x.shape[0] * int(np.prod(x.shape[2:])) // max(1, int(np.prod(strides)))
     return int(w.size * positions)
 
