@@ -116,7 +116,7 @@ def test_errors_without_end_survive_the_file(measured, tmp_path):
         ("", "not a result of"),
         ("[]", "not a result of"),
         ('{"schema": "x"}', "not a result of"),
-        (None, "cannot be read"),
+        (None, "no such file"),
     ],
 )
 def test_files_that_are_not_a_result(content, said, tmp_path):
