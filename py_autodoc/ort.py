@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import AnalysisError, InputError, OptionError, RequirementError
 from py_autodoc.free_memory import exhausted, is_exhaustion
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.loading.first_pass import collect_and_sanitize
 from py_autodoc.graph.loading.load import load
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 
 if TYPE_CHECKING:
+    import numpy as np
     import onnx
 
 FOLDER = "session.model_external_initializers_file_folder_path"
@@ -113,8 +116,32 @@ def check_weights(path: PathLike) -> None:
 def read_model(path: PathLike, *, weights: bool) -> onnx.ModelProto:
     """Load the file as a protobuf, with or without external weights.
 
+    Its names are those of the analysis: ``original_names`` has what they were.
+
     Raises: InputError: the file or its external weights cannot be read.
     """
+    proto = _read(path, weights)
+    if _has_odd_names(path):
+        collect_and_sanitize(proto, DiagnosticCollector())
+    return proto
+
+
+def original_names(path: PathLike) -> dict[str, str]:
+    """Return the names that are too long for the analysis, by their shortened form. Usually empty.
+
+    Raises: InputError: as ``read_model``.
+    """
+    if not _has_odd_names(path):
+        return {}
+    return collect_and_sanitize(_read(path, False), DiagnosticCollector()).shortened
+
+
+def _has_odd_names(path: PathLike) -> bool:
+    """True if the analysis has other names than the file."""
+    return any(one.code in ("long-name", "non-utf8-name") for one in load(path).diagnostics)
+
+
+def _read(path: PathLike, weights: bool) -> onnx.ModelProto:
     import onnx
 
     check_weights(path)
@@ -123,6 +150,23 @@ def read_model(path: PathLike, *, weights: bool) -> onnx.ModelProto:
     except Exception as fault:  # protobuf has no common base for what it raises
         said = f"{base_name(path)} cannot be read: {type(fault).__name__}."
         raise InputError("not-readable", said) from fault
+
+
+def stored_array(tensor: onnx.TensorProto, name: str) -> np.ndarray[Any, Any]:
+    """Return the values of a tensor in memory. ``name`` is the file's, for the message.
+
+    Raises: InputError: its data does not have the size of its shape, or its type is unknown.
+    """
+    from onnx import numpy_helper
+
+    try:
+        return numpy_helper.to_array(tensor)
+    except (ValueError, TypeError, KeyError, MemoryError, AttributeError, OverflowError) as fault:
+        raise InputError(
+            "weights-damaged",
+            f"{name}: the data of {str(tensor.name)[:80] or 'a constant'} does not match its shape and type.",
+            "Export the model again, or get an undamaged copy.",
+        ) from fault
 
 
 def weight_bytes(graph: onnx.GraphProto) -> int:
@@ -215,6 +259,9 @@ def open_session(
                 f"Choose one of {', '.join(runtime.get_available_providers())}.",
             )
     given: str | bytes = os.fspath(path)
+    if proto is None and _has_odd_names(path):
+        # The runtime must know the tensors by the names that the analysis gives them.
+        proto = read_model(path, weights=False)
     if proto is not None:
         options.add_session_config_entry(FOLDER, str(Path(os.fspath(path)).resolve().parent))
         if weight_bytes(proto.graph) > LARGEST - (64 << 20):  # room for the nodes

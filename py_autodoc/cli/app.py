@@ -162,14 +162,26 @@ class App(click.Group):
             _trace()
             stderr.error("The analysis ran out of memory.", "Lower the limits or use a larger machine.")
             return UNEXPECTED
-        except Exception as fault:  # noqa: BLE001 - the last boundary: a user never sees a traceback unasked
+        except OSError as fault:
+            from py_autodoc.outputs.output_files import ROOM, is_full  # slow import
+
+            if not is_full(fault):
+                return _unexpected(fault)
             _trace()
-            stderr.error(
-                f"The analysis failed because of an internal error in {NAME} ({type(fault).__name__}).",
-                "Run again with --log-level debug for a traceback, and please report it.",
-            )
-            return UNEXPECTED
+            stderr.error(f"Could not write a temporary file: {fault.strerror}.", ROOM)
+            return OutputError.exit_status
+        except Exception as fault:  # noqa: BLE001 - the last boundary: a user never sees a traceback unasked
+            return _unexpected(fault)
         return result if isinstance(result, int) else 0
+
+
+def _unexpected(fault: Exception) -> int:
+    _trace()
+    stderr.error(
+        f"The analysis failed because of an internal error in {NAME} ({type(fault).__name__}).",
+        "Run again with --log-level debug for a traceback, and please report it.",
+    )
+    return UNEXPECTED
 
 
 def _nearest(name: str) -> str:

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TypeAlias
 
 from py_autodoc.errors import OutputError
 from py_autodoc.outputs import OutputRequest, check_outputs
+from py_autodoc.outputs.output_files import printable
 
 Files: TypeAlias = Mapping[str, tuple[str, bytes]]
 """Figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data."""
@@ -64,13 +66,20 @@ class Assets:
 def assets(path: str, names: Sequence[str], inputs: Iterable[str], force: bool) -> Assets:
     """Return the folder for files with these names, after checking it. Raises: OutputError."""
     folder = Path(path)
-    if not folder.exists():
+    try:
+        status = folder.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        status = None
+    except (OSError, ValueError) as fault:  # too long a name, or one that no file can have
+        said = getattr(fault, "strerror", None) or fault
+        raise OutputError("output-failed", f"--assets-dir: {printable(path)}: {said}.") from None
+    if status is None:
         parent = folder.resolve().parent
         if not parent.is_dir():
             message = f"--assets-dir: {path}: its folder does not exist."
             raise OutputError("output-folder-missing", message, "Create it first.")
         return Assets(folder, force)
-    if not folder.is_dir():
+    if not S_ISDIR(status.st_mode):
         raise OutputError("output-failed", f"--assets-dir: {path} is not a folder.", "Choose another name.")
     check_outputs([_request(folder, name) for name in names], tuple(inputs), force)
     return Assets(folder, force)

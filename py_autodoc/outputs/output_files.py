@@ -17,6 +17,7 @@ from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.outputs import marks, temporary
 from py_autodoc.outputs.inputs import ReadFiles
 
+ROOM = "Make room, or write to another disk."
 _confined_to = ""
 """Folder that outputs of this process must not leave; empty: no such folder."""
 _MODELS = (".onnx", ".h5", ".hdf5", ".keras", ".pt2")
@@ -296,7 +297,9 @@ def filling(path: PathLike, inputs: Iterable[PathLike] = (), force: bool = False
 def empty(path: Path, force: bool = False) -> None:
     """Raises: OutputError: ``path`` is not an empty folder and cannot become one."""
     name = path.name or "."
-    if path.exists() and not path.is_dir():
+    with output_failed(printable(name)):  # such as a name that is too long
+        exists = path.exists()
+    if exists and not path.is_dir():
         raise OutputError("output-not-a-folder", f"{name} is a file.", "Choose a new folder.")
     if not force and path.is_dir() and any(path.iterdir()):
         hint = "Choose a new folder, or replace files in it with --force (in Python: force=True)."
@@ -317,10 +320,13 @@ def output_failed(display_name: str) -> Iterator[None]:
         ) from fault
 
 
+def is_full(fault: OSError) -> bool:
+    """True if a disk, a quota or the largest size of a file is exhausted."""
+    return fault.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+
+
 def _hint_for(fault: OSError) -> str:
-    if fault.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
-        return "Make room, or write to another disk."
-    return ""
+    return ROOM if is_full(fault) else ""
 
 
 def _state(path: Path) -> tuple[int, int, int, int] | None:

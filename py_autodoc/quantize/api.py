@@ -12,13 +12,14 @@ import msgspec
 import onnx
 
 from py_autodoc.errors import InputError, OptionError
+from py_autodoc.graph.ir.name_sanitizer import restore_names
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.hardware.detect import cpu
 from py_autodoc.int8_kernels.document import IntegerKernels
 from py_autodoc.int8_kernels.judge import RECIPE
 from py_autodoc.int8_kernels.targets import computation
 from py_autodoc.int8_kernels.text import REMEDY, both_figures, not_measured
-from py_autodoc.ort import onnxruntime
+from py_autodoc.ort import onnxruntime, original_names
 from py_autodoc.outputs import output_failed
 from py_autodoc.outputs.marks import unmark
 from py_autodoc.outputs.temporary import scratch
@@ -141,6 +142,7 @@ def quantize(
         pairs = clipping_pairs(result) if signed else None
         machine = cpu()
         findings = _findings(chosen, outputs, kernels, pairs, data is None, len(infinite))
+        restore_names(result.graph, original_names(model))
         # Remove the mark that restoring the tags left in the file.
         unmark(result)
         with staging(targets_by_kind[0].path) as stage:

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
 from py_autodoc.errors import InputError
-from py_autodoc.ort import open_session, run_session
+from py_autodoc.ort import open_session, run_session, stored_array
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import Sample
 
@@ -36,17 +35,18 @@ _MEASURED = 16
 def infinite_constants(proto: onnx.ModelProto, name: str) -> frozenset[str]:
     """Return the tensors of the main graph with stored infinity or NaN: initializers and constants.
 
-    Raises: InputError: an operator reads one for which such a value cannot be a mask.
+    Raises: InputError: an operator reads one for which such a value cannot be a mask, or the data of a tensor
+    is damaged.
     """
     tensors = {tensor.name: tensor for tensor in proto.graph.initializer}
     for node in proto.graph.node:
-        if node.op_type in ("Constant", "ConstantOfShape"):
+        if node.op_type in ("Constant", "ConstantOfShape") and node.output:
             tensors.update(
                 (node.output[0], attribute.t) for attribute in node.attribute if attribute.name == "value"
             )
-    infinite = frozenset(name for name, tensor in tensors.items() if not _finite(tensor))
+    infinite = frozenset(tensor for tensor, values in tensors.items() if not _finite(values, name))
     readers = (node for node in proto.graph.node if node.op_type not in _READERS)
-    broken = {name for node in readers for name in infinite.intersection(node.input)}
+    broken = {tensor for node in readers for tensor in infinite.intersection(node.input)}
     if broken:
         raise InputError(
             "weights-not-finite",
@@ -56,10 +56,10 @@ def infinite_constants(proto: onnx.ModelProto, name: str) -> frozenset[str]:
     return infinite
 
 
-def _finite(tensor: onnx.TensorProto) -> bool:
+def _finite(tensor: onnx.TensorProto, name: str) -> bool:
     if tensor.data_type != onnx.TensorProto.FLOAT:
         return True
-    return bool(np.isfinite(numpy_helper.to_array(tensor)).all())
+    return bool(np.isfinite(stored_array(tensor, name)).all())
 
 
 def infinite_nodes(

@@ -12,6 +12,7 @@ from onnx import helper
 
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.graph.ir.name_sanitizer import bounded_name
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples.preprocessing import Preprocessing, preprocessing_of
 
@@ -117,7 +118,7 @@ def sizes_in(arrays: Mapping[str, Any], analysis: Analysis) -> dict[str, int]:
     """
     inputs = [analysis.model.tensors[number] for number in analysis.model.graphs[0].inputs]
     inputs = [tensor for tensor in inputs if tensor.kind == TensorKind.INPUT]
-    named = dict(arrays)
+    named = {bounded_name(name): array for name, array in arrays.items()}
     if len(inputs) == 1 and len(named) == 1:
         named = {inputs[0].name: next(iter(named.values()))}
     sizes_by_symbol: dict[str, int] = {}
@@ -151,7 +152,7 @@ def check_inputs(arrays: Mapping[str, Any], specs: Sequence[InputSpec], source: 
 
     Raises: InputError, naming ``source`` and the input.
     """
-    named = dict(arrays)
+    named = {bounded_name(name): array for name, array in arrays.items()}
     if len(specs) == 1 and len(named) == 1:
         named = {specs[0].name: next(iter(named.values()))}
     missing = [spec.label for spec in specs if spec.name not in named]

@@ -25,6 +25,7 @@ from py_autodoc.sensitivity.float_layers import ScoreTarget, curve_points, fewes
 from py_autodoc.sensitivity.latency import MixedLatency
 from py_autodoc.sensitivity.layers import QuantizableLayer, Scheme, layers_of
 from py_autodoc.sensitivity.measure import MEMORY, LayerBench, LayerScores, Progress
+from py_autodoc.sensitivity.pieces import in_execution_order
 from py_autodoc.sensitivity.scores import Score
 
 DATA_SAMPLES, SYNTHETIC_SAMPLES = 64, 8
@@ -129,6 +130,7 @@ def sensitivity_with_analysis(
     analysis = analysis_at_sizes(model, data, bindings, input_shapes, hardware)
     check_memory(analysis)
     proto = read_model(model, weights=True)
+    in_execution_order(proto)
     layers = layers_of(proto, name)
     chosen, source = choose_samples(
         data, input_specs(analysis), samples, seed, (DATA_SAMPLES, SYNTHETIC_SAMPLES)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
 from py_autodoc.errors import InputError
+from py_autodoc.ort import stored_array
 
 _OPS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 _QUANTIZED = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits"})
@@ -90,19 +90,12 @@ def _axis(node: onnx.NodeProto, weight: onnx.TensorProto) -> int:
     return 0 if node.op_type == "Gemm" and transposed else len(weight.dims) - 1
 
 
-def weights_of(model: onnx.ModelProto, layers: list[QuantizableLayer]) -> Mapping[str, Array]:
+def weights_of(model: onnx.ModelProto, layers: list[QuantizableLayer], name: str) -> Mapping[str, Array]:
     """Return the values of the layers' weights by name. Raises: InputError if data and shape do not fit."""
     names = {layer.weight for layer in layers}
-    weights = {}
-    for tensor in model.graph.initializer:
-        if tensor.name in names:
-            try:
-                weights[tensor.name] = numpy_helper.to_array(tensor)
-            except (ValueError, TypeError) as fault:
-                raise InputError(
-                    "weights-damaged", f"The data of {tensor.name[:80]} does not match its shape."
-                ) from fault
-    return weights
+    return {
+        tensor.name: stored_array(tensor, name) for tensor in model.graph.initializer if tensor.name in names
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import onnx
 
 from py_autodoc.errors import AnalysisError, InputError
@@ -72,7 +73,7 @@ class LayerBench:
     ) -> None:
         self.layers, self._samples, self._scheme = list(layers), list(samples), scheme
         self._path, self._model, self._output, self._memory = path, model, output, memory
-        self._weights = weights_of(model, self.layers)
+        self._weights = weights_of(model, self.layers, base_name(path))
         stored = weight_bytes(model.graph)
         if stored > LARGEST:  # Sessions and their packed weights would take a multiple of this memory.
             raise InputError(
@@ -94,6 +95,12 @@ class LayerBench:
             if count == 1:
                 raise
             results = self._run_float(1)
+        if not any(np.size(result) for result in results):
+            raise InputError(
+                "empty-result",
+                f"{base_name(path)}: {output[:80]} has no values at these dimensions; nothing can be compared.",
+                "Choose dimensions above 0 with --bind or --input-shape.",
+            )
         self.float_results = FloatResults(results, classes)
         self._equal = self.float_results.score(results)
 
@@ -107,6 +114,11 @@ class LayerBench:
         self._limits: dict[str, tuple[float, float]] = {}
         values: list[Values] = [dict(sample) for sample in self._samples]
         for piece in self._pieces:
+            missing = [name for name in piece.reads if any(name not in sample for sample in values)]
+            if missing:
+                raise InputError(
+                    "undefined-input", f"{base_name(self._path)}: nothing produces {missing[0][:80]!r}."
+                )
             self._inputs.append([declared(name, [sample[name] for sample in values]) for name in piece.reads])
             data = dict.fromkeys(self.layers[number].data for number in piece.layers)
             produced = [name for name in data if name not in piece.reads]
@@ -114,7 +126,7 @@ class LayerBench:
             self._float_pieces.append(float_piece)
             for index, sample in enumerate(values):
                 for name in data:
-                    if name in piece.reads:
+                    if name in piece.reads and sample[name].size:
                         self._extend_range(name, float(sample[name].min()), float(sample[name].max()))
                 values[index], ends = float_piece.run_with_ranges(sample)
                 for name, (low, high) in ends.items():

@@ -16,6 +16,7 @@ import onnx
 from onnx import TensorProto, helper
 
 from py_autodoc.errors import AnalysisError
+from py_autodoc.graph.ir.topological_order import execution_order
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import onnxruntime, open_session, run_session
 from py_autodoc.sensitivity.layers import Array, QuantizableLayer
@@ -47,7 +48,7 @@ class Piece:
 def cut(model: onnx.ModelProto, layers: Sequence[QuantizableLayer], output: str, count: int) -> list[Piece]:
     """Cut the nodes that ``output`` needs into about ``count`` pieces with equal numbers of layers.
 
-    Cuts are placed where few tensors are live. Nodes are in execution order, as the standard requires.
+    Cuts are placed where few tensors are live. Nodes are in execution order (``in_execution_order``).
     """
     nodes = list(model.graph.node)
     reads = [reads_of(node) for node in nodes]
@@ -86,6 +87,18 @@ def cut(model: onnx.ModelProto, layers: Sequence[QuantizableLayer], output: str,
             )
         )
     return pieces
+
+
+def in_execution_order(model: onnx.ModelProto) -> None:
+    """Sort the nodes of the main graph in place; runtimes accept files whose nodes are not sorted."""
+    nodes = list(model.graph.node)
+    producers = {name: index for index, node in enumerate(nodes) for name in node.output if name}
+    needs = [[producers[name] for name in reads_of(node) if name in producers] for node in nodes]
+    order, _ = execution_order(needs)
+    if order != list(range(len(nodes))):
+        copies = [onnx.NodeProto.FromString(nodes[index].SerializeToString()) for index in order]
+        del model.graph.node[:]
+        model.graph.node.extend(copies)
 
 
 def reads_of(node: onnx.NodeProto) -> list[str]:

@@ -93,18 +93,33 @@ class _Session:
 
 
 def dequantize(request: TensorRequest, values: dict[str, Any]) -> np.ndarray[Any, Any]:
-    """Return the real values of a tensor: ``(value - zero point) * scale`` if it is quantized.
-
-    A text tensor gives an empty array.
-    """
-    array = np.asarray(values[request.tensor])
-    if array.dtype == object:
-        return np.zeros(0)
+    """Return the real values of a tensor: ``(value - zero point) * scale`` if it is quantized."""
+    array = numbers_of(values[request.tensor])
     if not request.scale:
         return array
     zero_point = np.asarray(values[request.zero_point], np.int64) if request.zero_point else np.int64(0)
     scale = np.asarray(values[request.scale], np.float64)
     return (array.astype(np.int64) - zero_point.reshape(-1)[:1]) * scale.reshape(-1)[:1]
+
+
+def numbers_of(value: Any) -> np.ndarray[Any, Any]:
+    """Return the numbers of any result of ONNX Runtime.
+
+    A tensor is itself. The numbers of a sequence or a map are those of its items in order, with the number of
+    each item's values in front, as an array of shape (numbers, 1). Texts and empty optionals have none.
+    """
+    if isinstance(value, np.ndarray):
+        return value if value.dtype.kind in "biufV" else np.zeros(0)
+    if isinstance(value, (bool, int, float, np.generic)):
+        return np.asarray(value)
+    if isinstance(value, dict):
+        # Keys that are numbers are values, too: a class that differs is a difference.
+        value = [item for pair in value.items() for item in pair]
+    if not isinstance(value, (list, tuple)):
+        return np.zeros(0)
+    parts = [numbers_of(item).astype(np.float64).reshape(-1) for item in value]
+    counted = [item for part in parts for item in (np.array([part.size], np.float64), part)]
+    return np.concatenate(counted or [np.zeros(0)]).reshape(-1, 1)
 
 
 def groups(sizes: Sequence[int], budget: int = GROUP_BYTES) -> Iterator[range]:

@@ -147,7 +147,8 @@ def _quantized(side: ComparedSide, number: int) -> int:
     if len(consumers) != 1 or side.model.tensors[number].is_output:
         return number
     node = side.model.nodes[consumers[0]]
-    return node.outputs[0] if node.op_type == "QuantizeLinear" and node.inputs[0] == number else number
+    quantizes = node.op_type == "QuantizeLinear" and node.inputs[:1] == (number,)
+    return node.outputs[0] if quantizes and node.outputs and node.outputs[0] >= 0 else number
 
 
 def _request(side: ComparedSide, number: int) -> TensorRequest | str:
@@ -181,7 +182,7 @@ def _scale_names(side: ComparedSide, number: int) -> tuple[str, str] | None:
         if positions is not None:
             return _names(tensors, node.inputs, positions)
         if node.op_type == "DynamicQuantizeLinear" and node.outputs[0] == number:
-            return tensors[node.outputs[1]].name, tensors[node.outputs[2]].name
+            return _names(tensors, node.outputs, (1, 2))
         if node.op_type not in _KEEP_SCALE or not node.inputs or node.inputs[0] < 0:
             return None
         number = node.inputs[0]
@@ -189,9 +190,9 @@ def _scale_names(side: ComparedSide, number: int) -> tuple[str, str] | None:
 
 
 def _names(
-    tensors: Sequence[Tensor], inputs: tuple[int, ...], positions: tuple[int, int]
+    tensors: Sequence[Tensor], ends: tuple[int, ...], positions: tuple[int, int]
 ) -> tuple[str, str] | None:
-    """Return the names of the inputs at these positions; None without a scale."""
-    ids = [inputs[position] if position < len(inputs) else -1 for position in positions]
+    """Return the names of the tensors at these positions; None without a scale."""
+    ids = [ends[position] if position < len(ends) else -1 for position in positions]
     scale, zero_point = (tensors[number].name if number >= 0 else "" for number in ids)
     return (scale, zero_point) if scale else None

@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 TESTS = Path(__file__).parent.parent
 DATA = TESTS / "data"
-for folder in ("bad", "truth", "keras"):
+for folder in (".", "bad", "truth", "keras"):
     if str(TESTS / folder) not in sys.path:
         sys.path.append(str(TESTS / folder))
 _SMALL = 120_000

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableSequence
+import hashlib
+from collections.abc import Iterable, Mapping, MutableSequence
 from typing import Any, Protocol
 
 import onnx
@@ -21,6 +22,17 @@ def decode_text(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
 
 
+def bounded_name(name: str) -> str:
+    """Return a name of at most 512 characters: a longer one is cut to its first 400 and a digest of all.
+
+    The digest depends on the name alone, so that two files and the arrays of a sample agree.
+    """
+    if len(name) <= MAX_NAME:
+        return name
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return f"{name[:_SHORTENED_LENGTH]}…#{digest}"
+
+
 def repair_texts(message: Message) -> None:
     """Convert every text in a protobuf to ``str``, in place, as other libraries require."""
     for field, value in message.ListFields():
@@ -36,6 +48,28 @@ def repair_texts(message: Message) -> None:
                 repair_texts(inner)
 
 
+def restore_names(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
+    """Give the tensors and nodes of a graph and its subgraphs their names back, in place.
+
+    Args:
+        graph: the graph.
+        names: the names by their shortened form.
+    """
+    if not names:
+        return
+    for message in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
+        message.name = names.get(message.name, message.name)
+    for sparse in graph.sparse_initializer:
+        sparse.values.name = names.get(sparse.values.name, sparse.values.name)
+    for node in graph.node:
+        node.name = names.get(node.name, node.name)
+        for ends in (node.input, node.output):
+            ends[:] = [names.get(end, end) for end in ends]
+        for attribute in node.attribute:
+            for body in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):
+                restore_names(body, names)
+
+
 class _NamedProto(Protocol):
     name: str
 
@@ -43,13 +77,18 @@ class _NamedProto(Protocol):
 class NameSanitizer:
     r"""Rewrites the names of a model in place, so that later stages see only valid, short text.
 
-    Invalid UTF-8 bytes become ``\xff``; a name of more than 512 characters is cut to its first 400 and
-    numbered. Equal names stay equal and different names stay different.
+    Invalid UTF-8 bytes become ``\xff``; long names are shortened (``bounded_name``). Equal names stay equal
+    and different names stay different.
     """
 
     def __init__(self, notes: DiagnosticCollector) -> None:
         self._notes = notes
         self._cleaned: dict[str | bytes, str] = {}
+
+    @property
+    def shortened(self) -> dict[str, str]:
+        """Return the long names by what they became."""
+        return {clean: name for name, clean in self._cleaned.items() if isinstance(name, str)}
 
     def node(self, node: onnx.NodeProto) -> None:
         """Repair the names in a node."""
@@ -103,6 +142,6 @@ class NameSanitizer:
         if len(clean) > MAX_NAME:
             message = f"A name of {len(clean):,} characters is cut."
             self._notes.add("long-name", message, clean[:80])
-            clean = f"{clean[:_SHORTENED_LENGTH]}…#{len(self._cleaned)}"
+            clean = bounded_name(clean)
         self._cleaned[name] = clean
         return clean

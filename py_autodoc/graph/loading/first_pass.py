@@ -28,6 +28,8 @@ class FirstPass:
     """Tensors stored in other files."""
     misdeclared: list[onnx.GraphProto] = field(default_factory=list)
     """Graphs in attributes of another type, which some readers look into."""
+    shortened: dict[str, str] = field(default_factory=dict)
+    """Long names by what they became."""
 
 
 def external_tensors(proto: onnx.ModelProto) -> list[onnx.TensorProto]:
@@ -55,6 +57,7 @@ def collect_and_sanitize(proto: onnx.ModelProto, notes: DiagnosticCollector) -> 
     while pending or facts.misdeclared:  # repaired, but not part of the main graph
         graph = pending.pop() if pending else facts.misdeclared.pop()
         pending.extend(_graph(graph, names, facts))
+    facts.shortened = names.shortened
     return facts
 
 
