@@ -160,13 +160,14 @@ def stored_array(tensor: onnx.TensorProto, name: str) -> np.ndarray[Any, Any]:
     from onnx import numpy_helper
 
     try:
-        return numpy_helper.to_array(tensor)
+        values: np.ndarray[Any, Any] = numpy_helper.to_array(tensor)
     except (ValueError, TypeError, KeyError, MemoryError, AttributeError, OverflowError) as fault:
         raise InputError(
             "weights-damaged",
             f"{name}: the data of {str(tensor.name)[:80] or 'a constant'} does not match its shape and type.",
             "Export the model again, or get an undamaged copy.",
         ) from fault
+    return values
 
 
 def weight_bytes(graph: onnx.GraphProto) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from py_autodoc import units
 from py_autodoc.compare.measures import MEASURES, Number, lower_bounds, metric_values
 from py_autodoc.report.builders.hardware_section import hardware_estimates
-from py_autodoc.report.builders.runnable_section import runnable
+from py_autodoc.report.builders.runnable_section import sizes_verdict
 from py_autodoc.report.document.report import Report
 from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -73,7 +73,7 @@ def figures(analysis: Analysis) -> Figures:
 
 def unknown_costs(analysis: Analysis) -> str:
     """Return why the costs of a model are not fully known, in one line."""
-    verdict = runnable(analysis)
+    verdict = sizes_verdict(analysis)
     if verdict.verdict == "no":
         return f"the model cannot run: {verdict.reason}"
     unset = [shorten_middle(symbol.name, 40) for symbol in analysis.dims.symbols if symbol.value is None]
@@ -97,9 +97,8 @@ def report_figures(report: Report) -> Figures:
     """Return the figures of a report."""
     numbers, cover, file = report.metrics, report.coverage, report.model
     first = max(cover.reasons, key=lambda reason: cover.reasons[reason], default="")
-    reason = (
-        report.runnable.reason if report.runnable.verdict == "no" else first or "its report does not know it"
-    )
+    stopped = report.runnable.verdict == "no" and not report.runnable.file
+    reason = report.runnable.reason if stopped else first or "its report does not know it"
     mac_share = 1.0 if cover.macs is None else cover.macs
     figures = {
         "size": CheckedFigure(file.file_bytes + file.external_bytes),

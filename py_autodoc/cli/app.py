@@ -163,12 +163,12 @@ class App(click.Group):
             stderr.error("The analysis ran out of memory.", "Lower the limits or use a larger machine.")
             return UNEXPECTED
         except OSError as fault:
-            from py_autodoc.outputs.output_files import ROOM, is_full  # slow import
+            from py_autodoc.outputs.output_files import ROOM, is_full, why_full  # slow import
 
             if not is_full(fault):
                 return _unexpected(fault)
             _trace()
-            stderr.error(f"Could not write a temporary file: {fault.strerror}.", ROOM)
+            stderr.error(f"Could not write a temporary file: {why_full(fault)}.", ROOM)
             return OutputError.exit_status
         except Exception as fault:  # noqa: BLE001 - the last boundary: a user never sees a traceback unasked
             return _unexpected(fault)

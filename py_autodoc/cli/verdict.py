@@ -35,7 +35,7 @@ def report_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[st
     name = os.path.basename(path)
     runnable_info = runnable(analysis)
     consequence, hint = partial or PARTIAL_REPORT
-    if runnable_info.verdict != "no":
+    if runnable_info.verdict != "no" or runnable_info.file:
         if not analysis.partial:
             return 0
         stderr.error(f"{name}: part of the analysis failed; {consequence}.", hint)

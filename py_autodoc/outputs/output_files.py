@@ -316,13 +316,26 @@ def output_failed(display_name: str) -> Iterator[None]:
         yield
     except OSError as fault:
         raise OutputError(
-            "output-failed", f"Could not write {display_name}: {fault.strerror or fault}.", _hint_for(fault)
+            "output-failed", f"Could not write {display_name}: {why_full(fault)}.", _hint_for(fault)
         ) from fault
 
 
 def is_full(fault: OSError) -> bool:
-    """True if a disk, a quota or the largest size of a file is exhausted."""
-    return fault.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+    """True if a disk, a quota or the largest size of a file is exhausted, also that of temporary files."""
+    full = fault.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+    return full or _no_temporary_folder(fault)
+
+
+def why_full(fault: OSError) -> str:
+    """Return the cause in a few words."""
+    if _no_temporary_folder(fault):
+        return "No folder for temporary files can be written"
+    return str(fault.strerror or fault)
+
+
+def _no_temporary_folder(fault: OSError) -> bool:
+    """True if ``tempfile`` found no folder, which it tries by writing a file into each."""
+    return fault.errno == errno.ENOENT and fault.filename is None and "temporary directory" in str(fault)
 
 
 def _hint_for(fault: OSError) -> str:

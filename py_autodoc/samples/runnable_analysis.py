@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from py_autodoc.errors import InputError
 from py_autodoc.free_memory import need, shown
+from py_autodoc.graph.ir.file_faults import refusal
 from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.samples.images import images_in
 from py_autodoc.samples.items import as_arrays
@@ -31,16 +34,24 @@ def analysis_at_sizes(
     ``data`` is as for ``choose_samples``; an iterable that can be read only once gives no dimensions.
     ``hardware`` is the device of the analysis.
 
-    Raises: InputError: model or data cannot be read.
+    Raises: InputError: model or data cannot be read, or no runtime accepts the file.
     """
     data_sizes: dict[str, int] = {}
     if data is not None:
         brief = run_analysis(os.fspath(model), Options(brief=True))
         data_sizes = sizes_in(_arrays(data, brief), brief)
     chosen = {**data_sizes, **(bindings or {})}
-    return run_analysis(
+    analysis = run_analysis(
         os.fspath(model), Options(bindings=chosen, input_shapes=shapes or {}, assume=True, hardware=hardware)
     )
+    fault = refusal(analysis.model, analysis.diagnostics)
+    if fault is not None:
+        raise InputError(
+            fault.diagnostic.code,
+            f"{analysis.model.file.name}: {shorten_middle(fault.text, 300)}.",
+            "No runtime accepts such a file.",
+        )
+    return analysis
 
 
 def check_memory(analysis: Analysis) -> None:

@@ -98,7 +98,7 @@ class LayerBench:
         if not any(np.size(result) for result in results):
             raise InputError(
                 "empty-result",
-                f"{base_name(path)}: {output[:80]} has no values at these dimensions; nothing can be compared.",
+                f"{base_name(path)}: {output[:80]} has no values at these dimensions.",
                 "Choose dimensions above 0 with --bind or --input-shape.",
             )
         self.float_results = FloatResults(results, classes)

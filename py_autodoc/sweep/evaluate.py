@@ -14,7 +14,7 @@ from py_autodoc.graph.symbolic_dims.poly import Poly
 from py_autodoc.graph.symbolic_dims.poly_values import EvaluationError, PolyValues
 from py_autodoc.hardware.estimate_inputs import EstimateInputs
 from py_autodoc.hardware.kernel_fusion import Kernels
-from py_autodoc.report.builders.runnable_section import runnable
+from py_autodoc.report.builders.runnable_section import sizes_verdict
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.pipeline.device_analysis import estimate_inputs
 from py_autodoc.units import plural
@@ -57,7 +57,7 @@ def numbers_of_analysis(analysis: Analysis) -> SweepNumbers:
 
 def missing_reason(analysis: Analysis) -> str:
     """Return why numbers are missing or only lower bounds; empty if none are."""
-    verdict = runnable(analysis)
+    verdict = sizes_verdict(analysis)
     if verdict.verdict != "yes":
         return verdict.reason
     sums = analysis.totals

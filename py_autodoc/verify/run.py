@@ -89,9 +89,10 @@ def compare_with_reference(
         skipped[OTHER_SHAPES] = skipped.get(OTHER_SHAPES, 0) + other_shapes
     kernels, as_target = target_errors(captured, reference, points, samples, target)
     outputs = _outputs(points, distances, kernels, as_target)
-    diverges = any(output.error.relative_error_or_inf > accepted for output in outputs) or (
-        not outputs and any(layer.diverges for layer in layers)
-    )
+    # An output without values is equal, and has no relative error.
+    diverges = any(
+        not output.error.exact and output.error.relative_error_or_inf > accepted for output in outputs
+    ) or (not outputs and any(layer.diverges for layer in layers))
     first = next(
         (index for index, layer in enumerate(layers) if layer.diverges and layer.error_before <= accepted),
         None,

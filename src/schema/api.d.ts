@@ -2466,12 +2466,12 @@ export interface components {
     };
     /**
      * Runnable
-     * @description Whether the model runs with the dimensions of this analysis. If not, there are no totals.
+     * @description Whether the model runs with the dimensions of this analysis.
      */
     Runnable: {
       /**
-       * @description `yes`: all shapes are known and consistent. `no`: a node cannot run; nodes that depend on it have
-       *     no shape and no cost, and totals, peaks and latencies are null. `unknown`: neither is known.
+       * @description `yes`: all shapes are known and consistent, and no diagnostic says that runtimes refuse the file.
+       *     `no`: a node cannot run, or no runtime accepts the file. `unknown`: neither is known.
        */
       verdict: string;
       /** @description Why it is not `yes`. */
@@ -2480,6 +2480,12 @@ export interface components {
       node: number | null;
       /** @description True if other dimensions may solve it. */
       sizes: boolean;
+      /**
+       * @description True if the file itself is at fault, such as damaged weights: shapes, costs and totals are known all
+       *     the same. With `no` and without it, nodes that depend on `node` have no shape and no cost, and
+       *     totals, peaks and latencies are null.
+       */
+      file: boolean;
     };
     /**
      * RuntimeKernels

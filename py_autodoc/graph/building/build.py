@@ -18,6 +18,7 @@ from py_autodoc.graph.building.attributes import AttributeReader
 from py_autodoc.graph.building.draft_graph import Chain, DraftGraph, DraftTensor, Ids
 from py_autodoc.graph.building.quantization_params import scales_and_zero_points
 from py_autodoc.graph.building.scope_inference import infer_scopes
+from py_autodoc.graph.building.signature_checks import SignatureChecks
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.ir.gc_pause import gc_paused
 from py_autodoc.graph.ir.model import ConstTensor, Model, Node, Storage, TensorKind
@@ -45,6 +46,11 @@ def build(loaded: LoadedModel) -> Model:
         return _GraphBuilder(loaded).run()
 
 
+def _one_opset(loaded: LoadedModel) -> bool:
+    """True if every node has the opset of the model: no call is left, and no body imported another one."""
+    return not loaded.unexpanded_calls and all(note.code != "function-opset" for note in loaded.diagnostics)
+
+
 class _GraphBuilder:
     def __init__(self, loaded: LoadedModel) -> None:
         self.loaded = loaded
@@ -57,6 +63,7 @@ class _GraphBuilder:
         self.scopes = ScopeReader(self.proto)
         self.opsets = structure_checks.check_opsets(self.proto, self.notes)
         self.attributes = AttributeReader(self.opsets, self.notes)
+        self.signatures = SignatureChecks(self.opsets, self.notes, exact=_one_opset(self.loaded))
         self.ids = Ids()
         self.domains = {"ai.onnx": ""}
         self.operators: dict[str, str] = {}
@@ -144,6 +151,8 @@ class _GraphBuilder:
         for proto in graph.proto.initializer:
             tensor = self._initializer(graph, by_name, proto.name)
             self._constant(tensor, proto)
+            if by_name[proto.name] is not tensor:
+                self._repeated(tensor, by_name[proto.name])
         for sparse in graph.proto.sparse_initializer:
             tensor = self._initializer(graph, by_name, sparse.values.name)
             tensor.container = "sparse"
@@ -153,13 +162,22 @@ class _GraphBuilder:
             structure_checks.check_tensor(
                 sparse.values, tuple(sparse.values.dims), tensor.name, tensor.id, self.notes
             )
+            if by_name[sparse.values.name] is not tensor:
+                self._repeated(tensor, by_name[sparse.values.name])
 
     def _initializer(self, graph: DraftGraph, by_name: dict[str, DraftTensor], name: str) -> DraftTensor:
         tensor = self._new(name, graph, TensorKind.INITIALIZER)
         graph.initializers.append(tensor.id)
-        if by_name.setdefault(name, tensor) is not tensor:
-            self.notes.add("duplicate-output", "Two initializers have this name.", name, tensor=tensor.id)
+        by_name.setdefault(name, tensor)
         return tensor
+
+    def _repeated(self, tensor: DraftTensor, first: DraftTensor) -> None:
+        """Note a second initializer of a name; runtimes accept it if it has the type of the first."""
+        if (tensor.dtype, tensor.shape, tensor.container) == (first.dtype, first.shape, first.container):
+            code, said = "duplicate-initializer", "Two initializers have this name; readers get the first."
+        else:
+            code, said = "duplicate-output", "Two initializers of different types have this name."
+        self.notes.add(code, said, tensor.name, tensor=tensor.id)
 
     def _inputs(self, graph: DraftGraph, by_name: dict[str, DraftTensor]) -> None:
         kind = TensorKind.OUTER if graph.id else TensorKind.INPUT
@@ -189,9 +207,17 @@ class _GraphBuilder:
                 if by_name.setdefault(name, tensor) is not tensor:
                     message = "Made twice; readers get the first."
                     self.notes.add("duplicate-output", message, name, number, tensor.id)
+                elif graph.outer and self._defined_before(graph, name):
+                    message = "A node of a subgraph gives a value the name of one outside it."
+                    self.notes.add("shadowed-name", message, name, number, tensor.id)
                 row.append(tensor.id)
             rows.append(self._row(row))
         return rows
+
+    def _defined_before(self, graph: DraftGraph, name: str) -> bool:
+        """True if an enclosing graph has a value of this name when the subgraph runs."""
+        outer = next((names[name] for names in graph.outer if name in names), None)
+        return outer is not None and outer.producer < graph.parent
 
     def _row(self, ids: list[int]) -> tuple[int, ...]:
         """Return ids as a tuple; tuples with one id are shared."""
@@ -268,6 +294,7 @@ class _GraphBuilder:
                 scope.record,
             )
         )
+        self.signatures.check(self.nodes[-1], proto, label)
         if op_type == "Constant" and not domain and outputs and outputs[0] >= 0:
             self._constant_node(self.tensors[outputs[0]], proto, attributes)
 

@@ -20,7 +20,7 @@ from py_autodoc.graph.protobuf.tensor_protos import (
 )
 
 _T = onnx.TensorProto
-_MAX_OPSET = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": onnx.defs.onnx_ml_opset_version()}
+MAX_OPSET = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": onnx.defs.onnx_ml_opset_version()}
 
 
 _IMPORTING_IR = 3
@@ -41,7 +41,7 @@ def check_opsets(proto: onnx.ModelProto, notes: DiagnosticCollector) -> dict[str
         if domain in opsets:
             notes.add("opset-duplicate", "Imported twice; the higher version is used.", domain_text)
         opsets[domain] = max(entry.version, opsets.get(domain, entry.version))
-        limit = _MAX_OPSET.get(domain)
+        limit = MAX_OPSET.get(domain)
         if limit is not None and not 1 <= entry.version <= limit:
             notes.add(
                 "opset-unknown", f"Version {entry.version} is unknown; 1 to {limit} are known.", domain_text
@@ -61,8 +61,12 @@ def check_not_empty(proto: onnx.ModelProto, notes: DiagnosticCollector) -> None:
     """Add a diagnostic for a model without nodes."""
     if not proto.HasField("graph"):
         notes.add("empty-graph", "The model has no graph.")
-    elif not len(proto.graph.node):
+        notes.add("no-outputs", "The model has no graph, and so no outputs.")
+        return
+    if not len(proto.graph.node):
         notes.add("empty-graph", "The graph has no nodes.", decode_text(proto.graph.name))
+    if not len(proto.graph.output):
+        notes.add("no-outputs", "The graph has no outputs.", decode_text(proto.graph.name))
 
 
 def check_declared(

@@ -58,9 +58,15 @@ def _refuse(proto: onnx.ModelProto, functions: Functions, limits: Limits, notes:
         {key: body(map(function_key, nodes), functions) for key, nodes in bodies.items()},
     )
     if count.nodes is None:
-        cycle = " → ".join("::".join(text for text in key if text) for key in count.cycle)
-        notes.add("function-cycle", "Functions call each other in a circle; calls are not expanded.", cycle)
+        said = "Functions call each other in a circle; calls are not expanded."
+        notes.add("function-cycle", said, _cycle_text(count.cycle))
         return count.calls
+    # Also those that nothing calls: runtimes look at all.
+    calls = {key: body(map(function_key, nodes), functions) for key, nodes in bodies.items()}
+    unused = expansion(body(list(functions), functions), calls)
+    if unused.nodes is None:
+        said = "Functions that nothing calls call each other in a circle."
+        notes.add("function-cycle", said, _cycle_text(unused.cycle))
     size = expansion(
         body(map(function_key, main), functions),
         {
@@ -73,6 +79,10 @@ def _refuse(proto: onnx.ModelProto, functions: Functions, limits: Limits, notes:
         notes.add("expansion-too-large", message)
         return count.calls
     return 0
+
+
+def _cycle_text(cycle: Iterable[FunctionKey]) -> str:
+    return " → ".join("::".join(text for text in key if text) for key in cycle)
 
 
 def _own_bytes(nodes: Iterable[onnx.NodeProto], functions: Functions) -> int:

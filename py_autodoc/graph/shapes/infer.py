@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from py_autodoc.graph.ir.contradiction import contradiction, discard_reached
 from py_autodoc.graph.ir.gc_pause import gc_paused
-from py_autodoc.graph.ir.model import Contradiction, Model, Shape, TypeTable
+from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, Shape, TensorKind, TypeTable
 from py_autodoc.graph.protobuf.tensor_protos import declared_type
 from py_autodoc.graph.shapes.engine import Engine, seed
 from py_autodoc.graph.shapes.shape_context import (
@@ -46,6 +46,8 @@ def infer(
     fault = _contradiction(model, state)
     reported = {(d.code, d.node) for d in model.diagnostics if d.node >= 0}
     new_diagnostics = [d for d in state.diagnostics if (d.code, d.node) not in reported]
+    if not (bindings or input_shapes) and fault is None:
+        new_diagnostics += _lying_declarations(model, state.shapes)
     return TypeTable(
         dtypes=state.dtypes,
         shapes=[_original_names(s, names) for s in state.shapes],
@@ -140,6 +142,38 @@ def _contradiction(model: Model, state: InferenceState) -> Contradiction | None:
     if fault is not None:
         discard_reached(model, fault, state.shapes, state.values)
     return fault
+
+
+def _lying_declarations(model: Model, shapes: Sequence[Shape | None]) -> list[Diagnostic]:
+    """Return one diagnostic if the file declares shapes of results that its nodes do not compute.
+
+    Runtimes warn at most: what the nodes compute counts, there and here.
+    """
+    differing = [
+        tensor
+        for tensor in model.tensors
+        if tensor.kind is TensorKind.ACTIVATION and _contradicts(tensor.shape, shapes[tensor.id])
+    ]
+    if not differing:
+        return []
+    first = differing[0]
+    declared, computed = (_text(shape) for shape in (first.shape, shapes[first.id]))
+    more = f" So are {len(differing) - 1:,} more." if len(differing) > 1 else ""
+    message = f"Declared as {declared}, computed as {computed}, which counts.{more}"
+    return [Diagnostic("declared-shape", "warning", message, first.name, first.producer, first.id)]
+
+
+def _contradicts(declared: Shape | None, computed: Shape | None) -> bool:
+    if declared is None or computed is None:
+        return False
+    if len(declared) != len(computed):
+        return True
+    pairs = zip(declared, computed, strict=True)
+    return any(type(a) is int and type(b) is int and a != b for a, b in pairs)
+
+
+def _text(shape: Shape | None) -> str:
+    return "×".join("?" if size is None else str(size)[:40] for size in shape or ()) or "a scalar"
 
 
 def _original_names(shape: Shape | None, names: dim_names.DimNames) -> Shape | None:

@@ -26,7 +26,7 @@ class TotalText(NamedTuple):
 
 def strip(report: ReportFields) -> list[TotalText]:
     """Return the totals at the top of terminal and notebook output, coverage last."""
-    impossible = report.runnable.verdict == "no"
+    impossible = report.runnable.verdict == "no" and not report.runnable.file
     texts = []
     for metric in shown("strip"):
         total = total_of(metric.id)

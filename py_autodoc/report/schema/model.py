@@ -174,17 +174,21 @@ class ResizeInfo(Wire, frozen=True, kw_only=True):
 
 
 class Runnable(Wire, frozen=True, kw_only=True):
-    """Whether the model runs with the dimensions of this analysis. If not, there are no totals."""
+    """Whether the model runs with the dimensions of this analysis."""
 
     verdict: str
-    """``yes``: all shapes are known and consistent. ``no``: a node cannot run; nodes that depend on it have
-    no shape and no cost, and totals, peaks and latencies are null. ``unknown``: neither is known."""
+    """``yes``: all shapes are known and consistent, and no diagnostic says that runtimes refuse the file.
+    ``no``: a node cannot run, or no runtime accepts the file. ``unknown``: neither is known."""
     reason: str = ""
     """Why it is not ``yes``."""
     node: int | None = None
     """Id of the first layer that cannot run, or whose shape is unknown."""
     sizes: bool = False
     """True if other dimensions may solve it."""
+    file: bool = False
+    """True if the file itself is at fault, such as damaged weights: shapes, costs and totals are known all
+    the same. With ``no`` and without it, nodes that depend on ``node`` have no shape and no cost, and
+    totals, peaks and latencies are null."""
 
 
 class DiagnosticInfo(Wire, frozen=True, kw_only=True):

@@ -63,8 +63,11 @@ def _size(report: Report) -> Line:
 def _work_lines(report: Report) -> Iterator[Line]:
     numbers, cover = report.metrics, report.coverage
     if report.runnable.verdict == "no":
-        yield ("It cannot run with these dimensions: ", report.runnable.reason)
-    elif numbers.total_macs is not None:
+        sized = "" if report.runnable.file else " with these dimensions"
+        yield (f"It cannot run{sized}: ", report.runnable.reason)
+    if report.runnable.verdict == "no" and not report.runnable.file:
+        return
+    if numbers.total_macs is not None:
         sizes = _sizes(report)
         is_lower_bound = cover.macs is not None and cover.macs < 1
         yield (

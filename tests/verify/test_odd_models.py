@@ -1,0 +1,163 @@
+"""Valid but odd models run in every command that runs models; damaged ones give one line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner
+from onnx import TensorProto, helper, numpy_helper
+
+from py_autodoc.cli.app import app
+from py_autodoc.errors import InputError
+from py_autodoc.graph.ir.name_sanitizer import bounded_name
+from py_autodoc.quantize import quantize
+from py_autodoc.sensitivity import sensitivity
+from py_autodoc.verify import verify
+from py_autodoc.verify.capture import numbers_of
+
+node = helper.make_node
+WEIGHT = numpy_helper.from_array(np.random.default_rng(0).normal(0, 1, (4, 4)).astype("f4"), "w")
+
+
+def value(name, *dims):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, list(dims))
+
+
+def saved(path, nodes, outputs, inputs=None, weights=(WEIGHT,), change=None):
+    ends = [value("x", 2, 4)] if inputs is None else inputs
+    graph = helper.make_graph(nodes, "g", ends, outputs, list(weights))
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    data = made.SerializeToString()
+    path.write_bytes(data if change is None else data.replace(*change))
+    return path
+
+
+LONG = ["a" * 600, "é" * 3000, "x" * 12_000]
+
+
+@pytest.fixture(params=[*LONG, "unsorted", "not-utf8"])
+def odd(request, tmp_path):
+    """Two products: names that are too long, nodes out of order, a name that is not UTF-8."""
+    path = tmp_path / "m.onnx"
+    kind = request.param
+    if kind == "unsorted":
+        nodes = [node("MatMul", ["h", "w"], ["y"]), node("MatMul", ["x", "w"], ["h"])]
+        return saved(path, nodes, [value("y", 2, 4)])
+    nodes = [node("MatMul", ["x", "w"], ["h"]), node("MatMul", ["h", "w"], ["y"])]
+    if kind == "not-utf8":
+        return saved(path, nodes, [value("y", 2, 4)], change=(b"\x01h", b"\x01\xff"))
+    for one in nodes:
+        for ends in (one.input, one.output):
+            ends[:] = [kind + name for name in ends]
+    weight = numpy_helper.from_array(numpy_helper.to_array(WEIGHT), f"{kind}w")
+    return saved(path, nodes, [value(f"{kind}y", 2, 4)], [value(f"{kind}x", 2, 4)], [weight])
+
+
+def test_every_command_runs_it(odd, tmp_path):
+    assert verify(odd, odd).verdict == "agrees"
+    assert len(sensitivity(odd).layers) == 2
+    done = CliRunner().invoke(app, ["run", str(odd), "--runs", "1", "--warmup", "0"])
+    assert done.exit_code == 0, done.stderr
+    out = tmp_path / "out.onnx"
+    for method in ("dynamic", "static"):
+        extra = ["--random-data"] if method == "static" else []
+        done = CliRunner().invoke(app, ["quantize", str(odd), str(out), "--method", method, *extra])
+        assert done.exit_code == 0, done.stderr
+        names = [[one.name for one in model.graph.input] for model in (onnx.load(odd), onnx.load(out))]
+        assert names[0] == names[1]
+
+
+def test_samples_by_the_names_of_the_file(tmp_path):
+    name = LONG[0] + "x"
+    path = saved(
+        tmp_path / "m.onnx", [node("MatMul", [name, "w"], ["y"])], [value("y", 2, 4)], [value(name, 2, 4)]
+    )
+    np.savez(tmp_path / "s.npz", **{name: np.ones((2, 4), np.float32), "other": np.ones(3)})
+    assert verify(path, path, tmp_path / "s.npz").data == "s.npz"
+
+
+def test_long_names_are_cut_the_same_everywhere():
+    assert bounded_name(LONG[2]) == bounded_name(LONG[2]) != bounded_name(LONG[2] + "x")
+    assert len(bounded_name(LONG[2])) <= 512
+    assert bounded_name("short") == "short"
+
+
+def test_sequences_are_compared(tmp_path):
+    kinds = helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None))
+    paths = []
+    for number, op in enumerate(("Relu", "Neg")):
+        nodes = [
+            node("MatMul", ["x", "w"], ["p"]),
+            node(op, ["p"], ["h"]),
+            node("SequenceConstruct", ["h", "w"], ["y"]),
+        ]
+        paths.append(saved(tmp_path / f"{number}.onnx", nodes, [helper.make_value_info("y", kinds)]))
+    assert verify(paths[0], paths[0]).verdict == "agrees"
+    assert verify(paths[0], paths[1]).verdict == "diverges"
+
+
+def test_numbers_of_any_result():
+    assert numbers_of([np.ones((1, 2)), np.ones(3)]).shape == (7, 1)
+    assert not np.array_equal(numbers_of([np.ones(1), np.ones(3)]), numbers_of([np.ones(3), np.ones(1)]))
+    assert numbers_of([{1: 0.5, 2: 0.25}]).size == 9
+    assert numbers_of(None).size == numbers_of(np.array(["a"], object)).size == 0
+    assert numbers_of([]).shape == (0, 1)
+
+
+def test_results_without_values(tmp_path):
+    path = saved(
+        tmp_path / "m.onnx", [node("MatMul", ["x", "w"], ["y"])], [value("y", 0, 4)], [value("x", 0, 4)]
+    )
+    with pytest.raises(InputError, match=r"m.onnx: y has no values"):
+        sensitivity(path)
+    assert verify(path, path).verdict == "agrees"
+
+
+DAMAGED = {
+    "short": TensorProto(name="w", data_type=1, dims=[4, 4], raw_data=bytes(13)),
+    "long": TensorProto(name="w", data_type=1, dims=[4, 4], raw_data=bytes(6400)),
+    "negative": TensorProto(name="w", data_type=1, dims=[4, -4], raw_data=bytes(64)),
+    "type": TensorProto(name="w", data_type=99, dims=[4, 4], raw_data=bytes(64)),
+}
+
+
+@pytest.mark.parametrize("kind", [*DAMAGED, "constant", "quantizer", "undefined"])
+@pytest.mark.parametrize("command", ["quantize", "sensitivity", "verify", "run", "opdocs"])
+def test_a_damaged_model_is_one_line(tmp_path, command, kind):
+    nodes = [node("MatMul", ["x", "w"], ["y"])]
+    if kind == "constant":
+        nodes.append(node("Constant", [], [], value=WEIGHT))
+    if kind == "quantizer":
+        nodes.append(node("QuantizeLinear", ["y", "w"], []))
+    if kind == "undefined":
+        nodes = [node("Add", ["x", "nobody"], ["h"]), node("MatMul", ["h", "w"], ["y"])]
+    path = saved(tmp_path / "m.onnx", nodes, [value("y", 2, 4)], weights=[DAMAGED.get(kind, WEIGHT)])
+    out = str(tmp_path / "out")
+    given = {
+        "quantize": [str(path), f"{out}.onnx", "--method", "dynamic"],
+        "verify": [str(path), "--against", str(path)],
+        "opdocs": [str(path), "--out", out],
+    }
+    done = CliRunner().invoke(app, [command, *given.get(command, [str(path)])])
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert "m.onnx" in errors[0]
+    assert "internal error" not in errors[0]
+    assert done.exit_code in (1, 2)
+    assert [one.name for one in tmp_path.iterdir()] == ["m.onnx"]
+
+
+def test_quantize_names_the_damaged_weight(tmp_path):
+    path = saved(
+        tmp_path / "m.onnx",
+        [node("MatMul", ["x", "w"], ["y"])],
+        [value("y", 2, 4)],
+        weights=[DAMAGED["long"]],
+    )
+    with pytest.raises(InputError) as caught:
+        quantize(path, tmp_path / "o.onnx", random_data=True)
+    assert "w" in str(caught.value)
+    assert not json.dumps(str(caught.value)).count("\\n")
