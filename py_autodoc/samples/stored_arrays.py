@@ -21,6 +21,7 @@ import numpy as np
 
 from py_autodoc.errors import InputError
 from py_autodoc.free_memory import need
+from py_autodoc.graph.ir.name_sanitizer import bounded_name
 from py_autodoc.limits import ARRAYS_FILE
 from py_autodoc.option_files import opened, shown_name
 
@@ -98,7 +99,7 @@ def stored_arrays(file: Path) -> dict[str, StoredArray]:
             for info in archive.infolist():
                 if info.filename.endswith(".npy"):
                     with archive.open(_checked(info)) as member:
-                        name = info.filename.removesuffix(".npy")
+                        name = bounded_name(info.filename.removesuffix(".npy"))  # as in the analysis
                         found[name] = _header(file, info.filename, member, info.file_size)
         total = sum(array.nbytes for array in found.values())
         if total > ARRAYS_FILE.bytes:

@@ -1831,9 +1831,9 @@ export interface components {
         [key: string]: number;
       } | null;
       /**
-       * @description Elements that are not parameters: `scales`, `zero_points`, `masks`, `tables` (rotary embeddings,
-       *     grids, frequencies), `settings` (bounds, epsilons, thresholds, single factors), `integer_constants`,
-       *     `text`.
+       * @description Elements that are not parameters: `scales`, `zero_points`, `masks`, `tables` (rotary
+       *     embeddings, grids, frequencies), `settings` (bounds, epsilons, thresholds, single factors),
+       *     `integer_constants`, `text`.
        */
       other_constants: {
         [key: string]: number;
