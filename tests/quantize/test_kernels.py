@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc import ort, ort_kernels
+from py_autodoc import ort_kernels
 from py_autodoc.errors import RequirementError
 from py_autodoc.hardware import detect
 from py_autodoc.quantize import kernels
@@ -37,10 +37,10 @@ def test_the_runtime_is_asked_not_the_list_of_instructions(machine, clips, targe
 
 
 def test_without_onnx_runtime(monkeypatch):
-    def missing(name):
-        raise ImportError(name)
+    def missing(what):
+        raise RequirementError("needs-onnxruntime", f"{what} needs ONNX Runtime.")
 
-    monkeypatch.setattr(ort, "import_module", missing)
+    monkeypatch.setattr(ort_kernels, "onnxruntime", missing)
     ort_kernels.saturates.cache_clear()
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     with pytest.raises(RequirementError):
