@@ -12,7 +12,9 @@ const RESULT: TaskResult = {
   layers: [],
   path: 'q.onnx',
   times: null,
-  verification: null
+  verification: null,
+  kernels: null,
+  accuracies: []
 };
 
 function task(state: string, more: Partial<Task> = {}): Task {

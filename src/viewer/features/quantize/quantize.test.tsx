@@ -31,7 +31,9 @@ const EMPTY: TaskResult = {
   layers: [],
   path: '',
   times: null,
-  verification: null
+  verification: null,
+  kernels: null,
+  accuracies: []
 };
 const RANKED: TaskResult = {
   ...EMPTY,

@@ -30,7 +30,9 @@ const EMPTY: TaskResult = {
   layers: [],
   path: '',
   times: null,
-  verification: null
+  verification: null,
+  kernels: null,
+  accuracies: []
 };
 const kernel = (node: number, ms: number) => ({
   node,
