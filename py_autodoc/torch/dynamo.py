@@ -123,14 +123,20 @@ def quiet(*more: str) -> Iterator[None]:
 
     ``more`` names additional loggers.
     """
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()), quiet_loggers(*more):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def quiet_loggers(*more: str) -> Iterator[None]:
+    """Suppress only the logs: what a user's own code prints while it builds a model is for the user."""
     minimums = dict.fromkeys((*_TALKERS, *more), logging.ERROR) | dict.fromkeys(_TRACERS, logging.CRITICAL)
     levels = {name: logging.getLogger(name).level for name in minimums}
-    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
-        for name, level in minimums.items():
+    for name, level in minimums.items():
+        logging.getLogger(name).setLevel(level)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
             logging.getLogger(name).setLevel(level)
-        try:
-            yield
-        finally:
-            for name, level in levels.items():
-                logging.getLogger(name).setLevel(level)

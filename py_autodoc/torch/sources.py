@@ -111,11 +111,13 @@ def from_factory(source: str, options: InputOptions) -> LoadedSource:
     """
     import torch
 
+    from py_autodoc.torch.dynamo import quiet_loggers
     from py_autodoc.torch.inputs import ModelInputs
 
     reject_transformers_options(options, "package.module:factory")
     name, _, attribute = source.partition(":")
-    with redirect_stdout(sys.stderr):
+    # A factory often imports transformers, which makes torchao and pytree log for their developers.
+    with redirect_stdout(sys.stderr), quiet_loggers():
         with _current_folder():
             module = _imported(name)
         value: Any = module

@@ -251,6 +251,21 @@ def test_a_factory(nets, tmp_path, capsys):
             adjust_inputs(loaded.model, loaded.example, InputOptions(**options))
 
 
+def test_libraries_that_a_factory_imports_do_not_log(tmp_path, monkeypatch, caplog):
+    """As transformers makes torchao and pytree do when it is imported; what the user logs stays."""
+    (tmp_path / "talking_nets.py").write_text(
+        "import logging, torch\n"
+        "for name in ('torch.utils._pytree', 'torchao', 'mine'):\n"
+        "    logging.getLogger(name).warning('from %s', name)\n"
+        "def make():\n"
+        "    logging.getLogger('torchao.sub').warning('from torchao')\n"
+        "    return torch.nn.Linear(2, 2), (torch.ones(1, 2),)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    load_source("talking_nets:make", InputOptions())
+    assert [record.name for record in caplog.records if "from " in record.message] == ["mine"]
+
+
 @pytest.mark.parametrize(
     ("source", "code"),
     [
