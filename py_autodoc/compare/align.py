@@ -228,15 +228,18 @@ def _exact_keys(side: ComparedSide) -> list[Hashable]:
     for index, unit in enumerate(side.graph.units):
         node = side.node(unit.node)
         shape = side.shape(unit)
-        key = tuple(sorted((name, str(value)) for name, value in node.attributes.items() if _is_short(value)))
+        key = tuple(sorted((name, _rounded(value)) for name, value in side.settings(unit.node).items()))
         moved = tuple(sorted([side.node(number).op_type for number in unit.moved]))
         additions = unit.activation, tuple(unit.affine), moved, output_positions.get(index, -1)
         keys.append((node.op_type, shape, key, additions))
     return keys
 
 
-def _is_short(value: object) -> bool:
-    return isinstance(value, (int, float, str)) or (isinstance(value, (list, tuple)) and len(value) < 16)
+def _rounded(value: object) -> str:
+    """Return a setting as text that is the same in all precisions."""
+    if isinstance(value, tuple):
+        return ",".join(map(_rounded, value))
+    return f"{value:.2g}" if isinstance(value, float) else str(value)
 
 
 def _names(side: ComparedSide) -> list[str]:

@@ -8,7 +8,8 @@ from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
-from py_autodoc.compare.meaning import FORMS, LAYOUTS, MERGED, QUANTIZED
+from py_autodoc.compare.meaning import FORMS, LAYOUTS, MERGED, QUANTIZED, RENAMED
+from py_autodoc.compare.node_case import Settings
 from py_autodoc.compare.settings import different, settings
 from py_autodoc.compare.units import ContractedGraph, Unit
 from py_autodoc.graph.ir.model import Node, Shape
@@ -71,6 +72,9 @@ class ComparedSide:
         self.analysis = analysis
         self.graph = graph
         self.model, self.types = analysis.model, analysis.types
+        open_types = analysis.open_types
+        self._fixed = self.types.shapes if open_types is None else open_types.types.shapes
+        self._settings: dict[int, Settings] = {}
         self.quantized = {q.node: q for q in analysis.structure.quantized if q.scheme}
 
     @cached_property
@@ -87,6 +91,14 @@ class ComparedSide:
     def node(self, number: int) -> Node:
         """Return a node as in the file."""
         return self.model.nodes[number]
+
+    def settings(self, number: int) -> Settings:
+        """Return the settings of a node in canonical form."""
+        found = self._settings.get(number)
+        if found is None:
+            found = settings(self.model, self.types, self.node(number), self._fixed)
+            self._settings[number] = found
+        return found
 
     def operator(self, unit: Unit) -> str:
         """Return the operator that does the unit's work."""
@@ -208,7 +220,9 @@ def _differ_in_form_only(left_operators: list[str], right_operators: list[str]) 
     if len(left_operators) != len(right_operators):
         return False
     return all(
-        x == y or (x in FORMS and FORMS[x].core == y) or (y in FORMS and FORMS[y].core == x)
+        RENAMED.get(x, x) == RENAMED.get(y, y)
+        or (x in FORMS and FORMS[x].core == y)
+        or (y in FORMS and FORMS[y].core == x)
         for x, y in zip(left_operators, right_operators, strict=True)
     ) and not {"Gemm"} & {*left_operators, *right_operators}
 
@@ -247,12 +261,12 @@ def _compare_settings(
     """Constants may also be stored in another format, so they are not compared as settings."""
     for a, b in zip(first, second, strict=True):
         x, y = left.node(a), right.node(b)
-        if x.op_type != y.op_type or x.domain != y.domain:
+        names = [RENAMED.get(node.op_type, node.op_type) for node in (x, y)]
+        if names[0] != names[1] or x.domain != y.domain:
             continue
-        for name, before, after in different(
-            settings(left.model, left.types, x), settings(right.model, right.types, y)
-        ):
+        for name, before, after in different(left.settings(a), right.settings(b)):
             moved = shaped and name in ("shape", "sizes", "starts", "ends", "split", "repeats")
+            moved = moved or (name == "kernel_shape" and left_unit.weight != right_unit.weight)
             if not (moved or (stored and "–" in (before, after))):
                 details.append(Detail(Change.ATTRIBUTES, name, before, after))
 
@@ -270,9 +284,7 @@ def _compare_moves(
     moves = []
     for side, unit in ((left, left_unit), (right, right_unit)):
         nodes = [side.node(number) for number in unit.moved]
-        moves.append(
-            [(n.op_type, settings(side.model, side.types, n)) for n in nodes if n.op_type in _PERMUTING]
-        )
+        moves.append([(n.op_type, side.settings(n.id)) for n in nodes if n.op_type in _PERMUTING])
     unmatched = list(moves[1])
     for op, left_settings in moves[0]:
         same = [x for x in unmatched if x[0] == op]
@@ -282,6 +294,29 @@ def _compare_moves(
         unmatched.remove(match)
         for name, before, after in different(left_settings, match[1]):
             details.append(Detail(Change.ATTRIBUTES, f"{op} {name}", before, after))
+    first, second = _moved_shapes(left, left_unit), _moved_shapes(right, right_unit)
+    if first is not None and second is not None and first != second:
+        texts = [", ".join(map(_shape, sorted(shapes))) for shapes in (first, second)]
+        details.append(Detail(Change.SHAPES, "moved values", texts[0], texts[1]))
+
+
+def _moved_shapes(side: ComparedSide, unit: Unit) -> Counter[tuple[int, ...]] | None:
+    """Count the shapes that reshapes leave, which decide how values are broadcast; None if one is unknown.
+
+    Shapes between two reshapes do not matter, unless values are transposed in between.
+    """
+    nodes = [side.node(number) for number in unit.moved]
+    inner = (
+        set() if any(node.op_type in _PERMUTING for node in nodes) else {t for n in nodes for t in n.inputs}
+    )
+    shapes: Counter[tuple[int, ...]] = Counter()
+    for tensor in (t for node in nodes for t in node.outputs if t >= 0 and t not in inner):
+        shape = side.types.shapes[tensor] or ()
+        sizes = tuple(size for size in shape if isinstance(size, int))
+        if side.types.shapes[tensor] is None or len(sizes) != len(shape):
+            return None
+        shapes[sizes] += 1
+    return shapes
 
 
 def _shape(sizes: Shape | tuple[int, ...]) -> str:

@@ -6,15 +6,19 @@ Newer operator versions take some attributes as inputs: both forms give the same
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from py_autodoc.compare.canonical import canonical
+from py_autodoc.compare.meaning import COMMUTATIVE, RENAMED
+from py_autodoc.compare.node_case import NodeCase, Settings
 from py_autodoc.costs.weight_slots import LEARNED, QUANTIZED
 from py_autodoc.graph.building.operator_docs import op_doc
-from py_autodoc.graph.ir.model import ConstTensor, Model, Node, TypeTable
+from py_autodoc.graph.ir.model import ConstTensor, Model, Node, Shape, TypeTable
+from py_autodoc.graph.shapes.value_propagation import numpy_type
 
 _MAX_ELEMENTS = 16
 """Maximum number of elements of a constant treated as a setting."""
@@ -22,43 +26,70 @@ _RELATIVE_TOLERANCE = 2e-3
 """Relative tolerance for one setting stored in different precisions."""
 _INFINITE = 65504.0
 """The largest float16: some exporters use it, or more, for infinity."""
-_IGNORED = frozenset(
-    {
-        "kernel_shape",
-        "to",
-        "saturate",
-        "stash_type",
-        "training_mode",
-        "activation",
-        "activation_params",
-    }
-)
-"""Ignored: compared elsewhere or irrelevant (kernel shape, precisions, included activations)."""
+_IGNORED = frozenset({"to", "saturate", "stash_type", "activation", "activation_params"})
+"""Ignored: compared elsewhere or irrelevant (precisions, included activations)."""
+_FLOAT_LISTS = frozenset({"Resize", "Upsample"})
+"""Operators whose settings include lists of real numbers; those of others are weights."""
 _NEUTRAL = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 """Lists that may be omitted if all items have this value."""
 
-Settings = dict[str, Any]
 
+def settings(model: Model, types: TypeTable, node: Node, fixed: Sequence[Shape | None]) -> Settings:
+    """Return the settings of a node by name. Values are numbers, texts, or tuples of them.
 
-def settings(model: Model, types: TypeTable, node: Node) -> Settings:
-    """Return the settings of a node by name. Values are numbers, texts, or tuples of them."""
-    _, defaults = _schema(node.domain, node.op_type, node.opset)
+    ``fixed`` are the shapes by tensor in which only sizes that the file fixes are integers.
+    """
     values: Settings = {}
-    for name, value in {**defaults, **node.attributes}.items():
+    for name, value in {**_defaults(node), **node.attributes}.items():
         if name not in _IGNORED and not any(name == body for body, _ in node.subgraphs):
-            values[name] = _canonical(value)
+            values[name] = _plain(value)
     learned = (*LEARNED.get((node.domain, node.op_type), ()), *QUANTIZED.get((node.domain, node.op_type), ()))
+    operands: list[Any] = []
+    given: set[str] = set()
     for position, tensor in enumerate(node.inputs):
-        if tensor < 0 or position in learned or not model.tensors[tensor].is_constant:
+        if tensor < 0:
             continue
-        value = types.values.get(tensor)
-        value = model.constants.get(tensor) if value is None else value
-        if value is None or model.tensors[tensor].quantized_scale:
+        name = input_name(node, position)
+        given.add(name)
+        if position in learned or not model.tensors[tensor].is_constant:
             continue
-        is_small = value.size == 1 if value.dtype.kind == "f" else value.size <= _MAX_ELEMENTS
-        if is_small:
-            values[input_name(node, position)] = _canonical(value)
-    return values
+        constant = types.values.get(tensor)
+        constant = model.constants.get(tensor) if constant is None else constant
+        if constant is None or model.tensors[tensor].quantized_scale:
+            continue
+        is_list = constant.dtype.kind != "f" or node.op_type in _FLOAT_LISTS
+        if constant.size > (_MAX_ELEMENTS if is_list else 1):
+            continue
+        if node.op_type in COMMUTATIVE:
+            operands.append(_plain(constant))
+        else:
+            values[name] = _plain(constant)
+    if operands:
+        values["operand"] = operands[0] if len(operands) == 1 else tuple(sorted(operands, key=repr))
+    inputs, outputs = (
+        [_shape_of(types, fixed, t) for t in tensors] for tensors in (node.inputs, node.outputs)
+    )
+    lowest, highest = _range(types.dtypes[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else 0)
+    return canonical(NodeCase(node, values, frozenset(given), inputs, outputs, lowest, highest))
+
+
+def _shape_of(types: TypeTable, fixed: Sequence[Shape | None], tensor: int) -> Shape | None:
+    """Return a shape; one that is known only for the chosen sizes keeps its rank."""
+    if tensor < 0:
+        return None
+    shape = fixed[tensor]
+    if shape is None and (bound := types.shapes[tensor]) is not None:
+        return bound if fixed is types.shapes else (None,) * len(bound)
+    return shape
+
+
+def _range(dtype: int) -> tuple[float, float]:
+    """Return the least and the largest value of an element type; infinite for others than real numbers."""
+    kind = numpy_type(dtype)
+    if kind is None or kind.kind not in "iuf":
+        return -math.inf, math.inf
+    limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
+    return float(limits.min), float(limits.max)
 
 
 def different(left: Settings, right: Settings) -> list[tuple[str, str, str]]:
@@ -77,6 +108,12 @@ def input_name(node: Node, position: int) -> str:
     """Return the name of an input in the operator's definition, else its position."""
     names, _ = _schema(node.domain, node.op_type, node.opset)
     return names[position] if position < len(names) else f"input {position}"
+
+
+def _defaults(node: Node) -> Mapping[str, Any]:
+    """Return the defaults of attributes. Those that only newer versions have mean what held before."""
+    _, newest = _schema(node.domain, RENAMED.get(node.op_type, node.op_type), 0)
+    return {**newest, **_schema(node.domain, node.op_type, node.opset)[1]}
 
 
 def _neutral(name: str, value: Any) -> bool:
@@ -103,15 +140,15 @@ def _same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def _canonical(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return _canonical(value.ravel().tolist() if value.ndim else value.item())
+        return _plain(value.ravel().tolist() if value.ndim else value.item())
     if isinstance(value, ConstTensor):
         if value.values is not None and value.values.size <= _MAX_ELEMENTS:
-            return _canonical(value.values)
+            return _plain(value.values)
         return f"tensor {list(value.shape)}"
     if isinstance(value, (list, tuple)):
-        return tuple(_canonical(item) for item in value)
+        return tuple(_plain(item) for item in value)
     if isinstance(value, (bool, np.bool_)):
         return int(value)
     if isinstance(value, np.generic):

@@ -15,7 +15,7 @@ from py_autodoc.blocks.layer_blocks.activations import SIMPLE, activation_of
 from py_autodoc.blocks.layer_blocks.normalization import find_normalizations
 from py_autodoc.compare.float_equivalent import FloatGraph, execution, float_graph
 from py_autodoc.compare.fused_operators import Step, decompose
-from py_autodoc.compare.meaning import ACTIVATED, AFFINE, DATA, GLUE, PRODUCTS, WEIGHTED
+from py_autodoc.compare.meaning import ACTIVATED, AFFINE, DATA, GLUE, PRODUCTS, RENAMED, WEIGHTED
 from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
 
 _TRIGGERS = ("Erf", "Tanh", "Sigmoid", "HardSigmoid", "Softplus", "Exp")
@@ -201,7 +201,9 @@ class _Contraction:
         if decomposition is not None:
             self._decompose(node, decomposition.steps, decomposition.outputs)
             return
-        core = "MatMul" if op == "Gemm" else op if op in _CLAMPS else _function(node, op) or op
+        core = (
+            "MatMul" if op == "Gemm" else op if op in _CLAMPS else _function(node, op) or RENAMED.get(op, op)
+        )
         if op == "SimplifiedLayerNormalization":
             core = "RMSNormalization"
         slots = self._slots(node, op)

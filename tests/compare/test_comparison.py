@@ -90,8 +90,9 @@ def test_each_kind_of_change_is_told(tmp_path):
     assert "  removed    1 node: 1 Sin" in compare(tmp_path / "b.onnx", a)[1]
     out = compare(a, saved(tmp_path / "c.onnx", act="Tanh"))[1]
     assert "activation Relu → Tanh (mm1)" in out
-    out = compare(a, saved(tmp_path / "d.onnx", axis=1))[1]
-    assert "axis -1 → 1 (mmsoft)" in out
+    out = compare(a, saved(tmp_path / "d.onnx", axis=0))[1]
+    assert "axis 1 → 0 (mmsoft)" in out
+    assert compare(a, saved(tmp_path / "f.onnx", axis=1))[0] == 0
     out = compare(a, saved(tmp_path / "e.onnx", width=32))[1]
     assert "weight 8×16 → 8×32 (mm1)" in out
 

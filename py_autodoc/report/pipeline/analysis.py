@@ -138,6 +138,8 @@ class Analysis:
     """How fixed dimensions of the file were changed; None if they were not."""
     quantization: QuantizationAdvice | None = None
     """Recommendations from sensitivity measurements; None without them."""
+    open_types: SymbolicTypes | None = None
+    """Types with symbolic dimensions kept; None without symbolic input dimensions."""
 
     @property
     def peak(self) -> PeakMemory | None:
@@ -232,6 +234,7 @@ class _Pipeline:
                 kv_cache=None,
                 dims=dims,
                 symbolic=None,
+                open_types=open_types,
                 structure=layers,
                 findings=(),
                 diagnostics=tuple(self.failures),
@@ -296,6 +299,7 @@ class _Pipeline:
             kv_cache=cache,
             dims=dims,
             symbolic=symbolic,
+            open_types=open_types,
             structure=recognised,
             findings=tuple(risks),
             diagnostics=(
