@@ -60,6 +60,8 @@ class FileKind:
     code: str
     """Code of the errors about its content."""
     bytes: int
+    too_large: str = ""
+    """Code of the error about its size; empty: ``code``."""
 
 
 THRESHOLDS_FILE = FileKind("a threshold file", "bad-threshold-file", 1 << 20)
@@ -69,17 +71,17 @@ EVALUATION_FILE = FileKind("an evaluation", "bad-evaluation", 1 << 20)
 PREPROCESSING_FILE = FileKind("a preprocessing configuration", "bad-preprocessing", 1 << 20)
 DEVICE_FILE = FileKind("a hardware profile", "bad-profile", 1 << 20)
 CONFIG_FILE = FileKind("a config.json", "bad-config", 1 << 20)
-DOCUMENT_FILE = FileKind("a document", "update-too-large", 1 << 24)
+DOCUMENT_FILE = FileKind("a document", "update-not-text", 1 << 24, "update-too-large")
 SENSITIVITY_FILE = FileKind("a result of `sensitivity`", "bad-sensitivity", 1 << 26)
 REPORT_FILE = FileKind("a report", "bad-baseline", 1 << 30)
 TOKENIZER_FILE = FileKind("a tokenizer", "bad-tokenizer", 1 << 28)
 """The largest in use have about 20 MB."""
-LAYER_INFO_FILE = FileKind("layer information", "layer-info-too-large", 1 << 28)
+LAYER_INFO_FILE = FileKind("layer information", "bad-layer-info", 1 << 28, "layer-info-too-large")
 """A layer takes one to three kilobytes, so this allows 100,000 layers."""
-PROFILE_FILE = FileKind("a profile", "profile-too-large", 1 << 30)
-TEXTS_FILE = FileKind("a file of texts", "text-too-large", 1 << 30)
-ARRAYS_FILE = FileKind("a NumPy file", "sample-too-large", 1 << 32)
-IMAGE_FILE = FileKind("an image", "image-too-large", 1 << 28)
+PROFILE_FILE = FileKind("a profile", "bad-profile", 1 << 30, "profile-too-large")
+TEXTS_FILE = FileKind("a file of texts", "bad-text", 1 << 30, "text-too-large")
+ARRAYS_FILE = FileKind("a NumPy file", "sample-unreadable", 1 << 32, "sample-too-large")
+IMAGE_FILE = FileKind("an image", "bad-image", 1 << 28, "image-too-large")
 SIDECAR_FILE = FileKind("a sidecar", "bad-sidecar", 1 << 28)
 PROGRAM_FILE = FileKind("a program of torch.export", "bad-program", 1 << 40)
 

@@ -47,7 +47,8 @@ def check_size(path: PathLike, count: int, kind: FileKind) -> None:
     """Reject a file of ``count`` bytes if that is too much for its kind. Raises: OptionError."""
     if count > kind.bytes:
         raise OptionError(
-            kind.code, f"{shown_name(path)} is too large for {kind.name} (limit: {size(kind.bytes)})."
+            kind.too_large or kind.code,
+            f"{shown_name(path)} is too large for {kind.name} (limit: {size(kind.bytes)}).",
         )
 
 

@@ -194,7 +194,7 @@ async def test_tensorrt_with_layer_information_in_any_order(client, digits):
 @pytest.mark.parametrize(
     ("contents", "code"),
     [
-        ([b"\xff\xfe\x00"], "path-unreadable"),
+        ([b"\xff\xfe\x00"], "bad-profile"),
         ([b"no table"], "bad-profile"),
         ([b"[" * 100_000], "bad-profile"),
         ([b"x" * 200_000], "bad-profile"),
