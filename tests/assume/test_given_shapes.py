@@ -98,3 +98,34 @@ def test_the_batch_that_the_file_has_needs_no_other_model():
     with pytest.raises(OptionError, match="cannot be combined"):
         run_analysis(image, Options(batch_size=1, input_shapes={"x": [2, 3, 8, 8]}))
     assert not run_analysis(image_model([1, 3, 8, 8]), Options(batch_size=1)).diagnostics
+
+
+@pytest.mark.parametrize("kind", ["sequence", "optional"])
+def test_a_symbol_of_items_can_be_bound(kind):
+    """Items may differ in what has no value; a value given for the name holds for all."""
+    item = helper.make_tensor_type_proto(F, ["n", 8])
+    made = helper.make_sequence_type_proto if kind == "sequence" else helper.make_optional_type_proto
+    weight = numpy_helper.from_array(np.ones((8, 4), np.float32), "w")
+    first = numpy_helper.from_array(np.array(0, np.int64), "first")
+    taken = ("SequenceAt", ["x", "first"]) if kind == "sequence" else ("OptionalGetElement", ["x"])
+    nodes = [
+        helper.make_node(*taken, ["a"]),
+        helper.make_node("MatMul", ["a", "w"], ["h"]),
+        helper.make_node("Add", ["h", "b"], ["y"]),
+    ]
+    inputs = [
+        helper.make_value_info("x", made(item)),
+        helper.make_tensor_value_info("b", F, ["m", 4]),
+    ]
+    weights = [weight, *([first] if kind == "sequence" else [])]
+    graph = helper.make_graph(nodes, "g", inputs, [onnx.ValueInfoProto(name="y")], weights)
+    source = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]).SerializeToString()
+
+    def macs(**options):
+        return run_analysis(source, Options(**options)).totals.macs
+
+    assert not macs()
+    assert macs(bindings={"n": 5, "m": 5}) == macs(bindings={"n": 5}, assume=True) == 160
+    assert macs(bindings={"*": 3}) == 96
+    with pytest.raises(OptionError, match="'k'"):
+        macs(bindings={"k": 5})

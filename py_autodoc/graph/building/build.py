@@ -28,6 +28,7 @@ from py_autodoc.graph.loading.load import LoadedModel
 from py_autodoc.graph.loading.module_scopes import NO_SCOPE, ModuleScope, ScopeReader
 from py_autodoc.graph.protobuf.tensor_protos import (
     MAX_VALUES,
+    declared_item,
     declared_type,
     small_value,
     sparse_storage,
@@ -113,6 +114,8 @@ class _GraphBuilder:
     def _declare(self, tensor: DraftTensor, info: onnx.ValueInfoProto) -> None:
         if info.HasField("type"):
             tensor.container, tensor.dtype, tensor.shape = declared_type(info.type)
+            if tensor.container in ("sequence", "optional"):
+                tensor.item_shape = declared_item(info.type)
             structure_checks.check_declared(
                 info.type, tensor.dtype, tensor.shape, tensor.name, tensor.id, self.notes
             )

@@ -46,6 +46,7 @@ class DraftTensor:
         "graph",
         "id",
         "is_output",
+        "item_shape",
         "kind",
         "name",
         "producer",
@@ -65,6 +66,7 @@ class DraftTensor:
         self.consumers: tuple[int, ...] | list[int] = ()
         self.is_output = False
         self.storage: Storage | None = None
+        self.item_shape: Shape | None = None
 
     def read_by(self, node: int, ids: Ids) -> None:
         """Record a consumer once."""
@@ -92,6 +94,7 @@ class DraftTensor:
             self.is_output,
             self.storage,
             quantized_scale,
+            self.item_shape,
         )
 
 

@@ -86,6 +86,8 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
     storage: Storage | None = None
     quantized_scale: bool = False
     """True if the tensor is only used as a scale or zero point."""
+    item_shape: Shape | None = None
+    """Declared shape of the items of a sequence or optional."""
 
     @property
     def is_constant(self) -> bool:

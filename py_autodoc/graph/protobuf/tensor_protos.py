@@ -205,6 +205,16 @@ def declared_type(proto: onnx.TypeProto) -> tuple[str, int, Shape | None]:
     return container, 0, None
 
 
+def declared_item(proto: onnx.TypeProto) -> Shape | None:
+    """Return the declared shape of the items of a sequence or optional of tensors; None for other types."""
+    for _ in range(64):
+        which = proto.WhichOneof("value")
+        if which not in ("sequence_type", "optional_type"):
+            return _shape(proto.tensor_type) if which == "tensor_type" else None
+        proto = getattr(proto, which).elem_type
+    return None
+
+
 def _shape(tensor: Any) -> Shape | None:
     if not tensor.HasField("shape"):
         return None

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from py_autodoc.graph.ir.contradiction import contradiction, discard_reached
 from py_autodoc.graph.ir.gc_pause import gc_paused
 from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, Shape, TensorKind, TypeTable
-from py_autodoc.graph.protobuf.tensor_protos import declared_type
 from py_autodoc.graph.shapes.engine import Engine, seed
 from py_autodoc.graph.shapes.shape_context import (
     Assumptions,
@@ -42,7 +41,8 @@ def infer(
     declared, names = dim_names.symbolic_inputs(model)
     symbols = dim_names.free_symbols(declared.values())
     inputs, values = dim_names.apply_shapes(declared, model, names, bindings, input_shapes)
-    state = _run(loaded, model, inputs, symbols, use_declared=not (bindings or input_shapes))
+    items = _items(model, names, values)
+    state = _run(loaded, model, inputs, items, symbols, use_declared=not (bindings or input_shapes))
     fault = _contradiction(model, state)
     reported = {(d.code, d.node) for d in model.diagnostics if d.node >= 0}
     new_diagnostics = [d for d in state.diagnostics if (d.code, d.node) not in reported]
@@ -99,7 +99,9 @@ def infer_symbolic(
     assumed = Assumptions(symbols)
     with assuming(assumed):
         free = dim_names.free_symbols(declared.values())
-        state = _run(loaded, model, inputs, free, use_declared=False, written=written)
+        state = _run(
+            loaded, model, inputs, _items(model, names, {}), free, use_declared=False, written=written
+        )
     fault = _contradiction(model, state)
     return SymbolicTypes(
         TypeTable(state.dtypes, state.shapes, state.values, tuple(state.diagnostics), contradiction=fault),
@@ -116,6 +118,7 @@ def _run(
     loaded: LoadedModel,
     model: Model,
     inputs: dict[int, Shape | None],
+    items: Mapping[int, Shape],
     symbols: tuple[str, ...],
     use_declared: bool,
     written: Mapping[str, Sequence[int | str]] | None = None,
@@ -130,7 +133,7 @@ def _run(
             state.values[i] = dims_array(
                 [dim_arithmetic.to_dim(dim_arithmetic.parse(str(size))) for size in sizes]
             )
-    _containers(loaded, model, state)
+    _containers(loaded, model, items, state)
     with gc_paused():
         Engine(state, use_declared=use_declared).run_graph(0)
     return state
@@ -183,7 +186,19 @@ def _original_names(shape: Shape | None, names: dim_names.DimNames) -> Shape | N
     return tuple(names.original(d) for d in shape)
 
 
-def _containers(loaded: LoadedModel, model: Model, state: InferenceState) -> None:
+def _items(model: Model, names: dim_names.DimNames, values: Mapping[str, int]) -> dict[int, Shape]:
+    """Return the shapes of the items of sequences and optionals among the inputs.
+
+    Symbols without a value are dropped, since items may differ in them.
+    """
+    bound: dict[int, Shape] = {}
+    for t, shape in dim_names.item_shapes(model, names).items():
+        sizes = [dim_arithmetic.substitute(d, values) for d in shape]
+        bound[t] = tuple(d if isinstance(d, int) else None for d in sizes)
+    return bound
+
+
+def _containers(loaded: LoadedModel, model: Model, items: Mapping[int, Shape], state: InferenceState) -> None:
     """Set the element types of sequences and optionals among the graph inputs."""
     by_name = {
         model.tensors[i].name: i for i in model.graphs[0].inputs if model.tensors[i].container != "tensor"
@@ -200,12 +215,7 @@ def _containers(loaded: LoadedModel, model: Model, state: InferenceState) -> Non
             container = which.removesuffix("_type") if which == "sequence_type" else container
             proto = getattr(proto, which).elem_type
         if proto.WhichOneof("value") == "tensor_type":
-            _, dtype, shape = declared_type(proto)
-            state.elements[t] = Element(container, dtype, _numbers(shape))
+            dtype = proto.tensor_type.elem_type
+            state.elements[t] = Element(container, dtype, items.get(t))
             state.dtypes[t] = dtype
             state.shapes[t] = None
-
-
-def _numbers(shape: Shape | None) -> Shape | None:
-    """Drop symbols, since items of a container may differ in symbolic dimensions."""
-    return None if shape is None else tuple(d if isinstance(d, int) else None for d in shape)

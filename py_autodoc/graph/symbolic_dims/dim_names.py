@@ -144,6 +144,21 @@ def symbolic_inputs(model: Model) -> tuple[dict[int, Shape | None], DimNames]:
     return shapes, names
 
 
+def item_shapes(model: Model, names: DimNames) -> dict[int, Shape]:
+    """Return sequence or optional input → shape of its items, with the symbols that can be bound.
+
+    Items may differ where the file names no dimension, so these stay unknown.
+    """
+    found: dict[int, Shape] = {}
+    for t in graph_inputs(model):
+        if t.item_shape is not None:
+            found[t.id] = tuple(
+                names.safe(d, t.name, i) if isinstance(d, str) and d.strip() not in _UNKNOWN else d
+                for i, d in enumerate(t.item_shape)
+            )
+    return found
+
+
 def free_symbols(shapes: Iterable[Shape | None]) -> tuple[str, ...]:
     """Return symbols in order of appearance."""
     symbols: dict[str, None] = {}
@@ -256,7 +271,7 @@ def apply_shapes(
     Returns the new input shapes and the value of every symbol. Raises: OptionError for an unknown name,
     another rank, or two values.
     """
-    symbols = free_symbols(shapes.values())
+    symbols = free_symbols([*shapes.values(), *item_shapes(model, names).values()])
     values: dict[str, int] = {}
     for name, value in bindings.items():
         if value < 0 or value > MAX_BINDING:

@@ -124,10 +124,10 @@ def resolve_dims(model: Model, options: Choices, fitter: Callable[[], Fitter]) -
     if bindings or options.input_shapes:
         values.update(fitting.tied(values))
     fit = typical_fit
-    if values.keys() - fixed.keys():
-        fit = (
-            fitting.fit(values, preferred=typical_fit.sizes) if values.keys() < set(symbols) else typical_fit
-        )
+    of_tensors = values.keys() & set(symbols)  # others are those of items of sequences
+    if of_tensors - fixed.keys():
+        is_partial = of_tensors < set(symbols)
+        fit = fitting.fit(values, preferred=typical_fit.sizes) if is_partial else typical_fit
     return _resolve(model, options, bindings, names, values, shapes, (typical_fit, fit), fitting)
 
 
