@@ -138,6 +138,8 @@ class _Count:
         possible = element_count is not None and element_count <= MAX_ELEMENTS
         elements = element_count if element_count is not None and possible else 0
         reason, elements, bits = self._kind(tensor, elements)
+        if not possible and (self.types.dtypes[tensor.id] or tensor.dtype) in FLOAT_TYPES:
+            reason = ""  # with such a shape nobody knows what it is
         if reason:
             self.other_constants[reason] += elements
         origin = "external" if storage is not None and storage.location else "inline"
