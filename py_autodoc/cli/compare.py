@@ -64,7 +64,7 @@ class _Sizes:
     "--eval-metrics",
     metavar="FILE.json",
     multiple=True,
-    help="File with measurements of a model, once per model, in order: docs/compare.md.",
+    help="Measurements: a file of `run --out-json`, or files in the order of the models: docs/compare.md.",
 )
 @click.option(
     "--baseline-precision",
@@ -153,6 +153,9 @@ def command(
     written. With --fail-on: 0 if no condition holds, 5 if one does.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     chosen = _Sizes(**size_options)
+    if eval_metrics:
+        (a, b, *more), eval_metrics = _evaluations_apart((a, b, *others), eval_metrics)
+        others = tuple(more)
     if topology and structure:
         raise OptionError("two-comparisons", "Pass --topology or --structure, not both.")
     by_bytes = topology or structure or tags
@@ -184,11 +187,11 @@ def command(
         if by_bytes:
             graph = "structure" if structure else "topology" if topology else ""
             return max(status, _compare(a, b, graph, tags, as_json))
-    from py_autodoc.cli.comparing import compare, read_evaluations
+    from py_autodoc.cli.comparing import compare, evaluations_of
 
     if as_json and out_json is None:
         out_json = STDOUT
-    read_evaluations(eval_metrics, 2 + len(others))  # before the models, which take longer
+    evaluations_of(eval_metrics, (a, b, *others))  # before the models, which take longer
     analyses = _analyses((a, b, *others), chosen, (hardware, precision, runtime))
     outputs = {"--out-json": out_json, "--out-md": out_md, "--out-pdf": out_pdf}
     outputs |= {"--out-svg": out_svg, "--out-png": out_png}
@@ -208,6 +211,22 @@ def command(
             assets_dir,
         ),
     )
+
+
+def _evaluations_apart(
+    paths: tuple[str, ...], evaluated: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return (models, evaluations): several files may follow one --eval-metrics.
+
+    Raises: OptionError: fewer than two models remain.
+    """
+    from py_autodoc.compare.run_results import is_evaluation
+
+    models = tuple(path for path in paths if not is_evaluation(path))
+    if len(models) < 2:
+        message = f"{plural(len(models), 'model')} to compare: the other files are evaluations."
+        raise OptionError("too-few-models", message, "Pass at least two models.")
+    return models, (*evaluated, *(path for path in paths if path not in models))
 
 
 def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool) -> int:

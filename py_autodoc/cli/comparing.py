@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,6 @@ from py_autodoc.cli.verdict import report_verdict
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output_target import targets
 from py_autodoc.render.terminal_text import shorten
-from py_autodoc.units import plural
 
 if TYPE_CHECKING:
     from py_autodoc.compare.align import Alignment
@@ -79,7 +79,7 @@ def compare(
     status = max(
         report_verdict(p, analysis, True, _PARTIAL) for p, analysis in zip(paths, analyses, strict=True)
     )
-    evaluations: Evaluations = read_evaluations(evaluated, len(paths))
+    evaluations: Evaluations = evaluations_of(evaluated, paths)
     if baseline is not None:
         index = _of_precision(analyses, baseline)
         paths, analyses = first(paths, index), first(analyses, index)
@@ -125,17 +125,11 @@ def _note_written(target: Target, written: int) -> None:
         stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
 
 
-def read_evaluations(paths: Sequence[str], models: int) -> list[Evaluation]:
+def evaluations_of(evaluated: Sequence[str], paths: Sequence[str]) -> list[Evaluation]:
     """Read the evaluations: one per model, or none. Raises: OptionError, PathError."""
-    from py_autodoc.compare.evaluation import read_evaluation
+    from py_autodoc.compare.run_results import evaluations_of_models
 
-    if paths and len(paths) != models:
-        raise OptionError(
-            "evaluations-differ",
-            f"{models} models are compared, with {plural(len(paths), 'evaluation')}.",
-            "Pass --eval-metrics once for each model, in their order.",
-        )
-    return [read_evaluation(path) for path in paths]
+    return evaluations_of_models(evaluated, [os.path.basename(path) for path in paths])
 
 
 def _of_precision(analyses: Sequence[Analysis], precision: str) -> int:

@@ -6,7 +6,7 @@
      "eval": {"primary_metric_name": "top1", "primary_metric_value": 0.759, "metrics": {"top5": 0.927}},
      "perf": {"latency_ms_p50": 4.1, "throughput_qps": 241}}
 
-All parts are optional; metric names are free, other fields are ignored.
+All parts are optional except for one number; metric names are free, other fields are ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from py_autodoc.errors import OptionError
 from py_autodoc.limits import EVALUATION_FILE, Bounds
 from py_autodoc.option_files import read_bytes, shown_name
 
-_BOUNDS = Bounds(values=20_000, depth=16)
+BOUNDS = Bounds(values=20_000, depth=16)
+_FORM_HINT = 'It has the form {"eval": {"metrics": {"top1": 0.76}}, "perf": {"latency_ms_p50": 4.1}}.'
 _MAX_NAME = 200
 """Maximum length of a name."""
 _LOWER = re.compile(
@@ -70,17 +71,24 @@ def read_evaluation(path: str) -> Evaluation:
     """
     name, data = shown_name(path), read_bytes(path, EVALUATION_FILE)
     try:
-        check_json(data, _BOUNDS)
-        content = msgspec.json.decode(data, type=_EvaluationFile)
-    except TooMuch as fault:
-        raise OptionError("bad-evaluation", f"{name} is not an evaluation: it {fault}.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise OptionError(
-            "bad-evaluation",
-            f"{name} is not an evaluation: {str(fault)[:200].rstrip('.')}.",
-            'It has the form {"eval": {"metrics": {"top1": 0.76}}, "perf": {"latency_ms_p50": 4.1}}.',
-        ) from None
-    return _validated(content, name)
+        check_json(data, BOUNDS)
+        return evaluation_of(data, name)
+    except (TooMuch, msgspec.DecodeError, UnicodeDecodeError) as fault:
+        raise invalid_evaluation(name, fault) from None
+
+
+def evaluation_of(data: bytes, file: str) -> Evaluation:
+    """Return the evaluation in a checked JSON document. Raises: OptionError, msgspec.DecodeError."""
+    return _validated(msgspec.json.decode(data, type=_EvaluationFile), file)
+
+
+def invalid_evaluation(file: str, fault: Exception) -> OptionError:
+    """Return the error for a file that is no evaluation."""
+    if isinstance(fault, TooMuch):
+        return OptionError("bad-evaluation", f"{file} is not an evaluation: it {fault}.")
+    return OptionError(
+        "bad-evaluation", f"{file} is not an evaluation: {str(fault)[:200].rstrip('.')}.", _FORM_HINT
+    )
 
 
 def _validated(content: _EvaluationFile, file: str) -> Evaluation:
@@ -102,6 +110,9 @@ def _validated(content: _EvaluationFile, file: str) -> Evaluation:
                 raise OptionError(
                     "bad-evaluation", f"{file}: {section} has a name of {len(key):,} characters."
                 )
+    if all(number is None for number in (*metrics.values(), *perf.values())):
+        message = f"{file} has no measurement: there is no number in eval.metrics or perf."
+        raise OptionError("bad-evaluation", message, _FORM_HINT)
     primary = name or next(iter(metrics), None)
     return Evaluation(file, content.model_id, content.precision, content.task_type, primary, metrics, perf)
 

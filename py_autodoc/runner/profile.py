@@ -154,14 +154,27 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
                 "Omit --layer-info, or pass the file that trtexec --exportProfile writes.",
             )
         runs = _runs(content)
-        return _times(analysis, _kernels(content, 0, runs), None, name, runs)
+        return _of_this_model(_times(analysis, _kernels(content, 0, runs), None, name, runs), analysis)
     kernels = _listed(content, name)
     layers = None if layer_info is None else _matching(read_layer_info(layer_info), kernels, layer_info, name)
     # Rows of a plain table are nodes; layers of an engine include others.
     is_node_table = layers is None and not any(
         isinstance(event, dict) and "averageMs" in event for event in content
     )
-    return _times(analysis, kernels, None, name, 1, layers, named_only=is_node_table)
+    times = _times(analysis, kernels, None, name, 1, layers, named_only=is_node_table)
+    return _of_this_model(times, analysis) if is_node_table else times
+
+
+def _of_this_model(times: NodeTimes, analysis: Analysis) -> NodeTimes:
+    """Return the times. Raises: InputError: none of them is of a node of the model."""
+    if times.nodes:
+        return times
+    named = next((f" (it names {name[:60]!r} …)" for name in times.lost), "")
+    raise InputError(
+        "profile-of-another-model",
+        f"No time in {times.source} is of a node of {analysis.model.file.name}{named}.",
+        "Pass the profile of this model.",
+    )
 
 
 def identify_profile_files(files: Sequence[PathLike]) -> tuple[PathLike, PathLike | None]:

@@ -212,9 +212,74 @@ def test_two_variants_never_beat_each_other(a, b, fewer):
 
 def test_parts_may_be_missing(tmp_path):
     path = tmp_path / "e.json"
-    path.write_text('{"perf": {"x": null}, "anything": [1]}', encoding="utf-8")
+    path.write_text('{"perf": {"x": 1}, "anything": [1]}', encoding="utf-8")
     found = read_evaluation(str(path))
-    assert (found.primary, dict(found.metrics), dict(found.perf)) == (None, {}, {"x": None})
+    assert (found.primary, dict(found.metrics), dict(found.perf)) == (None, {}, {"x": 1})
     path.write_bytes(b" " * (2 << 20))
     with pytest.raises(OptionError, match="too large for an evaluation"):
         read_evaluation(str(path))
+
+
+def ran(path: Path, *models: Path) -> Path:
+    done = CliRunner().invoke(
+        app, ["run", *map(str, models), "--runs", "2", "--warmup", "0", "--out-json", str(path)]
+    )
+    assert done.exit_code == 0, done.output
+    return path
+
+
+def test_what_run_wrote_is_taken_for_the_models_that_it_names(tmp_path):
+    pytest.importorskip("onnxruntime")
+    path = ran(tmp_path / "run.json", INT8, FLOAT)
+    code, out, _ = compare(FLOAT, INT8, "--eval-metrics", path, "--json")
+    assert code == 1
+    measured = {Path(one["model"]).name: one for one in json.loads(path.read_text())["variants"]}
+    for variant in json.loads(out)["variants"]:
+        source = measured[variant["model_path"]]
+        assert variant["metrics"]["latency_ms_p50"] == source["latency"]["p50_ms"]
+        assert variant["metrics"]["latency_ms_p90"] == source["latency"]["p90_ms"]
+        assert variant["metrics"]["memory_peak_bytes"] == source["memory"]["peak_bytes"]
+    assert json.loads(out)["impact"]["latency_metric"] == "latency_ms_p50"
+    one = ran(tmp_path / "one.json", INT8)
+    code, _, err = compare(FLOAT, INT8, "--eval-metrics", one)
+    assert (
+        code,
+        "No evaluation is of resnet_tiny.onnx; `run` measured resnet_tiny_qdq_int8.onnx." in err,
+    ) == (2, True)
+    mixed = evaluation(tmp_path / "a.json")
+    code, out, _ = compare(FLOAT, INT8, "--eval-metrics", mixed, "--eval-metrics", one, "--json")
+    assert json.loads(out)["variants"][1]["evaluation"] == "one.json"
+
+
+@pytest.mark.parametrize("order", ["after", "before"])
+def test_several_files_may_follow_one_option(tmp_path, order):
+    files = [evaluation(tmp_path / "a.json"), evaluation(tmp_path / "b.json", 0.9, 4.5)]
+    given = (["--eval-metrics", *files], [FLOAT, INT8])
+    code, out, _ = compare(
+        *[item for part in (given[::-1] if order == "after" else given) for item in part], "--json"
+    )
+    assert code == 1
+    assert [variant["evaluation"] for variant in json.loads(out)["variants"]] == ["a.json", "b.json"]
+    code, _, err = compare(FLOAT, "--eval-metrics", *files)
+    assert (code, "1 model to compare" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        '{"top1": 0.9}',
+        '{"eval": {}, "perf": {}}',
+        '{"eval": {"metrics": {"top1": null}}}',
+        '{"eval": {"primary_metric_name": "top1"}}',
+    ],
+)
+def test_an_evaluation_without_a_number_is_an_error(tmp_path, text):
+    path = tmp_path / "e.json"
+    path.write_text(text, encoding="utf-8")
+    code, _, err = compare(
+        FLOAT, INT8, "--eval-metrics", path, "--eval-metrics", evaluation(tmp_path / "b.json")
+    )
+    assert code == 2
+    assert "e.json has no measurement" in err
+    assert "perf" in err

@@ -176,3 +176,18 @@ def test_nodes_without_names(tmp_path):
 def test_a_file_that_is_not_there(analysis, tmp_path):
     with pytest.raises(AutodocError, match="no such file"):
         read_profile(tmp_path / "none.json", analysis)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("times.csv", "name,ms\nfoo,1\n"),
+        ("times.json", '{"foo": 1.5}'),
+        ("ort.json", '[{"cat": "Node", "name": "foo_kernel_time", "dur": 5, "args": {"op_name": "Conv"}}]'),
+    ],
+)
+def test_times_of_another_model_are_an_error(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(AutodocError, match="No time in"):
+        read_profile(path, run_analysis("tests/data/models/resnet_tiny.onnx"))
