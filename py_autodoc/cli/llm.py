@@ -83,7 +83,7 @@ UNKNOWN = 2
 @force
 @progress_options
 def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
-    """Plan text generation with MODEL, a decoder as ONNX or the config.json of a Llama or Mistral model.
+    """Plan text generation with MODEL, a decoder as ONNX or the config.json of a model of transformers.
 
     \b
         onnx-autodoc llm llama.onnx --hardware h100 --batch 1,8,32 --context 1k,4k,32k

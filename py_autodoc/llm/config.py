@@ -1,120 +1,159 @@
-"""A decoder from the config.json of transformers, without weights: Llama and Mistral."""
+"""A decoder from the config.json of transformers, without weights."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from py_autodoc.bounded import check_json
-from py_autodoc.errors import OptionError
-from py_autodoc.limits import CONFIG_FILE, SETTINGS
+from py_autodoc.errors import OptionError, PathError
+from py_autodoc.limits import SETTINGS
+from py_autodoc.llm.architecture import Architecture
+from py_autodoc.llm.config_fields import Fields
 from py_autodoc.llm.decoder import Decoder
-from py_autodoc.llm.formulas import cache_bytes_per_token, llama_params
-from py_autodoc.option_files import read_bytes, shown_name
+from py_autodoc.llm.families import FAMILIES, WITHIN, architecture_of
+from py_autodoc.llm.quantization_config import Storage, storage_of
 
-KINDS = ("llama", "mistral")
-_MOST = 1 << 32
+MAX_FILE = 1 << 20
 _STORED = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
-
-
-class _Config(msgspec.Struct, kw_only=True):
-    model_type: str
-    vocab_size: int
-    hidden_size: int
-    intermediate_size: int
-    num_hidden_layers: int
-    num_attention_heads: int
-    num_key_value_heads: int | None = None
-    head_dim: int | None = None
-    tie_word_embeddings: bool = False
-    attention_bias: bool = False
-    mlp_bias: bool = False
-    max_position_embeddings: int | None = None
-    sliding_window: int | None = None
-    torch_dtype: str | None = None
-    dtype: str | None = None
-    quantization_config: Any = None
 
 
 def decoder_of_config(path: str) -> Decoder:
     """Return the decoder that a config.json describes. Raises: InputError for unsupported files or models."""
-    name, data = shown_name(path), read_bytes(path, CONFIG_FILE)
+    name = os.path.basename(path)
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_FILE + 1)
+    except OSError as fault:
+        raise PathError("unreadable", f"{name}: {fault.strerror or 'it cannot be read'}.") from None
+    if len(data) > MAX_FILE:
+        raise _fault(name, f"it is larger than {MAX_FILE:,} bytes")
     try:
         check_json(data, SETTINGS)
-        kind = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("model_type")
-        model_type = msgspec.json.decode(kind, type=str) if kind is not None else ""
-        if model_type not in KINDS:
-            raise _fault(
-                name, f"its model_type is {model_type[:40]!r}, and only {' and '.join(KINDS)} are known"
-            )
-        config = msgspec.json.decode(data, type=_Config)
+        fields = Fields(msgspec.json.decode(data, type=dict[str, Any]))
+        return _decoder(name, fields)
     except (msgspec.DecodeError, RecursionError, ValueError) as fault:
-        raise _fault(name, str(fault)[:200] or "it is not JSON") from None
-    if config.attention_bias or config.mlp_bias:
-        raise _fault(name, "it has biases, which the formulas do not include")
-    if config.quantization_config is not None:
-        raise _fault(name, "its weights are quantized; pass the ONNX file")
-    return _decoder(name, config)
+        raise _fault(name, str(fault)[:400] or "it is not JSON") from None
 
 
-def _decoder(name: str, config: _Config) -> Decoder:
-    heads = config.num_attention_heads
-    kv_heads = config.num_key_value_heads or heads
-    sizes = {
-        "vocab_size": config.vocab_size,
-        "hidden_size": config.hidden_size,
-        "num_attention_heads": heads,
-        "intermediate_size": config.intermediate_size,
-        "num_hidden_layers": config.num_hidden_layers,
-        "num_key_value_heads": kv_heads,
-        "head_dim": config.head_dim or 1,
-        "max_position_embeddings": config.max_position_embeddings or 1,
-        "sliding_window": config.sliding_window or 1,
-    }
-    for field, size in sizes.items():
-        if not 1 <= size <= _MOST:
-            raise _fault(name, f"{field} is {str(size)[:24]}")
-    head_dim = config.head_dim or config.hidden_size // heads
-    attention, layers, hidden = heads * head_dim, config.num_hidden_layers, config.hidden_size
-    total = llama_params(
-        config.vocab_size,
-        hidden,
-        layers,
-        kv_heads * head_dim,
-        config.intermediate_size,
-        config.tie_word_embeddings,
-        attention,
+def _decoder(name: str, whole: Fields) -> Decoder:
+    fields, kind, notes = whole, whole.text("model_type"), []
+    inner = whole.inner("text_config")
+    if kind in WITHIN and inner is not None:
+        fields, kind = (
+            inner.with_defaults(whole.some("tie_word_embeddings")),
+            WITHIN[kind],
+        )
+        notes.append("only the language model is counted, not the encoder of images")
+    family = FAMILIES.get(kind)
+    if family is None:
+        raise ValueError(
+            f"its model_type is {kind[:40]!r}; known are {', '.join(sorted([*FAMILIES, *WITHIN]))}"
+        )
+    architecture = architecture_of(family, fields)
+    quantization = whole.inner("quantization_config") or fields.inner("quantization_config")
+    storage = None if quantization is None else storage_of(quantization)
+    stored = (
+        fields.text("dtype") or fields.text("torch_dtype") or whole.text("dtype") or whole.text("torch_dtype")
     )
-    table = config.vocab_size * hidden
-    # A step reads one row of the embedding table; if the head shares the table, it reads all of it.
-    read = total if config.tie_word_embeddings else total - table
-    norms = layers * 2 * hidden + hidden
+    weights = _StoredWeights(architecture, storage)
+    layers = architecture.layers
+    windows = [layer.window for layer in layers if layer.window is not None]
+    widest = max(layer.widest for layer in layers)
+    cached = architecture.cached(1)
     return Decoder(
         name=name,
         source="config",
-        layers=layers,
-        hidden=hidden,
-        attention=attention,
-        kv_heads=kv_heads,
-        parameters=total,
-        active=read - norms,
-        weights=lambda width: total * width,
-        read=lambda width, tokens: float(read * width),
-        cache=lambda width: cache_bytes_per_token(layers, kv_heads, head_dim, width),
+        layers=len(layers),
+        hidden=architecture.hidden,
+        attention=None,
+        kv_heads=architecture.kv_heads,
+        parameters=architecture.parameters,
+        active=architecture.active,
+        weights=weights.total,
+        read=weights.read,
+        cache=lambda width: cached * width,
         cache_source="config",
-        max_context=config.max_position_embeddings,
-        window=config.sliding_window,
-        weight_only=False,
-        stored=(_STORED.get(config.torch_dtype or config.dtype or "", "bf16"),),
+        max_context=architecture.max_context,
+        window=max(windows, default=None),
+        window_layers=len(windows),
+        kept=_kept(architecture),
+        score_flops=_score_flops(architecture),
+        weight_only=storage is not None and not storage.arithmetic and weights.mostly_quantized,
+        quantization=None if storage is None else storage.method,
+        stored=(_STORED.get(stored, "bf16"),),
+        experts=any(matrix.experts > 1 for _, matrix in architecture.matrices),
         pass_bytes=lambda batch, tokens, width: (
-            width * batch * (tokens * 2 * (hidden + config.intermediate_size) + config.vocab_size)
+            width * batch * (tokens * (2 * architecture.hidden + widest) + architecture.vocabulary)
         ),
         assumptions=(
-            "made from a configuration: activations are the residual stream, twice, and the gated "
-            "feed-forward part of a pass, and logits of its last tokens",
+            "made from a configuration: activations are the residual stream, twice, and the widest part of a "
+            "layer in a pass, and logits of its last tokens",
+            *notes,
+            *architecture.notes,
         ),
     )
+
+
+def _kept(architecture: Architecture) -> Callable[[int], int]:
+    """Return the cached elements by tokens, for layers grouped by their window."""
+    groups = Counter[int | None]()
+    for layer in architecture.layers:
+        groups[layer.window] += layer.cached
+    return lambda context: sum(
+        elements * min(context, window or context) for window, elements in groups.items()
+    )
+
+
+def _score_flops(architecture: Architecture) -> Callable[[int], int]:
+    known: dict[int, int] = {}
+
+    def flops(prompt: int) -> int:
+        if prompt not in known:
+            known[prompt] = architecture.score_flops(prompt)
+        return known[prompt]
+
+    return flops
+
+
+class _StoredWeights:
+    """Bytes of the weights, floats of any width or quantized, by the share of experts that a step reads."""
+
+    def __init__(self, architecture: Architecture, storage: Storage | None) -> None:
+        floats, fixed = Counter[float](), Counter[float]()
+        for name, matrix in architecture.matrices:
+            if matrix is architecture.table and architecture.head is not None:
+                continue  # A step reads one row of it.
+            share = matrix.chosen / matrix.experts
+            size = None if storage is None else storage.size(name, matrix)
+            if size is None:
+                floats[share] += matrix.elements
+            else:
+                fixed[share] += size
+        floats[1.0] += architecture.vectors
+        self._unread = 0 if architecture.head is None else architecture.table.elements
+        self._floats, self._fixed = dict(floats), dict(fixed)
+
+    @property
+    def mostly_quantized(self) -> bool:
+        """True if most bytes that are read are quantized."""
+        return sum(self._fixed.values()) > sum(self._floats.values()) * 2
+
+    def total(self, width: int) -> int:
+        """Return the bytes of all weights."""
+        return (sum(self._floats.values()) + self._unread) * width + sum(self._fixed.values())
+
+    def read(self, width: int, tokens: int) -> float:
+        """Return the bytes that a step of ``tokens`` reads, spreading tokens evenly over experts."""
+        total = 0.0
+        for share in self._floats.keys() | self._fixed.keys():
+            used = 1.0 - (1.0 - share) ** tokens
+            total += used * (self._floats.get(share, 0) * width + self._fixed.get(share, 0))
+        return total
 
 
 def _fault(name: str, what: str) -> OptionError:

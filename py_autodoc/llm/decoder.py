@@ -12,6 +12,7 @@ from py_autodoc.hardware.estimate_inputs import FLOATS, tensor_bytes
 from py_autodoc.hardware.kernel_products import EXPERTS
 from py_autodoc.hardware.latency_model import MODEL
 from py_autodoc.hardware.sequential import routing
+from py_autodoc.llm import formulas
 from py_autodoc.report.builders.hardware_section import batch_of
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.pipeline.device_analysis import estimate_inputs
@@ -55,18 +56,38 @@ class Decoder:
     cache_source: str
     max_context: int | None
     window: int | None
+    """The largest number of cached positions in layers with sliding windows; None without such layers."""
     weight_only: bool
     """True if weights are integers that are unpacked to floats while being read."""
     stored: Sequence[str] = ("fp16",)
     experts: bool = False
     pass_bytes: Callable[[int, int, int], int] | None = None
     """Activations of a pass by batch, new tokens and width, without an ONNX model."""
+    window_layers: int = 0
+    kept: Callable[[int], int] | None = None
+    """Elements cached for one sequence by its tokens; None: the same number for every token."""
+    score_flops: Callable[[int], int] | None = None
+    """FLOPs of attention over one prompt by its tokens, without an ONNX model."""
+    quantization: str | None = None
+    """Method of a configuration that stores its weights quantized."""
     assumptions: tuple[str, ...] = field(default=())
 
     def cached(self, context: int, width: int) -> int:
         """Return the bytes of keys and values of one sequence of ``context`` tokens."""
-        positions = context if self.window is None else min(context, self.window)
-        return positions * self.cache(width)
+        return context * self.cache(width) if self.kept is None else self.kept(context) * width
+
+    def prefill_flops(self, batch: int, prompt: int) -> int | None:
+        """Return the FLOPs of a prompt for each of ``batch`` sequences; None if unknown.
+
+        Experts of a file have unknown tokens; a configuration counts those that each token chooses.
+        """
+        if self.active is None:
+            return None
+        if self.score_flops is not None:
+            return 2 * self.active * batch * prompt + batch * self.score_flops(prompt)
+        if self.attention is None or self.experts:
+            return None
+        return formulas.prefill_flops(self.active, batch, prompt, self.layers, self.attention)
 
 
 def decoder_of(analysis: Analysis) -> Decoder:

@@ -140,6 +140,8 @@ def _plans(
             active_parameters=decoder.active,
             max_context=decoder.max_context,
             window=decoder.window,
+            window_layers=decoder.window_layers,
+            quantization=decoder.quantization,
             cache=decoder.cache_source,
         ),
         prefill_chunk=options.chunk,
@@ -334,13 +336,8 @@ class _PlannedModel:
             kernels = None if numbers is None else numbers.kernels
             if estimate is not None and kernels is not None and context > COMPARED_PROMPT:
                 estimate = of_long_prompt(estimate, kernels.kind, setup)
-        if (
-            flops is None
-            and decoder.active is not None
-            and decoder.attention is not None
-            and not decoder.experts
-        ):
-            flops = formulas.prefill_flops(decoder.active, batch, context, decoder.layers, decoder.attention)
+        if flops is None:
+            flops = decoder.prefill_flops(batch, context)
         prefill = prefill_time(setup, batch, context, flops, estimate)
         decode = decode_time(setup, batch, context)
         activations = self._activation_bytes(batch, context)

@@ -138,11 +138,18 @@ def _of_points(phase: str, by_text: dict[str, list[LlmPoint]]) -> list[str]:
 
 def _decoder(plans: Plans) -> str:
     decoder = plans.decoder
-    parts = [f"{units.count(decoder.parameters)} parameters", f"{decoder.layers} layers with a cache"]
+    parameters = f"{units.count(decoder.parameters)} parameters"
+    if decoder.active_parameters is not None and 2 * decoder.active_parameters < decoder.parameters:
+        parameters += f" ({units.count(decoder.active_parameters)} active)"
+    parts = [parameters, f"{decoder.layers} layers with a cache"]
+    if decoder.window is not None and decoder.window_layers:
+        parts.append(f"{decoder.window_layers} of them of at most {decoder.window:,} tokens")
     if decoder.kv_heads is not None:
         parts.append(f"{decoder.kv_heads} key-value heads")
     if decoder.max_context is not None:
         parts.append(f"up to {decoder.max_context:,} tokens")
+    if decoder.quantization:
+        parts.append(f"weights quantized by {decoder.quantization}")
     return ", ".join(parts)
 
 

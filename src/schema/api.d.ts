@@ -762,8 +762,12 @@ export interface components {
       active_parameters: number | null;
       /** @description The longest context that the model supports. */
       max_context: number | null;
-      /** @description Maximum number of cached positions, with sliding-window attention. */
+      /** @description Maximum number of cached positions in the layers with sliding-window attention. */
       window: number | null;
+      /** @description Number of layers with a sliding window; the others keep all positions. */
+      window_layers: number;
+      /** @description Method that quantized the weights of a configuration: gptq, awq, fp8, …; null without one. */
+      quantization: string | null;
       /** @description `inputs` (measured on the past inputs), `estimated` (from causal attention) or `config`. */
       cache: string;
     };
@@ -1643,7 +1647,7 @@ export interface components {
     };
     /**
      * Limit
-     * @description The longest context for a batch or the largest batch for a context that fits, or the first that computes.
+     * @description The longest context for a batch or largest batch for a context that fits; the first that computes.
      */
     Limit: {
       /** @description 0 if not even one sequence fits. */

@@ -289,9 +289,13 @@ def test_a_window_caps_the_cache(tmp_path):
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"model_type": "bert"}, "only llama and mistral"), ({"hidden_size": "big"}, "hidden_size"),
-     ({"hidden_size": -4}, "hidden_size is -4"), ({"attention_bias": True}, "biases"),
-     ({"quantization_config": {"bits": 4}}, "quantized")],
+    [({"model_type": "bert"}, "'bert'; known are cohere2, deepseek"), ({"hidden_size": "big"}, "hidden_size"),
+     ({"model_type": None}, "model_type"), ({"hidden_size": -4}, "hidden_size is -4"),
+     ({"hidden_size": None}, "it has no hidden_size"), ({"num_hidden_layers": 10**6}, "more than 4,096"),
+     ({"attention_bias": 3}, "attention_bias is neither"), ({"layer_types": ["x"]}, "names 1 of 3 layers"),
+     ({"quantization_config": {"quant_method": "magic"}}, "quantized by 'magic'; known are awq"),
+     ({"quantization_config": {"quant_method": "gptq", "bits": 99}}, "bits is 99"),
+     ({"quantization_config": [4]}, "quantization_config is no object")],
 )  # fmt: skip
 def test_configurations_that_are_refused(tmp_path, change, words):
     path = tmp_path / "config.json"

@@ -26,7 +26,11 @@ class DecoderFacts(Wire, frozen=True, kw_only=True):
     max_context: int | None
     """The longest context that the model supports."""
     window: int | None
-    """Maximum number of cached positions, with sliding-window attention."""
+    """Maximum number of cached positions in the layers with sliding-window attention."""
+    window_layers: int
+    """Number of layers with a sliding window; the others keep all positions."""
+    quantization: str | None
+    """Method that quantized the weights of a configuration: gptq, awq, fp8, …; null without one."""
     cache: str
     """``inputs`` (measured on the past inputs), ``estimated`` (from causal attention) or ``config``."""
 
@@ -72,7 +76,7 @@ class LlmPoint(Wire, frozen=True, kw_only=True):
 
 
 class Limit(Wire, frozen=True, kw_only=True):
-    """The longest context for a batch or the largest batch for a context that fits, or the first that computes."""
+    """The longest context for a batch or largest batch for a context that fits; the first that computes."""
 
     batch: int | None
     """0 if not even one sequence fits."""

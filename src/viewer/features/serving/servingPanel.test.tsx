@@ -71,6 +71,8 @@ function plansOf({ device, precision }: IServingChoice): ServingPlans {
       active_parameters: 1,
       max_context: 4096,
       window: null,
+      window_layers: 0,
+      quantization: null,
       cache: 'inputs'
     },
     prefill_chunk: 2048,
