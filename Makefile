@@ -48,7 +48,7 @@ test:
 
 # Folders whose results depend on integer kernels. Python's processes are emulated as well: they are started by the
 # name that it has. Native ones would have the kernels of this machine.
-AVX2_TESTS := quantize opdocs verify sensitivity playground runner
+AVX2_TESTS := quantize int8_kernels opdocs verify sensitivity playground runner
 QEMU_CPU := Haswell-noTSX,-pcid,-x2apic,-tsc-deadline,-invpcid
 test-avx2: $(BIN)/python-avx2
 	$(BIN)/python-avx2 -c 'from py_autodoc.ort_kernels import saturates; assert saturates()'
