@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +23,7 @@ from py_autodoc.units import plural
 if TYPE_CHECKING:
     from py_autodoc.compare.tags import TagChange, TagComparison
     from py_autodoc.compare.topology import Difference
+    from py_autodoc.report.document.report import Report
     from py_autodoc.report.pipeline.analysis import Analysis
 
 DIFFERENT, TROUBLE = 1, 2
@@ -144,6 +145,8 @@ def command(
         onnx-autodoc compare old.onnx new.onnx --fail-on architecture --fail-on 'macs>+5%'
         onnx-autodoc compare fp32.onnx fp16.onnx int8.onnx --out-md variants.md
 
+    A stored report (analyze --out-json) can stand for a model.
+
     Models are aligned by structure, whatever the names of their nodes: a float model shares all core
     operators with its quantized, converted or fused variants. Further models are also compared with A.
     Dimensions without a value get a typical value.
@@ -168,6 +171,10 @@ def command(
         what = used[0] if used else "More than two models"
         message = f"{what} cannot be combined with --topology, --structure or --tags."
         raise OptionError("two-comparisons", message, "Run compare separately for those.")
+    needing = {"--weights": weights, "--topology": topology, "--structure": structure, "--tags": tags}
+    needing["--beside"] = beside is not None
+    for option in (name for name, value in needing.items() if value):
+        _refuse_reports((a, b, *others), option)
     drawn = out_svg is not None or out_png is not None
     if others and drawn:
         raise OptionError("two-comparisons", "An image shows two models.", "Pass two models.")
@@ -271,20 +278,48 @@ def _analyses(
         precision=on[1],
         runtime=on[2],
     )
+    reports = _reports(paths)
+    if reports:
+        from py_autodoc.compare.stored_report import as_report, restored_analysis, sizes_of
+
+        stored: dict[str, int] = {}
+        for report in reports.values():
+            stored |= sizes_of(report)
+        bindings = {**stored, **bindings}
+        requested = replace(requested, bindings=bindings)
     analyses, unused = [], []
     for path in paths:
+        if path in reports:
+            analyses.append(restored_analysis(reports[path], os.path.basename(path)))
+            continue
         with ProgressLine(printable(os.path.basename(path)), None) as line:
             options, ignored = (
                 fitting(path, requested) if bindings or shapes or resize else (requested, set())
             )
-            analyses.append(run_analysis(path, options, line.update))
-        unused.append(ignored)
-    unused_by_all = sorted(set.intersection(*unused))
+            analysis = run_analysis(path, options, line.update)
+            analyses.append(as_report(analysis) if reports else analysis)
+        unused.append(ignored - stored.keys() if reports else ignored)
+    unused_by_all = sorted(set.intersection(*unused)) if unused else []
     if unused_by_all:
         names = ", ".join(map(repr, unused_by_all))
         which = "Neither model has" if len(paths) == 2 else "No model has"
         raise OptionError("unknown-symbol", f"{which} {names}.", "Run `analyze` to list the dimensions.")
     return analyses
+
+
+def _reports(paths: tuple[str, ...]) -> dict[str, Report]:
+    """Read the stored reports among the files. Raises: InputError, LimitError, PathError."""
+    from py_autodoc.compare.stored_report import is_stored, stored_report
+
+    return {path: stored_report(path) for path in paths if path.lower().endswith(".json") and is_stored(path)}
+
+
+def _refuse_reports(paths: tuple[str, ...], option: str) -> None:
+    """Raise OptionError if one of the files is a report and the option needs models."""
+    stored = next(iter(_reports(paths)), None)
+    if stored is not None:
+        message = f"{option} needs the models; {os.path.basename(stored)} is a report."
+        raise OptionError("report-compared", message, "Pass models, or omit the option.")
 
 
 def _compare(a: str, b: str, graph: str, tags: bool, as_json: bool) -> int:

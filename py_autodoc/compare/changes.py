@@ -72,6 +72,7 @@ class ComparedSide:
         self.analysis = analysis
         self.graph = graph
         self.model, self.types = analysis.model, analysis.types
+        self.restored = analysis.stored is not None
         open_types = analysis.open_types
         self._fixed = self.types.shapes if open_types is None else open_types.types.shapes
         self._settings: dict[int, Settings] = {}
@@ -267,6 +268,8 @@ def _compare_settings(
         for name, before, after in different(left.settings(a), right.settings(b)):
             moved = shaped and name in ("shape", "sizes", "starts", "ends", "split", "repeats")
             moved = moved or (name == "kernel_shape" and left_unit.weight != right_unit.weight)
+            # A report has no values of constants: what it does not have may be equal.
+            moved = moved or (left.restored and before == "–") or (right.restored and after == "–")
             if not (moved or (stored and "–" in (before, after))):
                 details.append(Detail(Change.ATTRIBUTES, name, before, after))
 

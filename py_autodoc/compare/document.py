@@ -12,10 +12,18 @@ from py_autodoc.compare.block_differences import block_differences
 from py_autodoc.compare.changes import NAMES, Detail
 from py_autodoc.compare.evaluation import Evaluation
 from py_autodoc.compare.impact import Evaluations, impact
-from py_autodoc.compare.measures import Number, deltas, lower_bounds, metric_values, precision
+from py_autodoc.compare.measures import (
+    Number,
+    deltas,
+    estimates,
+    lower_bounds,
+    metric_values,
+    precision,
+    precision_breakdown,
+)
+from py_autodoc.compare.summary import not_compared
 from py_autodoc.compare.variants import core_precisions
-from py_autodoc.report.builders.hardware_section import hardware_estimates
-from py_autodoc.report.builders.shared_parts import build_metrics, generator
+from py_autodoc.report.builders.shared_parts import generator
 from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema.estimates import HardwareEstimates
@@ -94,6 +102,8 @@ class AlignmentInfo(Wire, frozen=True, kw_only=True):
     """Statements of the files that differ: opset, IR version, labels, preprocessing, licence, producer."""
     weights_read: bool
     """True if the values of weights were compared (``--weights``)."""
+    not_compared: list[str]
+    """What a report among the two models does not show, so that it may differ; empty for two model files."""
     same: bool
     """True if no difference was found, as far as the models were compared; another producer is none."""
     blocks: list[ComparedBlock]
@@ -207,8 +217,8 @@ def comparison(
                 metrics=dict(values),
                 lower_bounds=dict(lower_bounds(analysis)),
                 evaluation=None if evaluation is None else shorten_middle(evaluation.file),
-                precision_breakdown=build_metrics(analysis).precision_breakdown,
-                hardware_estimates=hardware_estimates(analysis),
+                precision_breakdown=precision_breakdown(analysis),
+                hardware_estimates=estimates(analysis),
                 deltas_vs_baseline=dict(deltas(numbers[0], values)) if index else None,
             )
         )
@@ -290,6 +300,7 @@ def _alignment(alignment: Alignment, right: int) -> AlignmentInfo:
         interface=[_change(detail) for detail in alignment.interface],
         file=[_change(detail) for detail in alignment.file],
         weights_read=alignment.weights_read,
+        not_compared=not_compared(alignment),
         same=alignment.same,
         blocks=[
             ComparedBlock(

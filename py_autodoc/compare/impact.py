@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from py_autodoc.compare.align import Alignment
 from py_autodoc.compare.changes import Change
 from py_autodoc.compare.evaluation import Evaluation, lower_is_better
+from py_autodoc.compare.measures import estimates as stored_or_estimated
 from py_autodoc.compare.measures import precision
-from py_autodoc.report.builders.hardware_section import hardware_estimates
 from py_autodoc.report.pipeline.analysis import Analysis
 
 Evaluations = Sequence[Evaluation | None]
@@ -110,7 +110,7 @@ def _times(
     estimates: list[float | None] = []
     bands = list(unknown)
     for index, analysis in enumerate(analyses):
-        estimate = hardware_estimates(analysis)
+        estimate = stored_or_estimated(analysis)
         if estimate is None or estimate.unknown_kernels or estimate.estimated_latency_ms is None:
             return None, [None] * len(analyses), unknown
         estimates.append(estimate.estimated_latency_ms)

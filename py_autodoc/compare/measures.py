@@ -9,9 +9,11 @@ from typing import NamedTuple
 from py_autodoc import units
 from py_autodoc.metrics import shown, total_label, total_of
 from py_autodoc.report.builders import shared_parts
+from py_autodoc.report.builders.hardware_section import hardware_estimates
 from py_autodoc.report.builders.identity_section import identity
 from py_autodoc.report.builders.quantization_section import quantization
 from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.schema.estimates import HardwareEstimates
 
 Number = int | float | None
 _SHORT = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64"}
@@ -61,12 +63,16 @@ MEASURES = tuple(
 
 def metric_values(analysis: Analysis) -> dict[str, Number]:
     """Return all metrics of a model; None if unknown or only partly known."""
+    if analysis.stored is not None:
+        return {measure.id: analysis.stored.metrics.get(measure.id) for measure in MEASURES}
     bounds = lower_bounds(analysis)
     return {measure.id: None if measure.id in bounds else measure.read(analysis) for measure in MEASURES}
 
 
 def lower_bounds(analysis: Analysis) -> dict[str, Number]:
     """Return, for partly known metrics, the known sum, or None if nothing is known."""
+    if analysis.stored is not None:
+        return dict(analysis.stored.lower_bounds)
     total = analysis.totals
     bounds: dict[str, Number] = {}
     if total.mac_nodes_known < total.mac_nodes_total:
@@ -76,6 +82,18 @@ def lower_bounds(analysis: Analysis) -> dict[str, Number]:
     if analysis.params.reason:
         bounds["params"] = analysis.params.total
     return bounds
+
+
+def estimates(analysis: Analysis) -> HardwareEstimates | None:
+    """Return the estimates for a device: those of a report are stored."""
+    return hardware_estimates(analysis) if analysis.stored is None else analysis.stored.estimates
+
+
+def precision_breakdown(analysis: Analysis) -> dict[str, int] | None:
+    """Return stored type → parameters; None if unknown."""
+    if analysis.stored is not None:
+        return analysis.stored.precision_breakdown
+    return shared_parts.build_metrics(analysis).precision_breakdown
 
 
 def deltas(before: dict[str, Number], after: dict[str, Number]) -> dict[str, Number]:

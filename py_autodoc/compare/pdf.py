@@ -10,7 +10,7 @@ from py_autodoc.compare.impact import Evaluations
 from py_autodoc.compare.measures import MEASURES, metric_values, percent, relative
 from py_autodoc.compare.picture import CAPTION, picture
 from py_autodoc.compare.sections import sections, title
-from py_autodoc.compare.summary import relation, verdict_line
+from py_autodoc.compare.summary import headline
 from py_autodoc.errors import AutodocError
 from py_autodoc.render.pdf import ASPECT, document
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -38,7 +38,7 @@ def pdf(
         AnalysisError: typst failed.
     """
     first = alignments[0]
-    verdict = " ".join(sentence for sentence in (verdict_line(first), relation(first)) if sentence)
+    verdict = headline(first)
     parts = sections(analyses, alignments, failed, evaluations)
     if len(alignments) == 1:
         # The verdict is shown at the top.

@@ -10,7 +10,7 @@ from py_autodoc.compare.block_differences import BlockDifference, block_differen
 from py_autodoc.compare.changes import NAMES
 from py_autodoc.compare.impact import Evaluations, impact, layer_precisions, precisions
 from py_autodoc.compare.measures import percent, relative
-from py_autodoc.compare.summary import front_line, relation, rows, table, unmatched_nodes, verdict_line
+from py_autodoc.compare.summary import front_line, headline, rows, table, unmatched_nodes
 from py_autodoc.compare.tradeoff import captions, variant_labels
 from py_autodoc.compare.variants import variant_rows
 from py_autodoc.report.encode.labels import node_label, shorten_middle
@@ -105,9 +105,7 @@ def _precision(alignment: Alignment, heading: str) -> Table:
 
 
 def _pair(alignment: Alignment) -> Iterator[Block]:
-    yield Paragraph(
-        (" ".join(sentence for sentence in (verdict_line(alignment), relation(alignment)) if sentence),)
-    )
+    yield Paragraph((headline(alignment),))
     changes = [
         [_line(row.kind), _count(row.count), _line(row.what)] for row in rows(alignment, _MAX_ROWS_PER_KIND)
     ]

@@ -52,13 +52,35 @@ class Row:
     what: str
 
 
+def headline(alignment: Alignment) -> str:
+    """Return the relation of the models, how one derives from the other, and what could not be seen."""
+    sentences = (verdict_line(alignment), relation(alignment), unseen(alignment))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def unseen(alignment: Alignment) -> str:
+    """Return what a report among the two does not show; empty for two models."""
+    missing = not_compared(alignment)
+    return f"A report does not show {' and '.join(missing)}, so these were not compared." if missing else ""
+
+
+def not_compared(alignment: Alignment) -> list[str]:
+    """Return what was not compared because a report does not have it."""
+    stored = [side.analysis.stored for side in alignment.sides]
+    return list(dict.fromkeys(what for figures in stored if figures is not None for what in figures.unseen))
+
+
 def verdict_line(alignment: Alignment) -> str:
     """Return the relation of the models in one line."""
     left_units, right_units = alignment.units
     total = max(left_units, right_units)
     counted = f"{alignment.matched:,} of {total:,} core operators correspond"
     if alignment.same_graph:
-        weights = "." if alignment.weights_read else "; values of weights were not compared."
+        weights = (
+            "."
+            if alignment.weights_read or not_compared(alignment)
+            else "; values of weights were not compared."
+        )
         if alignment.same:
             return f"Same architecture, nothing changed: {counted}{weights}"
         return f"Same graph, other statements in the file: {counted}{weights}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from py_autodoc.compare.align import Alignment, AlignmentVerdict
 from py_autodoc.compare.block_differences import block_differences
 from py_autodoc.compare.impact import Evaluations, impact
-from py_autodoc.compare.summary import front_line, relation, rows, table, unmatched_nodes, verdict_line
+from py_autodoc.compare.summary import front_line, headline, rows, table, unmatched_nodes
 from py_autodoc.metrics import total_label
 from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -38,7 +38,7 @@ def text(
 
 
 def _pair(alignment: Alignment) -> list[str]:
-    lines = [" ".join(sentence for sentence in (verdict_line(alignment), relation(alignment)) if sentence)]
+    lines = [headline(alignment)]
     if alignment.verdict is AlignmentVerdict.DIFFERENT:
         return lines
     blocks = block_differences(alignment)

@@ -52,6 +52,7 @@ from py_autodoc.report.pipeline.model_source import normalise_source, open_model
 from py_autodoc.report.pipeline.rebatch_request import Rebatch, rebatch_if_requested, sets_fixed_batch
 from py_autodoc.report.pipeline.resize_request import Resize, at_sizes
 from py_autodoc.report.pipeline.rule_settings import rule_settings
+from py_autodoc.report.pipeline.stored_figures import StoredFigures
 from py_autodoc.report.schema import QuantizationAdvice, RuleSettings
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ class Analysis:
     """Recommendations from sensitivity measurements; None without them."""
     open_types: SymbolicTypes | None = None
     """Types with symbolic dimensions kept; None without symbolic input dimensions."""
+    stored: StoredFigures | None = None
+    """Figures of the report from which the graph was restored; None for a model that was read."""
 
     @property
     def peak(self) -> PeakMemory | None:
