@@ -12,6 +12,7 @@ from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, progress_options, runtime_option
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.errors import OptionError
 from py_autodoc.outputs.marks import sealed_text
 from py_autodoc.render.output_target import targets
 from py_autodoc.render.terminal_text import printable
@@ -59,6 +60,13 @@ UNKNOWN = 2
     show_default=True,
     help="Interconnect of the devices: auto, nvlink or pcie.",
 )
+@click.option("--input-length", metavar="N", help="Tokens of the prompt of a request (default: 1k).")
+@click.option("--output-length", metavar="N", help="Tokens of the answer of a request (default: 256).")
+@click.option(
+    "--first-token", metavar="T", help="Goal: mean time to the first token of a user, such as 500ms."
+)
+@click.option("--user-tokens-per-s", metavar="R", type=float, help="Goal: tokens per second for each user.")
+@click.option("--users", metavar="N", help="Users to serve at once; gives the devices needed.")
 @click.option("--cloud", metavar="NAME", default="", help="Prices: aws, azure, gcp, or all for the cheapest.")
 @click.option(
     "--price", metavar="USD", type=float, help="Dollars per hour and device, instead of a cloud price."
@@ -88,9 +96,11 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     \b
         onnx-autodoc llm llama.onnx --hardware h100 --batch 1,8,32 --context 1k,4k,32k
         onnx-autodoc llm config.json --hardware h100,a100-sxm4-80gb --tensor-parallel 1,2,4 --cloud all
+        onnx-autodoc llm config.json --hardware l40s --users 200 --input-length 2k --first-token 1s
 
     Reports prefill (the prompt) and decode (per token), tokens per second, the KV cache, the longest context
-    and the largest batch that fit, on one device or several, and the cost of a million tokens.
+    and the largest batch that fit, on one device or several, the users that they serve at once over whole
+    requests, and the cost of a million tokens.
 
     \b
     Exit status: 0 success, 1 invalid input or not a decoder, 2 some times are unknown, 3 a result could not
@@ -115,6 +125,11 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         price=axes.positive(options["price"], "--price"),
         chunk=chunk[0] if chunk else 2048,
         runtime=options["runtime"],
+        input_tokens=_tokens(options["input_length"], "--input-length"),
+        output_tokens=_tokens(options["output_length"], "--output-length"),
+        first_token_ms=axes.milliseconds(options["first_token"], "--first-token"),
+        user_tokens_per_s=axes.positive(options["user_tokens_per_s"], "--user-tokens-per-s"),
+        users=_one(axes.counts([options["users"] or ""], "--users"), "--users"),
         bindings=parse_bindings(options["bind"]),
     )
     requested = {"--out-json": (options["out_json"], "llm"), "--out-md": (options["out_md"], "markdown")}
@@ -133,6 +148,19 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         else:
             stdout.json_text(plans.to_json(pretty) + "\n")
     return _status(plans)
+
+
+def _tokens(text: str | None, option: str) -> int:
+    from py_autodoc.cli import axes
+
+    return _one(axes.tokens([text or ""], option), option)
+
+
+def _one(numbers: list[int], option: str) -> int:
+    """Return the only number of a list, 0 without one. Raises: OptionError for several."""
+    if len(numbers) > 1:
+        raise OptionError("bad-list", f"{option} takes one number.", "Run the command once for each.")
+    return numbers[0] if numbers else 0
 
 
 def _text(option: str, plans: Plans, pretty: bool, printed: bool) -> str:

@@ -171,6 +171,7 @@ class _Weights:
             for node in ([] if kernels is None else kernels.members[kernel])
         }
         routed = {tensor for mixture in self.experts for tensor in mixture.tensors}
+        self._sizes: dict[tuple[int, int], int] = {}
         self._read = sorted({t for kernel in reads for t in kernel if self._sized.weight[t]} - routed)
 
     def _mixtures(self) -> list[Expert]:
@@ -202,11 +203,17 @@ class _Weights:
 
     def read(self, width: int, tokens: int) -> float:
         """Return the weight bytes that a step of ``tokens`` reads, spreading tokens evenly over experts."""
-        total = float(self._bytes(self._read, width))
-        for mixture in self.experts:
+        total = float(self._once(-1, self._read, width))
+        for number, mixture in enumerate(self.experts):
             share = 1.0 - (1.0 - mixture.chosen / mixture.experts) ** tokens
-            total += share * self._bytes(mixture.tensors, width)
+            total += share * self._once(number, mixture.tensors, width)
         return total
+
+    def _once(self, group: int, tensors: Sequence[int], width: int) -> int:
+        """Return the bytes of a group of tensors, summed once for each width."""
+        if (group, width) not in self._sizes:
+            self._sizes[group, width] = self._bytes(tensors, width)
+        return self._sizes[group, width]
 
     def active(self) -> int | None:
         """Return the multiplications with weights for one token: the MACs of the model without attention.

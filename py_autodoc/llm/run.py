@@ -17,10 +17,21 @@ from py_autodoc.llm import formulas
 from py_autodoc.llm.config import decoder_of_config
 from py_autodoc.llm.decoder import Decoder, decoder_of
 from py_autodoc.llm.links import LINKS, link_of
+from py_autodoc.llm.service import (
+    ANSWER,
+    PROMPT,
+    Goals,
+    Load,
+    load_of,
+    missed,
+    most_users,
+    request_seconds,
+)
 from py_autodoc.llm.sizes import SizedModel
 from py_autodoc.llm.step import (
     COMPARED_PROMPT,
     Setup,
+    Time,
     compute_bound_batch,
     decode_time,
     of_long_prompt,
@@ -34,7 +45,7 @@ from py_autodoc.report.pipeline.device_choice import (
     precision_in,
     usual_runtime,
 )
-from py_autodoc.report.schema.generation import SCHEMA, DecoderFacts, Limit, LlmPoint, Plan, Plans
+from py_autodoc.report.schema.generation import SCHEMA, DecoderFacts, Limit, LlmPoint, Plan, Plans, Service
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.version import NAME, version
 
@@ -56,6 +67,10 @@ class PlanOptions:
     activation memory. ``link`` is ``auto`` (the device's own link, if any), ``nvlink`` or ``pcie``.
     ``provider`` is the cloud for prices, ``all`` for any, empty for none; ``price`` overrides it in dollars
     per hour and device. ``runtime`` is the runtime of the model, with the default of ``analyze``.
+
+    A request has ``input_tokens`` and ``output_tokens`` (0: 1,024 and 256, or what the model supports);
+    ``first_token_ms`` and ``user_tokens_per_s`` are goals for each of ``users`` (0: as many as one replica
+    serves).
     """
 
     hardware: Sequence[str | DeviceChoice]
@@ -69,6 +84,11 @@ class PlanOptions:
     price: float | None = None
     chunk: int = 2048
     runtime: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    first_token_ms: float | None = None
+    user_tokens_per_s: float | None = None
+    users: int = 0
     bindings: Mapping[str, int] = field(default_factory=dict)
     limits: Limits = LIBRARY
 
@@ -108,6 +128,7 @@ def _plans(
     provider = "" if options.provider == "all" else checked_provider(options.provider)
     if not options.context:
         options = replace(options, context=_contexts(decoder.max_context))
+    options = _with_lengths(options, decoder.max_context)
     setups = [
         (hardware, precision, tensor, stages)
         for hardware in options.hardware
@@ -144,6 +165,8 @@ def _plans(
             quantization=decoder.quantization,
             cache=decoder.cache_source,
         ),
+        input_tokens=options.input_tokens,
+        output_tokens=options.output_tokens,
         prefill_chunk=options.chunk,
         runtime=runtime.id,
         assumptions=_assumptions(decoder, sized, runtime),
@@ -173,6 +196,13 @@ def _contexts(most: int | None) -> list[int]:
     return [context for context in CONTEXTS if most is None or context <= most] or [most or CONTEXTS[0]]
 
 
+def _with_lengths(options: PlanOptions, most: int | None) -> PlanOptions:
+    """Return the options with the tokens of a request; what is not given fits the model."""
+    answer = options.output_tokens or (ANSWER if most is None else min(ANSWER, max(most // 4, 1)))
+    prompt = options.input_tokens or (PROMPT if most is None else min(PROMPT, max(most - answer, 1)))
+    return replace(options, input_tokens=prompt, output_tokens=answer)
+
+
 def _check(options: PlanOptions) -> None:
     if options.provider != "all":
         checked_provider(options.provider)
@@ -188,6 +218,14 @@ def _check(options: PlanOptions) -> None:
         for value in values:
             if not 1 <= value <= most:
                 raise OptionError("bad-list", f"{name} is {value:,}; it must be from 1 to {most:,}.", "")
+    for name in ("input_tokens", "output_tokens", "users"):
+        value = getattr(options, name)
+        if not 0 <= value <= MAX_CONTEXT:
+            raise OptionError("bad-list", f"{name} is {value:,}; it must be from 0 to {MAX_CONTEXT:,}.", "")
+    for name in ("first_token_ms", "user_tokens_per_s"):
+        goal = getattr(options, name)
+        if goal is not None and not 0 < goal < 1e18:
+            raise OptionError("bad-amount", f"{name} is {goal:g}; it must be above 0.", "")
     if not 1 <= options.chunk <= MAX_CONTEXT:
         raise OptionError("bad-list", f"A chunk of {options.chunk:,} tokens is not possible.", "Pass 2048.")
 
@@ -290,6 +328,7 @@ class _PlannedModel:
             price_date=rented.price_date if rented else None,
             region=rented.region if rented else None,
             points=points,
+            service=self._service() if has_rate else None,
             longest_context=[self._longest(batch) for batch in self.options.batch] if has_rate else [],
             largest_batch=[self._largest(context) for context in self.options.context] if has_rate else [],
             warnings=self._warnings(points),
@@ -318,6 +357,8 @@ class _PlannedModel:
                 f"{setup.tensor / (self.decoder.kv_heads or 1):g} times."
             )
         longest = max((point.context for point in points), default=0)
+        request = self.options.input_tokens + self.options.output_tokens
+        longest = max(longest, request)
         if self.decoder.max_context is not None and longest > self.decoder.max_context:
             warnings.append(f"The model supports at most {self.decoder.max_context:,} tokens.")
         return warnings
@@ -327,18 +368,23 @@ class _PlannedModel:
 
     # ------------------------------------------------------------------ points
 
-    def _point(self, batch: int, context: int) -> LlmPoint:
-        decoder, setup = self.decoder, self.setup
+    def _prefill(self, batch: int, context: int) -> tuple[Time | None, int | None, bool, str]:
+        """Return the time of one prompt per sequence, its FLOPs, whether by kernels, and what is missing."""
         estimate, flops, why = None, None, ""
         if self.sized is not None and (self.sized.prompts or (batch, context) == self.sized.fixed):
             estimate, numbers, why = self.sized.prefill(batch, context, self.device, self.precision)
             flops = None if numbers is None else numbers.flops
             kernels = None if numbers is None else numbers.kernels
             if estimate is not None and kernels is not None and context > COMPARED_PROMPT:
-                estimate = of_long_prompt(estimate, kernels.kind, setup)
+                estimate = of_long_prompt(estimate, kernels.kind, self.setup)
         if flops is None:
-            flops = decoder.prefill_flops(batch, context)
-        prefill = prefill_time(setup, batch, context, flops, estimate)
+            flops = self.decoder.prefill_flops(batch, context)
+        time = prefill_time(self.setup, batch, context, flops, estimate)
+        return time, flops, estimate is not None, why if estimate is None else ""
+
+    def _point(self, batch: int, context: int) -> LlmPoint:
+        decoder, setup, answer = self.decoder, self.setup, self.options.output_tokens
+        prefill, flops, by_kernels, why = self._prefill(batch, context)
         decode = decode_time(setup, batch, context)
         activations = self._activation_bytes(batch, context)
         need = self._need(batch, context, activations)
@@ -346,7 +392,9 @@ class _PlannedModel:
         price = None if fits is False else self.price
         rate = batch / decode.seconds if decode else None
         first = batch * context / prefill.seconds if prefill else None
-        reasons = [why if estimate is None else ""]
+        middle = decode_time(setup, batch, context + answer // 2)
+        whole = request_seconds(prefill.seconds, middle.seconds, answer) if prefill and middle else None
+        reasons = [why]
         if decode is None:
             reasons.append("the link between the devices, or the width of the model, is unknown")
         elif prefill is None and not why:
@@ -362,7 +410,7 @@ class _PlannedModel:
             prefill_ms=_ms(prefill.seconds if prefill else None),
             prefill_low_ms=_ms(prefill.low if prefill else None),
             prefill_high_ms=_ms(prefill.high if prefill else None),
-            prefill_method=("kernels" if estimate is not None else "formula") if prefill else "",
+            prefill_method=("kernels" if by_kernels else "formula") if prefill else "",
             prefill_label=prefill.label if prefill else "",
             prefill_tokens_per_s=first,
             decode_ms=_ms(decode.seconds if decode else None),
@@ -373,6 +421,8 @@ class _PlannedModel:
             interconnect_share=prefill.exchange if prefill else None,
             tokens_per_s=rate,
             tokens_per_s_per_request=1 / decode.seconds if decode else None,
+            request_ms=_ms(whole),
+            tokens_per_s_with_prompts=batch * answer / whole if whole else None,
             kv_cache_bytes=batch * decoder.cached(context, setup.width),
             activation_bytes=activations,
             memory_bytes_per_device=need,
@@ -380,6 +430,82 @@ class _PlannedModel:
             usd_per_million_input_tokens=_million(price, first),
             usd_per_million_output_tokens=_million(price, rate),
             reason="; ".join(filter(None, reasons)),
+        )
+
+    # ------------------------------------------------------------------ service
+
+    def _service(self) -> Service:
+        """Return how many users a replica serves at once, and the replicas for the users given."""
+        options = self.options
+        goal_ms = options.first_token_ms
+        goals = Goals(
+            options.input_tokens,
+            options.output_tokens,
+            None if goal_ms is None else goal_ms / 1e3,
+            options.user_tokens_per_s,
+        )
+        prefill = self._prefill(1, goals.prompt)[0]
+        fitting, reason = self._most(lambda users: self._fits(users, goals.prompt + goals.answer), MAX_BATCH)
+        if prefill is None or decode_time(self.setup, 1, goals.prompt) is None:
+            fitting, reason = None, "the time of a prompt or of a step is unknown"
+        if fitting is None or prefill is None:
+            return self._served(goals, None, None, None, "", reason)
+        times = {"seconds": prefill.seconds, "low": prefill.low, "high": prefill.high}
+
+        def load(users: int, end: str = "seconds") -> Load:
+            step = decode_time(self.setup, users, goals.prompt + goals.answer // 2)
+            assert step is not None  # One user has a time.
+            return load_of(users, times[end], getattr(step, end), self.setup.stages, goals)
+
+        users, low, high = (most_users(partial(load, end=end), fitting) for end in ("seconds", "high", "low"))
+        limit = "search" if users == MAX_BATCH else "memory" if users == fitting else missed(load(users + 1))
+        reason = ""
+        if not users:
+            one = load(1)
+            reason = {
+                "memory": "one request does not fit",
+                "first_token": f"the first token of a single user takes {one.first_token_s:.3g} s",
+                "tokens_per_s": f"a single user gets {one.tokens_per_s_per_user:.3g} tokens per second",
+            }[limit]
+            return self._served(goals, (0, low, high), None, None, limit, reason)
+        replicas = -(-options.users // users) if options.users else None
+        served = load(-(-options.users // replicas) if replicas else users)
+        return self._served(goals, (users, low, high), served, replicas, limit, "")
+
+    def _served(
+        self,
+        goals: Goals,
+        users: tuple[int, int, int] | None,
+        load: Load | None,
+        replicas: int | None,
+        limit: str,
+        reason: str,
+    ) -> Service:
+        price = None if load is None or self.price is None else self.price
+        return Service(
+            input_tokens=goals.prompt,
+            output_tokens=goals.answer,
+            first_token_goal_ms=self.options.first_token_ms,
+            tokens_per_s_goal=goals.tokens_per_s,
+            users=self.options.users or None,
+            users_per_replica=users[0] if users else None,
+            users_per_replica_low=users[1] if users else None,
+            users_per_replica_high=users[2] if users else None,
+            users_per_device=users[0] / self.count if users else None,
+            limited_by=limit,
+            load=load.users if load else None,
+            first_token_ms=_ms(load.first_token_s if load else None),
+            first_token_worst_ms=_ms(load.first_token_worst_s if load else None),
+            request_ms=_ms(load.round_s if load else None),
+            tokens_per_s_per_user=load.tokens_per_s_per_user if load else None,
+            tokens_per_s=load.tokens_per_s if load else None,
+            requests_per_s=load.requests_per_s if load else None,
+            prompt_share=load.prompt_share if load else None,
+            replicas=replicas,
+            devices=None if replicas is None else replicas * self.count,
+            usd_per_hour=None if price is None else price * (replicas or 1),
+            usd_per_million_output_tokens=_million(price, load.tokens_per_s if load else None),
+            reason=reason,
         )
 
     def _computing(self, context: int) -> Limit:

@@ -40,6 +40,7 @@ class SizedModel:
         self._costs = Costs(self._analysed, [base_sizes, proof], base_sizes, self.base)
         self._prompted = self._evaluator()
         self._caches = _caches(self.base)
+        self._launches: dict[tuple[str, int], float | None] = {}
         self._inputs = estimate_inputs(self.base)
         self._prompts: dict[tuple[int, int], SweepNumbers | str] = {}
         self._live_bytes: dict[tuple[int, int, int, int], int | None] = {}
@@ -87,7 +88,10 @@ class SizedModel:
         kernels = self.base.kernels
         if kernels is None:
             return None
-        return launches(kernels, self._inputs, device, self._runtime.model, tokens)
+        key = device.category, tokens if kernels.routed else 1
+        if key not in self._launches:
+            self._launches[key] = launches(kernels, self._inputs, device, self._runtime.model, key[1])
+        return self._launches[key]
 
     def prefill(
         self, batch: int, prompt: int, device: Device, precision: str

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from py_autodoc import units
 from py_autodoc.render.markdown_text import escape
 from py_autodoc.render.terminal_text import printable
-from py_autodoc.report.schema.generation import Limit, LlmPoint, Plan, Plans
+from py_autodoc.report.schema.generation import Limit, LlmPoint, Plan, Plans, Service
 
 _HEADS = (
-    "Batch", "Context", "Prefill", "Decode", "Tokens/s", "A request", "KV cache", "Memory", "Fits",
-    "$/M in", "$/M out",
+    "Batch", "Context", "Prefill", "Decode", "Tokens/s", "A request", "With prompts", "KV cache", "Memory",
+    "Fits", "$/M in", "$/M out",
 )  # fmt: skip
 _MAX_POINTS_NAMED = 6
 """Maximum number of points named in one line."""
@@ -23,6 +23,14 @@ _BOUNDS = {
 }
 
 
+_LIMITS = {
+    "memory": "limited by memory",
+    "first_token": "limited by the first token",
+    "tokens_per_s": "limited by the tokens/s of a user",
+    "search": "no limit found",
+}
+
+
 def _cells(point: LlmPoint) -> list[str]:
     return [
         f"{point.batch:,}",
@@ -31,6 +39,7 @@ def _cells(point: LlmPoint) -> list[str]:
         _time(point.decode_ms),
         units.count(point.tokens_per_s),
         units.count(point.tokens_per_s_per_request),
+        units.count(point.tokens_per_s_with_prompts),
         units.size(point.kv_cache_bytes),
         units.size(point.memory_bytes_per_device),
         {True: "yes", False: "no", None: units.UNKNOWN}[point.fits],
@@ -79,10 +88,52 @@ def _facts(plan: Plan) -> list[str]:
         rented = plan.instance if plan.instance_devices in (None, plan.devices) else share
         source = ", ".join(filter(None, (rented, plan.region, plan.price_date))) or "as given"
         lines.append(f"about ${plan.price_usd_per_hour:.4g}/h ({source})")
+    if plan.service is not None:
+        lines += _service(plan.service, plan.devices)
     for limit in plan.longest_context:
         lines.append(f"longest context at batch {limit.batch:,}: {_limit(limit, limit.context, 'token')}")
     for limit in plan.largest_batch:
         lines.append(f"largest batch at context {limit.context:,}: {_limit(limit, limit.batch, 'sequence')}")
+    return lines
+
+
+def _service(service: Service, count: int) -> list[str]:
+    """Return how many users are served, and by what."""
+    request = f"prompts of {service.input_tokens:,} and answers of {service.output_tokens:,} tokens"
+    goals = []
+    if service.first_token_goal_ms is not None:
+        goals.append(f"the first token in {_time(service.first_token_goal_ms)}")
+    if service.tokens_per_s_goal is not None:
+        goals.append(f"{service.tokens_per_s_goal:g} tokens/s for each user")
+    if goals:
+        request += f", {' and '.join(goals)}"
+    if service.users_per_replica is None:
+        return [f"users at once ({request}): unknown ({service.reason})"]
+    if not service.users_per_replica:
+        return [f"users at once ({request}): none ({service.reason})"]
+    number = f"{service.users_per_replica:,}"
+    low, high = service.users_per_replica_low, service.users_per_replica_high
+    if (low, high) != (service.users_per_replica, service.users_per_replica):
+        number += f", likely {low:,} to {high:,}"
+    on = f" on {count} devices" if count > 1 else ""
+    lines = [f"users at once{on} ({request}): {number} ({_LIMITS[service.limited_by]})"]
+    lines.append(
+        f"with {units.plural(service.load or 0, 'user')}: first token after {_time(service.first_token_ms)}, "
+        f"{_time(service.first_token_worst_ms)} if all ask at once; "
+        f"{units.count(service.tokens_per_s_per_user)} tokens/s for each; "
+        f"{units.count(service.requests_per_s)} requests/s, "
+        f"{units.count(service.tokens_per_s)} tokens/s of answers; "
+        f"{100 * (service.prompt_share or 0):.0f} % of the time for prompts"
+    )
+    if service.replicas is not None:
+        groups = f" in {units.plural(service.replicas, 'group')} of {count}" if count > 1 else ""
+        devices = units.plural(service.devices or 0, "device")
+        lines.append(f"{units.plural(service.users or 0, 'user')}: {devices} needed{groups}")
+    if service.usd_per_million_output_tokens is not None:
+        lines.append(
+            f"about ${service.usd_per_hour:.4g}/h for them, "
+            f"${service.usd_per_million_output_tokens:.3g} per million tokens of answers with their prompts"
+        )
     return lines
 
 
@@ -105,21 +156,34 @@ def _limit(limit: Limit, value: int | None, unit: str) -> str:
 
 
 def _bands(plan: Plan) -> list[str]:
-    """Return the likely ranges of the times; if they differ, with the points each applies to."""
-    prefill: dict[str, list[LlmPoint]] = {}
-    decode: dict[str, list[LlmPoint]] = {}
+    """Return the likely ranges of the times; if they differ, with the points each applies to.
+
+    Lower ends differ where a time cannot be shorter: the lowest is given.
+    """
+    prefill: dict[tuple[str, str], list[LlmPoint]] = {}
+    decode: dict[tuple[str, str], list[LlmPoint]] = {}
     for point in plan.points:
         if point.prefill_ms and point.prefill_low_ms and point.prefill_high_ms:
-            low, high = point.prefill_low_ms / point.prefill_ms, point.prefill_high_ms / point.prefill_ms
             by = "by the kernels of the model" if point.prefill_method == "kernels" else "by formula"
-            text = f"{low:.3g} to {high:.3g} of the time given ({point.prefill_label}, {by})"
-            prefill.setdefault(text, []).append(point)
+            high = f"{point.prefill_high_ms / point.prefill_ms:.3g}"
+            prefill.setdefault((high, f"{point.prefill_label}, {by}"), []).append(point)
         if point.decode_ms and point.decode_low_ms and point.decode_high_ms:
-            low, high = point.decode_low_ms / point.decode_ms, point.decode_high_ms / point.decode_ms
             bound = _BOUNDS.get(point.decode_bottleneck, "")
-            text = f"{low:.3g} to {high:.3g} of the time given ({point.decode_label}, bound by {bound})"
-            decode.setdefault(text, []).append(point)
-    return [*_of_points("prefill", prefill), *_of_points("decode", decode)]
+            high = f"{point.decode_high_ms / point.decode_ms:.3g}"
+            decode.setdefault((high, f"{point.decode_label}, bound by {bound}"), []).append(point)
+    return [
+        *_of_points("prefill", _ranges(prefill, lambda at: (at.prefill_low_ms or 0) / (at.prefill_ms or 1))),
+        *_of_points("decode", _ranges(decode, lambda at: (at.decode_low_ms or 0) / (at.decode_ms or 1))),
+    ]
+
+
+def _ranges(
+    groups: dict[tuple[str, str], list[LlmPoint]], low: Callable[[LlmPoint], float]
+) -> dict[str, list[LlmPoint]]:
+    return {
+        f"{min(map(low, points)):.3g} to {high} of the time given ({why})": points
+        for (high, why), points in groups.items()
+    }
 
 
 def _of_points(phase: str, by_text: dict[str, list[LlmPoint]]) -> list[str]:

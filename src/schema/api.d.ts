@@ -1690,6 +1690,10 @@ export interface components {
       /** @description Tokens per second of all sequences together. */
       tokens_per_s: number | null;
       tokens_per_s_per_request: number | null;
+      /** @description Prefill, then an answer of `output_tokens` for each sequence. */
+      request_ms: number | null;
+      /** @description Tokens of answers per second of all sequences over whole requests, prompt to end of answer. */
+      tokens_per_s_with_prompts: number | null;
       /** @description Cache of all sequences, over all devices. */
       kv_cache_bytes: number;
       /** @description Peak of live activations, without keys and values. */
@@ -2139,6 +2143,8 @@ export interface components {
       price_date: string | null;
       region: string | null;
       points: components['schemas']['LlmPoint'][];
+      /** @description Null without a rate for the precision. */
+      service: components['schemas']['Service'] | null;
       longest_context: components['schemas']['Limit'][];
       largest_batch: components['schemas']['Limit'][];
       warnings: string[];
@@ -2154,6 +2160,10 @@ export interface components {
       /** @description Name of the file. */
       model: string;
       decoder: components['schemas']['DecoderFacts'];
+      /** @description Tokens of the prompt of a request in `service`. */
+      input_tokens: number;
+      /** @description Tokens of the answer of a request, in `service` and in points. */
+      output_tokens: number;
       /** @description Prompt tokens processed at a time; determines the activation memory. */
       prefill_chunk: number;
       /** @description Id of the runtime, as in `analyze`. */
@@ -2612,6 +2622,54 @@ export interface components {
       accuracy_drop: number | null;
       /** @description What to do. */
       recommendation: string;
+    };
+    /**
+     * Service
+     * @description Users served at once: each sends a prompt, reads its answer and sends the next one.
+     *
+     *         A replica is the devices of the plan. Numbers of `load` users on one are means over whole requests.
+     */
+    Service: {
+      input_tokens: number;
+      output_tokens: number;
+      first_token_goal_ms: number | null;
+      /** @description Goal for one user. */
+      tokens_per_s_goal: number | null;
+      /** @description Users to be served; null if none were given. */
+      users: number | null;
+      /** @description Most users at once within the goals and the memory; 0 if one user is too many. */
+      users_per_replica: number | null;
+      /** @description The same if all times are at the upper end of their likely range. */
+      users_per_replica_low: number | null;
+      /** @description The same at the lower end. */
+      users_per_replica_high: number | null;
+      users_per_device: number | null;
+      /** @description `memory`, `first_token`, `tokens_per_s` or `search` (no limit up to 65,536 users). */
+      limited_by: string;
+      /** @description Users of a replica for the numbers below: all that it can serve, or its part of `users`. */
+      load: number | null;
+      /** @description Mean time to the first token, with the wait for other prompts. */
+      first_token_ms: number | null;
+      /** @description The same if all users of a replica send their prompts at once. */
+      first_token_worst_ms: number | null;
+      request_ms: number | null;
+      /** @description Tokens per second that one user reads, after the first. */
+      tokens_per_s_per_user: number | null;
+      /** @description Tokens of answers per second of a replica, over whole requests. */
+      tokens_per_s: number | null;
+      /** @description Requests per second of a replica. */
+      requests_per_s: number | null;
+      /** @description Share of the time spent on prompts. */
+      prompt_share: number | null;
+      /** @description Replicas for `users`. */
+      replicas: number | null;
+      /** @description Devices of these replicas. */
+      devices: number | null;
+      /** @description Price of these replicas, or of one without `users`. */
+      usd_per_hour: number | null;
+      /** @description Price of a million tokens of answers together with their prompts. */
+      usd_per_million_output_tokens: number | null;
+      reason: string;
     };
     /**
      * Task

@@ -62,6 +62,10 @@ class LlmPoint(Wire, frozen=True, kw_only=True):
     tokens_per_s: float | None
     """Tokens per second of all sequences together."""
     tokens_per_s_per_request: float | None
+    request_ms: float | None
+    """Prefill, then an answer of ``output_tokens`` for each sequence."""
+    tokens_per_s_with_prompts: float | None
+    """Tokens of answers per second of all sequences over whole requests, prompt to end of answer."""
     kv_cache_bytes: int
     """Cache of all sequences, over all devices."""
     activation_bytes: int | None
@@ -85,6 +89,54 @@ class Limit(Wire, frozen=True, kw_only=True):
     limited_by: str
     """``memory``, ``model`` (its longest context) or ``search`` (no limit up to 16,777,216 tokens or 65,536
     sequences); of ``compute_bound`` a value of ``decode_bottleneck``."""
+    reason: str
+
+
+class Service(Wire, frozen=True, kw_only=True):
+    """Users served at once: each sends a prompt, reads its answer and sends the next one.
+
+    A replica is the devices of the plan. Numbers of ``load`` users on one are means over whole requests.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    first_token_goal_ms: float | None
+    tokens_per_s_goal: float | None
+    """Goal for one user."""
+    users: int | None
+    """Users to be served; null if none were given."""
+    users_per_replica: int | None
+    """Most users at once within the goals and the memory; 0 if one user is too many."""
+    users_per_replica_low: int | None
+    """The same if all times are at the upper end of their likely range."""
+    users_per_replica_high: int | None
+    """The same at the lower end."""
+    users_per_device: float | None
+    limited_by: str
+    """``memory``, ``first_token``, ``tokens_per_s`` or ``search`` (no limit up to 65,536 users)."""
+    load: int | None
+    """Users of a replica for the numbers below: all that it can serve, or its part of ``users``."""
+    first_token_ms: float | None
+    """Mean time to the first token, with the wait for other prompts."""
+    first_token_worst_ms: float | None
+    """The same if all users of a replica send their prompts at once."""
+    request_ms: float | None
+    tokens_per_s_per_user: float | None
+    """Tokens per second that one user reads, after the first."""
+    tokens_per_s: float | None
+    """Tokens of answers per second of a replica, over whole requests."""
+    requests_per_s: float | None
+    """Requests per second of a replica."""
+    prompt_share: float | None
+    """Share of the time spent on prompts."""
+    replicas: int | None
+    """Replicas for ``users``."""
+    devices: int | None
+    """Devices of these replicas."""
+    usd_per_hour: float | None
+    """Price of these replicas, or of one without ``users``."""
+    usd_per_million_output_tokens: float | None
+    """Price of a million tokens of answers together with their prompts."""
     reason: str
 
 
@@ -119,6 +171,8 @@ class Plan(Wire, frozen=True, kw_only=True):
     price_date: str | None
     region: str | None
     points: list[LlmPoint]
+    service: Service | None
+    """Null without a rate for the precision."""
     longest_context: list[Limit]
     largest_batch: list[Limit]
     warnings: list[str]
@@ -133,6 +187,10 @@ class Plans(Wire, frozen=True, kw_only=True):
     model: str
     """Name of the file."""
     decoder: DecoderFacts
+    input_tokens: int
+    """Tokens of the prompt of a request in ``service``."""
+    output_tokens: int
+    """Tokens of the answer of a request, in ``service`` and in points."""
     prefill_chunk: int
     """Prompt tokens processed at a time; determines the activation memory."""
     runtime: str

@@ -219,6 +219,21 @@ function factsOf(plan: ServingPlan, trans: ITranslate): string {
       )
     );
   }
+  const service = plan.service;
+  if (
+    service !== null &&
+    service.users_per_replica !== null &&
+    service.users_per_replica > 0
+  ) {
+    lines.push(
+      trans.__(
+        '%1 users at once (prompts of %2 and answers of %3 tokens)',
+        formatExact(service.users_per_replica),
+        formatExact(service.input_tokens),
+        formatExact(service.output_tokens)
+      )
+    );
+  }
   return `${lines.join(', ')}.`;
 }
 

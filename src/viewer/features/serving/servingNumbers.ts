@@ -83,6 +83,17 @@ export function numbersOf(trans: ITranslate): IServingNumber[] {
     ),
     rates('request', trans.__('Decode: tokens/s, one sequence'), () => 1),
     {
+      id: 'whole',
+      title: trans.__('Whole requests: tokens/s of answers, all sequences'),
+      log: true,
+      format: countText,
+      value: point => known(point.tokens_per_s_with_prompts),
+      text: point =>
+        point.tokens_per_s_with_prompts === null
+          ? UNKNOWN
+          : countText(point.tokens_per_s_with_prompts)
+    },
+    {
       id: 'memory',
       title: trans.__('Memory used'),
       log: true,

@@ -44,6 +44,8 @@ function point(batch: number, context: number): ServingPoint {
     interconnect_share: 0,
     tokens_per_s: (batch / step) * 1000,
     tokens_per_s_per_request: 1000 / step,
+    request_ms: 255 * step,
+    tokens_per_s_with_prompts: 4321,
     kv_cache_bytes: cache,
     activation_bytes: 0,
     memory_bytes_per_device: cache + GIB,
@@ -75,6 +77,8 @@ function plansOf({ device, precision }: IServingChoice): ServingPlans {
       quantization: null,
       cache: 'inputs'
     },
+    input_tokens: 1024,
+    output_tokens: 256,
     prefill_chunk: 2048,
     runtime: 'tensorrt',
     assumptions: ['tokens spread evenly'],
@@ -107,6 +111,31 @@ function plansOf({ device, precision }: IServingChoice): ServingPlans {
         price_date: null,
         region: null,
         points,
+        service: {
+          input_tokens: 1024,
+          output_tokens: 256,
+          first_token_goal_ms: null,
+          tokens_per_s_goal: null,
+          users: null,
+          users_per_replica: 34,
+          users_per_replica_low: 34,
+          users_per_replica_high: 34,
+          users_per_device: 34,
+          limited_by: 'memory',
+          load: 34,
+          first_token_ms: 100,
+          first_token_worst_ms: 900,
+          request_ms: 1000,
+          tokens_per_s_per_user: 20,
+          tokens_per_s: 500,
+          requests_per_s: 2,
+          prompt_share: 0.3,
+          replicas: null,
+          devices: null,
+          usd_per_hour: null,
+          usd_per_million_output_tokens: null,
+          reason: ''
+        },
         longest_context: [
           { batch: 1, context: 4096, limited_by: 'model', reason: '' },
           { batch: 11, context: 744, limited_by: 'memory', reason: '' }
@@ -175,6 +204,9 @@ test('prefill and decode are shown by batch and context, with the memory that fi
     'batch 1: 100 (50–200) with context 256; 100 (50–200) with context 4,096'
   );
   expect(valueText(ALL, 'End')).toContain('batch 11: 550 (275–1.1 K)');
+  expect(
+    valueText('Whole requests: tokens/s of answers, all sequences', 'End')
+  ).toContain('4.32 K');
   expect(valueText('Decode: tokens/s, one sequence', 'End')).toContain(
     '50 (25–100)'
   );
@@ -194,6 +226,9 @@ test('prefill and decode are shown by batch and context, with the memory that fi
   });
   expect(plainSpaces(panel.textContent)).toContain(
     'KV cache 1.05 MB per token'
+  );
+  expect(plainSpaces(panel.textContent)).toContain(
+    '34 users at once (prompts of 1,024 and answers of 256 tokens)'
   );
   expect(plainSpaces(panel.textContent)).toContain(
     'context 256 is bound by compute from batch 296'
