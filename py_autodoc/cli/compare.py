@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -187,7 +188,11 @@ def command(
     if direction != "auto" and beside is None and not drawn:
         message = "--direction applies to a page or an image."
         raise OptionError("direction-without-page", message, "Pass --beside or --out-svg too.")
-    status = _page(a, b, beside, chosen, direction, force) if beside is not None else 0
+    status = (
+        _page(a, b, beside, chosen, direction, force, [*filter(None, [hardware]), *eval_metrics])
+        if beside is not None
+        else 0
+    )
     if by_bytes or (beside is not None and not used):
         if not by_bytes and not as_json:
             return status
@@ -216,6 +221,7 @@ def command(
             baseline_precision,
             with_plots,
             assets_dir,
+            [hardware] if hardware else [],
         ),
     )
 
@@ -236,7 +242,7 @@ def _evaluations_apart(
     return models, (*evaluated, *(path for path in paths if path not in models))
 
 
-def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool) -> int:
+def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool, read: Sequence[str]) -> int:
     """Write a page with both models. Return the exit status."""
     from py_autodoc.compare.align import align
     from py_autodoc.compare.columns import comparison_columns
@@ -244,7 +250,7 @@ def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool)
 
     if out == STDOUT:
         raise OptionError("beside-to-stdout", "--beside cannot write to stdout.", "Pass a file name.")
-    target = targets({"--beside": (out, "html")}, [a, b], force)["--beside"]
+    target = targets({"--beside": (out, "html")}, [a, b, *read], force)["--beside"]
     analyses = _analyses((a, b), chosen)
     status = max(
         report_verdict(p, analysis, True, _PARTIAL) for p, analysis in zip((a, b), analyses, strict=True)

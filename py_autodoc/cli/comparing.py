@@ -51,19 +51,20 @@ def compare(
     baseline: str | None = None,
     plots: bool = False,
     assets_dir: str | None = None,
+    read: Sequence[str] = (),
 ) -> int:
     """Compare the first model with the others. Return the exit status.
 
     ``paths_by_option`` maps options to paths; ``evaluated`` lists evaluation files, one per model;
     ``baseline`` is the precision of the model to compare with; ``plots`` are written to ``assets_dir`` and
-    shown in Markdown and PDF.
+    shown in Markdown and PDF; ``read`` are other files that the run reads.
 
     Raises: OptionError, OutputError, PathError, RequirementError.
     """
     from py_autodoc.compare.gate import condition, failing
 
     conditions = [condition(text) for text in fail_on]
-    inputs = [*paths, *evaluated]
+    inputs = [*paths, *evaluated, *read]
     outputs = targets(
         {option: (paths_by_option.get(option), kind) for option, kind in _KINDS.items()}, inputs, force
     )

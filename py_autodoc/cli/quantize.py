@@ -100,11 +100,14 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
     import msgspec
 
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
+    from py_autodoc.outputs import check_output
     from py_autodoc.quantize import Recipe, quantize
     from py_autodoc.quantize.lines import quantization_lines
     from py_autodoc.quantize.recipe import read_recipe
 
-    inputs = [path for path in (model, options["data"], options["recipe"]) if path]
+    read = (model, options["data"], options["recipe"], options["preprocessing"])
+    inputs = [path for path in read if path]
+    check_output(out, "onnx", inputs, options["force"])
     outputs = targets({"--out-json": (options["out_json"], "quantization")}, [*inputs, out], options["force"])
     recipe = read_recipe(options["recipe"]) if options["recipe"] else Recipe()
     settings = {name: options[name] for name in _FIELDS if options[name] is not None}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _PROFILED, _PROFILE_WARMUP = 20, 3
 _KINDS = {"--out-json": "run", "--out-layers": "node-times", "--out-html": "html", "--out-plot": "plot"}
-_FILES = ("data", "tokenizer", "profile", "layer_info")
+_FILES = ("data", "tokenizer", "profile", "layer_info", "hardware", "preprocessing")
 
 
 @click.command("run", short_help="Measure latency, memory and results on this machine, also per layer.")

@@ -130,7 +130,9 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         "--out-md": (options["out_md"], "markdown"),
         "--out-pdf": (options["out_pdf"], "pdf"),
     }
-    inputs = [path for path in (model, options["data"], options["hardware"]) if path]
+    inputs = [
+        path for path in (model, options["data"], options["hardware"], options["preprocessing"]) if path
+    ]
     outputs = targets(requested, inputs, options["force"])
     documents = requested_documents(outputs, None, None, False, inputs, options["force"])
     if options["data"] is None:

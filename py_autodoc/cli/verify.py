@@ -104,7 +104,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
 
     kinds = {"json": "verification", "html": "html", "svg": "svg", "png": "png"}
     requested = {f"--out-{name}": (options[f"out_{name}"], kind) for name, kind in kinds.items()}
-    inputs = [model, options["against"], *([options["data"]] if options["data"] else [])]
+    inputs = [model, options["against"], *filter(None, [options["data"], options["preprocessing"]])]
     outputs = targets(requested, inputs, options["force"])
     if "--out-png" in outputs:
         from py_autodoc.render.png import resvg

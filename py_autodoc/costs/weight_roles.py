@@ -437,7 +437,10 @@ class WeightRoles:
                 return False
             if is_dequantizer(node) or node.op_type in ("Mul", "Div"):
                 return True
-            tensor = self._data_inputs(node)[0]
+            data = self._data_inputs(node)
+            if not data:
+                return False
+            tensor = data[0]
         return False
 
     def _counts(self, tensor: int) -> bool:
@@ -447,7 +450,7 @@ class WeightRoles:
         node = self._producer(self._source(tensor, VIEWS | {"Expand", "Slice", "Concat", "Tile"}))
         if node is None or node.op_type not in ("Cast", "Range"):
             return False
-        source = node.inputs[0]
+        source = node.inputs[0] if node.inputs else -1
         return source >= 0 and self._dtype(source) in _INTEGERS and self._dtype(source) not in (2, 3, 6)
 
     def _is_image(self, tensor: int) -> bool:

@@ -273,8 +273,12 @@ class _Linear:
 
 def _clamped(clamp: str, output: _Linear) -> bool:
     """True if the minimum code represents the real 0, so that saturation acts as Relu."""
-    zero = 0 if output.zero is None or output.zero.value is None else int(output.zero.value.reshape(-1)[0])
-    return clamp == "Relu" and zero == int(np.iinfo(output.dtype()).min)
+    dtype = np.dtype(output.dtype())
+    if clamp != "Relu" or dtype.kind not in "iu":
+        return False
+    stored = None if output.zero is None else output.zero.value
+    zero = 0 if stored is None or not stored.size else int(stored.reshape(-1)[0])
+    return zero == int(np.iinfo(dtype).min)
 
 
 Lowered = tuple[str, list["QuantizedOperand | None"], dict[str, Any]]

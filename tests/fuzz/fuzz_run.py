@@ -1,5 +1,7 @@
 """``make fuzz``: every command with many broken inputs, until a time is over; the next run goes on.
 
+``overwrites`` and ``kills`` stand for runs whose output is an input, and for runs that are killed.
+
     python tests/fuzz/fuzz_run.py [--inputs 50000] [--minutes 30] [--folder .fuzz] [--again] [COMMAND …]
 
 The folder keeps how far each command is; of each input that broke the rule its files, arguments and fault.
@@ -16,9 +18,12 @@ from pathlib import Path
 
 import fuzz_inputs
 import fuzz_rule
+import fuzz_writing
 
 SLICE = 1000
 """Inputs of a command before the next command has its turn."""
+WRITES = 100
+"""The same for runs that write, each of which makes its files."""
 
 
 def main() -> int:
@@ -26,7 +31,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("commands", nargs="*", default=fuzz_inputs.commands())
+    parser.add_argument("commands", nargs="*", default=[*fuzz_inputs.commands(), *fuzz_writing.COMMANDS])
     parser.add_argument("--inputs", type=int, default=50_000, help="of each command (default: %(default)s)")
     parser.add_argument("--minutes", type=float, default=30.0, help="of all commands (default: %(default)s)")
     parser.add_argument("--folder", type=Path, default=Path(".fuzz"))
@@ -41,14 +46,17 @@ def main() -> int:
     while time.monotonic() < ends and any(at.get(one, 0) < asked.inputs for one in asked.commands):
         for command in asked.commands:
             first = at.get(command, 0)
-            last = min(first + SLICE, asked.inputs)
+            writes = command in fuzz_writing.COMMANDS
+            last = min(first + (WRITES if writes else SLICE), asked.inputs)
+            survey = fuzz_writing.survey if writes else fuzz_rule.survey
             before = _cpu()
-            for number, fault in fuzz_rule.survey(command, first, last):
+            for number, fault in survey(command, first, last):
                 done[command] = done.get(command, 0) + 1
                 at[command] = number + 1
                 if fault is not None:
                     faults += 1
-                    _keep(asked.folder, command, number, fault)
+                    if not writes:
+                        _keep(asked.folder, command, number, fault)
                     print(f"{command} {number}: {fault}", flush=True)
                 if time.monotonic() > ends:
                     break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
 import zipfile
 
@@ -14,7 +15,7 @@ import fuzz_seeds
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.cli.app import COMMANDS
 from py_autodoc.report.document.build_report import build_report
@@ -274,6 +275,23 @@ def test_inferred_sizes_that_no_file_holds():
         both = Concat <axis = 0> (x, x) y = Relu(both) }"""
     model = onnx.parser.parse_model(text).SerializeToString()
     assert run(("extract", "--tensor", "both", "m.onnx", "out.onnx"), m__onnx=model) is None
+
+
+@pytest.mark.parametrize("op", ["Cast", "Range", "Dequantize", "Gather", "Mul"])
+def test_layers_whose_other_side_has_no_inputs(op):
+    """What decides whether a constant is a weight looks at the producers around it."""
+    bare = helper.make_node(op, [], ["z"])
+    weight = numpy_helper.from_array(np.ones((3, 4), np.float32), "w")
+    product = helper.make_node("MatMul", ["z", "w"], ["u"])
+    for command in ("analyze", "sensitivity", "run"):
+        assert run((command, "m.onnx"), m__onnx=plain(bare, product, weights=[weight])) is None
+
+
+def test_the_fuzz_of_the_command_line_starts():
+    """It is started as a script, without the folders that pytest adds."""
+    code = "import fuzz_run, fuzz_seeds; fuzz_seeds.models()"
+    folder = fuzz_seeds.TESTS / "fuzz"
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, capture_output=True)
 
 
 def test_mutations_break_things_but_stay_models():
