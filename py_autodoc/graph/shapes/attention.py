@@ -116,7 +116,8 @@ def group_query_attention(op: ShapeContext) -> None:
     """Query [B, S, heads·d], or packed with key and value when those are absent."""
     q = op.shape(0)
     for i in range(4):
-        op.set(i, None, op.dtype(0))
+        # Present has the type of past, which may be quantized.
+        op.set(i, None, op.dtype(i + 2) if i in (1, 2) and op.has(i + 2) else op.dtype(0))
     heads, kv = _heads(op, "num_heads"), _heads(op, "kv_num_heads")
     if q is None or len(q) != 3:
         return
@@ -134,8 +135,17 @@ def group_query_attention(op: ShapeContext) -> None:
     key = op.shape(1)
     if key is not None and len(key) == 3 and key[1] == 0:  # nothing is added: present is past
         total = past[2] if past is not None and len(past) == 4 else 0 if not op.has(3) else None
-    op.set(1, (q[0], kv, total, head))
-    op.set(2, (q[0], kv, total, head))
+    for output, source in ((1, 3), (2, 4)):
+        op.set(output, (q[0], kv, total, _stored_width(op, source, head)))
+
+
+def _stored_width(op: ShapeContext, past: int, head: Dim) -> Dim:
+    """Return the last size of a cache: that of past, or of a head, of which 4 bits are two in a byte."""
+    shape = op.shape(past)
+    if shape is not None and len(shape) == 4:
+        return shape[3]
+    packed = op.int_attr("kv_cache_bit_width", 0) == 4
+    return dim_arithmetic.ceildiv(head, 2) if packed else head
 
 
 @rule("RotaryEmbedding")

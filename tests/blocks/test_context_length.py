@@ -1,0 +1,203 @@
+"""The longest sequence of a model: what its tables and caches hold, and what is no such table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from py_autodoc import analyze
+
+F32, I64, I32, U8, I8 = (
+    TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32, TensorProto.UINT8, TensorProto.INT8,
+)  # fmt: skip
+WIDTH, HEADS = 64, 4
+SIZE = WIDTH // HEADS
+
+
+class Builder:
+    """A model of attention layers that are written out, operator by operator."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[onnx.TensorProto] = []
+        self.inputs: list[onnx.ValueInfoProto] = []
+        self.count = 0
+
+    def op(self, kind: str, *ins: str, domain: str = "", outs: tuple[str, ...] = (), **attrs: Any) -> str:
+        self.count += 1
+        out = f"{kind}{self.count}"
+        self.nodes.append(helper.make_node(kind, list(ins), [out, *outs], name=out, domain=domain, **attrs))
+        return out
+
+    def fixed(self, value: Any, dtype: Any = np.int64) -> str:
+        self.count += 1
+        self.weights.append(numpy_helper.from_array(np.asarray(value, dtype), f"c{self.count}"))
+        return f"c{self.count}"
+
+    def table(self, *shape: int) -> str:
+        return self.fixed(np.random.default_rng(self.count).normal(size=shape), np.float32)
+
+    def given(self, name: str, shape: list[Any], dtype: int = I64) -> str:
+        self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
+        return name
+
+    def attention(self, x: str, mask: str = "", rotate: Any = None) -> str:
+        q, k, v = (self.op("MatMul", x, self.table(WIDTH, WIDTH)) for _ in range(3))
+        q, k, v = (
+            self.op("Transpose", self.op("Reshape", t, self.fixed([0, 0, HEADS, SIZE])), perm=[0, 2, 1, 3])
+            for t in (q, k, v)
+        )
+        if rotate is not None:
+            q, k = rotate(q), rotate(k)
+        scores = self.op("MatMul", q, self.op("Transpose", k, perm=[0, 1, 3, 2]))
+        scores = self.op("Mul", scores, self.fixed(SIZE**-0.5, np.float32))
+        if mask:
+            scores = self.op("Add", scores, mask)
+        mixed = self.op("MatMul", self.op("Softmax", scores, axis=-1), v)
+        mixed = self.op("Reshape", self.op("Transpose", mixed, perm=[0, 2, 1, 3]), self.fixed([0, 0, WIDTH]))
+        return self.op("Add", x, self.op("MatMul", mixed, self.table(WIDTH, WIDTH)))
+
+    def model(self, out: str) -> bytes:
+        outputs = [helper.make_tensor_value_info(out, F32, None)]
+        graph = helper.make_graph(self.nodes, "g", self.inputs, outputs, self.weights)
+        sets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=sets, ir_version=9).SerializeToString()
+
+
+def longest(model: bytes, **sizes: int) -> tuple[int | None, str]:
+    found = analyze(model, bindings=sizes or None).metrics.attention
+    return found.max_sequence_length, found.max_sequence_length_reason
+
+
+def positions(made: Builder, how: str) -> str:
+    """Positions of the tokens of ``ids``, counted from 0."""
+    if how == "mask":
+        mask = made.given("mask", ["batch", "seq"])
+        counted = made.op("Mul", made.op("CumSum", mask, made.fixed(1)), mask)
+        return made.op("Sub", counted, made.fixed(1))
+    length = made.op("Gather", made.op("Shape", "ids"), made.fixed(1))
+    counted = made.op("Range", made.fixed(0), length, made.fixed(1))
+    return made.op("Unsqueeze", counted, made.fixed([0]))
+
+
+@pytest.mark.parametrize("how", ["mask", "range"])
+@pytest.mark.parametrize("offset", [0, 1, 2, 5])
+@pytest.mark.parametrize("left", [True, False])
+def test_rows_before_the_first_position_are_not_counted(how, offset, left):
+    made = Builder()
+    ids = made.given("ids", ["batch", "seq"])
+    counted = positions(made, how)
+    if offset:
+        pair = (counted, made.fixed(offset))
+        counted = made.op("Add", *(pair if left else pair[::-1]))
+    x = made.op("Gather", made.table(300, WIDTH), ids)
+    x = made.op("Add", x, made.op("Gather", made.table(128 + offset, WIDTH), counted))
+    assert longest(made.model(made.attention(made.attention(x))))[0] == 128
+
+
+@pytest.mark.parametrize("offset", [0, 2])
+def test_cached_tokens_do_not_shorten_a_table(offset):
+    """Positions go on after the cache, whose length may be bound."""
+    made = Builder()
+    ids, cache = made.given("ids", ["batch", "seq"]), made.given("cache", ["batch", "past", WIDTH], F32)
+    past = made.op("Gather", made.op("Shape", cache), made.fixed(1))
+    end = made.op("Add", past, made.op("Gather", made.op("Shape", ids), made.fixed(1)))
+    counted = made.op("Range", past, end, made.fixed(1))
+    counted = made.op("Unsqueeze", made.op("Add", counted, made.fixed(offset)), made.fixed([0]))
+    x = made.op("Gather", made.table(300, WIDTH), ids)
+    x = made.op("Add", x, made.op("Gather", made.table(128 + offset, WIDTH), counted))
+    model = made.model(made.attention(x))
+    for sizes in ({}, {"past": 7, "seq": 3}, {"past": 0, "seq": 1}, {"batch": 2, "past": 40, "seq": 2}):
+        assert longest(model, **sizes)[0] == 128
+
+
+@pytest.mark.parametrize("rotary", ["RotaryEmbedding", "written out", ""])
+def test_a_mask_of_chunks_is_no_table_of_positions(rotary):
+    """Rows of a mask of 64 × 64 are looked up by position, beside a table as wide."""
+    made = Builder()
+    ids = made.given("ids", ["batch", "seq"])
+    counted = positions(made, "range")
+    x = made.op("Gather", made.table(300, WIDTH), ids)
+    mask = made.op(
+        "Gather", made.op("Identity", made.table(64, 64)), made.op("Squeeze", counted, made.fixed([0]))
+    )
+    mask = made.op("Unsqueeze", mask, made.fixed([0, 1]))
+    cos, sin = made.table(512, SIZE), made.table(512, SIZE)
+
+    def rotate(t: str) -> str:
+        if rotary == "RotaryEmbedding":
+            half = made.table(512, SIZE // 2)
+            return made.op("RotaryEmbedding", t, counted, half, half, domain="com.microsoft")
+        if not rotary:
+            return t
+        one, two = (made.op("Unsqueeze", made.op("Gather", c, counted), made.fixed([1])) for c in (cos, sin))
+        low = made.op("Slice", t, made.fixed([0]), made.fixed([SIZE // 2]), made.fixed([3]))
+        high = made.op("Slice", t, made.fixed([SIZE // 2]), made.fixed([SIZE]), made.fixed([3]))
+        turned = made.op("Concat", made.op("Neg", high), low, axis=-1)
+        return made.op("Add", made.op("Mul", t, one), made.op("Mul", turned, two))
+
+    found = longest(made.model(made.attention(made.attention(x, mask, rotate), mask, rotate)))
+    assert found[0] == (512 if rotary else None), found
+
+
+@pytest.mark.parametrize(("rows", "queries", "expected"), [(25, 30, None), (30, 30, 30)])
+def test_a_table_shorter_than_the_sequence_is_no_limit(rows, queries, expected):
+    made = Builder()
+    x = made.given("x", ["batch", queries, WIDTH], F32)
+    table = made.op("Add", made.given("y", ["batch", rows, WIDTH], F32), made.table(1, rows, WIDTH))
+    if rows == queries:
+        x = made.op("Add", x, table)
+    else:
+        x = made.op("Add", x, made.op("ReduceMean", table, axes=[1], keepdims=1))
+    assert longest(made.model(made.attention(x)))[0] == expected
+
+
+def grouped(rotary: bool = True, past: Any = "past", bits: int = 0, empty: bool = False) -> bytes:
+    """Grouped queries as a runtime writes them, with tables of 96 positions."""
+    made = Builder()
+    x = made.given("x", ["batch", "seq", WIDTH], F32)
+    lengths, total = made.given("lengths", ["batch"], I32), made.given("total", [1], I32)
+    kept = {0: (F32, SIZE), 8: (I8, SIZE), 4: (U8, SIZE // 2)}[bits]
+    pasts = (
+        ["", ""] if empty else [made.given(name, ["batch", 2, past, kept[1]], kept[0]) for name in ("k", "v")]
+    )
+    q, k, v = (made.op("MatMul", x, made.table(WIDTH, n)) for n in (WIDTH, 2 * SIZE, 2 * SIZE))
+    tables = [made.table(96, SIZE // 2), made.table(96, SIZE // 2)] if rotary else []
+    quantized = {"k_quant_type": "PER_TENSOR", "v_quant_type": "PER_TENSOR", "kv_cache_bit_width": bits}
+    quantized = quantized if bits else {}
+    scales = [made.fixed([0.1], np.float32)] * 2 if bits else []
+    ins = [q, k, v, *pasts, lengths, total, *(tables or ["", ""])]
+    ins += ["", "", "", *scales] if bits else []
+    out = made.op("GroupQueryAttention", *ins, domain="com.microsoft", outs=("present_k", "present_v"),
+                  num_heads=HEADS, kv_num_heads=2, do_rotary=int(rotary), **quantized)  # fmt: skip
+    return made.model(made.op("MatMul", out, made.table(WIDTH, WIDTH)))
+
+
+def test_rotary_tables_of_grouped_queries():
+    assert longest(grouped()) == (96, "rows of the rotary table")
+    assert longest(grouped(rotary=False))[0] is None
+
+
+def test_a_bound_size_is_no_limit():
+    """A cache of any length stays one when a size is tried; a length in the file is a limit."""
+    for sizes in ({}, {"past": 40, "seq": 1}, {"past": 7, "seq": 3, "batch": 2}):
+        assert longest(grouped(rotary=False), **sizes)[0] is None
+        assert longest(grouped(), **sizes)[0] == 96
+
+
+@pytest.mark.parametrize(
+    ("bits", "dtype", "size"), [(0, "float32", SIZE), (8, "int8", SIZE), (4, "uint8", SIZE // 2)]
+)
+def test_a_cache_of_integers_stays_one(bits, dtype, size):
+    """Two values of 4 bits share a byte, in past and so in present."""
+    model = onnx.load_from_string(grouped(bits=bits))
+    kinds = {"float32": F32, "int8": I8, "uint8": U8}
+    for name in ("present_k", "present_v"):
+        model.graph.output.append(helper.make_tensor_value_info(name, kinds[dtype], None))
+    found = {port.name: port for port in analyze(model.SerializeToString()).graph.outputs}
+    for name in ("present_k", "present_v"):
+        assert (found[name].shape[-1], found[name].elem_type) == (size, dtype)
