@@ -13,7 +13,13 @@ import { ownValue } from '../base/ownValue';
 
 /** Reason shown if the expressions reject the sizes. */
 const INVALID_SIZES = 'the sizes do not fit each other or the model';
-const UNDECIDED = { verdict: 'unknown', reason: '', node: null, sizes: false };
+const UNDECIDED = {
+  verdict: 'unknown',
+  reason: '',
+  node: null,
+  sizes: false,
+  file: false
+};
 
 const PEAKS = [
   'peak_activation_bytes',
@@ -145,7 +151,9 @@ export class Rebinder {
       ...payload,
       dims: this._sized(sizes, bindings),
       runnable:
-        payload.runnable.verdict === 'yes' ? payload.runnable : UNDECIDED,
+        payload.runnable.verdict === 'yes' || payload.runnable.file
+          ? payload.runnable
+          : UNDECIDED,
       nodes: {
         ...nodes,
         ...columns,

@@ -283,7 +283,13 @@ export function emptyPayload(name: string): GraphPayload {
     batch: null,
     architecture: null,
     rule_settings: null,
-    runnable: { verdict: 'yes', reason: '', node: null, sizes: false },
+    runnable: {
+      verdict: 'yes',
+      reason: '',
+      node: null,
+      sizes: false,
+      file: false
+    },
     hardware: null,
     modules: null,
     attributes: null,

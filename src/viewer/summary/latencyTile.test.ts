@@ -100,7 +100,13 @@ test('a model that cannot run has no latency, even if some kernels are known', (
   expect(tileOf(timed(payload)).isKnown).toBe(true);
   const model = timed({
     ...payload,
-    runnable: { verdict: 'no', reason: 'fc: sizes', node: 1, sizes: true }
+    runnable: {
+      verdict: 'no',
+      reason: 'fc: sizes',
+      node: 1,
+      sizes: true,
+      file: false
+    }
   });
   const tile = tileOf(model);
   expect(tile.value).toBe('cannot run');

@@ -15,7 +15,8 @@ test('a model that cannot run shows that instead of its totals', () => {
     verdict: 'no',
     reason: 'fc: 16384 columns do not fit 2048 rows',
     node: 3,
-    sizes: true
+    sizes: true,
+    file: false
   };
   const { metrics } = payload;
   metrics.total_macs = metrics.total_flops = null;
