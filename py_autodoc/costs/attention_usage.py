@@ -27,6 +27,8 @@ _MOVES = _ops(
     "QuantizeLinear DequantizeLinear"
 )
 """Operators that move values."""
+_KEEPING = _ops("Identity Cast Slice")
+"""Operators between a cache and the part of it that is kept, which leave its axes."""
 _TO_PRODUCT = _MOVES | _ops("Expand Tile Gather Mul Div Add Sub Neg Where")
 """Operators between a cache and the product that reads it: repeated heads, scales, rotary embeddings."""
 _TO_SOFTMAX = _ops(
@@ -65,6 +67,28 @@ def is_graph_output(model: Model, tensor: int) -> bool:
         stack.extend(t for t in nexts if t not in seen)
         seen.update(nexts)
     return False
+
+
+def trimmed_output(model: Model, tensor: int) -> int:
+    """Return the graph output that keeps a Slice of the tensor; -1 if there is none or it is one itself."""
+    if model.tensors[tensor].is_output:
+        return -1
+    stack, seen, visits = [(tensor, False)], {tensor}, 0
+    while stack:
+        current, sliced = stack.pop()
+        for number in model.tensors[current].consumers:
+            visits += 1
+            node = model.nodes[number]
+            if visits > MAX_VISITS or node.domain or node.op_type not in _KEEPING or not node.outputs:
+                continue
+            if node.inputs[0] != current or node.outputs[0] in seen:
+                continue
+            output, part = node.outputs[0], sliced or node.op_type == "Slice"
+            if part and model.tensors[output].is_output:
+                return output
+            seen.add(output)
+            stack.append((output, part))
+    return -1
 
 
 def _out_of_branch(model: Model, tensor: int) -> Iterator[int]:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from py_autodoc.costs.attention_usage import trimmed_output
 from py_autodoc.costs.cache_inputs import Cache, cache_inputs
 from py_autodoc.costs.weight_slots import PASSES_ON
 from py_autodoc.graph.ir.model import Dim, Model, TypeTable
@@ -183,7 +184,11 @@ def _positions(model: Model, types: TypeTable, cache: Cache) -> int | None:
     declared_size = declared[cache.axis]
     if type(declared_size) is not int or declared_size < 0:
         return None
-    shape = types.shapes[cache.result] if cache.result >= 0 else None
+    result = cache.result
+    kept = trimmed_output(model, result) if result >= 0 else -1
+    if kept >= 0 and _size(types, kept, cache.result_axis) == declared_size:
+        result = kept  # A streaming model attends to more in a step than it keeps.
+    shape = types.shapes[result] if result >= 0 else None
     after = shape[cache.result_axis] if shape and 0 <= cache.result_axis < len(shape) else None
     return max(declared_size, after) if type(after) is int else declared_size
 

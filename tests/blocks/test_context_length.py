@@ -201,3 +201,37 @@ def test_a_cache_of_integers_stays_one(bits, dtype, size):
     found = {port.name: port for port in analyze(model.SerializeToString()).graph.outputs}
     for name in ("present_k", "present_v"):
         assert (found[name].shape[-1], found[name].elem_type) == (size, dtype)
+
+
+def streaming(kept: int | None, past: int = 24, chunk: int = 16) -> bytes:
+    """Chunks attend to a cache; of both the last ``kept`` positions are the next cache (None: all)."""
+    made, outputs = Builder(), []
+    x = made.given("x", ["batch", chunk, WIDTH], F32)
+    for n in range(2):
+        parts = [made.op("MatMul", x, made.table(WIDTH, WIDTH)) for _ in range(3)]
+        parts = [made.op("Reshape", t, made.fixed([0, 0, HEADS, SIZE])) for t in parts]
+        q, k, v = (made.op("Transpose", t, perm=[0, 2, 1, 3]) for t in parts)
+        for at, name in ((0, "k"), (1, "v")):
+            cache = made.given(f"past_{name}{n}", ["batch", HEADS, past, SIZE], F32)
+            grown = made.op("Concat", cache, (k, v)[at], axis=2)
+            k, v = (grown, v) if at == 0 else (k, grown)
+            part = (made.fixed([-kept]), made.fixed([1 << 31]), made.fixed([2])) if kept else ()
+            outputs.append(made.op("Slice", grown, *part) if part else made.op("Identity", grown))
+        scores = made.op("MatMul", q, made.op("Transpose", k, perm=[0, 1, 3, 2]))
+        scores = made.op("Mul", scores, made.fixed(SIZE**-0.5, np.float32))
+        mixed = made.op(
+            "Transpose", made.op("MatMul", made.op("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3]
+        )
+        mixed = made.op("Reshape", mixed, made.fixed([0, 0, WIDTH]))
+        x = made.op("Add", x, made.op("MatMul", mixed, made.table(WIDTH, WIDTH)))
+    model = onnx.load_from_string(made.model(x))
+    model.graph.output.extend(helper.make_tensor_value_info(name, F32, None) for name in outputs)
+    return model.SerializeToString()
+
+
+@pytest.mark.parametrize(("kept", "expected"), [(24, 24), (None, 40), (16, 40)])
+def test_a_streaming_cache_is_as_long_as_what_it_keeps(kept, expected):
+    """All 40 keys of a step are the context only if the file, or its caller, keeps them."""
+    report = analyze(streaming(kept))
+    assert report.metrics.attention.max_sequence_length == expected
+    assert report.memory.kv_cache.context_length == expected

@@ -11,6 +11,7 @@ from py_autodoc.blocks.attention_layers.qkv_operands import ROTARIES
 from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
 from py_autodoc.blocks.dataflow.matrix_products import LAYOUT_OPS, MS, QUANTIZED_COPY_OPS, is_stored_weight
 from py_autodoc.blocks.results import AttentionLayer
+from py_autodoc.costs.attention_usage import trimmed_output
 from py_autodoc.graph.ir.model import Dim
 
 _FLOATS = (1, 10, 11, 16)
@@ -78,9 +79,20 @@ def _cache(flow: DataflowGraph, layer: AttentionLayer) -> int | None:
     if any(shape is not None and not isinstance(_length(shape), int) for shape in declared):
         return None
     lengths = {_length(flow.shapes[t]) for t in layer.past}
+    kept = {_length(flow.shapes[t]) for past in layer.past if (t := _kept(flow, past)) >= 0}
+    if kept == lengths and len(kept) == 1 and isinstance(size := kept.pop(), int):
+        return size
     if len(lengths) != 1 or not isinstance(layer.keys, int):
         return None
     return layer.keys if isinstance(lengths.pop(), int) else None
+
+
+def _kept(flow: DataflowGraph, past: int) -> int:
+    """Return the graph output that keeps the last positions of a cache that grew; -1 without one."""
+    for number in flow.readers[past]:
+        if flow.qualified_op_types[number] == "Concat":
+            return trimmed_output(flow.model, flow.nodes[number].outputs[0])
+    return -1
 
 
 def _length(shape: tuple[Dim, ...] | None) -> Dim:
