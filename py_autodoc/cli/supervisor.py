@@ -93,7 +93,7 @@ def connect() -> None:
 
 
 def _spawned(writer: int, arguments: Sequence[str]) -> int:
-    from py_autodoc.children import command
+    from py_autodoc.children import command, popen
 
     code = "from py_autodoc.cli import child; child()"
     with contextlib.ExitStack() as stack:
@@ -107,8 +107,11 @@ def _spawned(writer: int, arguments: Sequence[str]) -> int:
             info = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [number]})
             startup = {"startupinfo": info, "close_fds": True}
         stack.callback(os.close, writer)
+        # It is this command, so it gets the user's environment, folder and terminal.
         environment = {**os.environ, PIPE: str(number)}
-        process = subprocess.Popen([*command(code), *arguments], env=environment, **startup)  # noqa: S603
+        process = popen(
+            [*command(code), *arguments], env=environment, cwd=None, start_new_session=False, **startup
+        )
         _processes[process.pid] = process
         return process.pid
 

@@ -18,6 +18,8 @@ PACKAGE = Path(children.__file__).parent
 STARTER = PACKAGE / "children.py"
 ZYGOTE = PACKAGE / "jobs" / "zygote.py"
 """It is started by ``children`` itself, and forks."""
+SUPERVISOR = PACKAGE / "cli" / "supervisor.py"
+"""It forks the command that the user started, which is to have the user's folder and environment."""
 FORBIDDEN_MODULES = {"multiprocessing", "pty", "concurrent.futures.process", "commands", "popen2"}
 FORBIDDEN_NAMES = {
     "Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput",
@@ -57,11 +59,12 @@ def test_nothing_else_starts_a_process() -> None:
     found = {
         str(path.relative_to(PACKAGE)): sorted(starts(path.read_text("utf-8")))
         for path in PACKAGE.rglob("*.py")
-        if path not in (STARTER, ZYGOTE)
+        if path not in (STARTER, ZYGOTE, SUPERVISOR)
     }
     assert {path: said for path, said in found.items() if said} == {}
     assert list(starts(STARTER.read_text("utf-8")))
     assert set(starts(ZYGOTE.read_text("utf-8"))) == {"os.fork"}
+    assert set(starts(SUPERVISOR.read_text("utf-8"))) == {"os.fork"}
 
 
 @pytest.mark.parametrize(
