@@ -228,7 +228,12 @@ def _exact_keys(side: ComparedSide) -> list[Hashable]:
     for index, unit in enumerate(side.graph.units):
         node = side.node(unit.node)
         shape = side.shape(unit)
-        key = tuple(sorted((name, _rounded(value)) for name, value in side.settings(unit.node).items()))
+        work = dict.fromkeys((unit.node, *unit.nodes[1 : unit.work]))
+        key = tuple(
+            sorted(
+                (name, _rounded(value)) for number in work for name, value in side.settings(number).items()
+            )
+        )
         moved = tuple(sorted([side.node(number).op_type for number in unit.moved]))
         additions = unit.activation, tuple(unit.affine), moved, output_positions.get(index, -1)
         keys.append((node.op_type, shape, key, additions))

@@ -62,8 +62,11 @@ class Surroundings:
             labels[unit] = number((self.labels[unit], "leads", *reader_labels))
         return labels
 
-    def neighbourhoods(self, rounds: int = ROUNDS) -> list[Labels]:
-        """Return labels by the units within 1, 2 … ``rounds`` edges in both directions."""
+    def neighbourhoods(self, rounds: int = ROUNDS, by_operand: bool = False) -> list[Labels]:
+        """Return labels by the units within 1, 2 … ``rounds`` edges in both directions.
+
+        ``by_operand``: also by which operand of its consumers a unit is.
+        """
         number, leaf_labels = self.numbering.number, self.leaf_labels
         previous, by_radius = self.labels, []
         for _ in range(rounds):
@@ -72,7 +75,10 @@ class Surroundings:
                 source_labels = [previous[i] if i >= 0 else leaf_labels[-2 - i] for i in sources]
                 if self.commutative[unit]:
                     source_labels.sort()
-                reader_labels = [previous[reader] for _, reader in self.readers[unit]]
+                reader_labels = [
+                    number((operand, previous[reader])) if by_operand else previous[reader]
+                    for operand, reader in self.readers[unit]
+                ]
                 if len(reader_labels) > 1:
                     reader_labels.sort()
                 labels.append(number((previous[unit], *source_labels, -1, *reader_labels)))

@@ -6,7 +6,7 @@ models number their nodes differently.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Hashable, Sequence
 
 from py_autodoc.compare.labels import (
@@ -17,6 +17,7 @@ from py_autodoc.compare.labels import (
     leaf_positions,
     operator_labels,
 )
+from py_autodoc.compare.meaning import COMMUTATIVE
 from py_autodoc.compare.swaps import Swaps
 from py_autodoc.compare.units import ContractedGraph
 
@@ -46,6 +47,31 @@ class Pairing:
         self.to_left = [-1] * len(right.units)
         self._new: deque[tuple[int, int]] = deque()
         self.cores = ([u.core for u in left.units], [u.core for u in right.units])
+
+    def copy(self) -> Pairing:
+        """Return an independent copy of the current pairs."""
+        pairing = Pairing(*self.sides, self.labels, self.surroundings)
+        pairing.ties = list(self.ties)
+        pairing.to_right, pairing.to_left = list(self.to_right), list(self.to_left)
+        pairing._new = deque(self._new)
+        return pairing
+
+    def agreement(self, left: Labels, right: Labels) -> tuple[int, int]:
+        """Count pairs with equal labels, and edges between counterparts; and how many there could be."""
+        found = possible = 0
+        units = self.sides[0].units, self.sides[1].units
+        for left_unit, right_unit in enumerate(self.to_right):
+            if right_unit < 0:
+                continue
+            sources = [self.to_right[s] if s >= 0 else s for s in units[0][left_unit].sources]
+            others = units[1][right_unit].sources
+            possible += 1 + len(sources)
+            found += left[left_unit] == right[right_unit]
+            if units[0][left_unit].core in COMMUTATIVE:
+                found += (Counter(sources) & Counter(others)).total()
+            else:
+                found += sum(a == b for a, b in zip(sources, others, strict=False))
+        return found, possible
 
     def join(self, left_unit: int, right_unit: int) -> bool:
         """Pair two units unless one is already paired or they compute different things."""
@@ -193,24 +219,40 @@ def pair_units(
         Swaps(left, right, unit_labels, pairing.to_right).run()
         return pairing.to_right
     nearby = [side.neighbourhoods() for side in loose]
+    loose_forward, loose_backward = [s.forward() for s in loose], [s.backward() for s in loose]
+    # Units between counterparts that compute the same, whatever their dimensions.
+    cores = [[numbering.number(("core", u.core)) for u in side.units] for side in (left, right)]
+
+    def finish(pairing: Pairing, first: Sequence[tuple[Labels, Labels]]) -> None:
+        for label_pair in first:
+            pairing.pair_by_label(*label_pair)
+        pairing.pair_by_label(
+            *(list(zip(f, b, strict=True)) for f, b in zip(loose_forward, loose_backward, strict=True))
+        )
+        for labels in (exact_forward, loose_forward, exact_backward, loose_backward):
+            pairing.pair_by_label(*labels)
+        for left_labels, right_labels in zip(reversed(nearby[0]), reversed(nearby[1]), strict=True):
+            pairing.pair_by_label(left_labels, right_labels)
+        pairing.labels = cores[0], cores[1]
+        pairing.requeue_all()
+        pairing.follow_edges()
+        Swaps(left, right, unit_labels, pairing.to_right).run()
+
+    by_structure = pairing.copy()
     # A weight with the same name and dimensions is the same, even next to a removed layer.
     for label_lists, unit_names in ((unit_labels, weights), ((nearby[0][-1], nearby[1][-1]), names)):
         _by_name(pairing, label_lists, unit_names)
         pairing.follow_edges()
-    loose_forward, loose_backward = [s.forward() for s in loose], [s.backward() for s in loose]
-    pairing.pair_by_label(
-        *(list(zip(f, b, strict=True)) for f, b in zip(loose_forward, loose_backward, strict=True))
-    )
-    for labels in (exact_forward, loose_forward, exact_backward, loose_backward):
-        pairing.pair_by_label(*labels)
-    for left_labels, right_labels in zip(reversed(nearby[0]), reversed(nearby[1]), strict=True):
-        pairing.pair_by_label(left_labels, right_labels)
-    # Units between counterparts that compute the same, whatever their dimensions.
-    cores = [[numbering.number(("core", u.core)) for u in side.units] for side in (left, right)]
-    pairing.labels = cores[0], cores[1]
-    pairing.requeue_all()
-    pairing.follow_edges()
-    Swaps(left, right, unit_labels, pairing.to_right).run()
+    named = pairing.to_right != by_structure.to_right
+    finish(pairing, ())
+    agreement, possible = pairing.agreement(left_exact, right_exact)
+    if not named or agreement == possible:
+        return pairing.to_right
+    # A new export may number equal branches in another order: what reads them decides against such names.
+    around = [side.neighbourhoods(by_operand=True) for side in exact_surroundings]
+    finish(by_structure, [(a, b) for a, b in zip(reversed(around[0]), reversed(around[1]), strict=True)])
+    if by_structure.agreement(left_exact, right_exact)[0] > agreement:
+        return by_structure.to_right
     return pairing.to_right
 
 

@@ -9,7 +9,6 @@ import jsonschema
 import onnx
 import pytest
 from click.testing import CliRunner
-from onnx import helper
 
 from py_autodoc.cli.app import app
 from py_autodoc.compare.contract import comparison_schema
