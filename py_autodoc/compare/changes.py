@@ -8,7 +8,7 @@ from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
-from py_autodoc.compare.meaning import FORMS, LAYOUTS, MERGED, QUANTIZED, RENAMED
+from py_autodoc.compare.meaning import FORMS, LAYOUTS, MERGED, POOLS, QUANTIZED, RENAMED
 from py_autodoc.compare.node_case import Settings
 from py_autodoc.compare.settings import different, settings
 from py_autodoc.compare.units import ContractedGraph, Unit
@@ -168,12 +168,17 @@ def changes(left: ComparedSide, left_unit: Unit, right: ComparedSide, right_unit
     _compare_function(left, left_unit, right, right_unit, fused, details)
     if (fused or merged) and work[0] != work[1]:
         details.append(Detail(Change.FUSED, "nodes", " + ".join(work[0]), " + ".join(work[1])))
-    elif not quantized and work[0] != work[1] and not _differ_in_form_only(*work):
+    elif (
+        work[0] != work[1]
+        and not quantized
+        and not _differ_in_form_only(*map(_pools_by_name, work, (left_unit, right_unit)))
+    ):
         details.append(Detail(Change.OPERATOR, "operator", " + ".join(work[0]), " + ".join(work[1])))
     if left_unit.decomposed_into < 2 and right_unit.decomposed_into < 2:
         _compare_shapes(left, left_unit, right, right_unit, details)
         _compare_settings(left, left_unit, right, right_unit, details)
-    if not fused and not quantized:
+    pooled = left_unit.core in POOLS.values() and left.operator(left_unit) != right.operator(right_unit)
+    if not fused and not quantized and not pooled:  # a reduction may drop the axes that a reshape drops
         moved = left.moves(left_unit), right.moves(right_unit)
         if moved[0] == moved[1]:
             _compare_moves(left, left_unit, right, right_unit, details)
@@ -214,6 +219,11 @@ def _compare_function(
         if biased[0] != biased[1]:
             texts = ["yes" if has_bias else "–" for has_bias in biased]
             details.append(Detail(Change.OPERATOR, "bias", texts[0], texts[1]))
+
+
+def _pools_by_name(operators: list[str], unit: Unit) -> list[str]:
+    """Name a reduction that is a pool by the pool."""
+    return [POOLS[op] if POOLS.get(op) == unit.core else op for op in operators]
 
 
 def _differ_in_form_only(left_operators: list[str], right_operators: list[str]) -> bool:

@@ -15,7 +15,8 @@ from py_autodoc.blocks.layer_blocks.activations import SIMPLE, activation_of
 from py_autodoc.blocks.layer_blocks.normalization import find_normalizations
 from py_autodoc.compare.float_equivalent import FloatGraph, execution, float_graph
 from py_autodoc.compare.fused_operators import Step, decompose
-from py_autodoc.compare.meaning import ACTIVATED, AFFINE, DATA, GLUE, PRODUCTS, RENAMED, WEIGHTED
+from py_autodoc.compare.meaning import ACTIVATED, AFFINE, DATA, GLUE, POOLS, PRODUCTS, RENAMED, WEIGHTED
+from py_autodoc.compare.settings import settings
 from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
 
 _TRIGGERS = ("Erf", "Tanh", "Sigmoid", "HardSigmoid", "Softplus", "Exp")
@@ -79,6 +80,7 @@ class _Contraction:
     def __init__(self, floats: FloatGraph, source: Model, types: TypeTable) -> None:
         self.floats = floats
         self.source = source
+        self.types = types
         self.shapes = types.shapes
         self.nodes = floats.model.nodes
         self.constant = floats.constant
@@ -206,6 +208,8 @@ class _Contraction:
         )
         if op == "SimplifiedLayerNormalization":
             core = "RMSNormalization"
+        elif op in POOLS and self._is_pool(node):
+            core = POOLS[op]
         slots = self._slots(node, op)
         # The result of a subgraph is that of its node. Files list subgraphs in any order.
         for _, graph in sorted(node.subgraphs):
@@ -213,6 +217,14 @@ class _Contraction:
             data += [self._source(t) for t in results]
             slots += [self.slot.get(t, 0) for t in results]
         self._add_unit(core, node, data, slots)
+
+    def _is_pool(self, node: Node) -> bool:
+        """Return whether a reduction is over all spatial axes of images."""
+        node = self.source.nodes[node.id]
+        shape = self.shapes[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else None
+        if shape is None or len(shape) < 4:
+            return False
+        return settings(self.source, self.types, node, self.shapes).get("axes") == (*range(2, len(shape)),)
 
     def _pattern_node(self, node: Node, name: str, pattern: int) -> None:
         """Handle a node of a normalization or activation that consists of several nodes."""

@@ -430,6 +430,29 @@ def test_a_model_converted_to_a_newer_opset_has_no_changes(form, shape, opset):
     assert changes(old, new) == []
 
 
+def pooled(op: str, axes: np.ndarray | None, keepdims: int = 1) -> onnx.ModelProto:
+    """A pool over the image, by either operator, and a flat result."""
+    constants = [] if axes is None else [numpy_helper.from_array(axes, "axes")]
+    given = {} if axes is None else {"keepdims": keepdims}
+    nodes = [
+        helper.make_node("Abs", ["x"], ["a"]),
+        helper.make_node(op, ["a", *(constant.name for constant in constants)], ["p"], **given),
+        *([helper.make_node("Flatten", ["p"], ["f"])] if keepdims else []),
+        helper.make_node("Neg", ["f" if keepdims else "p"], ["y0"]),
+    ]
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "g", [info("x", 1, ["n", 4, 4, 4])], [info("y0", 1, None)], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+
+
+@pytest.mark.parametrize("axes", [ints(2, 3), ints(-1, -2), ints(1, 2), ints(1, 3)], ids=str)
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize("kinds", [("GlobalAveragePool", "ReduceMean"), ("GlobalMaxPool", "ReduceMax")])
+def test_a_reduction_over_the_image_is_a_pool(kinds, keepdims, axes):
+    protos = pooled(kinds[0], None), pooled(kinds[1], axes, keepdims)
+    assert bool(changes(*protos)) is not same_results(protos, [2, 4, 4, 4])
+
+
 def broadcast(axis: int) -> onnx.ModelProto:
     """Sums over a square: a vector is added to each row or to each column."""
     nodes = [
