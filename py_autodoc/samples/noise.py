@@ -22,6 +22,10 @@ _FALLBACK_ROWS = 2
 _SAMPLE_RATE = 16000
 _LOUDNESS = 0.1
 """Standard deviation of a generated waveform, since speech rarely fills the range."""
+_STATE = 0.3
+"""That of a state: tanh holds most within 1. With zeros, the weights that read it would have no effect."""
+_SCALES = {"waveform": _LOUDNESS, "signal": _LOUDNESS, "state": _STATE, "key/value cache": _STATE}
+"""Standard deviations by role; 1 for others."""
 
 
 def synthetic_samples(specs: list[InputSpec], count: int = 1, seed: int = 0) -> Iterator[Sample]:
@@ -77,7 +81,7 @@ def _values(spec: InputSpec, random: np.random.Generator, longest: int) -> np.nd
         return np.ones(shape, spec.dtype)
     if spec.role == "sample rate":
         return np.full(shape, _SAMPLE_RATE, spec.dtype)
-    if spec.role in ("state", "key/value cache", "token types"):
+    if spec.role == "token types":
         return np.zeros(shape, spec.dtype)
     if spec.role == "positions":
         along = np.arange(shape[-1]) if shape else np.zeros(())
@@ -88,7 +92,7 @@ def _values(spec: InputSpec, random: np.random.Generator, longest: int) -> np.nd
         return np.ones(shape, spec.dtype)
     if kind in "iu":
         return np.asarray(random.integers(0, _highest(spec), shape), spec.dtype)
-    scale = _LOUDNESS if spec.role in ("waveform", "signal") else 1.0
+    scale = _SCALES.get(spec.role, 1.0)
     values = np.asarray(random.standard_normal(shape, np.float32))
     if scale != 1.0:
         values *= np.float32(scale)

@@ -12,7 +12,7 @@ from py_autodoc.verify.distance import Agreement, Distance
 SCHEMA = "autodoc.verification/1"
 _MAX_HEAT = 10.0
 """Relative errors above this value have the colour of this value."""
-AGREES, DIVERGES = "agrees", "diverges"
+AGREES, DIVERGES, NOT_COMPARED = "agrees", "diverges", "not compared"
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +83,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     reference: str
     verdict: str
-    """``agrees``, or ``diverges`` if an output exceeds the tolerance."""
+    """``agrees``, ``diverges`` if an output exceeds the tolerance, or ``not compared`` without a common output."""
     tolerance: float
     """Accepted relative error."""
     tolerance_reason: str
@@ -92,6 +92,11 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     data: str
     """Source of the input values."""
     outputs: list[VerifiedOutput]
+    """Compared outputs."""
+    outputs_only_model: list[str]
+    """Outputs of the model without a counterpart in the reference."""
+    outputs_only_reference: list[str]
+    """Outputs of the reference without a counterpart in the model."""
     first: int | None
     """Index in ``layers`` of the first that exceeds the tolerance while its inputs do not; null if none."""
     layers: list[VerifiedLayer]

@@ -13,7 +13,15 @@ from py_autodoc.int8_kernels.text import (
     target_text,
 )
 from py_autodoc.units import plural
-from py_autodoc.verify.document import AGREES, Error, Verification, VerifiedLayer, VerifiedOutput
+from py_autodoc.verify.document import (
+    AGREES,
+    DIVERGES,
+    NOT_COMPARED,
+    Error,
+    Verification,
+    VerifiedLayer,
+    VerifiedOutput,
+)
 
 MAX_LAYERS = 12
 """Number of layers that are listed by default."""
@@ -21,6 +29,13 @@ _FUSION_LOSS_DB = 3.0
 """Loss of SQNR by fused kernels from which it is reported."""
 _NEGLIGIBLE_DB = 100
 """SQNR above which the loss by fused kernels is not reported for an output that is equal otherwise."""
+_RELATION = {
+    AGREES: "agrees with",
+    DIVERGES: "diverges from",
+    NOT_COMPARED: "was not verified: it has no output in common with",
+}
+_MAX_NAMES = 10
+"""Number of outputs that a line names."""
 _WIDTH = 56
 """Maximum width of the column of layers."""
 
@@ -35,8 +50,7 @@ def verification_lines(
         every_layer: list all layers instead of those that add the largest errors.
         list_layers: False omits the list.
     """
-    relation = "agrees with" if result.verdict == AGREES else "diverges from"
-    yield f"{result.model} {relation} {result.reference}."
+    yield f"{result.model} {_RELATION[result.verdict]} {result.reference}."
     yield f"Tolerance: relative error {result.tolerance:g} ({result.tolerance_reason})"
     yield f"Data: {plural(result.samples, 'sample')}, {result.data}"
     if result.kernels is not None:
@@ -47,6 +61,15 @@ def verification_lines(
         name = output.name if output.name == output.reference else f"{output.name} ({output.reference})"
         yield f"  {name}: {error_text(output.error)}{agreement_text(output.agreement)}"
         yield from (f"    {text}" for text in kernel_figures(output, result.kernels))
+    if not result.outputs:
+        yield "  None was compared. Name the outputs as in the reference, or give both equally many."
+    for names, side in (
+        (result.outputs_only_model, result.model),
+        (result.outputs_only_reference, result.reference),
+    ):
+        if names:
+            more = f" and {len(names) - _MAX_NAMES:,} others" if len(names) > _MAX_NAMES else ""
+            yield f"  Not compared, only in {side}: {', '.join(names[:_MAX_NAMES])}{more}"
     yield ""
     if result.first is not None:
         first = result.layers[result.first]

@@ -51,6 +51,10 @@ class ReferencePoints:
     layers: list[ReferencePoint] = field(default_factory=list)
     outputs: list[tuple[str, str, Any]] = field(default_factory=list)
     """Triples (output of the model, output of the reference, key)."""
+    only_model: list[str] = field(default_factory=list)
+    """Outputs of the model that the reference does not have."""
+    only_reference: list[str] = field(default_factory=list)
+    """Outputs of the reference that the model does not have."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Reason → number of layers that cannot be compared."""
 
@@ -117,10 +121,10 @@ class OnnxReference:
                     match.left.tensor,
                 )
             )
-        points.outputs = [
-            (output, other, TensorRequest(other))
-            for output, other in _match_outputs(captured.outputs, self._captured.outputs)
-        ]
+        pairs = _match_outputs(captured.outputs, self._captured.outputs)
+        points.outputs = [(output, other, TensorRequest(other)) for output, other in pairs]
+        points.only_model = _without(captured.outputs, [output for output, _ in pairs])
+        points.only_reference = _without(self._captured.outputs, [other for _, other in pairs])
         return points
 
     def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
@@ -184,6 +188,7 @@ class ExpectedValues:
                 f"No array of {self.name} has the name of a tensor that {captured.name} computes.",
                 f"Name the arrays after outputs or other tensors: {', '.join(captured.outputs[:10])} …",
             )
+        points.only_model = _without(captured.outputs, list(self._arrays))
         return points
 
     def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
@@ -225,11 +230,16 @@ def expected_tolerance(analyses: list[Analysis]) -> tuple[float, str]:
 def _match_outputs(outputs: list[str], others: list[str]) -> list[tuple[str, str]]:
     """Pair the outputs of the model and the reference.
 
-    By name if the names are the same, else by position if both have equally many, else by common names.
+    By name; the others by their order if both have equally many of them.
     """
-    if set(outputs) != set(others) and len(outputs) == len(others):
-        return list(zip(outputs, others, strict=True))
-    return [(name, name) for name in outputs if name in others]
+    left, right = _without(outputs, others), _without(others, outputs)
+    partners = dict(zip(left, right, strict=True)) if len(left) == len(right) else {}
+    partners.update((name, name) for name in outputs if name in others)
+    return [(name, partners[name]) for name in outputs if name in partners]
+
+
+def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in others]
 
 
 def _match_inputs(

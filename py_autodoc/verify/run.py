@@ -18,6 +18,7 @@ from py_autodoc.verify.distance import Agreement, Distance, add_values
 from py_autodoc.verify.document import (
     AGREES,
     DIVERGES,
+    NOT_COMPARED,
     Verification,
     VerifiedLayer,
     VerifiedOutput,
@@ -93,6 +94,7 @@ def compare_with_reference(
     diverges = any(
         not output.error.exact and output.error.relative_error_or_inf > accepted for output in outputs
     ) or (not outputs and any(layer.diverges for layer in layers))
+    verdict = DIVERGES if diverges else AGREES if outputs else NOT_COMPARED
     first = next(
         (index for index, layer in enumerate(layers) if layer.diverges and layer.error_before <= accepted),
         None,
@@ -100,12 +102,14 @@ def compare_with_reference(
     return Verification(
         model=captured.name,
         reference=reference.name,
-        verdict=DIVERGES if diverges else AGREES,
+        verdict=verdict,
         tolerance=accepted,
         tolerance_reason=reason,
         samples=len(samples),
         data=data,
         outputs=outputs,
+        outputs_only_model=points.only_model,
+        outputs_only_reference=points.only_reference,
         first=first,
         layers=layers,
         compared=len(layers),

@@ -2878,7 +2878,7 @@ export interface components {
      */
     TaskVerification: {
       reference: string;
-      /** @description `agrees` or `diverges`. */
+      /** @description `agrees`, `diverges`, or `not compared` without a common output. */
       verdict: string;
       tolerance: number;
       /** @description Index in `layers` of the first that diverges although all its inputs agree; null if there is none. */

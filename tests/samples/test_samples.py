@@ -78,7 +78,7 @@ def test_made_values_follow_the_roles():
     assert 20 < first["ids"].max() < 30 or second["ids"].max() < 30
     assert (first["mask"] == 1).all()
     assert first["at"][0].tolist() == [0, 1, 2, 3, 0]
-    assert not first["past"].any()
+    assert 0 < first["past"].std() < 1  # zeros would hide what reads them
     assert first["image"].max() > 127
     assert first["wave"].std() < 0.2
     assert not np.array_equal(first["ids"], second["ids"])

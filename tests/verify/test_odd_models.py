@@ -161,3 +161,47 @@ def test_quantize_names_the_damaged_weight(tmp_path):
         quantize(path, tmp_path / "o.onnx", random_data=True)
     assert "w" in str(caught.value)
     assert not json.dumps(str(caught.value)).count("\\n")
+
+
+def test_models_without_a_common_output_do_not_agree(tmp_path):
+    pair = [node("Relu", ["x"], ["y"]), node("MatMul", ["y", "w"], ["q"])]
+    two = saved(tmp_path / "two.onnx", pair, [value("y", 2, 4), value("q", 2, 4)])
+    one = saved(tmp_path / "one.onnx", [node("Relu", ["x"], ["other"])], [value("other", 2, 4)], weights=())
+    for model, reference, only in ((two, one, (["y", "q"], ["other"])), (one, two, (["other"], ["y", "q"]))):
+        found = verify(model, reference)
+        assert (found.verdict, found.outputs) == ("not compared", [])
+        assert (found.outputs_only_model, found.outputs_only_reference) == only
+    ran = CliRunner().invoke(app, ["verify", str(two), "--against", str(one)])
+    assert ran.exit_code == 5
+    assert "agrees" not in ran.stdout
+    assert "only in two.onnx: y, q" in ran.stdout
+    # Inner tensors alone are no outputs either.
+    inner = verify(saved(tmp_path / "in.onnx", pair, [value("q", 2, 4)]), {"y": np.zeros((2, 4), "f4")})
+    assert inner.verdict != "agrees"
+
+
+def test_outputs_are_paired_by_name_and_then_by_their_order(tmp_path):
+    steps = [node("Relu", ["x"], ["a"]), node("MatMul", ["x", "w"], ["b"]), node("Neg", ["x"], ["c"])]
+    shown = {name: value(name, 2, 4) for name in "abc"}
+    model = saved(tmp_path / "m.onnx", steps, [shown["a"], shown["b"]])
+    other = saved(tmp_path / "r.onnx", steps, [shown["b"], shown["c"]])
+    assert [(one.name, one.reference) for one in verify(model, other).outputs] == [("a", "c"), ("b", "b")]
+    more = saved(tmp_path / "more.onnx", steps, [shown["b"], shown["c"], shown["a"]])
+    found = verify(model, more)
+    assert (found.verdict, found.outputs_only_reference) == ("agrees", ["c"])
+
+
+@pytest.mark.parametrize("names", [("h", "h_out"), ("c", "c_o"), ("state", "new_state")])
+def test_synthetic_states_show_the_weights_that_read_them(tmp_path, names):
+    state, after = names
+    paths = []
+    for factor in (1, -50):
+        weights = [WEIGHT, numpy_helper.from_array(factor * numpy_helper.to_array(WEIGHT), "u")]
+        steps = [
+            node("MatMul", ["x", "w"], ["a"]), node("MatMul", [state, "u"], ["b"]),
+            node("Add", ["a", "b"], ["sum"]), node("Tanh", ["sum"], [after]),
+        ]  # fmt: skip
+        ends = [value("x", 2, 4), value(state, 2, 4)]
+        paths.append(saved(tmp_path / f"{factor}.onnx", steps, [value(after, 2, 4)], ends, weights))
+    assert verify(*paths).verdict == "diverges"
+    assert verify(paths[0], paths[0]).verdict == "agrees"

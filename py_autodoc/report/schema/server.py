@@ -222,7 +222,7 @@ class TaskVerification(Wire, frozen=True, kw_only=True):
 
     reference: str
     verdict: str
-    """``agrees`` or ``diverges``."""
+    """``agrees``, ``diverges``, or ``not compared`` without a common output."""
     tolerance: float
     first: int | None
     """Index in ``layers`` of the first that diverges although all its inputs agree; null if there is none."""
