@@ -235,3 +235,27 @@ def test_a_streaming_cache_is_as_long_as_what_it_keeps(kept, expected):
     report = analyze(streaming(kept))
     assert report.metrics.attention.max_sequence_length == expected
     assert report.memory.kv_cache.context_length == expected
+
+
+@pytest.mark.parametrize("length", ["seq", 12])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_sink_is_no_key(length, first):
+    """A learned score beside those of the keys takes a part of the Softmax and has no value."""
+    made = Builder()
+    x = made.given("x", ["batch", length, WIDTH], F32)
+    parts = [made.op("MatMul", x, made.table(WIDTH, WIDTH)) for _ in range(3)]
+    parts = [made.op("Reshape", t, made.fixed([0, 0, HEADS, SIZE])) for t in parts]
+    q, k, v = (made.op("Transpose", t, perm=[0, 2, 1, 3]) for t in parts)
+    scores = made.op("MatMul", q, made.op("Transpose", k, perm=[0, 1, 3, 2]))
+    scores = made.op("Mul", scores, made.fixed(SIZE**-0.5, np.float32))
+    sizes = made.op("Slice", made.op("Shape", scores), made.fixed([0]), made.fixed([3]))
+    sink = made.op("Expand", made.table(1, HEADS, 1, 1), made.op("Concat", sizes, made.fixed([1]), axis=0))
+    joined = made.op("Concat", *((sink, scores) if first else (scores, sink)), axis=3)
+    weights = made.op("Softmax", joined, axis=-1)
+    ends = ([1], [1 << 31]) if first else ([0], [-1])
+    weights = made.op("Slice", weights, *map(made.fixed, ends), made.fixed([3]))
+    mixed = made.op("Transpose", made.op("MatMul", weights, v), perm=[0, 2, 1, 3])
+    mixed = made.op("Reshape", mixed, made.fixed([0, 0, WIDTH]))
+    out = made.op("Add", x, made.op("MatMul", mixed, made.table(WIDTH, WIDTH)))
+    (group,) = analyze(made.model(out)).metrics.attention.groups
+    assert (group.queries, group.keys) == (length, length)

@@ -22,6 +22,7 @@ from py_autodoc.blocks.attention_layers.softmax_attention import (
 from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
 from py_autodoc.blocks.dataflow.matrix_products import dim, is_stored_weight, size
 from py_autodoc.blocks.results import AttentionLayer
+from py_autodoc.graph.ir.model import Dim
 
 _ANCHORS = SOFTMAXES.union(FUSED)
 
@@ -56,7 +57,7 @@ def _unfused(flow: DataflowGraph, core: SoftmaxAttention) -> AttentionLayer | No
     head = size(flow, core.q, core.q_sum) or size(flow, core.k, core.k_sum)
     heads = _heads(flow, core, q, head)
     scores = flow.nodes[core.softmax].inputs[0]
-    queries, keys = dim(flow, scores, core.query_axis), dim(flow, scores, core.key_axis)
+    queries, keys = dim(flow, scores, core.query_axis), _keys(flow, core)
     mask = classify_mask(flow, core.added, heads, queries)
     kind = attention_source.attention_kind(flow, q, k, v)
     nodes = {*core.nodes, *q.nodes, *k.nodes, *v.nodes}
@@ -80,6 +81,18 @@ def _unfused(flow: DataflowGraph, core: SoftmaxAttention) -> AttentionLayer | No
         past=_past(q, k, v),
         confidence=1.0 if q.projection and k.projection and v.projection else 0.8,
     )
+
+
+def _keys(flow: DataflowGraph, core: SoftmaxAttention) -> Dim:
+    """Return the number of keys: with scores of a sink beside theirs, there are fewer values than columns."""
+    scores = flow.nodes[core.softmax].inputs[0]
+    keys = dim(flow, scores, core.key_axis)
+    if not any(flow.qualified_op_types[number] == "Concat" for number in core.nodes):
+        return keys
+    values = core.values
+    valued = {values.a: values.a_sum, values.b: values.b_sum}.get(core.v)
+    known = None if valued is None else dim(flow, core.v, valued)
+    return keys if known is None else known
 
 
 def _has_resized_axis(flow: DataflowGraph, core: SoftmaxAttention) -> bool:

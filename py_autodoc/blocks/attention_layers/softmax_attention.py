@@ -287,7 +287,10 @@ def _backward(flow: DataflowGraph, number: int) -> Iterator[tuple[int, tuple[int
     inputs = [i for i in node.inputs if i >= 0]
     if not inputs:
         return
-    if op in _ONE_INPUT or op in _SHAPED or op == "Concat":
+    if op == "Concat":  # scores beside those of a sink, before or after them
+        for part in inputs[:2]:
+            yield part, ()
+    elif op in _ONE_INPUT or op in _SHAPED:
         yield inputs[0], ()
     elif op == f"{MS}QLinearAdd" and len(inputs) > 3:
         yield from _both_orders(inputs[0], inputs[3])
