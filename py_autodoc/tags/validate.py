@@ -155,7 +155,11 @@ def _analysis(loaded: LoadedModel, model: Model) -> Iterator[str]:
     for diagnostic in model.diagnostics:
         if diagnostic.severity == "error" and diagnostic.code not in _DATA:
             yield f"{diagnostic.code}: {diagnostic.where}: {diagnostic.message}"
-    fault = infer(loaded, model, {}, {}).contradiction
+    types = infer(loaded, model, {}, {})
+    for diagnostic in types.diagnostics:
+        if diagnostic.severity == "error":
+            yield f"{diagnostic.code}: {diagnostic.where}: {diagnostic.message}"
+    fault = types.contradiction
     if fault is not None and depends_on_sizes(fault.code):
         yield f"{fault.code}: {fault.message}"
 

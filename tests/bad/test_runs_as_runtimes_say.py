@@ -21,7 +21,7 @@ from py_autodoc.graph.ir.file_faults import FAULTS, Acceptance, file_faults
 from py_autodoc.report.builders.runnable_section import runnable
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
-FLOAT = TensorProto.FLOAT
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 node = helper.make_node
 
 
@@ -33,14 +33,16 @@ def stored(name="w", dims=(4, 4), kind=FLOAT, **held):
     return TensorProto(name=name, data_type=kind, dims=dims, **(held or {"raw_data": bytes(64)}))
 
 
-def model(nodes, weights=(), inputs=None, outputs=None, functions=(), opsets=(("", 17),), infos=()) -> bytes:
+def model(
+    nodes, weights=(), inputs=None, outputs=None, functions=(), opsets=(("", 17),), infos=(), ir=8
+) -> bytes:
     ends = (
         [value("x", 1, 4)] if inputs is None else inputs,
         [value("y", None)] if outputs is None else outputs,
     )
     graph = helper.make_graph(nodes, "g", *ends, list(weights), value_info=list(infos))
     imports = [helper.make_opsetid(*one) for one in opsets]
-    made = helper.make_model(graph, opset_imports=imports, ir_version=8, functions=list(functions))
+    made = helper.make_model(graph, opset_imports=imports, ir_version=ir, functions=list(functions))
     return made.SerializeToString()
 
 
@@ -71,6 +73,33 @@ def branching(inside, result, before=(), weights=(), inner=()) -> bytes:
 good = numpy_helper.from_array(np.ones((4, 4), np.float32), "w")
 ones = numpy_helper.from_array(np.ones(4, np.float32), "k")
 relu, relu_again = node("Relu", ["x"], ["h"], "twin"), node("Relu", ["h"], ["y"], "twin")
+zeros = numpy_helper.from_array(np.array([1, 0, 1, 1], np.int64), "zeros")
+ints = numpy_helper.from_array(np.arange(4, dtype=np.int64), "k")
+DIVISIONS = [
+    ("Div", np.int64, "zero"), ("Mod", np.int32, "zero"), ("Div", np.uint8, "constant-zero"),
+    ("Div", np.float32, "zero"), ("Div", np.int64, "one"), ("Mul", np.int64, "zero"),
+]  # fmt: skip
+
+
+def dividing(op, kind, part) -> bytes:
+    """An integer, cast from the input, divided by a stored value."""
+    by = numpy_helper.from_array(np.array([3, 1 if part == "one" else 0, 3, 3], kind), "by")
+    cast = [node("Cast", ["x"], ["i"], to=helper.np_dtype_to_tensor_dtype(np.dtype(kind)))]
+    if part.startswith("constant"):
+        cast.append(node("Constant", [], ["by"], value=by))
+    back = node("Cast", ["q"], ["y"], to=FLOAT)
+    return model([*cast, node(op, ["i", "by"], ["q"]), back], [] if part.startswith("constant") else [by])
+
+
+def branching_to(kind) -> bytes:
+    """A branch with an inner result that is declared as of this type."""
+    body = [node("Relu", ["x"], ["h"]), node("Neg", ["h"], ["t"])]
+    then = helper.make_graph(body, "then", [], [value("t", None)], value_info=[value("h", 1, 4, kind=kind)])
+    other = helper.make_graph([node("Neg", ["x"], ["e"])], "else", [], [value("e", None)])
+    choose = node("If", ["c"], ["y"], "if", then_branch=then, else_branch=other)
+    return model([choose], (), [value("x", 1, 4), value("c", kind=TensorProto.BOOL)])
+
+
 FILES: dict[str, bytes] = {
     "raw-short": product(stored(raw_data=bytes(12))),
     "raw-long": product(stored(raw_data=bytes(6400))),
@@ -136,6 +165,14 @@ FILES: dict[str, bytes] = {
     "declares-inside": model(
         [node("MatMul", ["x", "w"], ["h"]), node("Relu", ["h"], ["y"])], [good], infos=[value("h", 7, 9)]
     ),
+    "ir-99": model([node("Relu", ["x"], ["y"])], ir=99),
+    "opset-0": model([node("Relu", ["x"], ["y"])], opsets=(("", 0),)),
+    "declares-int64": product(good, outputs=[value("y", 1, 4, kind=INT64)]),
+    "declares-double-inside": model([relu, node("Relu", ["h"], ["y"])], infos=[value("h", 1, 4, kind=11)]),
+    "declares-int64-in-branch": branching_to(INT64),
+    "declares-float-in-branch": branching_to(FLOAT),
+    **{f"{op}-by-{part}": dividing(op, kind, part) for op, kind, part in DIVISIONS},
+    "zero-in-branch": branching(node("Div", ["k", "zeros"], ["t"]), "t", weights=[ints, zeros]),
     "sound": product(good),
 }  # fmt: skip
 

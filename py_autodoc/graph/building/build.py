@@ -77,9 +77,11 @@ class _GraphBuilder:
         for graph in self.graphs:  # grows as subgraphs are found
             self._graph(graph)
         structure_checks.check_not_empty(proto, self.notes)
+        structure_checks.check_ir_version(proto, self.notes)
         structure_checks.used_domains(self.nodes, self.opsets, self.notes)
         graphs = self._ordered()
         infer_scopes(self.nodes, self.tensors, graphs[0].nodes, self.unscoped)
+        structure_checks.check_divisors(self.nodes, self.constants, self.notes, self._name)
         quantized = scales_and_zero_points(self.nodes, self.constants, self.notes, self._name)
         return Model(
             file=self.loaded.facts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,34 @@ MAX_OPSET = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": onnx.defs.onnx_ml
 
 _IMPORTING_IR = 3
 """Format version from which a file must import operator sets."""
+
+
+def check_ir_version(proto: onnx.ModelProto, notes: DiagnosticCollector) -> None:
+    """Add a diagnostic for a format version that is newer than the installed onnx."""
+    if proto.ir_version > onnx.IR_VERSION:
+        notes.add(
+            "ir-unknown", f"The IR version {proto.ir_version} is unknown; up to {onnx.IR_VERSION} are known."
+        )
+
+
+def check_divisors(
+    nodes: Iterable[Node],
+    constants: Mapping[int, Any],
+    notes: DiagnosticCollector,
+    name: Callable[[int], str],
+) -> None:
+    """Add a diagnostic for each division of integers by a constant with a zero; runtimes check it first."""
+    for node in nodes:
+        if node.domain or node.op_type not in ("Div", "Mod") or len(node.inputs) != 2:
+            continue
+        divisor = constants.get(node.inputs[1])
+        if divisor is not None and divisor.dtype.kind in "iu" and not divisor.all():
+            notes.add(
+                "zero-divisor",
+                f"The divisor {name(node.inputs[1])} has a zero.",
+                node.name or f"{node.op_type} #{node.id}",
+                node.id,
+            )
 
 
 def check_opsets(proto: onnx.ModelProto, notes: DiagnosticCollector) -> dict[str, int]:

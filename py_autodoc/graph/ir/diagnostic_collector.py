@@ -25,13 +25,14 @@ SEVERITY: Mapping[str, str] = {
     "external-self": "warning",
     "function-cycle": "error",
     "function-opset": "info",
+    "ir-unknown": "error",
     "long-name": "info",
     "negative-dim": "warning",
     "no-outputs": "error",
     "non-utf8-name": "warning",
     "opset-duplicate": "warning",
     "opset-missing": "warning",
-    "opset-unknown": "warning",
+    "opset-unknown": "error",
     "shadowed-name": "error",
     "undefined-input": "error",
     "undefined-operator": "warning",
@@ -39,6 +40,7 @@ SEVERITY: Mapping[str, str] = {
     "unsorted": "info",
     "weights-unread": "info",
     "wrong-signature": "error",
+    "zero-divisor": "error",
     "zero-scale": "warning",
 }
 """Severity of each structure diagnostic: ``error`` if no runtime would accept the model."""

@@ -81,6 +81,7 @@ def _in_one_graph(model: Model, diagnostic: Diagnostic) -> bool:
 
 FAULTS: Mapping[str, tuple[Acceptance, Callable[[Model, Diagnostic], bool]]] = {
     "data-size-mismatch": (Acceptance.NONE, _read),
+    "declared-type": (Acceptance.NONE, _always),
     "dim-overflow": (Acceptance.NONE, _read),
     "duplicate-name": (Acceptance.SOME, _in_one_graph),
     "duplicate-output": (Acceptance.NONE, _always),
@@ -89,15 +90,17 @@ FAULTS: Mapping[str, tuple[Acceptance, Callable[[Model, Diagnostic], bool]]] = {
     "external-range": (Acceptance.NONE, _external_read),
     "function-cycle": (Acceptance.NONE, _always),
     "huge-output": (Acceptance.SOME, _always),
+    "ir-unknown": (Acceptance.NONE, _always),
     "negative-dim": (Acceptance.NONE, _read),
     "no-outputs": (Acceptance.NONE, _always),
     "opset-missing": (Acceptance.SOME, _always),
-    "opset-unknown": (Acceptance.SOME, _always),
+    "opset-unknown": (Acceptance.NONE, _always),
     "shadowed-name": (Acceptance.NONE, _always),
     "undefined-input": (Acceptance.NONE, _graph_output),
     "undefined-operator": (Acceptance.SOME, _always),
     "unknown-dtype": (Acceptance.NONE, _always),
     "wrong-signature": (Acceptance.NONE, _always),
+    "zero-divisor": (Acceptance.NONE, _always),
 }
 """Diagnostic code → what it means, and for which diagnostics of this code."""
 

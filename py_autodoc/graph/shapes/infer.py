@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from onnx import TensorProto
+
 from py_autodoc.graph.ir.contradiction import contradiction, discard_reached
 from py_autodoc.graph.ir.gc_pause import gc_paused
 from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, Shape, TensorKind, TypeTable
+from py_autodoc.graph.protobuf.tensor_protos import KNOWN_TYPES
 from py_autodoc.graph.shapes.engine import Engine, seed
 from py_autodoc.graph.shapes.shape_context import (
     Assumptions,
@@ -48,6 +51,7 @@ def infer(
     new_diagnostics = [d for d in state.diagnostics if (d.code, d.node) not in reported]
     if not (bindings or input_shapes) and fault is None:
         new_diagnostics += _lying_declarations(model, state.shapes)
+    new_diagnostics += _contradicted_types(model, state.dtypes)
     return TypeTable(
         dtypes=state.dtypes,
         shapes=[_original_names(s, names) for s in state.shapes],
@@ -164,6 +168,28 @@ def _lying_declarations(model: Model, shapes: Sequence[Shape | None]) -> list[Di
     more = f" So are {len(differing) - 1:,} more." if len(differing) > 1 else ""
     message = f"Declared as {declared}, computed as {computed}, which counts.{more}"
     return [Diagnostic("declared-shape", "warning", message, first.name, first.producer, first.id)]
+
+
+def _contradicted_types(model: Model, dtypes: Sequence[int]) -> list[Diagnostic]:
+    """Return one diagnostic if the file declares element types of results that its nodes do not compute.
+
+    Unlike for shapes, runtimes refuse such a file.
+    """
+    differing = [
+        tensor
+        for tensor in model.tensors
+        if tensor.kind is TensorKind.ACTIVATION
+        and tensor.container == "tensor"
+        and {tensor.dtype, dtypes[tensor.id]} <= KNOWN_TYPES
+        and tensor.dtype != dtypes[tensor.id]
+    ]
+    if not differing:
+        return []
+    first = differing[0]
+    declared, computed = (TensorProto.DataType.Name(kind).lower() for kind in (first.dtype, dtypes[first.id]))
+    more = f" So are {len(differing) - 1:,} more." if len(differing) > 1 else ""
+    message = f"Declared as {declared}, computed as {computed}.{more}"
+    return [Diagnostic("declared-type", "error", message, first.name, first.producer, first.id)]
 
 
 def _contradicts(declared: Shape | None, computed: Shape | None) -> bool:
