@@ -33,7 +33,7 @@ from py_autodoc.findings.thresholds import settings
 from py_autodoc.limits import REPORT_FILE, Bounds
 from py_autodoc.option_files import read_bytes, shown_name
 from py_autodoc.report.document.report import Report
-from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.encode.labels import sentence_start, shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.report.pipeline.device_choice import choose_device
 
@@ -160,7 +160,7 @@ def _analysis_outcomes(subject: CheckSubject) -> list[CheckOutcome]:
     """Return outcomes for any model: fails if it cannot run, unknown if its analysis is incomplete."""
     analysis = subject.analysis
     if analysis.contradiction is not None:
-        message = f"{unknown_costs(analysis).capitalize()}."
+        message = f"{sentence_start(unknown_costs(analysis))}."
         return [CheckOutcome("runnable", "The model can run", Status.FAILED, message)]
     if analysis.partial:
         stages = [

@@ -293,8 +293,55 @@ def test_every_code_is_met_and_told():
         for found in [run_analysis(data)]
         for one in file_faults(found.model, found.diagnostics)
     }
-    by_path = {"external-missing", "external-outside", "external-range", "huge-output", "dim-overflow"}
+    by_path = {
+        "external-missing",
+        "external-outside",
+        "external-range",
+        "huge-output",
+        "dim-overflow",
+        "expansion-too-large",
+    }
     assert met | by_path == set(FAULTS)
     docs = (Path(__file__).parents[2] / "docs/diagnostics.md").read_text(encoding="utf-8")
     assert set(FAULTS) <= set(re.findall(r"^\| `([a-z-]+)`", docs, re.MULTILINE))
     assert {acceptance for acceptance, _ in FAULTS.values()} == set(Acceptance)
+
+
+def _doubling(levels: int) -> bytes:
+    """Functions that each call the next one twice."""
+    opset = [helper.make_opsetid("", 17), helper.make_opsetid("b", 1)]
+    functions = [
+        helper.make_function(
+            "b",
+            f"F{i}",
+            ["a"],
+            ["c"],
+            [node(f"F{i - 1}", ["a"], ["m"], domain="b"), node(f"F{i - 1}", ["m"], ["c"], domain="b")]
+            if i
+            else [node("Relu", ["a"], ["c"])],
+            opset,
+        )
+        for i in range(levels + 1)
+    ]
+    main = node(f"F{levels}", ["x"], ["y"], domain="b")
+    return model([main], (), None, [value("y", 1, 4)], functions, (("", 17), ("b", 1)))
+
+
+def test_functions_without_end_are_no_missing_operator():
+    verdict = runnable(run_analysis(_doubling(29)))
+    assert (verdict.verdict, verdict.file) == ("no", True)
+    assert f"{2**29:,} nodes" in verdict.reason
+
+
+def test_names_are_shown_as_they_are(tmp_path):
+    """The letter with which a message begins is never that of a name."""
+    (tmp_path / "m.onnx").write_bytes(FILES["declares-int64"])
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "m.onnx"), "--require", "runs"])
+    assert "The model cannot run: y: Declared as int64, computed as float." in done.stdout
+
+
+def test_names_in_why_costs_are_unknown(tmp_path):
+    wide = numpy_helper.from_array(np.ones((9, 4), np.float32), "W")
+    (tmp_path / "m.onnx").write_bytes(model([node("MatMul", ["x", "W"], ["y"], "Stem_MatMul")], [wide]))
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "m.onnx"), "--require", "opset>=1"])
+    assert "The model cannot run: Stem_MatMul: " in done.stdout

@@ -13,7 +13,7 @@ from py_autodoc.compare.measures import precision
 from py_autodoc.errors import OptionError
 from py_autodoc.report.builders.hardware_section import hardware_estimates
 from py_autodoc.report.builders.runnable_section import runnable
-from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.encode.labels import sentence_start, shorten_middle
 from py_autodoc.report.node_query.query_parser import query_number
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.similar_names import similar_names
@@ -158,7 +158,10 @@ def _runs(analysis: Analysis) -> tuple[Status, str]:
     verdict = runnable(analysis)
     if verdict.verdict == "yes":
         return Status.PASSED, "every shape is known and none contradicts another"
-    return (Status.FAILED if verdict.verdict == "no" else Status.UNKNOWN), verdict.reason
+    # The reason may begin with a name, which is shown as it is: the words come before it.
+    if verdict.verdict == "no":
+        return Status.FAILED, f"the model cannot run: {verdict.reason}"
+    return Status.UNKNOWN, f"it is not known whether the model runs: {verdict.reason}"
 
 
 def _fits(analysis: Analysis) -> tuple[Status, str]:
@@ -178,7 +181,7 @@ def _static(analysis: Analysis) -> tuple[Status, str]:
 
 
 def _outcome(text: str, status: Status, fact_text: str) -> CheckOutcome:
-    message = f"{fact_text[:1].upper()}{fact_text[1:]}."
+    message = f"{sentence_start(fact_text)}."
     if status is Status.FAILED:
         message = f"Required: {text}. {message}"
     return CheckOutcome("require", f"require {text}", status, message)

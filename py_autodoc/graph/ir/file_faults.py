@@ -85,6 +85,7 @@ FAULTS: Mapping[str, tuple[Acceptance, Callable[[Model, Diagnostic], bool]]] = {
     "dim-overflow": (Acceptance.NONE, _read),
     "duplicate-name": (Acceptance.SOME, _in_one_graph),
     "duplicate-output": (Acceptance.NONE, _always),
+    "expansion-too-large": (Acceptance.NONE, _always),
     "external-missing": (Acceptance.SOME, _external_read),
     "external-outside": (Acceptance.NONE, _external_read),
     "external-range": (Acceptance.NONE, _external_read),

@@ -31,7 +31,11 @@ class BatchRefusal:
     @property
     def message(self) -> str:
         """The refusal as one line."""
-        return f"{self.node}: {self.reason}." if self.node else f"{self.reason[:1].upper()}{self.reason[1:]}."
+        if self.node:
+            return f"{self.node}: {self.reason}."
+        if self.tensor and self.reason.startswith(self.tensor):  # a name is shown as it is
+            return f"{self.reason}."
+        return f"{self.reason[:1].upper()}{self.reason[1:]}."
 
 
 @dataclass(frozen=True, slots=True)

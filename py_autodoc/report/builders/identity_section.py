@@ -8,7 +8,7 @@ from py_autodoc import units
 from py_autodoc.blocks.layer_blocks.quantized_layers import WEIGHT_ONLY
 from py_autodoc.identity.model import LIKELY, STRUCTURE, UNKNOWN, MetadataTask, ModelPort
 from py_autodoc.report.builders.quantization_section import quantization
-from py_autodoc.report.encode.labels import dtype_name, shorten_middle, wire_shape
+from py_autodoc.report.encode.labels import dtype_name, sentence_start, shorten_middle, wire_shape
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import (
     Identity,
@@ -36,7 +36,7 @@ def identity(analysis: Analysis) -> Identity:
     params = None if analysis.params.reason else analysis.params.total
     precision, precision_evidence = _precision(analysis)
     parts = (
-        sentence(_fact_text(identified.task, "task")),
+        sentence_start(_fact_text(identified.task, "task")),
         _fact_text(identified.family, "kind"),
         f"{_shapes(inputs)} → {_shapes(outputs)}",
         _parameters(params),
@@ -68,11 +68,6 @@ def _parameters(count: int | None) -> str:
     if count is None:
         return "parameters unknown"
     return "1 parameter" if count == 1 else f"{units.count(count)} parameters"
-
-
-def sentence(text: str) -> str:
-    """Return the text with its first letter in upper case."""
-    return text[:1].upper() + text[1:]
 
 
 def _fact_text(fact: MetadataTask, fact_name: str) -> str:

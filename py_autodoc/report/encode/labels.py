@@ -36,6 +36,11 @@ def shorten_middle(text: str, limit: int = MAX_NAME) -> str:
     return f"{text[:half]}…{text[-half:]}"
 
 
+def sentence_start(text: str) -> str:
+    """Return a text with its first letter in upper case; not for one that may begin with a name."""
+    return text[:1].upper() + text[1:]
+
+
 def domain_name(domain: str) -> str:
     """Return the domain, with ai.onnx spelt out."""
     return domain or "ai.onnx"

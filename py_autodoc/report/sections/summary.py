@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from py_autodoc.report.builders.node_numbers import layer_in_inference
 from py_autodoc.report.document.architecture_text import architecture_line
 from py_autodoc.report.document.report import Report
+from py_autodoc.report.encode.labels import sentence_start
 from py_autodoc.report.sections.section_model import Cell, Items, Line, Name, Section, SectionContext, Value
 from py_autodoc.units import plural
 
@@ -145,17 +146,13 @@ def _unknown_parts(report: Report) -> Iterator[Line]:
 def _run(context: SectionContext) -> Iterator[Line]:
     """Return where most work and memory go."""
     report = context.report
-    yield (_capital(architecture_line(report)), ".")
+    yield (sentence_start(architecture_line(report)), ".")
     yield from _repeats(report)
     yield from _operators(report)
     yield from _heaviest(context)
     yield from _peak(context)
     yield from _intensity(report)
     yield from _cache(report)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _repeats(report: Report) -> Iterator[Line]:
