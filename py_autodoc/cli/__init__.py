@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
@@ -34,10 +35,22 @@ def _run() -> None:
     from py_autodoc.cli.app import app
 
     try:
-        app()
+        with _temporary_folder(sys.argv[1:]):
+            app()
     finally:
         # The process is about to exit, so the final collection of garbage cycles is skipped.
         gc.freeze()
+
+
+def _temporary_folder(arguments: list[str]) -> contextlib.AbstractContextManager[None]:
+    """Return the context of a command whose libraries write temporary files: none stays after a kill."""
+    from py_autodoc.cli.supervisor import wanted
+
+    if not wanted(arguments) and arguments[:1] != ["export"]:
+        return contextlib.nullcontext()
+    from py_autodoc.outputs.temporary import libraries_in_scratch
+
+    return libraries_in_scratch()
 
 
 def _end_soon() -> None:

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -35,6 +35,10 @@ _MAX_TRIES = 16
 _MAX_ENTRIES = 100_000
 """Maximum number of folder entries examined."""
 _swept: dict[str, float] = {}
+VARIABLES = ("TMPDIR", "TEMP", "TMP")
+"""Environment variables of the system's temporary folder."""
+_system: list[str] = []
+"""The system's temporary folder, while libraries use another one."""
 
 
 def name() -> str:
@@ -91,14 +95,48 @@ def folder(parent: Path) -> Iterator[Path]:
 @contextmanager
 def scratch() -> Iterator[Path]:
     """Yield a new folder in the system's temporary folder, apart from any results. Raises: OSError."""
-    with folder(Path(tempfile.gettempdir())) as path:
+    with folder(Path(_system_folder())) as path:
         yield path
+
+
+def use_for_libraries(path: str) -> None:
+    """Let libraries, and processes started from now on, write their temporary files into a folder."""
+    tempfile.tempdir = path
+    os.environ.update(dict.fromkeys(VARIABLES, path))
+
+
+@contextmanager
+def libraries_in_scratch() -> Iterator[None]:
+    """Let libraries write their temporary files into a scratch folder, which is removed also after a kill.
+
+    Only for a process of ours: every thread uses it. If no folder can be written, nothing changes.
+    """
+    with ExitStack() as stack:
+        try:
+            path = stack.enter_context(scratch())
+        except OSError:
+            yield
+            return
+        before = {name: os.environ.get(name) for name in VARIABLES}, tempfile.tempdir
+        _system.append(tempfile.gettempdir())
+        try:
+            use_for_libraries(str(path))
+            yield
+        finally:
+            _system.pop()
+            variables, tempfile.tempdir = before
+            for name, value in variables.items():
+                os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _system_folder() -> str:
+    return _system[0] if _system else tempfile.gettempdir()
 
 
 def sweep_scratch() -> None:
     """Remove what killed runs left in the system's temporary folder. Never fails."""
     with suppress(OSError):
-        sweep(Path(tempfile.gettempdir()), now=True)
+        sweep(Path(_system_folder()), now=True)
 
 
 @contextmanager

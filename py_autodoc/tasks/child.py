@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import traceback
 
 import msgspec
@@ -19,13 +18,12 @@ from py_autodoc.graph.loading.external_data import refuse_hidden_files
 from py_autodoc.jobs import ipc_frames
 from py_autodoc.jobs.errors import out_of_memory
 from py_autodoc.jobs.problems import internal_problem, problem_of
-from py_autodoc.outputs import confine
+from py_autodoc.outputs import confine, temporary
 from py_autodoc.report.schema import Problem
 from py_autodoc.tasks.kinds import run_task
 from py_autodoc.tasks.protocol import MAX_RESULT_BYTES, Order, result_too_large
 
 _LOG_BYTES = 1 << 14
-_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 
 
 def main(server: int) -> None:
@@ -43,8 +41,7 @@ def main(server: int) -> None:
     if order.root:
         confine(order.root)
     if order.folder:
-        tempfile.tempdir = order.folder
-        os.environ.update(dict.fromkeys(_TEMPORARY, order.folder))
+        temporary.use_for_libraries(order.folder)
     for frame in _outcome(order, pipe):
         ipc_frames.write_all(pipe, frame)
 

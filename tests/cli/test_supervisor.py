@@ -338,3 +338,38 @@ def test_the_limit_of_a_container_is_known(tmp_path, monkeypatch):
     (tmp_path / "memory.max").write_text("max\n")
     assert free_memory._left(tmp_path, "memory.max", "memory.current", "inactive_file") is None
     assert np.isfinite(free_memory.available_bytes() or 0)
+
+
+LEAVES = """
+import os, tempfile, subprocess, sys
+made = tempfile.mkdtemp(prefix="ort.quant.")
+open(os.path.join(made, "augmented_model.onnx"), "w").close()
+code = "import tempfile; print(tempfile.mkdtemp(prefix='by.a.child.'))"
+by_child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+assert os.path.dirname(by_child.strip()) == os.path.dirname(made)
+"""
+
+
+@pytest.mark.parametrize("end", ["pass", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"])
+def test_libraries_leave_no_temporary_files(tmp_path, end):
+    """Whatever a library makes with ``tempfile`` is removed, also if it had no time for that itself."""
+    process = subprocess.run(
+        [sys.executable, "-c", WITH_LIBRARY, LEAVES + end, MODEL],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == (0 if end == "pass" else 2), process.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+WITH_LIBRARY = """
+import sys
+from py_autodoc import cli
+from py_autodoc.cli import app
+code, model = sys.argv[1:]
+sys.argv = ["onnx-autodoc", "run", model]
+app.app = lambda: exec(code, {})
+cli.main()
+"""
