@@ -43,6 +43,8 @@ class Layer:
     """Half of what a query multiplies for each key: heads · (size of keys + size of values) / 2."""
     window: int | None = None
     """Positions that it attends to; None: all."""
+    state: int = 0
+    """Elements kept for a sequence of any length, by linear attention."""
     widest: int = 0
     """Elements of one token alive at once besides the residual stream."""
 
@@ -98,7 +100,17 @@ class Architecture:
 
     def cached(self, context: int) -> int:
         """Return the elements kept for one sequence of ``context`` tokens."""
-        return sum(layer.cached * min(context, layer.window or context) for layer in self.layers)
+        return self.state + sum(layer.cached * min(context, layer.window or context) for layer in self.layers)
+
+    @property
+    def state(self) -> int:
+        """Elements kept for one sequence of any length."""
+        return sum(layer.state for layer in self.layers)
+
+    @property
+    def cached_per_token(self) -> int:
+        """Elements kept for one token within all windows."""
+        return sum(layer.cached for layer in self.layers)
 
     def score_flops(self, prompt: int) -> int:
         """Return the FLOPs of causal attention over a prompt: 4 · width · pairs of query and key."""

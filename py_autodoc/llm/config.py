@@ -64,7 +64,7 @@ def _decoder(name: str, whole: Fields) -> Decoder:
     layers = architecture.layers
     windows = [layer.window for layer in layers if layer.window is not None]
     widest = max(layer.widest for layer in layers)
-    cached = architecture.cached(1)
+    cached = architecture.cached_per_token
     return Decoder(
         name=name,
         source="config",
@@ -104,8 +104,9 @@ def _kept(architecture: Architecture) -> Callable[[int], int]:
     groups = Counter[int | None]()
     for layer in architecture.layers:
         groups[layer.window] += layer.cached
-    return lambda context: sum(
-        elements * min(context, window or context) for window, elements in groups.items()
+    state = architecture.state
+    return lambda context: (
+        state + sum(elements * min(context, window or context) for window, elements in groups.items())
     )
 
 

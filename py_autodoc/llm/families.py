@@ -72,6 +72,10 @@ class Family:
     sinks: bool = False
     latent: bool = False
     """Multi-head latent attention: keys and values are kept as one compressed vector."""
+    gated_queries: bool = False
+    """A gate of each query beside it."""
+    delta_rule: bool = False
+    """Layers other than every fourth are linear attention with a state (gated delta rule)."""
     windowed: Callable[[Fields, int], bool] = _no_window
     window: int | None = None
     """Window where the configuration has none."""
@@ -224,6 +228,20 @@ FAMILIES: dict[str, Family] = {
         window=4096,
         experts=_qwen_experts,
     ),
+    "qwen3_next": Family(
+        {
+            "num_key_value_heads": 2, "head_dim": 256, "num_experts": 512, "num_experts_per_tok": 10,
+            "moe_intermediate_size": 512, "shared_expert_intermediate_size": 512,
+            "linear_num_key_heads": 16, "linear_key_head_dim": 128, "linear_num_value_heads": 32,
+            "linear_value_head_dim": 128,
+        },
+        qkv_bias="attention_bias",
+        output_bias="attention_bias",
+        head_norm=True,
+        gated_queries=True,
+        delta_rule=True,
+        experts=_qwen_experts,
+    ),
     "gemma": Family(
         {**_TIED, "num_key_value_heads": 16, "head_dim": 256, "max_position_embeddings": 8192},
         qkv_bias="attention_bias",
@@ -340,12 +358,13 @@ def architecture_of(family: Family, given: Fields) -> Architecture:
     if count > MAX_LAYERS:
         raise ValueError(f"num_hidden_layers is {count}, more than {MAX_LAYERS:,}")
     heads = fields.size("num_attention_heads")
-    windows = _windows(family, fields, count)
+    windows, linear = _windows(family, fields, count), _linear(family, fields, count)
     layers = []
     for number in range(count):
-        attention, vectors, cached, width, live = (_latent if family.latent else _grouped)(
-            family, fields, hidden, heads
-        )
+        state, build = 0, _latent if family.latent else _grouped
+        if linear[number]:
+            state, build = _state(fields), _delta_rule
+        attention, vectors, cached, width, live = build(family, fields, hidden, heads)
         parts = None if family.experts is None else family.experts(fields, hidden, number)
         if parts is None:
             size = fields.size("intermediate_size")
@@ -353,11 +372,15 @@ def architecture_of(family: Family, given: Fields) -> Architecture:
         norms = family.norms * hidden * (2 if family.norm_bias else 1)
         up = sum(part.outputs * part.chosen for part in parts if part.name.endswith(_WIDE))
         layers.append(
-            Layer((*attention, *parts), vectors + norms, cached, width, windows[number], max(live, up))
+            Layer((*attention, *parts), vectors + norms, cached, width, windows[number], state, max(live, up))
         )
     tied = fields.flag("tie_word_embeddings")
     head_bias = _flag(fields, family.head_bias)
     notes = []
+    if any(linear):
+        notes.append(
+            "states of linear attention are counted in the precision of the cache, their updates not"
+        )
     if family.latent:
         notes.append("keys and values are kept as one compressed vector of each token (latent attention)")
     return Architecture(
@@ -387,6 +410,16 @@ def _windows(family: Family, fields: Fields, count: int) -> list[int | None]:
     return [size if family.windowed(fields, layer) else None for layer in range(count)]
 
 
+def _linear(family: Family, fields: Fields, count: int) -> list[bool]:
+    """Return for each layer whether it is linear attention."""
+    if not family.delta_rule:
+        return [False] * count
+    kinds = fields.texts("layer_types")
+    if kinds:
+        return [kind == "linear_attention" for kind in kinds]
+    return [(layer + 1) % fields.size("full_attention_interval", 4) != 0 for layer in range(count)]
+
+
 Attention = tuple[tuple[Matrix, ...], int, int, int, int]
 """Matrices, elements of vectors, cached elements of a token, half of the score width, live elements."""
 
@@ -396,7 +429,7 @@ def _grouped(family: Family, fields: Fields, hidden: int, heads: int) -> Attenti
     size = fields.optional("head_dim") or hidden // heads
     bias = _flag(fields, family.qkv_bias)
     matrices = (
-        Matrix("self_attn.q_proj", hidden, heads * size, bias),
+        Matrix("self_attn.q_proj", hidden, heads * size * (2 if family.gated_queries else 1), bias),
         Matrix("self_attn.k_proj", hidden, kv_heads * size, bias),
         Matrix("self_attn.v_proj", hidden, kv_heads * size, bias),
         Matrix("self_attn.o_proj", heads * size, hidden, _flag(fields, family.output_bias)),
@@ -429,3 +462,31 @@ def _latent(family: Family, fields: Fields, hidden: int, heads: int) -> Attentio
     )
     width = heads * (size + value) // 2
     return matrices, rank + (query_rank or 0), rank + rotary, width, heads * (2 * size + value)
+
+
+def _delta_sizes(fields: Fields) -> tuple[int, int, int]:
+    """Return the widths of keys and values, and the value heads."""
+    heads = fields.size("linear_num_value_heads")
+    keys = fields.size("linear_num_key_heads") * fields.size("linear_key_head_dim")
+    return keys, heads * fields.size("linear_value_head_dim"), heads
+
+
+def _delta_rule(family: Family, fields: Fields, hidden: int, heads: int) -> Attention:
+    keys, values, value_heads = _delta_sizes(fields)
+    mixed = 2 * keys + values
+    matrices = (
+        Matrix("linear_attn.in_proj_qkvz", hidden, mixed + values),
+        Matrix("linear_attn.in_proj_ba", hidden, 2 * value_heads),
+        Matrix("linear_attn.out_proj", values, hidden),
+    )
+    # A depthwise convolution, decay and step of each head, and the norm of its output.
+    convolution = mixed * fields.size("linear_conv_kernel_dim", 4)
+    vectors = convolution + 2 * value_heads + fields.size("linear_value_head_dim")
+    return matrices, vectors, 0, 0, mixed + values
+
+
+def _state(fields: Fields) -> int:
+    """Return the elements of a layer's state: keys × values of each head, and inputs of the convolution."""
+    keys, values, _ = _delta_sizes(fields)
+    size = values * fields.size("linear_key_head_dim")
+    return size + (2 * keys + values) * fields.size("linear_conv_kernel_dim", 4)

@@ -57,6 +57,15 @@ CONFIGS: dict[str, dict[str, Any]] = {
             num_experts_per_tok=8, decoder_sparse_step=1, mlp_only_layers=[],
         ),
     },
+    "qwen3-next-80b-a3b": {
+        "model_type": "qwen3_next",
+        **_sizes(
+            151936, 2048, 5120, 48, 16, 2, head_dim=256, moe_intermediate_size=512, num_experts=512,
+            num_experts_per_tok=10, shared_expert_intermediate_size=512, decoder_sparse_step=1,
+            linear_num_key_heads=16, linear_key_head_dim=128, linear_num_value_heads=32,
+            linear_value_head_dim=128, linear_conv_kernel_dim=4, full_attention_interval=4,
+        ),
+    },
     "gemma-7b": {"model_type": "gemma", **_sizes(256000, 3072, 24576, 28, 16, 16, head_dim=256)},
     "gemma-2-2b": {"model_type": "gemma2", **_sizes(256000, 2304, 9216, 26, 8, 4, head_dim=256)},
     "gemma-2-9b": {
@@ -163,6 +172,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "qwen3_moe, dense layers": {
         "model_type": "qwen3_moe", **SMALL, "mlp_only_layers": [0, 3], "num_experts": 6,
         "num_experts_per_tok": 2, "moe_intermediate_size": 40, "attention_bias": True,
+    },
+    "qwen3_next, other layers": {
+        "model_type": "qwen3_next", **SMALL, "head_dim": 16, "num_experts": 6, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 40, "shared_expert_intermediate_size": 56, "linear_num_key_heads": 2,
+        "linear_key_head_dim": 12, "linear_num_value_heads": 4, "linear_value_head_dim": 20,
+        "layer_types": ["linear_attention", "full_attention", *["linear_attention"] * 3],
     },
     "gemma2, biases, untied": {
         "model_type": "gemma2", **SMALL, "head_dim": 16, "attention_bias": True, "tie_word_embeddings": False,
