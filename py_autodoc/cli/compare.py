@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Sequence
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.fitting import fitting
 from py_autodoc.cli.graph import DIRECTIONS
 from py_autodoc.cli.options import force, hardware, sizes
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.run_limits import run_limits
 from py_autodoc.cli.verdict import report_verdict
 from py_autodoc.errors import AutodocError, InputError, OptionError
 from py_autodoc.render.output_target import STDOUT, targets
@@ -22,6 +24,7 @@ from py_autodoc.render.terminal_text import printable
 from py_autodoc.units import plural
 
 if TYPE_CHECKING:
+    from py_autodoc.compare.run_difference import RunDifference
     from py_autodoc.compare.tags import TagChange, TagComparison
     from py_autodoc.compare.topology import Difference
     from py_autodoc.report.document.report import Report
@@ -109,6 +112,22 @@ class _Sizes:
     show_default=True,
     help="Layout of the graphs in the page or image.",
 )
+@click.option("--run", is_flag=True, help="Also run both once on the same input in ONNX Runtime.")
+@click.option(
+    "--data",
+    metavar="PATH",
+    shell_complete=completion.files,
+    help="Input of --run: .npz, .npy, or a folder of them or of images (default: synthetic).",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Random seed for the synthetic input of --run.",
+)
+@run_limits
 @sizes("page")
 @hardware
 @force
@@ -123,6 +142,9 @@ def command(
     beside: str | None,
     direction: str,
     force: bool,
+    run: bool,
+    data: str | None,
+    seed: int,
     weights: bool,
     out_json: str | None,
     out_md: str | None,
@@ -165,6 +187,7 @@ def command(
     by_bytes = topology or structure or tags
     values: dict[str, object] = {"--weights": weights, "--out-json": out_json, "--out-md": out_md}
     values |= {"--eval-metrics": eval_metrics, "--baseline-precision": baseline_precision}
+    values |= {"--run": run, "--data": data}
     values |= {"--with-plots": with_plots, "--assets-dir": assets_dir}
     values |= {"--out-pdf": out_pdf, "--out-svg": out_svg, "--out-png": out_png, "--fail-on": fail_on}
     used = [name for name, value in values.items() if value]
@@ -173,9 +196,12 @@ def command(
         message = f"{what} cannot be combined with --topology, --structure or --tags."
         raise OptionError("two-comparisons", message, "Run compare separately for those.")
     needing = {"--weights": weights, "--topology": topology, "--structure": structure, "--tags": tags}
+    needing["--run"] = run
     needing["--beside"] = beside is not None
     for option in (name for name, value in needing.items() if value):
         _refuse_reports((a, b, *others), option)
+    if data is not None and not run:
+        raise OptionError("data-without-run", "--data is the input of --run.", "Pass --run too.")
     drawn = out_svg is not None or out_png is not None
     if others and drawn:
         raise OptionError("two-comparisons", "An image shows two models.", "Pass two models.")
@@ -221,9 +247,19 @@ def command(
             baseline_precision,
             with_plots,
             assets_dir,
-            [hardware] if hardware else [],
+            [path for path in (hardware, data) if path],
+            functools.partial(_run_both, data, seed, chosen) if run else None,
         ),
     )
+
+
+def _run_both(data: str | None, seed: int, chosen: _Sizes, left: str, right: str) -> RunDifference:
+    """Run two models once on the same input."""
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
+    from py_autodoc.runner.output_difference import run_both
+
+    bindings, shapes = parse_bindings(chosen.bind), parse_input_shapes(chosen.input_shape)
+    return run_both(left, right, data, seed=seed, bindings=bindings, input_shapes=shapes)
 
 
 def _evaluations_apart(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from py_autodoc.compare.evaluation import Evaluation
     from py_autodoc.compare.gate import GateCondition
     from py_autodoc.compare.impact import Evaluations
+    from py_autodoc.compare.run_difference import RunDifference
     from py_autodoc.render.output_target import Target
     from py_autodoc.report.pipeline.analysis import Analysis
 
@@ -52,10 +54,12 @@ def compare(
     plots: bool = False,
     assets_dir: str | None = None,
     read: Sequence[str] = (),
+    run: Callable[[str, str], RunDifference] | None = None,
 ) -> int:
     """Compare the first model with the others. Return the exit status.
 
-    ``paths_by_option`` maps options to paths; ``evaluated`` lists evaluation files, one per model;
+    ``run`` runs two models on the same input. ``paths_by_option`` maps options to paths; ``evaluated`` lists
+    evaluation files, one per model;
     ``baseline`` is the precision of the model to compare with; ``plots`` are written to ``assets_dir`` and
     shown in Markdown and PDF; ``read`` are other files that the run reads.
 
@@ -86,6 +90,11 @@ def compare(
         paths, analyses = first(paths, index), first(analyses, index)
         evaluations = first(evaluations, index) if evaluations else ()
     alignments = _aligned(paths, analyses, weights)
+    if run is not None:
+        alignments = [
+            replace(alignment, run=run(paths[0], path))
+            for alignment, path in zip(alignments, paths[1:], strict=True)
+        ]
     failed = failing(conditions, alignments)
     charts.draw(analyses, evaluations)
     for name, written in charts.write():

@@ -39,7 +39,8 @@ _report: int | None = None
 def wanted(arguments: Sequence[str]) -> bool:
     """True if the command line names a command that runs models, and is not being completed."""
     completing = any(name.endswith("_COMPLETE") and "AUTODOC" in name.upper() for name in os.environ)
-    return bool(COMMANDS.intersection(arguments[:1])) and not completing
+    runs = COMMANDS.intersection(arguments[:1]) or (arguments[:1] == ["compare"] and "--run" in arguments)
+    return bool(runs) and not completing
 
 
 def set_deadline(seconds: float) -> None:
@@ -247,7 +248,8 @@ class _Supervisor:
                 f"{self._arguments[0]} took longer than {_duration(self._limit)} and was stopped.",
                 "Set another limit with --time-limit SECONDS (0 for none).",
             )
-            return INVALID
+            # Of `compare`, 1 says that the models differ.
+            return CRASHED if self._arguments[0] == "compare" else INVALID
         if code >= 0:
             return code
         if self._received == -code or -code in (signal.SIGINT, getattr(signal, "SIGPIPE", 0)):

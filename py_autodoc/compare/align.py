@@ -18,6 +18,7 @@ from py_autodoc.compare.interface import interface
 from py_autodoc.compare.meaning import PRODUCTS
 from py_autodoc.compare.merge import groups
 from py_autodoc.compare.pairing import pair_units
+from py_autodoc.compare.run_difference import RunDifference
 from py_autodoc.compare.units import ContractedGraph, contract
 from py_autodoc.compare.wiring import changed_inputs, changed_output_sources
 from py_autodoc.graph.ir.gc_pause import gc_paused
@@ -83,11 +84,14 @@ class Alignment:
     """Statements of the files that differ: opset, labels, preprocessing, licence, producer."""
     weights_read: bool = False
     """True if the values of weights were compared."""
+    run: RunDifference | None = None
+    """How far the outputs are apart, if both models ran."""
 
     @property
     def same(self) -> bool:
         """True if no difference was found; another producer is none."""
-        return self.same_graph and not any(detail.what != PRODUCER for detail in self.file)
+        ran_alike = self.run is None or self.run.same
+        return self.same_graph and ran_alike and not any(detail.what != PRODUCER for detail in self.file)
 
     @property
     def same_graph(self) -> bool:

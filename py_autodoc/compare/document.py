@@ -21,6 +21,7 @@ from py_autodoc.compare.measures import (
     precision,
     precision_breakdown,
 )
+from py_autodoc.compare.run_difference import RunDifference
 from py_autodoc.compare.summary import not_compared
 from py_autodoc.compare.variants import core_precisions
 from py_autodoc.report.builders.shared_parts import generator
@@ -102,6 +103,8 @@ class AlignmentInfo(Wire, frozen=True, kw_only=True):
     """Statements of the files that differ: opset, IR version, labels, preprocessing, licence, producer."""
     weights_read: bool
     """True if the values of weights were compared (``--weights``)."""
+    run: RunDifference | None
+    """How far the outputs are apart for one input; null without ``--run``."""
     not_compared: list[str]
     """What a report among the two models does not show, so that it may differ; empty for two model files."""
     same: bool
@@ -300,6 +303,7 @@ def _alignment(alignment: Alignment, right: int) -> AlignmentInfo:
         interface=[_change(detail) for detail in alignment.interface],
         file=[_change(detail) for detail in alignment.file],
         weights_read=alignment.weights_read,
+        run=alignment.run,
         not_compared=not_compared(alignment),
         same=alignment.same,
         blocks=[

@@ -21,6 +21,7 @@ from py_autodoc.compare.measures import (
     precision,
     relative,
 )
+from py_autodoc.compare.run_difference import ROUNDING
 from py_autodoc.report.builders.quantization_section import quantization
 from py_autodoc.report.encode.labels import node_label
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -28,9 +29,6 @@ from py_autodoc.units import UNKNOWN, plural
 
 _MAX_LOCATIONS = 3
 """Maximum number of locations named for a change."""
-ROUNDING = 1e-6
-"""Largest relative distance of weights that counts as rounding: a few units of float32's last place, as
-folding and other orders of sums leave them."""
 _TITLES = (
     (Change.INPUTS, "inputs"),
     (Change.OPERATOR, "operators"),
@@ -52,9 +50,11 @@ class Row:
     what: str
 
 
-def headline(alignment: Alignment) -> str:
+def headline(alignment: Alignment, with_run: bool = True) -> str:
     """Return the relation of the models, how one derives from the other, and what could not be seen."""
-    sentences = (verdict_line(alignment), relation(alignment), unseen(alignment))
+    run = alignment.run if with_run else None
+    ran = "" if run is None else f"{run.text[0].upper()}{run.text[1:]}."
+    sentences = (verdict_line(alignment), relation(alignment), ran, unseen(alignment))
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -83,7 +83,8 @@ def verdict_line(alignment: Alignment) -> str:
         )
         if alignment.same:
             return f"Same architecture, nothing changed: {counted}{weights}"
-        return f"Same graph, other statements in the file: {counted}{weights}"
+        other = "statements in the file" if alignment.run is None or alignment.run.same else "results"
+        return f"Same graph, other {other}: {counted}{weights}"
     if (only := _only_weights(alignment)) is not None:
         return f"Same architecture, {only}: {counted}."
     share = "" if alignment.score_macs is None else f", with {_share(alignment.score_macs)} of the MACs"

@@ -38,7 +38,9 @@ def text(
 
 
 def _pair(alignment: Alignment) -> list[str]:
-    lines = [headline(alignment)]
+    lines = [headline(alignment, with_run=False)]
+    if alignment.run is not None:
+        lines.append(f"  {'run':<11}{shorten_middle(alignment.run.text, 200)}")
     if alignment.verdict is AlignmentVerdict.DIFFERENT:
         return lines
     blocks = block_differences(alignment)
