@@ -23,6 +23,8 @@ from typing import Any
 
 COMMANDS = frozenset({"opdocs", "quantize", "run", "sensitivity", "verify"})
 """Commands that run models."""
+WITH_OPTION = {"compare": "--run"}
+"""Commands that run models if they have this option."""
 TIME_LIMIT_S = 3600
 """Time limit of a command by default."""
 PIPE = "_ONNX_AUTODOC_SUPERVISOR"
@@ -37,10 +39,10 @@ _report: int | None = None
 
 
 def wanted(arguments: Sequence[str]) -> bool:
-    """True if the command line names a command that runs models, and is not being completed."""
+    """True if the command line asks to run models, and is not being completed."""
     completing = any(name.endswith("_COMPLETE") and "AUTODOC" in name.upper() for name in os.environ)
-    runs = COMMANDS.intersection(arguments[:1]) or (arguments[:1] == ["compare"] and "--run" in arguments)
-    return bool(runs) and not completing
+    name = next(iter(arguments), "")
+    return (name in COMMANDS or WITH_OPTION.get(name) in arguments) and not completing
 
 
 def set_deadline(seconds: float) -> None:
