@@ -26,7 +26,13 @@ _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_cha
 @click.option(
     "--method",
     metavar="NAME",
-    help="static, dynamic, int8-weights, int4-weights, fp16, or the name of a plugin.",
+    help="static, dynamic, int8-weights, int4-weights, fp16, auto (tries them), or the name of a plugin.",
+)
+@click.option(
+    "--for",
+    "goal",
+    type=click.Choice(["balanced", "size", "latency", "accuracy"]),
+    help="What auto chooses by (default: balanced, speed times reduction in size).",
 )
 @click.option(
     "--data",
@@ -60,10 +66,19 @@ _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_cha
     help="Weights per scale, for int8-weights and int4-weights (default: 32).",
 )
 @click.option(
+    "--ops",
+    metavar="TYPE,…|all",
+    multiple=True,
+    help="Types of operators to quantize (default: Conv, MatMul, Gemm and what is fused with them).",
+)
+@click.option(
     "--exclude", metavar="NODE|TAG|QUERY", multiple=True, help="Keep these nodes in float. Repeatable."
 )
 @click.option(
     "--allow-saturation", is_flag=True, help="Accept s8 weights even if kernels saturate their sums."
+)
+@click.option(
+    "--no-tags", is_flag=True, help="Leave out the module of each node; small files get much smaller."
 )
 @click.option(
     "--recipe", metavar="FILE", shell_complete=completion.files, help="Read these options from TOML or JSON."
@@ -111,10 +126,14 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
     outputs = targets({"--out-json": (options["out_json"], "quantization")}, [*inputs, out], options["force"])
     recipe = read_recipe(options["recipe"]) if options["recipe"] else Recipe()
     settings = {name: options[name] for name in _FIELDS if options[name] is not None}
+    if options["ops"]:
+        settings["ops"] = [op.strip() for text in options["ops"] for op in text.split(",") if op.strip()]
     if options["exclude"]:
         settings["exclude"] = [*recipe.exclude, *options["exclude"]]
     if options["allow_saturation"]:
         settings["allow_saturation"] = True
+    if options["goal"] and "method" not in settings:
+        settings["method"] = "auto"
     if options["random_data"] and options["data"] is None:
         stderr.warning("the ranges are from synthetic values and will not fit real data.")
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
@@ -128,6 +147,8 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
             bindings=parse_bindings(options["bind"]),
             input_shapes=parse_input_shapes(options["input_shape"]),
             force=options["force"],
+            tags=not options["no_tags"],
+            goal=options["goal"] or "",
             progress=line.update,
         )
     for target in outputs.values():

@@ -20,7 +20,7 @@ from py_autodoc.playground.live import WHAT, Live
 from py_autodoc.playground.points import EditPoints, clamps_in, points
 from py_autodoc.playground.written import edited, write
 from py_autodoc.quantize.api import quantize
-from py_autodoc.quantize.prepare import load_float_model, prepare_model
+from py_autodoc.quantize.prepare import load_float_model, modernize, prepare_model
 from py_autodoc.quantize.recipe import Recipe
 from py_autodoc.quantize.reference.arithmetic import Array, limits
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -326,7 +326,8 @@ def _quantized(
 
 def _prepared(model: PathLike) -> onnx.ModelProto:
     """Return the float model as prepared for quantization."""
-    proto = load_float_model(model, "static")
+    proto = load_float_model(model)
+    modernize(proto, base_name(model), "static")
     prepare_model(proto, base_name(model), fold=True)
     return proto
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,19 @@ from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.clipping import ClippingPairs, clipping_pairs
 from py_autodoc.quantize.document import GAP_DB, Quantization
 from py_autodoc.quantize.exclude import excluded_nodes
-from py_autodoc.quantize.kept_float import double_nodes, infinite_constants, infinite_nodes
+from py_autodoc.quantize.kept_float import double_nodes, mask_constants, masked_nodes
+from py_autodoc.quantize.kernels import current_runtime
 from py_autodoc.quantize.methods import BUILT_IN, apply, method
-from py_autodoc.quantize.prepare import fit_recipe, load_float_model, prepare_model
-from py_autodoc.quantize.recipe import Recipe, complete_recipe
+from py_autodoc.quantize.prepare import fit_recipe, load_float_model, modernize, prepare_model
+from py_autodoc.quantize.recipe import ALL, Recipe, complete_recipe
+from py_autodoc.quantize.search import AUTO, GOALS, search, search_notes, split
+from py_autodoc.quantize.speed import SLOWER, CpuTime, cpu_time
 from py_autodoc.quantize.storage import check_space, store, too_large
+from py_autodoc.quantize.written_form import written_form
 from py_autodoc.samples import Images, analysis_at_sizes, check_memory, choose_samples, input_specs
-from py_autodoc.tags import read_tags, restore_file, tag_file
+from py_autodoc.samples.sample_source import SYNTHETIC
+from py_autodoc.samples.specs import Sample
+from py_autodoc.tags import read_tags, restore_file, strip_tags, tag_file
 from py_autodoc.tags.model import ROOT
 from py_autodoc.tags.model_files import finish, staging, targets, to_ir
 from py_autodoc.tags.read import table_in
@@ -58,6 +65,8 @@ def quantize(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     force: bool = False,
     compare: bool = True,
+    tags: bool = True,
+    goal: str = "",
     progress: Step | None = None,
 ) -> Quantization:
     """Write a quantized model with its tags and the recipe in its metadata. The original is not changed.
@@ -75,6 +84,8 @@ def quantize(
         input_shapes: full shapes of inputs.
         force: replace a file that ONNX Autodoc did not write.
         compare: run both models and compare their results; False: there are no ``outputs``.
+        tags: write the module of each node; False writes no metadata of nodes, for a smaller file.
+        goal: ``balanced``, ``size``, ``latency`` or ``accuracy``, by which the method ``auto`` chooses.
         progress: called with each step.
 
     Raises:
@@ -85,8 +96,74 @@ def quantize(
         OutputError: the result cannot be written.
     """
     report_progress = progress or (lambda step, done, total: None)
-    name = base_name(model)
     used_recipe = recipe or Recipe()
+    if goal and used_recipe.method != AUTO:
+        raise OptionError("goal-without-search", "A goal belongs to the method auto.", "Add --method auto.")
+    settings = _Settings(bindings, input_shapes, compare, tags)
+    if used_recipe.method != AUTO:
+        count = _Count(samples, seed, random_data)
+        return _quantize(model, out, data, used_recipe, count, settings, force, None, report_progress)
+    if data is None and not random_data:
+        raise OptionError(
+            "no-data",
+            "A search needs samples of real inputs, for ranges and scores.",
+            "Pass them with --data. --random-data uses synthetic values, whose scores mean little.",
+        )
+    targets(out, inputs=[model, *_files(data)], force=force)
+    analysis = analysis_at_sizes(model, data, bindings, input_shapes)
+    check_memory(analysis)
+    chosen, source = choose_samples(
+        data, input_specs(analysis), samples, seed, (DATA_SAMPLES, SYNTHETIC_SAMPLES)
+    )
+
+    def run(path: Path, one: Recipe, ranges: Sequence[Sample], held: Sequence[Sample]) -> Quantization:
+        count = _Count(len(ranges), seed, True)
+        return _quantize(model, path, ranges, one, count, settings, True, (held, source), _silent)
+
+    def trial(done: int, total: int) -> None:
+        report_progress("trying recipes", done, total)
+
+    best, found = search(run, used_recipe, chosen, goal or GOALS[0], trial)
+    ranges, held = split(chosen)
+    count = _Count(len(ranges), seed, True)
+    result = _quantize(model, out, ranges, best, count, settings, force, (held, source), report_progress)
+    return msgspec.structs.replace(result, search=found, findings=[*search_notes(found), *result.findings])
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    bindings: Mapping[str, int] | None
+    input_shapes: Mapping[str, Sequence[int]] | None
+    compare: bool
+    tags: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    samples: int | None
+    seed: int
+    random_data: bool
+
+
+def _silent(step: str, done: int, total: int) -> None:
+    pass
+
+
+def _quantize(
+    model: PathLike,
+    out: PathLike,
+    data: Any,
+    used_recipe: Recipe,
+    count: _Count,
+    settings: _Settings,
+    force: bool,
+    held: tuple[Sequence[Sample], str] | None,
+    report_progress: Step,
+) -> Quantization:
+    """Write a file. ``held`` has the samples for scores and the source of all; None: those for ranges."""
+    samples, seed, random_data = count.samples, count.seed, count.random_data
+    bindings, input_shapes, compare = settings.bindings, settings.input_shapes, settings.compare
+    name = base_name(model)
     plugin = used_recipe.method not in BUILT_IN
     run = method(used_recipe.method)
     chosen = used_recipe if plugin else complete_recipe(used_recipe)
@@ -100,17 +177,22 @@ def quantize(
             "Pass them with --data. --random-data uses synthetic values, whose ranges do not fit real data.",
         )
     report_progress("reading", 0, 4)
-    proto = load_float_model(model, "static" if plugin else chosen.method)
-    constants = frozenset[str]() if chosen.method == "fp16" else infinite_constants(proto, name)
+    proto = load_float_model(model)
+    changes = modernize(proto, name, "static" if plugin else chosen.method)
+    constants = {} if chosen.method == "fp16" else mask_constants(proto, name)
     chosen = chosen if plugin else fit_recipe(chosen, used_recipe, proto, name)
     analysis = analysis_at_sizes(model, data, bindings, input_shapes)
     check_memory(analysis)
     inputs, data_source = choose_samples(
         data, input_specs(analysis), samples, seed, (DATA_SAMPLES, SYNTHETIC_SAMPLES)
     )
+    compared = inputs[:COMPARED_SAMPLES]
+    if held is not None:
+        compared, data_source = list(held[0])[:COMPARED_SAMPLES], held[1]
     folded = prepare_model(proto, name, fold=chosen.method in ("static", "fp16"))
     names = excluded_nodes(chosen.exclude, analysis, proto)
-    if too_large(proto):
+    large = too_large(proto)
+    if large:
         targets_by_kind = targets(out, data=True, inputs=inputs_read, force=force)
     with output_failed("temporary files"), scratch() as folder:
         source, quantized, final = (folder / f"{stem}.onnx" for stem in ("prepared", "quantized", "final"))
@@ -120,34 +202,44 @@ def quantize(
         report_progress("quantizing", 1, 4)
         ranges = inputs if chosen.method == "static" or plugin else []
         static = chosen.method == "static"
-        infinite = infinite_nodes(source, proto, constants, ranges, name) if static else []
+        types = None if ALL in chosen.ops else chosen.ops
+        masked = masked_nodes(source, proto, constants, ranges, name, types) if static else []
         double = double_nodes(proto, analysis) if static else []
-        apply(run, source, quantized, chosen, ranges, [*names, *infinite, *double], name)
+        apply(run, source, quantized, chosen, ranges, [*names, *masked, *double], name)
         report_progress("tags", 2, 4)
         share = _complete(proto, quantized, final, _recipe_json(chosen, runtime, data_source, len(inputs)))
         report_progress("comparing", 3, 4)
         outputs, kernels = list[VerifiedOutput](), None
+        times: CpuTime | None = None
         if compare:
             verification = verify(
                 final,
                 model,
-                inputs[:COMPARED_SAMPLES],
+                compared,
                 bindings=analysis.types.bindings,
                 input_shapes=input_shapes,
                 target=chosen.target,
             )
             outputs, kernels = verification.outputs, verification.kernels
+            if not too_large(onnx.load(final, load_external_data=False)) and not large:
+                times = cpu_time(model, final, compared)
         result = onnx.load(final)
+        form = written_form(result)
         signed = chosen.method in ("static", "dynamic") and chosen.weights == "s8"
         pairs = clipping_pairs(result) if signed else None
         machine = cpu()
-        findings = _findings(chosen, outputs, kernels, pairs, data is None, len(infinite))
+        made_up = data is None or data_source.startswith(SYNTHETIC)
+        findings = _findings(chosen, outputs, kernels, pairs, made_up, len(masked))
+        if not settings.tags:
+            _strip_metadata(result)
         restore_names(result.graph, original_names(model))
         # Remove the mark that restoring the tags left in the file.
         unmark(result)
         with staging(targets_by_kind[0].path) as stage:
             store(result, stage / targets_by_kind[0].path.name)
             size = sum(path.stat().st_size for path in finish(stage, targets_by_kind))
+    bytes_before = analysis.model.file.bytes + analysis.model.file.external_bytes
+    findings += _cost_notes(chosen, bytes_before, size, times, settings.tags and share is not None)
     report_progress("done", 4, 4)
     return Quantization(
         model=name,
@@ -158,12 +250,15 @@ def quantize(
         flags=machine["flags"],
         samples=len(inputs) if chosen.method == "static" else 0,
         data=data_source,
+        changes=changes,
+        form=form,
         folded=folded,
         excluded=names,
-        bytes_before=analysis.model.file.bytes + analysis.model.file.external_bytes,
+        bytes_before=bytes_before,
         bytes_after=size,
+        cpu_time=times,
         nodes=len(result.graph.node),
-        tagged=share,
+        tagged=share if settings.tags else None,
         outputs=outputs,
         kernels=kernels,
         clipping=pairs,
@@ -180,6 +275,14 @@ def _load_tagged(source: Path) -> onnx.ModelProto:
         with suppress(InputError):  # the exporter recorded no modules
             tag_file(source, source)
     return onnx.load(source, load_external_data=False)
+
+
+def _strip_metadata(model: onnx.ModelProto) -> None:
+    """Remove tags, and what the exporter recorded for each node."""
+    strip_tags(model)
+    for node in model.graph.node:
+        del node.metadata_props[:]
+        node.ClearField("doc_string")
 
 
 def _files(data: Any) -> list[str]:
@@ -233,12 +336,12 @@ def _findings(
     kernels: IntegerKernels | None,
     pairs: ClippingPairs | None,
     made_up: bool,
-    infinite: int,
+    masked: int,
 ) -> list[str]:
     """Return notes about the result, one sentence each."""
     findings = []
-    if infinite:
-        findings.append(f"{plural(infinite, 'node')} with infinite values, such as masks, stay in float32.")
+    if masked:
+        findings.append(f"{plural(masked, 'node')} with values of masks, infinite or large, stay in float32.")
     if made_up:
         kind = "ranges" if recipe.method == "static" else "scores"
         findings.append(f"The {kind} come from synthetic data: measure again with real data.")
@@ -254,6 +357,23 @@ def _findings(
             "ONNX Runtime's CPU kernels run float16 slower than float32; use it for GPUs or smaller files."
         )
     return findings
+
+
+def _cost_notes(recipe: Recipe, before: int, after: int, times: CpuTime | None, tagged: bool) -> list[str]:
+    """Return notes on a file that is larger or slower than the float model, with the way out."""
+    notes = []
+    if after > before:
+        way = "Leave the metadata of nodes out with --no-tags, or let" if tagged else "Let"
+        notes.append(f"The file is larger than the float model. {way} --method auto --for size choose.")
+    here = recipe.target in ("", current_runtime())
+    if times is not None and times.speed < SLOWER and here:
+        others = [one for one in ("static", "dynamic") if one != recipe.method]
+        notes.append(
+            f"The file takes more CPU time than the float model: {times.quantized_ms:.3g} ms instead of "
+            f"{times.float_ms:.3g} ms in one thread. Try --method {' or '.join(others)}, let --method auto "
+            "--for latency choose, or keep the float model."
+        )
+    return notes
 
 
 def _kernel_notes(output: VerifiedOutput, kernels: IntegerKernels | None) -> list[str]:

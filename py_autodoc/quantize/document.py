@@ -6,7 +6,11 @@ import msgspec
 
 from py_autodoc.int8_kernels.document import IntegerKernels
 from py_autodoc.quantize.clipping import ClippingPairs
+from py_autodoc.quantize.prepare import Changes
 from py_autodoc.quantize.recipe import Recipe
+from py_autodoc.quantize.search_document import Search
+from py_autodoc.quantize.speed import CpuTime
+from py_autodoc.quantize.written_form import WrittenForm
 from py_autodoc.verify.document import VerifiedOutput
 
 SCHEMA = "autodoc.quantization/1"
@@ -28,12 +32,17 @@ class Quantization(msgspec.Struct, frozen=True, kw_only=True):
     samples: int
     """Number of samples for ranges; 0 if none are used."""
     data: str
+    changes: Changes
+    form: WrittenForm
+    """What the file has, read from it."""
     folded: int
     """Number of normalizations folded into convolutions."""
     excluded: list[str]
     """Nodes that stayed in float as requested."""
     bytes_before: int
     bytes_after: int
+    cpu_time: CpuTime | None
+    """CPU time of both models on this machine; null if they were not compared, or do not run."""
     nodes: int
     tagged: float | None
     """Share of nodes with a known module; null if the model has no tags."""
@@ -44,6 +53,8 @@ class Quantization(msgspec.Struct, frozen=True, kw_only=True):
     """The integer kernels of the comparison and those of the target; null without integer products."""
     clipping: ClippingPairs | None
     findings: list[str]
+    search: Search | None = None
+    """Recipes that were tried; null if the recipe was given."""
 
     def to_json(self, pretty: bool = False) -> str:
         """Return the result as JSON."""

@@ -10,7 +10,7 @@ import io
 import logging
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -20,44 +20,88 @@ from typing import Any
 import onnx
 
 from py_autodoc.errors import AnalysisError, InputError, OptionError
+from py_autodoc.float_models import PRODUCTS
 from py_autodoc.ort import one_line, quiet_default_logger
+from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.half import half
-from py_autodoc.quantize.recipe import Recipe
+from py_autodoc.quantize.recipe import ALL, Recipe
 from py_autodoc.quantize.storage import is_large, store
 from py_autodoc.samples import Sample
+from py_autodoc.similar_names import similar_names
 
 GROUP = "onnx_autodoc.quantizers"
 Method = Callable[[Path, Path, Recipe, Sequence[Sample], Sequence[str]], None]
 _TOOL = "onnxruntime.quantization"
 _PERCENTILE = 99.999
+_BINS, _LEVELS = 512, 128
+"""Bins of a histogram for ``entropy``, and those into which its candidates are merged."""
 
 
 def static(
     source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
 ) -> None:
     """Quantize with ranges of activations from samples."""
+    with scratch() as folder:
+        ranges = folder / "ranges.json"
+        if recipe.calibration == "entropy":
+            _entropy_ranges(source, ranges, recipe, samples, folder)
+        _quantize_static(source, target, recipe, samples, exclude, ranges)
+
+
+def _entropy_ranges(
+    source: Path, ranges: Path, recipe: Recipe, samples: Sequence[Sample], folder: Path
+) -> None:
+    """Write ranges of smallest divergence. With the tool's own 128 bins they would be those of ``minmax``."""
+    tool, calibrate = import_module(_TOOL), import_module(f"{_TOOL}.calibrate")
+    calibrator = calibrate.create_calibrator(
+        source,
+        None if ALL in recipe.ops else recipe.ops,
+        augmented_model_path=str(folder / "augmented.onnx"),
+        calibrate_method=tool.CalibrationMethod.Entropy,
+        use_external_data_format=is_large(source),
+        extra_options={"num_bins": _BINS, "num_quantized_bins": _LEVELS},
+    )
+    calibrator.collect_data(_reader(tool, samples))
+    calibrate.save_tensors_data(calibrator.compute_data(), ranges)
+
+
+def _quantize_static(
+    source: Path,
+    target: Path,
+    recipe: Recipe,
+    samples: Sequence[Sample],
+    exclude: Sequence[str],
+    ranges: Path,
+) -> None:
     tool = import_module(_TOOL)
-    kinds = {"u8": tool.QuantType.QUInt8, "s8": tool.QuantType.QInt8, "u16": tool.QuantType.QUInt16}
+    kinds: dict[str, Any] = {
+        "u8": tool.QuantType.QUInt8, "s8": tool.QuantType.QInt8, "u16": tool.QuantType.QUInt16
+    }  # fmt: skip
     methods = {
         "minmax": tool.CalibrationMethod.MinMax,
         "percentile": tool.CalibrationMethod.Percentile,
         "entropy": tool.CalibrationMethod.Entropy,
     }
+    registry = import_module(f"{_TOOL}.registry")
+    known = {**registry.QLinearOpsRegistry, **(registry.QDQRegistry if recipe.format == "qdq" else {})}
     tool.quantize_static(
         str(source),
         str(target),
         _reader(tool, samples),
+        op_types_to_quantize=_op_types(recipe, known),
+        calibration_cache_path=str(ranges) if ranges.exists() else None,
         quant_format=tool.QuantFormat.QDQ if recipe.format == "qdq" else tool.QuantFormat.QOperator,
         activation_type=kinds[recipe.activations],
         weight_type=tool.QuantType.QUInt8 if recipe.weights == "u8" else tool.QuantType.QInt8,
-        per_channel=bool(recipe.per_channel) and recipe.weights != "u8",
+        per_channel=bool(recipe.per_channel),
         reduce_range=recipe.weights == "s7",
         calibrate_method=methods[recipe.calibration],
         nodes_to_exclude=list(exclude),
         use_external_data_format=is_large(source),
         extra_options={
             "ActivationSymmetric": recipe.activations == "s8",
-            "WeightSymmetric": recipe.weights != "u8",
+            # Kernels take one zero point for all channels: 128.
+            "WeightSymmetric": recipe.weights != "u8" or bool(recipe.per_channel),
             "CalibPercentile": _PERCENTILE,
             "UseQDQContribOps": recipe.activations == "u16",
         },
@@ -78,6 +122,22 @@ def _reader(tool: Any, samples: Sequence[Sample]) -> Any:
     return Reader()
 
 
+def _op_types(recipe: Recipe, known: Mapping[str, Any]) -> list[str] | None:
+    """Return the types to quantize; None: all. Raises: OptionError: the format has no such quantized type."""
+    if ALL in recipe.ops:
+        return None
+    # Gemm is a MatMul and an Add to the dynamic tool.
+    unknown = [op for op in recipe.ops if op not in known and op not in PRODUCTS]
+    if unknown:
+        near = similar_names(unknown[0], known, 1)
+        raise OptionError(
+            "unknown-ops",
+            f"{recipe.method} cannot quantize operators of type {unknown[0][:80]!r}.",
+            f"Did you mean {near[0]}?" if near else f"Choose of {', '.join(sorted(known))}, or all.",
+        )
+    return list(recipe.ops)
+
+
 def dynamic(
     source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
 ) -> None:
@@ -86,13 +146,16 @@ def dynamic(
     tool.quantize_dynamic(
         str(source),
         str(target),
-        op_types_to_quantize=["MatMul", "Gemm"],
+        op_types_to_quantize=_op_types(recipe, import_module(f"{_TOOL}.registry").IntegerOpsRegistry),
         per_channel=bool(recipe.per_channel),
         reduce_range=recipe.weights == "s7",
         nodes_to_exclude=list(exclude),
         use_external_data_format=is_large(source),
         weight_type=tool.QuantType.QUInt8 if recipe.weights == "u8" else tool.QuantType.QInt8,
-        extra_options={"MatMulConstBOnly": True, "WeightSymmetric": recipe.weights != "u8"},
+        extra_options={
+            "MatMulConstBOnly": True,
+            "WeightSymmetric": recipe.weights != "u8" or bool(recipe.per_channel),
+        },
     )
 
 
@@ -153,6 +216,8 @@ def apply(
     try:
         with _quiet():
             run(source, target, recipe, samples, exclude)
+    except OptionError:
+        raise
     except Exception as error:
         if "scale issue" in str(error):  # The tool's message for ranges that are not finite.
             raise InputError(

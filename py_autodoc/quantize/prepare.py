@@ -8,6 +8,7 @@ import onnx
 from onnx import numpy_helper
 
 from py_autodoc.errors import InputError
+from py_autodoc.float_models import PER_CHANNEL, lift_weights, opset_of, raise_opset
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import read_model
 from py_autodoc.outputs.marks import unmark
@@ -16,14 +17,22 @@ from py_autodoc.tags import read_tags, write_tags
 from py_autodoc.tags.model_files import to_ir
 
 _QUANTIZED = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits"})
-_PER_CHANNEL = 13
 _MIN_OPSET = {"static": 11, "dynamic": 11, "int8-weights": 13, "int4-weights": 13, "fp16": 9}
 
 
-def load_float_model(path: PathLike, method: str) -> onnx.ModelProto:
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
+    """What was done to a model before it was quantized."""
+
+    lifted_weights: int
+    """Weights and biases that nodes gave to products, and initializers now."""
+    opset_before: int
+    opset: int
+
+
+def load_float_model(path: PathLike) -> onnx.ModelProto:
     """Load the model with its weights.
 
-    Raises: InputError: it cannot be read completely, is already quantized, or its operators are too old.
+    Raises: InputError: it cannot be read completely or is already quantized.
     """
     name = base_name(path)
     proto = read_model(path, weights=True)
@@ -31,15 +40,26 @@ def load_float_model(path: PathLike, method: str) -> onnx.ModelProto:
     if ops & _QUANTIZED or any(operator.startswith(("QLinear", "QGemm")) for operator in ops):
         hint = "Pass the original float model."
         raise InputError("already-quantized", f"{name} is already quantized.", hint)
-    opset = max((opset.version for opset in proto.opset_import if opset.domain in ("", "ai.onnx")), default=0)
-    if opset < _MIN_OPSET[method]:
-        raise InputError(
-            "opset-too-old",
-            f"{name} has opset {opset}; {method} needs {_MIN_OPSET[method]}.",
-            "Convert it with onnx.version_converter.",
-        )
     unmark(proto)
     return proto
+
+
+def modernize(proto: onnx.ModelProto, name: str, method: str) -> Changes:
+    """Make weights initializers and raise the opset in place, so that every method and scale applies.
+
+    Raises: InputError: the operators are too old and cannot be converted.
+    """
+    opset = opset_of(proto)
+    lifted = lift_weights(proto, name) if method != "fp16" else 0
+    needed = max(PER_CHANNEL, _MIN_OPSET.get(method, 0)) if method != "fp16" else _MIN_OPSET[method]
+    raised = opset < needed and raise_opset(proto, needed)
+    if opset_of(proto) < _MIN_OPSET.get(method, 0):
+        raise InputError(
+            "opset-too-old",
+            f"{name} has opset {opset}, which cannot be converted; {method} needs {_MIN_OPSET[method]}.",
+            "Export it again with opset 17 or newer.",
+        )
+    return Changes(lifted_weights=lifted, opset_before=opset, opset=opset_of(proto) if raised else opset)
 
 
 def fit_recipe(recipe: Recipe, requested: Recipe, proto: onnx.ModelProto, name: str) -> Recipe:
@@ -47,15 +67,15 @@ def fit_recipe(recipe: Recipe, requested: Recipe, proto: onnx.ModelProto, name: 
 
     Raises: InputError: such scales were requested for an older model.
     """
-    opset = max((opset.version for opset in proto.opset_import if opset.domain in ("", "ai.onnx")), default=0)
+    opset = opset_of(proto)
     standard = recipe.method == "static" and recipe.format == "qdq" and recipe.activations != "u16"
-    if not (standard and recipe.per_channel and recipe.weights != "u8") or opset >= _PER_CHANNEL:
+    if not (standard and recipe.per_channel) or opset >= PER_CHANNEL:
         return recipe
     if requested.per_channel:
         raise InputError(
             "opset-too-old",
-            f"{name} has opset {opset}; scales per channel need {_PER_CHANNEL}.",
-            "Use --per-tensor, or convert it with onnx.version_converter.",
+            f"{name} has opset {opset}, which cannot be converted; scales per channel need {PER_CHANNEL}.",
+            "Use --per-tensor, or export it again with opset 17 or newer.",
         )
     return msgspec.structs.replace(recipe, per_channel=False)
 

@@ -8,6 +8,7 @@ from typing import Any
 import onnx
 
 from py_autodoc.errors import InputError, OptionError
+from py_autodoc.float_models import lift_weights, raise_opset
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.int8_kernels.targets import kernel_here
 from py_autodoc.ort import read_model
@@ -23,7 +24,7 @@ from py_autodoc.sensitivity.document import (
 )
 from py_autodoc.sensitivity.float_layers import ScoreTarget, curve_points, fewest_float_layers, target
 from py_autodoc.sensitivity.latency import MixedLatency
-from py_autodoc.sensitivity.layers import QuantizableLayer, Scheme, layers_of
+from py_autodoc.sensitivity.layers import MIN_OPSET, QuantizableLayer, Scheme, layers_of
 from py_autodoc.sensitivity.measure import MEMORY, LayerBench, LayerScores, Progress
 from py_autodoc.sensitivity.pieces import in_execution_order
 from py_autodoc.sensitivity.scores import Score
@@ -131,6 +132,8 @@ def sensitivity_with_analysis(
     check_memory(analysis)
     proto = read_model(model, weights=True)
     in_execution_order(proto)
+    lift_weights(proto, name)
+    raise_opset(proto, MIN_OPSET)
     layers = layers_of(proto, name)
     chosen, source = choose_samples(
         data, input_specs(analysis), samples, seed, (DATA_SAMPLES, SYNTHETIC_SAMPLES)

@@ -52,8 +52,8 @@ def layers_of(model: onnx.ModelProto, name: str) -> list[QuantizableLayer]:
     if opset < MIN_OPSET:
         raise InputError(
             "opset-too-old",
-            f"{name} has opset {opset}; quantization needs {MIN_OPSET}.",
-            "Convert it with onnx.version_converter.",
+            f"{name} has opset {opset}, which cannot be converted; quantization needs {MIN_OPSET}.",
+            "Export it again with opset 17 or newer.",
         )
     initializers = {tensor.name: tensor for tensor in model.graph.initializer}
     layers = []

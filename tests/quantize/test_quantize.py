@@ -15,7 +15,9 @@ from py_autodoc.cli.app import app
 from py_autodoc.errors import AutodocError
 from py_autodoc.quantize import Recipe, quantize
 from py_autodoc.quantize.clipping import clipping_pairs
+from py_autodoc.quantize.kept_float import has_mask
 from py_autodoc.quantize.kernels import saturates
+from py_autodoc.quantize.lines import quantization_lines
 from py_autodoc.quantize.prepare import prepare_model
 from py_autodoc.tags import load_tags, tag_file
 
@@ -312,9 +314,10 @@ def masked(dtype):
 def test_masks_of_infinity_stay_float(dtype, tmp_path):
     onnx.save(masked(dtype), tmp_path / "m.onnx")
     data = {"x": np.random.default_rng(1).normal(size=(4, 8, 8)).astype(np.float32)}
-    found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, Recipe(target=TARGET))
+    every = Recipe(target=TARGET, ops=["all"])
+    found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, every)
     assert found.outputs[0].error.sqnr_db > 25
-    assert found.findings[0] == "3 nodes with infinite values, such as masks, stay in float32."
+    assert found.findings[0] == "3 nodes with values of masks, infinite or large, stay in float32."
     made = onnx.load(tmp_path / "q.onnx")
     feeds = {one: node.op_type for node in made.graph.node for one in node.output}
     where = next(node for node in made.graph.node if node.op_type == "Where")
@@ -323,7 +326,12 @@ def test_masks_of_infinity_stay_float(dtype, tmp_path):
     assert feeds[softmax.input[0]] == "Cast"
     assert any(node.op_type == "QuantizeLinear" for node in made.graph.node)
     with pytest.raises(AutodocError, match=r"cannot keep Where in float .* Use --format qdq\."):
-        quantize(tmp_path / "m.onnx", tmp_path / "p.onnx", data, Recipe(target=TARGET, format="qoperator"))
+        quantize(
+            tmp_path / "m.onnx",
+            tmp_path / "p.onnx",
+            data,
+            Recipe(target=TARGET, ops=["all"], format="qoperator"),
+        )
     assert not (tmp_path / "p.onnx").exists()
 
 
@@ -338,13 +346,225 @@ def test_values_that_do_not_fit(tmp_path):
         quantize(DIGITS, tmp_path / "q.onnx", {"image": np.full((2, 1, 8, 8), 1e300)}, Recipe(target=TARGET))
 
 
-def test_scales_per_channel_need_opset_13(tmp_path):
+def test_an_old_opset_is_raised_for_scales_per_channel(tmp_path):
+    model = product("Relu", 0.5)
+    model.opset_import[0].version = 11
+    del model.opset_import[1:]
+    model.graph.node[1].metadata_props.add(key="owner", value="me")
+    onnx.save(model, tmp_path / "m.onnx")
+    data = {"x": np.ones((2, 4), np.float32)}
+    found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, Recipe(target=TARGET))
+    assert (found.changes.opset_before, found.changes.opset) == (11, 13)
+    assert (found.form.weights_per_channel, found.form.weights_per_tensor) == (1, 0)
+    assert found.outputs[0].error.relative_error < 0.05
+    made = onnx.load(tmp_path / "q.onnx")
+    onnx.checker.check_model(made)
+    matmul = next(node for node in made.graph.node if node.op_type == "MatMul")
+    assert any(entry.key == "owner" for entry in matmul.metadata_props)
+    assert "Opset raised from 11 to 13." in list(quantization_lines(found))
+
+
+def test_an_opset_that_cannot_be_raised(tmp_path, monkeypatch):
+    """One scale per weight, and said so; a request for more is refused."""
     model = product("Relu", 0.5)
     model.opset_import[0].version = 12
     onnx.save(model, tmp_path / "m.onnx")
     data = {"x": np.ones((2, 4), np.float32)}
+    monkeypatch.setattr("py_autodoc.quantize.prepare.raise_opset", lambda proto, version: False)
     found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, Recipe(target=TARGET))
     assert found.recipe.per_channel is False
-    assert found.outputs[0].error.relative_error < 0.05
+    assert (found.form.weights_per_channel, found.form.weights_per_tensor) == (0, 1)
+    assert "one scale per weight" in list(quantization_lines(found))[1]
     with pytest.raises(AutodocError, match="scales per channel need 13"):
         quantize(tmp_path / "m.onnx", tmp_path / "p.onnx", data, Recipe(target=TARGET, per_channel=True))
+
+
+def attention(mask):
+    """Products around a Softmax; ``mask`` gives nodes from ``scores`` to ``hidden`` and their tensors."""
+    rng = np.random.default_rng(0)
+    nodes, tensors = mask
+    weights = [numpy_helper.from_array(rng.normal(size=(8, 8)).astype(np.float32), name) for name in "wv"]
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["scores"]),
+        *nodes,
+        helper.make_node("Softmax", ["hidden"], ["attended"]),
+        helper.make_node("MatMul", ["attended", "v"], ["y"]),
+    ]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [8, 8]) for name in ("x", "y")]
+    extra = [helper.make_tensor_value_info("seen", TensorProto.FLOAT, [8, 8])]
+    read = {name for node in nodes for name in node.input}
+    inputs = [values[0], *(one for one in extra if one.name in read)]
+    graph = helper.make_graph(nodes, "g", inputs, [values[1]], [*weights, *tensors])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def hidden(value, dtype=np.float32):
+    """A mask of the upper triangle."""
+    return np.triu(np.full((8, 8), value, dtype), 1)
+
+
+def added(value):
+    return (
+        [helper.make_node("Add", ["scores", "mask"], ["hidden"])],
+        [numpy_helper.from_array(hidden(value), "mask")],
+    )
+
+
+def in_a_constant(value):
+    tensor = numpy_helper.from_array(hidden(value))
+    return (
+        [
+            helper.make_node("Constant", [], ["mask"], value=tensor),
+            helper.make_node("Add", ["scores", "mask"], ["hidden"]),
+        ],
+        [],
+    )
+
+
+def of_halves(value):
+    return (
+        [
+            helper.make_node("Cast", ["half"], ["mask"], to=TensorProto.FLOAT),
+            helper.make_node("Add", ["mask", "scores"], ["hidden"]),
+        ],
+        [numpy_helper.from_array(hidden(value, np.float16), "half")],
+    )
+
+
+def selected(value):
+    return (
+        [helper.make_node("Where", ["keep", "scores", "low"], ["hidden"])],
+        [
+            numpy_helper.from_array(np.float32(value), "low"),
+            numpy_helper.from_array(np.tril(np.ones((8, 8), bool)), "keep"),
+        ],
+    )
+
+
+def from_an_input(value):
+    """(1 - seen) · value, as BERT does."""
+    return (
+        [
+            helper.make_node("Sub", ["one", "seen"], ["unseen"]),
+            helper.make_node("Mul", ["unseen", "low"], ["mask"]),
+            helper.make_node("Add", ["scores", "mask"], ["hidden"]),
+        ],
+        [numpy_helper.from_array(np.float32(one), name) for one, name in ((1, "one"), (value, "low"))],
+    )
+
+
+@pytest.mark.parametrize(
+    ("mask", "value"),
+    [
+        (added, np.finfo(np.float32).min),
+        (added, -1e9),
+        (in_a_constant, -1e4),
+        (of_halves, -65504),
+        (selected, np.finfo(np.float32).min),
+        (selected, -1e4),
+        (from_an_input, -1e4),
+        (from_an_input, np.finfo(np.float32).min),
+    ],
+)
+@pytest.mark.parametrize("ops", [[], ["all"]])
+def test_finite_masks_stay_float(mask, value, ops, tmp_path):
+    onnx.save(attention(mask(value)), tmp_path / "m.onnx")
+    rng = np.random.default_rng(1)
+    data = {"x": rng.normal(size=(4, 8, 8)).astype(np.float32)}
+    if mask is from_an_input:
+        data["seen"] = np.tile(np.tril(np.ones((8, 8), np.float32)), (4, 1, 1))
+    found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, Recipe(target=TARGET, ops=ops))
+    assert found.outputs[0].error.sqnr_db > 25
+    assert found.form.quantized == {"MatMul": 2}
+    assert any("values of masks" in one for one in found.findings) == bool(ops)
+
+
+def test_a_mask_that_is_an_input_stays_float(tmp_path):
+    onnx.save(attention(([helper.make_node("Add", ["scores", "seen"], ["hidden"])], [])), tmp_path / "m.onnx")
+    rng = np.random.default_rng(1)
+    data = {"x": rng.normal(size=(4, 8, 8)).astype(np.float32), "seen": np.tile(hidden(-1e9), (4, 1, 1))}
+    found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, Recipe(target=TARGET, ops=["all"]))
+    assert found.outputs[0].error.sqnr_db > 25
+
+
+@pytest.mark.parametrize(
+    ("values", "masked"),
+    [
+        ([0.5, -2.0, -1e9], True),
+        ([0.5, -1e9, -2e9], True),
+        ([1.0, np.inf], True),
+        ([1e4, 9e3, 100.0], False),  # heavy tails are no masks
+        ([0.001, 5.0], False),
+        ([-1e9, -1e9], False),
+        ([], False),
+    ],
+)
+def test_what_a_mask_is(values, masked):
+    assert has_mask(np.array(values, np.float32)) is masked
+
+
+def stored_otherwise(kind):
+    """A product and its bias whose weight is stored in a node, or passes one."""
+    weight, bias = np.random.default_rng(0).normal(size=(4, 4)).astype(np.float32), np.ones(4, np.float32)
+    tensors = [numpy_helper.from_array(bias, "b")]
+    if kind == "Constant":
+        nodes = [helper.make_node("Constant", [], ["w"], value=numpy_helper.from_array(weight))]
+    else:
+        tensors.append(
+            numpy_helper.from_array(weight.astype(np.float16 if kind == "Cast" else np.float32), "s")
+        )
+        more = {"Cast": {"to": TensorProto.FLOAT}, "Transpose": {"perm": [1, 0]}}.get(kind, {})
+        nodes = [helper.make_node(kind, ["s"], ["w"], **more)]
+    nodes += [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Add", ["p", "b"], ["y"])]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 4]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+@pytest.mark.parametrize("kind", ["Constant", "Identity", "Cast", "Transpose"])
+@pytest.mark.parametrize("method", ["static", "dynamic"])
+def test_weights_that_nodes_give(kind, method, tmp_path):
+    onnx.save(stored_otherwise(kind), tmp_path / "m.onnx")
+    data = {"x": np.random.default_rng(1).normal(size=(4, 2, 4)).astype(np.float32)}
+    recipe = Recipe(target=TARGET, method=method)
+    found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, recipe)
+    assert found.form.quantized == {"MatMul": 1}
+    assert found.changes.lifted_weights == 1
+    assert found.outputs[0].error.sqnr_db > 25
+
+
+def test_a_model_of_paddle(tmp_path):
+    """Opset 11, every weight in a Constant node."""
+    model = "tests/data/models/ppocr_cls_v2.onnx"
+    found = quantize(model, tmp_path / "q.onnx", None, Recipe(target=TARGET), random_data=True, samples=1)
+    assert found.form.float_products == {}
+    assert found.form.weights_per_tensor == 0
+    assert found.form.weights_per_channel == sum(found.form.quantized.values()) == 54
+    assert 0.6 * found.bytes_before > found.bytes_after
+
+
+def test_u8_weights_have_one_scale_per_channel_if_said_so(tmp_path):
+    for per_channel in (None, False):
+        recipe = Recipe(target=TARGET, weights="u8", per_channel=per_channel)
+        found = quantize(DIGITS, tmp_path / "q.onnx", DATA, recipe, samples=8)
+        assert found.recipe.per_channel is (per_channel is None)
+        assert bool(found.form.weights_per_channel) is found.recipe.per_channel
+        scales = "one scale per channel" if found.recipe.per_channel else "one scale per weight"
+        assert scales in list(quantization_lines(found))[1]
+
+
+def test_entropy_has_other_ranges_than_minmax(tmp_path):
+    def scale(calibration):
+        recipe = Recipe(target=TARGET, calibration=calibration)
+        quantize(DIGITS, tmp_path / "q.onnx", DATA, recipe, samples=4, compare=False)
+        tensors = onnx.load(tmp_path / "q.onnx").graph.initializer
+        return sum(numpy_helper.to_array(one).sum() for one in tensors if one.name.endswith("_scale"))
+
+    assert scale("entropy") < 0.99 * scale("minmax")
+
+
+def test_types_of_operators(tmp_path):
+    found = quantize(DIGITS, tmp_path / "q.onnx", DATA, Recipe(target=TARGET, ops=["Conv"]), samples=4)
+    assert found.form.float_products == {"Gemm": 1}
+    with pytest.raises(AutodocError, match="cannot quantize operators of type 'Convv'"):
+        quantize(DIGITS, tmp_path / "p.onnx", DATA, Recipe(target=TARGET, ops=["Convv"]), samples=4)

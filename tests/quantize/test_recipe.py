@@ -4,12 +4,12 @@ import msgspec
 import pytest
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.quantize.recipe import Recipe, complete_recipe, read_recipe
+from py_autodoc.quantize.recipe import STATIC_OPS, Recipe, complete_recipe, read_recipe
 
 
 @pytest.mark.parametrize(
     ("target", "activations", "weights"),
-    [("cpu-vnni", "u8", "s8"), ("cpu-avx2", "u8", "u8"), ("cpu-arm", "u8", "s8"), ("tensorrt", "s8", "s8")],
+    [("cpu-vnni", "u8", "s8"), ("cpu-avx2", "u8", "s7"), ("cpu-arm", "u8", "s8"), ("tensorrt", "s8", "s8")],
 )
 def test_number_formats_by_target(target, activations, weights):
     found = complete_recipe(Recipe(target=target))
@@ -42,6 +42,7 @@ def test_number_formats_by_target(target, activations, weights):
             "No operators exist for 16-bit activations",
         ),
         ({"target": "cpu-vnni", "method": "dynamic", "format": "qoperator"}, "uses its own operators"),
+        ({"method": "fp16", "ops": ["Conv"]}, "no choice of operators"),
         ({"method": "magic"}, "'magic' is unknown"),
         ({"weights": "s5"}, "'s5' is unknown"),
         ({"block_size": 33}, "power of two"),
@@ -51,6 +52,14 @@ def test_what_is_refused_says_why(fields, why):
     with pytest.raises(AutodocError, match=why) as found:
         complete_recipe(Recipe(**fields))
     assert found.value.hint or "block_size" in str(found.value)
+
+
+def test_operators_by_default_and_by_request():
+    assert complete_recipe(Recipe(target="cpu-vnni")).ops == list(STATIC_OPS)
+    assert complete_recipe(Recipe(method="dynamic", target="cpu-vnni")).ops == ["MatMul", "Gemm"]
+    assert complete_recipe(Recipe(target="cpu-vnni", ops=["Conv"])).ops == ["Conv"]
+    assert complete_recipe(Recipe(target="cpu-vnni", ops=["Conv", "all"])).ops == ["all"]
+    assert complete_recipe(Recipe(method="fp16", target="cpu-vnni")).ops == []
 
 
 def test_saturation_can_be_accepted():

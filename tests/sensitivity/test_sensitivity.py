@@ -174,7 +174,6 @@ def product(opset=17, dtype=np.float32, op="MatMul"):
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        (product(9), "has opset 9; quantization needs 10"),
         (product(dtype=np.float16), "no convolution or product with float32 weights"),
         (product(op="Add"), "no convolution or product with float32 weights"),
     ],
@@ -183,6 +182,33 @@ def test_models_without_layers(model, said, tmp_path):
     onnx.save(model, tmp_path / "m.onnx")
     with pytest.raises(AutodocError, match=said):
         sensitivity(tmp_path / "m.onnx")
+
+
+def test_an_opset_without_quantizers_is_raised(tmp_path):
+    onnx.save(product(9), tmp_path / "m.onnx")
+    assert [layer.op for layer in sensitivity(tmp_path / "m.onnx").layers] == ["MatMul"]
+
+
+def test_an_opset_that_cannot_be_raised(tmp_path, monkeypatch):
+    onnx.save(product(9), tmp_path / "m.onnx")
+    monkeypatch.setattr("py_autodoc.sensitivity.api.raise_opset", lambda proto, version: False)
+    with pytest.raises(AutodocError, match="has opset 9, which cannot be converted; quantization needs 10"):
+        sensitivity(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize("kind", ["Constant", "Transpose"])
+def test_weights_that_nodes_give_are_layers(kind, tmp_path):
+    model = product()
+    weight = model.graph.initializer[0]
+    weight.name = "stored"
+    if kind == "Constant":
+        node = helper.make_node("Constant", [], ["w"], value=weight)
+        del model.graph.initializer[:]
+    else:
+        node = helper.make_node("Transpose", ["stored"], ["w"], perm=[1, 0])
+    model.graph.node.insert(0, node)
+    onnx.save(model, tmp_path / "m.onnx")
+    assert [layer.output for layer in sensitivity(tmp_path / "m.onnx").layers] == ["y"]
 
 
 def test_a_quantized_model_is_refused():

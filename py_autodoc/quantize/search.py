@@ -1,0 +1,168 @@
+"""Try the recipes that suit a model and its target, and choose one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from py_autodoc.errors import AutodocError, InputError, OptionError
+from py_autodoc.int8_kernels.targets import COMPUTATIONS
+from py_autodoc.outputs.temporary import scratch
+from py_autodoc.quantize.document import Quantization
+from py_autodoc.quantize.kernels import current_runtime
+from py_autodoc.quantize.recipe import STATIC_OPS, Recipe
+from py_autodoc.quantize.search_document import Search, Trial
+from py_autodoc.samples import Sample
+
+AUTO = "auto"
+GOALS = ("balanced", "size", "latency", "accuracy")
+CLOSE_DB, CLOSE_AGREEMENT = 20.0, 0.99
+"""Results are close with this agreement of classes, or without classes from this ratio on."""
+_HELD_BACK = 16
+Quantize = Callable[[Path, Recipe, Sequence[Sample], Sequence[Sample]], Quantization]
+"""Writes a file: path, recipe, samples for ranges, samples for scores."""
+
+
+def candidates(recipe: Recipe) -> dict[str, Recipe]:
+    """Return the recipes to try by name, with all settings of ``recipe`` that they leave open.
+
+    Raises: OptionError: the recipe sets what is searched for, or an unknown target.
+    """
+    given = recipe.weights or recipe.activations or recipe.format or recipe.ops
+    if given or recipe.per_channel is not None:
+        raise OptionError(
+            "auto-chooses",
+            "auto chooses format, operators, types and scales.",
+            "Omit these options, or name a method.",
+        )
+    target = recipe.target or current_runtime()
+    if target not in COMPUTATIONS:
+        raise OptionError(
+            "bad-recipe", f"target: {target[:40]!r} is unknown.", f"Choose one of {', '.join(COMPUTATIONS)}."
+        )
+    base = replace(recipe, target=target)
+    if target == "tensorrt":
+        return {
+            "static s8·s8": replace(base, method="static"),
+            "fp16": replace(base, method="fp16"),
+        }
+    saturates = COMPUTATIONS[target].kernel == "pairs"
+    full, fast = ("u8", "s7") if saturates else ("s8", "s8")
+    return {
+        **{
+            f"static u8·{weights}": replace(base, method="static", weights=weights)
+            for weights in dict.fromkeys((fast, full, "s7"))
+        },
+        f"static u8·{fast} with Add": replace(base, method="static", weights=fast, ops=[*STATIC_OPS, "Add"]),
+        f"dynamic u8·{full}": replace(base, method="dynamic", weights=full),
+        "int8 weights": replace(base, method="int8-weights"),
+        "int4 weights": replace(base, method="int4-weights"),
+    }
+
+
+def split(samples: Sequence[Sample]) -> tuple[Sequence[Sample], Sequence[Sample]]:
+    """Return the samples for ranges and those held back for scores; a single one serves both."""
+    held = min(_HELD_BACK, len(samples) // 4 or len(samples) - 1)
+    return (samples[:-held], samples[-held:]) if held else (samples, samples)
+
+
+def search(
+    run: Quantize, recipe: Recipe, samples: Sequence[Sample], goal: str, progress: Callable[[int, int], None]
+) -> tuple[Recipe, Search]:
+    """Return the recipe for a goal, and all trials.
+
+    Args:
+        run: quantizes and compares.
+        recipe: settings that all recipes share: target, calibration, nodes to exclude.
+        samples: values of the inputs; a fourth is held back for the scores.
+        goal: one of ``GOALS``.
+        progress: called with the number of recipes tried and the total.
+
+    Raises:
+        OptionError: an unknown goal.
+        InputError: no recipe gives a file; the reason is that of the first.
+    """
+    if goal not in GOALS:
+        raise OptionError("bad-goal", f"Unknown goal {goal[:40]!r}.", f"Choose one of {', '.join(GOALS)}.")
+    recipes = candidates(recipe)
+    ranges, held = split(samples)
+    trials, before = list[Trial](), 0
+    with scratch() as folder:
+        for number, (name, one) in enumerate(recipes.items()):
+            progress(number, len(recipes))
+            try:
+                made = run(folder / f"{number}.onnx", one, ranges, held)
+            except AutodocError as error:
+                trials.append(Trial(name=name, recipe=one, failed=str(error)))
+                continue
+            before = made.bytes_before
+            trials.append(_trial(name, made))
+    chosen = choose(trials, goal, before)
+    if chosen is None:
+        raise InputError(
+            "no-recipe", f"No recipe applies: {trials[0].failed}", "Name a method with --method."
+        )
+    count = 0 if held is ranges else len(held)
+    return recipes[chosen.name], Search(goal=goal, held_back=count, trials=trials, chosen=chosen.name)
+
+
+def _trial(name: str, made: Quantization) -> Trial:
+    errors = [
+        error
+        for error in (output.error_target or output.error_fused or output.error for output in made.outputs)
+        if error.sqnr_db is not None
+    ]
+    agreements = [output.agreement for output in made.outputs if output.agreement is not None]
+    sqnr = min((error.sqnr_db for error in errors if error.sqnr_db is not None), default=None)
+    agreement = min(agreements, default=None)
+    finite = all(output.error.relative_error is not None for output in made.outputs)
+    close = agreement >= CLOSE_AGREEMENT if agreement is not None else sqnr is None or sqnr >= CLOSE_DB
+    return Trial(
+        name=name,
+        recipe=made.recipe,
+        sqnr_db=sqnr,
+        agreement=agreement,
+        bytes=made.bytes_after,
+        speed=None if made.cpu_time is None else made.cpu_time.speed,
+        close=close and finite,
+    )
+
+
+def choose(trials: Sequence[Trial], goal: str, before: int) -> Trial | None:
+    """Return the trial for a goal; None if no recipe gave a file.
+
+    ``accuracy`` takes the highest ratio of those that are smaller than the float model, whose size is
+    ``before``. Other goals take the best of those that are close, or the highest ratio if none is.
+    """
+    written = [trial for trial in trials if not trial.failed]
+    smaller = [trial for trial in written if trial.bytes is not None and trial.bytes < before] or written
+    close = [trial for trial in smaller if trial.close]
+    if goal == "accuracy" or not close:
+        return max(smaller, key=_accuracy, default=None)
+    if goal == "size":
+        return min(close, key=lambda trial: (trial.bytes or 0, -_accuracy(trial)))
+    if goal == "latency":
+        return max(close, key=lambda trial: (trial.speed or 0.0, _accuracy(trial)))
+    return max(close, key=lambda trial: (_gain(trial, before), _accuracy(trial)))
+
+
+def _gain(trial: Trial, before: int) -> float:
+    """Return the speed-up times the reduction in size."""
+    return (trial.speed or 1.0) * before / (trial.bytes or before or 1)
+
+
+def _accuracy(trial: Trial) -> float:
+    return math.inf if trial.sqnr_db is None else trial.sqnr_db
+
+
+def search_notes(found: Search) -> list[str]:
+    """Return a note if no recipe gives results close to those of the float model."""
+    if any(trial.close for trial in found.trials):
+        return []
+    return [
+        f"No recipe comes close to the float model ({CLOSE_AGREEMENT:.0%} agreement, or {CLOSE_DB:.0f} dB "
+        "without classes). Rank the layers with `sensitivity`, and keep some in float with --exclude."
+    ]
