@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +87,22 @@ async def output_beside(contents_manager: Any, file: ServedFile, name: str, allo
     if refused:
         raise OutputError("output-outside", f"{name} is a link {refused}.", "Choose another name.")
     return path
+
+
+def refuse_inputs(path: str, inputs: Iterable[str]) -> None:
+    """Raise an OutputError if an output is one of the inputs, under whatever name.
+
+    Their weight files are checked by the process that reads them.
+    """
+    for one in inputs:
+        with suppress(OSError):
+            if os.path.samefile(path, one):
+                name = os.path.basename(path)
+                raise OutputError(
+                    "output-is-input",
+                    f"{name} is an input itself: inputs stay as they are.",
+                    "Choose another name.",
+                )
 
 
 def _refused_output(path: str, root: str, allow_outside_links: bool, allow_hidden: bool) -> str:

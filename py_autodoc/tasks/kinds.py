@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 ReportProgress = Callable[[str, int, int], None]
 """Called with (step, done, total); a total of 0 is unknown."""
 _RUNS, _WARMUP = 20, 3
+_WITH_TARGET = ("sensitivity", "quantize")
 
 
 class TaskFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,11 +49,18 @@ def run_task(request: TaskRequest, files: TaskFiles, report_progress: ReportProg
 
     Raises: AutodocError: as the function for the kind.
     """
-    kind = KINDS.get(request.kind)
-    if kind is None:
+    check_request(request)
+    return KINDS[request.kind](request, files, report_progress)
+
+
+def check_request(request: TaskRequest) -> None:
+    """Check what needs no file. Raises: OptionError: the kind is unknown, or has no target."""
+    if request.kind not in KINDS:
         names = ", ".join(KINDS)
         raise OptionError("unknown-task", f"Unknown task {request.kind[:40]!r}.", f"Choose one of {names}.")
-    return kind(request, files, report_progress)
+    if request.target and request.kind not in _WITH_TARGET:
+        names = " and ".join(_WITH_TARGET)
+        raise OptionError("bad-target", f"{request.kind} has no target, only {names} have.", "Omit target.")
 
 
 def _numbers(heat: Mapping[str, object]) -> tuple[str, str, dict[str, float]]:
@@ -261,7 +269,7 @@ def _quantize(request: TaskRequest, files: TaskFiles, report_progress: ReportPro
     from py_autodoc.quantize import Recipe, quantize
     from py_autodoc.quantize.lines import quantization_lines
 
-    recipe = Recipe(method=request.method or "static", exclude=request.exclude)
+    recipe = Recipe(method=request.method or "static", exclude=request.exclude, target=request.target)
     quantization = quantize(
         files.model,
         files.out,

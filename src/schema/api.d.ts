@@ -2805,7 +2805,8 @@ export interface components {
        */
       random_data: boolean;
       /**
-       * @description For `sensitivity`: target such as `agreement>=0.99`; finds the fewest float layers for it.
+       * @description For `sensitivity`: quality such as `agreement>=0.99`; finds the fewest float layers for it. For
+       *     `quantize`: where the model will run, as `quantize --target`; empty: this machine.
        * @default
        */
       target: string;

@@ -96,10 +96,13 @@ async def test_sensitivity_then_quantize(client, digits):
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
-        ({"kind": "fly", **MODEL}, 202, "unknown-task"),
+        ({"kind": "fly", **MODEL}, 422, "unknown-task"),
+        ({"kind": "measure", "target": "cpu-avx2", **MODEL}, 422, "bad-target"),
+        ({"kind": "quantize", "out": "q.onnx", "target": "abacus", **MODEL}, 202, "bad-recipe"),
+        ({"kind": "quantize", "out": "digits.npz", "overwrite": True, **MODEL}, 422, "bad-name"),
         ({"kind": "quantize", **MODEL}, 422, "bad-name"),
         ({"kind": "quantize", "out": "../q.onnx", **MODEL}, 422, "bad-name"),
-        ({"kind": "quantize", "out": "digits_cnn.onnx", "overwrite": True, **MODEL}, 202, "output-is-input"),
+        ({"kind": "quantize", "out": "digits_cnn.onnx", "overwrite": True, **MODEL}, 409, "output-is-input"),
         ({"kind": "quantize", "out": "q.onnx", "path": MODEL["path"]}, 202, "no-data"),
         ({"kind": "measure", "path": "models/none.onnx"}, 404, "file-not-found"),
         ({"kind": "measure", **MODEL, "data": "../../etc/passwd"}, 404, "file-not-found"),
@@ -116,6 +119,29 @@ async def test_refusals(client, digits, body, status, code):
     assert problem["code"] == code, problem
     assert 400 <= problem["status"] < 500, problem
     assert str(digits) not in json.dumps(answer)
+
+
+@pytest.mark.usefixtures("forked")
+async def test_the_target_of_a_quantization_is_used(client, digits):
+    """For TensorRT, values are signed and symmetric; not what this machine would get."""
+    body = {"kind": "quantize", "out": "q.onnx", "samples": 4, "target": "tensorrt", **MODEL}
+    _, task = await ended(client, body)
+    assert task["state"] == "done", task
+    written = onnx.load(digits / "q.onnx")
+    recipe = json.loads({one.key: one.value for one in written.metadata_props}["onnx_autodoc.quantization"])
+    assert recipe["recipe"]["target"] == "tensorrt"
+
+
+@pytest.mark.parametrize("name", ["copy.onnx", "link.onnx"])
+@pytest.mark.usefixtures("forked")
+async def test_another_name_of_the_model_is_no_output(client, digits, name):
+    (os.link if name == "copy.onnx" else os.symlink)(digits / "digits_cnn.onnx", digits / name)
+    before = (digits / "digits_cnn.onnx").read_bytes()
+    answer = await client.ask(
+        "POST", "tasks", body={"kind": "quantize", "out": name, "overwrite": True, **MODEL}
+    )
+    assert (answer.status, answer.json["code"]) == (409, "output-is-input")
+    assert (digits / "digits_cnn.onnx").read_bytes() == before
 
 
 async def test_a_task_is_stopped(client, digits):

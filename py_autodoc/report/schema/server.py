@@ -129,7 +129,8 @@ class TaskRequest(Wire, frozen=True, kw_only=True):
     random_data: bool = False
     """For ``quantize``: calibrate with synthetic values."""
     target: str = ""
-    """For ``sensitivity``: target such as ``agreement>=0.99``; finds the fewest float layers for it."""
+    """For ``sensitivity``: quality such as ``agreement>=0.99``; finds the fewest float layers for it. For
+    ``quantize``: where the model will run, as ``quantize --target``; empty: this machine."""
     against: str = ""
     """For ``verify``: path of an ONNX file or of expected values (``.npz``) under the server's root."""
     tolerance: float | None = None

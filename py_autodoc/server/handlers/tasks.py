@@ -13,8 +13,8 @@ from py_autodoc.report.schema import TaskRequest, Upload
 from py_autodoc.server.auth import authorized
 from py_autodoc.server.base import JSON, Handler
 from py_autodoc.server.incoming_file import check_name
-from py_autodoc.server.paths import require_model
-from py_autodoc.tasks.kinds import TaskFiles
+from py_autodoc.server.paths import refuse_inputs, require_model
+from py_autodoc.tasks.kinds import TaskFiles, check_request
 from py_autodoc.tasks.manager import TooManyTasks
 from py_autodoc.tasks.protocol import Order
 
@@ -47,6 +47,7 @@ class TasksHandler(Handler):
     async def post(self) -> None:
         """Start a task and send its state."""
         request = self.read_body(TaskRequest)
+        check_request(request)
         file = await self.resolve(request.path)
         require_model(file)
         data = (await self.resolve(request.data)).os_path if request.data else None
@@ -58,6 +59,8 @@ class TasksHandler(Handler):
                 )
             check_name(request.out)
             out = await self.resolve_output(file, request.out)
+            inputs = [file.os_path, *([data] if data else [])]
+            await asyncio.get_running_loop().run_in_executor(None, refuse_inputs, out, inputs)
         against = ""
         if request.kind == "verify":
             if not request.against:
