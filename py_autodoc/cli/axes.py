@@ -21,7 +21,13 @@ _UNITS = {
     "tib": 1 << 40,
 }
 _TIMES = {"us": 1e-3, "µs": 1e-3, "": 1.0, "ms": 1.0, "s": 1e3}
-_AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-zµ]*)\s*", re.IGNORECASE)
+_RATES = {
+    **dict.fromkeys(("", "fps", "ips", "qps", "rps", "hz", "/s", "/sec", "/second"), 1.0),
+    **dict.fromkeys(("items/s", "images/s", "img/s", "frames/s", "requests/s", "samples/s"), 1.0),
+    **dict.fromkeys(("/min", "/minute"), 1 / 60),
+    **dict.fromkeys(("/h", "/hour"), 1 / 3600),
+}
+_AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-zµ/]*)\s*", re.IGNORECASE)
 
 
 def texts(lists: Sequence[str]) -> list[str]:
@@ -93,6 +99,17 @@ def byte_size(text: str | None, option: str) -> int | None:
 def milliseconds(text: str | None, option: str) -> float | None:
     """Parse ``10ms``, ``0.5 s`` or ``10`` as positive milliseconds. Raises: OptionError."""
     return None if text is None else positive(_amount(text, option, _TIMES, "10ms or 0.5s"), option)
+
+
+def per_second(text: str | None, option: str) -> float | None:
+    """Parse ``30``, ``30fps``, ``1000/s`` or ``600/min`` as a positive rate. Raises: OptionError."""
+    if text is None:
+        return None
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = _amount(text, option, _RATES, "30, 30fps or 1000/s")
+    return positive(rate, option)
 
 
 def _amount(text: str, option: str, units: dict[str, int] | dict[str, float], example: str) -> float:

@@ -38,7 +38,7 @@ _TIERS = (
     help="edge, local or cloud (default: any device).",
 )
 @click.option("--target-latency", metavar="TIME", help="Maximum time per inference: 5ms.")
-@click.option("--target-throughput", metavar="N", type=float, help="Minimum items per second.")
+@click.option("--target-throughput", metavar="RATE", help="Minimum items per second: 30, 30fps or 1000/s.")
 @click.option("--max-power", metavar="WATTS", type=float, help="Maximum power of the device.")
 @click.option("--max-price", metavar="USD", type=float, help="Maximum price per hour.")
 @click.option("--cloud", metavar="NAME", default="", help="Prices of one provider: aws, azure or gcp.")
@@ -90,7 +90,7 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
     chosen = RecommendOptions(
         target=options["target"].strip().lower(),
         latency=axes.milliseconds(options["target_latency"], "--target-latency"),
-        throughput=axes.positive(options["target_throughput"], "--target-throughput"),
+        throughput=axes.per_second(options["target_throughput"], "--target-throughput"),
         power=axes.positive(options["max_power"], "--max-power"),
         price=axes.positive(options["max_price"], "--max-price"),
         provider=options["cloud"],

@@ -102,12 +102,20 @@ class _ExpandedModel:
 
 
 def extract_module_subgraph(
-    model: PathLike | onnx.ModelProto, target: str, *, call: int | None = None, limits: Limits = LIBRARY
+    model: PathLike | onnx.ModelProto,
+    hierarchy_metadata: Any = None,
+    target: str | None = None,
+    *,
+    call: int | None = None,
+    limits: Limits = LIBRARY,
 ) -> Subgraph:
     """Return operations, external inputs, internal tensors and boundary operations of a module.
 
+    Called as ``(model, target)`` or ``(model, hierarchy_metadata, target)``.
+
     Args:
         model: a file or a protobuf; neither is changed.
+        hierarchy_metadata: not needed, the model has its tags; the target, if there are two arguments.
         target: a tag (``/BertModel/BertEncoder/BertLayer.0``) or a module path (``encoder.layer.0``).
         call: call number, from 0, of a module that is called several times; None for all calls.
         limits: how much of an untrusted file to read.
@@ -116,6 +124,11 @@ def extract_module_subgraph(
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
         OptionError: no such module; the message lists the nearest names.
     """
+    target = hierarchy_metadata if target is None else target
+    if not isinstance(target, str):
+        raise OptionError(
+            "no-target", "The target is missing.", "Pass (model, target): a tag or a module path."
+        )
     if isinstance(model, onnx.ModelProto):
         copy = onnx.ModelProto()
         copy.CopyFrom(model)

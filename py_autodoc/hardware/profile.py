@@ -147,8 +147,9 @@ def estimable(profile: Profile) -> bool:
 def find_profile(requested: str) -> Profile:
     """Return the packaged profile for an id or alias, the user's own with that name, or the one in a file.
 
-    Names that end in ``.json`` or contain a path separator are files. Raises: OptionError with the nearest
-    ids, or the problem with the file.
+    Ids are also found without hyphens or with other separators (``RTX4090``, ``rtx_4090``). Names that end in
+    ``.json`` or contain a path separator are files. Raises: OptionError with the nearest ids, or the problem
+    with the file.
     """
     if requested.endswith(".json") or os.sep in requested or "/" in requested:
         return load_profile(requested)
@@ -159,7 +160,8 @@ def find_profile(requested: str) -> Profile:
     user_profile = None if named else _user_profile(key)
     if user_profile is not None:
         return user_profile
-    named = named or [profile for profile in packaged if profile.id.startswith(f"{key}-")]
+    named = named or [profile for profile in packaged if _squeezed(key) in map(_squeezed, _names(profile))]
+    named = named or [profile for profile in packaged if profile.id.startswith(f"{_hyphenated(key)}-")]
     if len(named) == 1:
         return named[0]
     if named:
@@ -176,6 +178,17 @@ def find_profile(requested: str) -> Profile:
 def _names(profile: Profile) -> tuple[str, ...]:
     """Return the names by which a device can be requested."""
     return (profile.id, profile.name.lower(), *profile.aliases)
+
+
+def _squeezed(name: str) -> str:
+    """Return a name without separators and the vendor's name in front."""
+    return re.sub(
+        r"^(nvidia|amd|intel|apple|google|qualcomm)(?=.)", "", re.sub(r"[\s_./-]+", "", name.lower())
+    )
+
+
+def _hyphenated(key: str) -> str:
+    return re.sub(r"[\s_]+", "-", key)
 
 
 def _nearest(key: str, packaged: Sequence[Profile]) -> str:

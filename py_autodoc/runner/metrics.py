@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,15 @@ class MetricsCalculator(ABC):
 
     @abstractmethod
     def calculate(
-        self, outputs: Results, labels: Sequence[Any], reference: Results | None
+        self, outputs: Results, labels: Sequence[Any], reference: Results | None = None
     ) -> Mapping[str, float]:
         """Return the figures by name.
 
         Args:
             outputs: outputs of each sample.
             labels: label of each sample, or None.
-            reference: results of the reference model; None without a reference.
+            reference: results of the reference model; None without a reference. A calculator that does
+                not need it may take the first two arguments only.
         """
 
 
@@ -42,7 +44,7 @@ class Raw(MetricsCalculator):
     name = "raw"
 
     def calculate(
-        self, outputs: Results, labels: Sequence[Any], reference: Results | None
+        self, outputs: Results, labels: Sequence[Any], reference: Results | None = None
     ) -> Mapping[str, float]:
         """Return no figures."""
         return {}
@@ -54,7 +56,7 @@ class TopK(MetricsCalculator):
     name = "topk"
 
     def calculate(
-        self, outputs: Results, labels: Sequence[Any], reference: Results | None
+        self, outputs: Results, labels: Sequence[Any], reference: Results | None = None
     ) -> Mapping[str, float]:
         """Return ``top1``, ``top5`` (with more than 5 classes) and ``rows``. Raises: InputError."""
         if any(label is None for label in labels):
@@ -76,7 +78,7 @@ class AgreementMetric(MetricsCalculator):
     name = "agreement"
 
     def calculate(
-        self, outputs: Results, labels: Sequence[Any], reference: Results | None
+        self, outputs: Results, labels: Sequence[Any], reference: Results | None = None
     ) -> Mapping[str, float]:
         """Return ``agreement``; nothing without a reference."""
         agreement = Agreement()
@@ -92,7 +94,7 @@ class DistanceMetric(MetricsCalculator):
     name = "distance"
 
     def calculate(
-        self, outputs: Results, labels: Sequence[Any], reference: Results | None
+        self, outputs: Results, labels: Sequence[Any], reference: Results | None = None
     ) -> Mapping[str, float]:
         """Return ``sqnr_db`` and ``cosine`` if they are known."""
         distance = Distance()
@@ -137,7 +139,8 @@ def figures_of(
     Raises: InputError: it fails, or returns something else. Errors of this package are passed on.
     """
     try:
-        returned = calculator.calculate(outputs, labels, reference)
+        arguments: list[Any] = [outputs, labels, reference][: _taken(calculator)]
+        returned = calculator.calculate(*arguments)
     except AutodocError:
         raise
     except Exception as fault:
@@ -155,6 +158,18 @@ def figures_of(
             )
         figures[name] = float(value)
     return figures
+
+
+def _taken(calculator: MetricsCalculator) -> int:
+    """Return 2 for a calculator that takes no reference, else 3."""
+    try:
+        taken = signature(calculator.calculate)
+        taken.bind(None, None)
+    except (TypeError, ValueError):  # it has no signature, or needs the third
+        return 3
+    kinds = [one.kind for one in taken.parameters.values()]
+    positional = sum(kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds)
+    return 3 if positional > 2 or Parameter.VAR_POSITIONAL in kinds else 2
 
 
 def _line(fault: Exception) -> str:

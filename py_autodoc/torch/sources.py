@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from py_autodoc.errors import AutodocError, InputError, PathError, RequirementError
+from py_autodoc.graph.protobuf.file_signatures import identify
+from py_autodoc.graph.protobuf.probe import regular_file
 from py_autodoc.torch.input_options import InputOptions, near
 from py_autodoc.torch.loaded_source import PIP, LoadedSource, facts_of, reject_transformers_options
 
@@ -87,7 +89,7 @@ def _from_path(path: Path, options: InputOptions) -> LoadedSource:
     suffix = path.suffix.lower()
     for suffixes, (why, hint) in _REFUSED.items():
         if suffix in suffixes:
-            raise InputError("source-refused", f"{name}: {why}", hint)
+            raise InputError("source-refused", f"{name}: {why}", _own_exporter(path) or hint)
     from py_autodoc.torch import program_files
 
     if suffix in PROGRAM:
@@ -99,6 +101,16 @@ def _from_path(path: Path, options: InputOptions) -> LoadedSource:
         f"{name}: not a kind of file that can be exported.",
         "Pass a Hugging Face folder, package.module:factory, .pt2, .keras or .h5.",
     )
+
+
+def _own_exporter(path: Path) -> str:
+    """Return the hint for a checkpoint whose library exports it; empty for any other."""
+    try:
+        with regular_file(path) as (fd, status):
+            kind = identify(os.read(fd, 1 << 12), status.st_size)
+    except PathError:
+        return ""
+    return kind.hint if kind is not None and kind.kind == "ultralytics" else ""
 
 
 def from_factory(source: str, options: InputOptions) -> LoadedSource:

@@ -78,6 +78,7 @@ _FILES = [
     Case(5, "html", f.data(b"<!DOCTYPE html><html><body>404</body></html>"), not_a("html")),
     Case(6, "gzip", f.gzipped, not_a("gzip")),
     Case(7, "pytorch", f.pytorch_zip, not_a("pytorch")),
+    Case(7, "ultralytics", f.ultralytics_zip, not_a("ultralytics")),
     Case(7, "zip", f.plain_zip, not_a("zip")),
     Case(7, "pickle", f.data(b"\x80\x04\x95\x10\0\0\0\0\0\0\0}."), not_a("pickle")),
     Case(7, "safetensors", f.safetensors, not_a("safetensors")),

@@ -41,6 +41,13 @@ def pytorch_zip(folder):
     return path
 
 
+def ultralytics_zip(folder):
+    path = Path(folder) / "model.onnx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("best/data.pkl", b"\x80\x02}q\0cultralytics.nn.tasks\nDetectionModel\nq\x01.")
+    return path
+
+
 def plain_zip(folder):
     path = Path(folder) / "model.onnx"
     with zipfile.ZipFile(path, "w") as archive:

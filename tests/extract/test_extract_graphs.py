@@ -260,3 +260,13 @@ def test_the_source_is_not_changed(saved) -> None:
     before = proto.SerializeToString()
     extract_module_subgraph(proto, "one")
     assert proto.SerializeToString() == before
+
+
+def test_the_target_may_come_third(saved) -> None:
+    """The metadata of a sidecar as second argument is accepted: the model has its tags."""
+    proto = two_layers()
+    expected = extract_module_subgraph(proto, "one")
+    assert extract_module_subgraph(proto, {"nodes": {}}, "one") == expected
+    assert extract_module_subgraph(proto, target="one") == expected
+    with pytest.raises(OptionError, match="target is missing"):
+        extract_module_subgraph(proto, {"nodes": {}})

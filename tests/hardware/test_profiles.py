@@ -114,7 +114,7 @@ def test_names_and_aliases(wanted, found):
 @pytest.mark.parametrize(
     ("wanted", "code", "says"),
     [
-        ("rtx4090", "unknown-device", "rtx-4090"),
+        ("rtx-409", "unknown-device", "rtx-4090"),
         ("a100-sxm4-40", "unknown-device", "a100-sxm4-40gb"),
         ("rtx-3060", "ambiguous-device", "rtx-3060-12gb"),
         ("nothing like it", "unknown-device", "--list-hardware"),
@@ -241,3 +241,28 @@ def test_names_of_files_cannot_style_an_id(tmp_path):
 
 def test_precisions_have_a_width():
     assert set(dict(MODEL.widths)) == set(PRECISIONS)
+
+
+@pytest.mark.parametrize(
+    ("spelt", "wanted"),
+    [
+        ("rtx_4090", "rtx-4090"), ("RTX4090", "rtx-4090"), ("RTX 4090", "rtx-4090"), ("nvidia_a10", "a10"),
+        ("NVIDIA A10G", "a10g"), ("H100_SXM", "h100-sxm"), ("raspberrypi5", "raspberry-pi-5"),
+        ("a100_sxm4_80gb", "a100-sxm4-80gb"), ("core_i7_12700h", "core-i7-12700h"),
+    ],
+)  # fmt: skip
+def test_ids_with_other_separators(spelt, wanted):
+    assert find_profile(spelt).id == wanted
+
+
+def test_every_id_is_found_without_hyphens_or_named_as_ambiguous():
+    ids = {one.id for one in profiles()}
+    for one in ids:
+        for spelt in (one.replace("-", "_"), one.replace("-", "").upper(), one.replace("-", " ")):
+            assert find_profile(spelt).id == one
+
+
+def test_a_spelling_of_several_devices_lists_them():
+    with pytest.raises(OptionError, match="several devices") as found:
+        find_profile("GeForce_RTX_3060")
+    assert "rtx-3060-8gb, rtx-3060-12gb" in found.value.hint or "rtx-3060-12gb" in found.value.hint

@@ -118,6 +118,33 @@ def test_what_the_file_says_counts_before_what_is_worked_out(full):
         assert py_autodoc.pipeline(full, infer_task=True).task == "text-classification"
 
 
+def test_the_task_may_come_first(bare, full):
+    """As in transformers: the task, then the model, by position or by name."""
+    for made in (
+        py_autodoc.pipeline("text-classification", full),
+        py_autodoc.pipeline("text-classification", model=full),
+        py_autodoc.pipeline(model=full, task="text-classification"),
+    ):
+        assert made.task == "text-classification"
+    fails(OptionError, "Two models or two tasks", "fill-mask", model=full, task="text-classification")
+    fails(OptionError, "model is missing")
+    with pytest.warns(UserWarning, match="inferred the task"):
+        py_autodoc.pipeline(bare, force_task_detection=True, processor=pm.tokenizer())
+
+
+def test_a_model_in_memory(full, tmp_path, monkeypatch):
+    expected = py_autodoc.pipeline(full)("hello")
+    proto = onnx.load(full)
+    pm.same(py_autodoc.pipeline(proto)("hello"), expected)
+    pm.same(py_autodoc.pipeline("text-classification", proto)("hello"), expected)
+    fails(InputError, "neither a file nor an onnx.ModelProto", 3)
+    outside = onnx.load(full)
+    onnx.save(outside, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    monkeypatch.chdir(tmp_path)  # where the session would find them
+    without = onnx.load(tmp_path / "m.onnx", load_external_data=False)
+    fails(InputError, "has weights in files", without)
+
+
 def port(name, *dims, kind="float32"):
     return SessionPort(name, torch.empty(0, dtype=getattr(torch, kind)).numpy().dtype, dims)
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from py_autodoc import analyze
+from py_autodoc.cli import axes
 from py_autodoc.cli.app import app
 from py_autodoc.errors import OptionError
 from py_autodoc.hardware.cloud import instances, of_device
@@ -259,3 +260,20 @@ def test_bad_hardware_arguments(arguments):
     assert done.exit_code == 1
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("30", 30), ("30fps", 30), ("30 FPS", 30), ("1000/s", 1000), ("2.5 items/s", 2.5), ("600/min", 10),
+        ("1e3", 1000), ("50hz", 50),
+    ],
+)  # fmt: skip
+def test_rates(given, wanted):
+    assert axes.per_second(given, "--target-throughput") == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("given", ["30ms", "fps", "30fp", "/s", "inf", "0fps", "30 / 2"])
+def test_what_is_no_rate(given):
+    with pytest.raises(OptionError, match="--target-throughput"):
+        axes.per_second(given, "--target-throughput")

@@ -20,7 +20,7 @@ from py_autodoc.runner import (
     compare_precisions,
 )
 from py_autodoc.runner.latency import latency, time_in_turn
-from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, TopK, calculator
+from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, Raw, TopK, calculator, figures_of
 from py_autodoc.samples import InputSpec
 
 pytest.importorskip("onnxruntime")
@@ -229,3 +229,33 @@ def test_the_command(tmp_path):
     assert run(DIGITS, *few, "--metrics", "none").exit_code == 1
     assert run(tmp_path / "none.onnx").exit_code == 1
     assert run(DIGITS, "--profile", tmp_path / "l.json", "--out-json", "-").exit_code == 1
+
+
+@pytest.mark.parametrize("takes", ["two", "three", "any", "default"])
+def test_a_calculator_may_take_two_arguments(takes):
+    """A calculator without a reference model needs no third argument."""
+
+    class Two(Raw):
+        def calculate(self, outputs, labels):
+            return {"given": 2.0}
+
+    class Three(Raw):
+        def calculate(self, outputs, labels, reference):
+            return {"given": 3.0 if reference == [1] else 0.0}
+
+    class AnyCount(Raw):
+        def calculate(self, *given):
+            return {"given": float(len(given))}
+
+    class Default(Raw):
+        def calculate(self, outputs, labels, reference=None):
+            return {"given": 3.0 if reference == [1] else 0.0}
+
+    kind = {"two": Two, "three": Three, "any": AnyCount, "default": Default}[takes]
+    assert figures_of(kind(), [], [], [1]) == {"given": 2.0 if takes == "two" else 3.0}
+
+
+def test_built_in_metrics_take_two_arguments():
+    scores = [[np.array([[0.1, 0.9]])]]
+    assert TopK().calculate(scores, [np.array([1])])["top1"] == 1.0
+    assert AgreementMetric().calculate(scores, [None]) == {}

@@ -12,7 +12,7 @@ import pytest
 import torch
 from export_folders import config_only
 
-from py_autodoc.errors import AutodocError, OptionError, RequirementError
+from py_autodoc.errors import AutodocError, InputError, OptionError, RequirementError
 from py_autodoc.torch import input_options, program_files, sources
 from py_autodoc.torch.adjust_inputs import adjust_inputs
 from py_autodoc.torch.input_options import InputOptions, dynamic_axes_of, parse_dynamic, parse_shapes
@@ -295,6 +295,15 @@ def test_files_that_are_refused(name, tmp_path):
     path = tmp_path / name
     path.write_bytes(b"")
     assert code_of(lambda: load(path)) == "source-refused"
+
+
+def test_a_checkpoint_of_ultralytics_names_its_own_exporter(tmp_path):
+    path = tmp_path / "best.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("best/data.pkl", b"\x80\x02}q\0cultralytics.nn.tasks\nDetectionModel\nq\x01.")
+    with pytest.raises(InputError) as found:
+        load(path)
+    assert "yolo export model=FILE format=onnx" in found.value.hint
 
 
 class Evil:

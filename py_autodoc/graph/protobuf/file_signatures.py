@@ -33,6 +33,11 @@ _TEXT = FileKind("text", "is a text file")
 _JSON = FileKind("json", "is a JSON document")
 _SAFETENSORS = FileKind("safetensors", "is a safetensors file: weights without a graph", _EXPORT_TORCH)
 _PYTORCH = FileKind("pytorch", "is a PyTorch checkpoint", _EXPORT_TORCH)
+_ULTRALYTICS = FileKind(
+    "ultralytics",
+    "is a PyTorch checkpoint of Ultralytics",
+    "Export it with its own tool: `yolo export model=FILE format=onnx` (pip install ultralytics).",
+)
 _TAR = FileKind("tar", "is a tar archive", _UNPACK)
 _KERAS = "`onnx-autodoc export FILE OUT.onnx` converts it."
 _TENSORFLOW = FileKind("tensorflow", "looks like a TensorFlow graph", "Convert it with tf2onnx.")
@@ -94,6 +99,8 @@ def unknown(head: bytes) -> FileKind:
 
 
 def _zip(head: bytes) -> FileKind:
+    if b"cultralytics." in head:  # the first class that the pickle names
+        return _ULTRALYTICS
     if b"data.pkl" in head or b"/version" in head or b"byteorder" in head:
         return _PYTORCH
     if b"config.json" in head and b"metadata.json" in head:

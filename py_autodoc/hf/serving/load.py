@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from py_autodoc.bounded import parse_json
 from py_autodoc.errors import InputError, OptionError, RequirementError
@@ -26,6 +26,9 @@ from py_autodoc.limits import SETTINGS
 from py_autodoc.ort import one_line
 from py_autodoc.packed import special_floats
 
+if TYPE_CHECKING:
+    import onnx
+
 transformers: Any = import_module("transformers")
 
 OWN_PIPELINES = {
@@ -36,7 +39,7 @@ _GENERATING = ("summarization", "translation", "text2text-generation", "image-to
 
 
 def build(
-    model: PathLike,
+    model: PathLike | onnx.ModelProto,
     task: str | None,
     processor: Any,
     config: Any,
@@ -47,6 +50,7 @@ def build(
 ) -> Any:
     """See ``py_autodoc.hf.pipeline``."""
     _check_device(options)
+    infer_task = bool(options.pop("force_task_detection", False)) or infer_task
     session = ServingSession(model, providers, session_options)
     metadata = read_metadata(model)
     for line in metadata.warnings:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from py_autodoc.errors import AnalysisError, InputError, OptionError
+from py_autodoc.graph.loading.load import load_bytes
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import check_weights, one_line
+
+if TYPE_CHECKING:
+    import onnx
 
 onnxruntime: Any = import_module("onnxruntime")
 
@@ -63,23 +68,35 @@ class ServingSession:
     """An ONNX Runtime session of a file.
 
     Args:
-        path: the model. External weights are read only from its own folder.
+        model: a file, whose external weights are read only from its own folder; or a model with its weights.
         providers: names of ONNX Runtime's execution providers; None uses the CPU.
         options: an ``onnxruntime.SessionOptions``; None uses the defaults.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError: as ``py_autodoc.analyze``.
-        InputError: external weights are missing, or an input or output has an unsupported type.
+        InputError: external weights are missing, a model in memory is over 2 GB, or an input or output has
+            an unsupported type.
         OptionError: this ONNX Runtime does not have the provider.
         AnalysisError: ONNX Runtime rejects the model.
     """
 
-    def __init__(self, path: PathLike, providers: Sequence[Any] | None = None, options: Any = None) -> None:
-        self.name = base_name(path)
-        check_weights(path)
+    def __init__(
+        self,
+        model: PathLike | onnx.ModelProto,
+        providers: Sequence[Any] | None = None,
+        options: Any = None,
+    ) -> None:
+        path = model if isinstance(model, (str, os.PathLike)) else None
+        self.name = "The model" if path is None else base_name(path)
+        source: Any
+        if path is None:
+            source = _serialized(model)
+        else:
+            check_weights(path)
+            source = str(path)
         checked = _checked_providers(providers)
         try:
-            self.runtime = onnxruntime.InferenceSession(str(path), options, providers=checked)
+            self.runtime = onnxruntime.InferenceSession(source, options, providers=checked)
         except Exception as fault:
             raise AnalysisError(
                 "session-failed",
@@ -109,6 +126,33 @@ class ServingSession:
                 "Texts longer than the model's maximum fail like this: let the tokenizer truncate them "
                 "(truncation=True).",
             ) from fault
+
+
+def _serialized(model: Any) -> bytes:
+    """Return a model in memory as bytes. Raises: InputError, NotAModel, CorruptModel, LimitError."""
+    try:
+        data: bytes = model.SerializeToString()
+    except AttributeError:
+        raise InputError(
+            "no-model",
+            f"A {type(model).__name__} is neither a file nor an onnx.ModelProto.",
+            'Pass its file: pipeline("model.onnx").',
+        ) from None
+    except Exception as fault:  # protobuf has no common base for what it raises
+        raise InputError(
+            "model-too-large",
+            f"The model cannot be serialised: {one_line(fault)}",
+            "Save it with external data, and pass the file.",
+        ) from fault
+    facts = load_bytes(data, "The model").facts
+    if facts.external_files:
+        # The session would look for them in the working folder.
+        raise InputError(
+            "external-weights",
+            "The model in memory has weights in files.",
+            "Pass its file, or load the weights with onnx.load.",
+        )
+    return data
 
 
 def _checked_providers(providers: Sequence[Any] | None) -> list[Any]:
