@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from py_autodoc.extract import extract_module_subgraph, extract_submodel
     from py_autodoc.extract.rebatch import rebatch
     from py_autodoc.extract.resize import resize
+    from py_autodoc.hardware.listing import devices
     from py_autodoc.hf.serving.pipeline_entry import pipeline
     from py_autodoc.limits import Limits
+    from py_autodoc.render.api import plots, to_markdown, to_pdf
     from py_autodoc.report.api import analyze
     from py_autodoc.report.document.report import Report
+    from py_autodoc.report.document.validation import validate_report
     from py_autodoc.report.document.weight_arrays import read_array
     from py_autodoc.report.document.weights import read_weights
     from py_autodoc.widget import Autodoc, QuantPlayground, side_by_side
@@ -39,14 +42,19 @@ __all__ = [
     "Report",
     "__version__",
     "analyze",
+    "devices",
     "extract_module_subgraph",
     "extract_submodel",
     "pipeline",
+    "plots",
     "read_array",
     "read_weights",
     "rebatch",
     "resize",
     "side_by_side",
+    "to_markdown",
+    "to_pdf",
+    "validate_report",
 ]
 
 _LAZY = {
@@ -56,14 +64,19 @@ _LAZY = {
     "QuantPlayground": "py_autodoc.widget",
     "Report": "py_autodoc.report.document.report",
     "analyze": "py_autodoc.report.api",
+    "devices": "py_autodoc.hardware.listing",
     "extract_module_subgraph": "py_autodoc.extract",
     "extract_submodel": "py_autodoc.extract",
     "pipeline": "py_autodoc.hf.serving.pipeline_entry",
+    "plots": "py_autodoc.render.api",
     "read_array": "py_autodoc.report.document.weight_arrays",
     "read_weights": "py_autodoc.report.document.weights",
     "rebatch": "py_autodoc.extract.rebatch",
     "resize": "py_autodoc.extract.resize",
     "side_by_side": "py_autodoc.widget",
+    "to_markdown": "py_autodoc.render.api",
+    "to_pdf": "py_autodoc.render.api",
+    "validate_report": "py_autodoc.report.document.validation",
 }
 _PACKAGES = ("hf", "keras", "tags", "to_torch", "torch")
 """Subpackages available after ``import py_autodoc``; importing one does not load torch."""

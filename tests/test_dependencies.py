@@ -51,7 +51,7 @@ def names_in(tree: ast.AST) -> Iterator[str]:
             function = (
                 node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             )
-            if function == "import_module":
+            if function in ("import_module", "optional_module"):
                 yield str(node.args[0].value)
 
 

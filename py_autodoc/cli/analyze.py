@@ -18,7 +18,7 @@ from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, hardware, progress_options, sizes
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.verdict import report_verdict
-from py_autodoc.errors import AutodocError, OptionError, OutputError, ServiceError
+from py_autodoc.errors import AutodocError, OptionError, OutputError, RequirementError, ServiceError
 from py_autodoc.render.output_target import Target, pieces_to_stdout, targets, to_stdout
 from py_autodoc.render.terminal_text import printable
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 PARTIAL = 2
 """Exit status if a stage failed; the report says so."""
+NOT_WRITTEN = 3
+"""Exit status if a document could not be made; all else is written."""
 NO_SUMMARY = 4
 """Exit status if the language model returned no summary."""
 log = logging.getLogger(__name__)
@@ -199,20 +201,29 @@ def _run(request: _AnalyzeRequest) -> int:
     if measured is not None:
         analysis = with_advice(analysis, measured)
     status = _verdict(request, first, analysis)
-    written = None if service is None else _written(request, analysis, service)
+    written = _written(request, analysis, service)
     result = _Result(analysis, request.max_layers, written)
     if documents:
-        for path, size in documents.write(result.analysis, result.report):
+        for path, size in documents.write(result.analysis, result.report, request.max_layers):
             _note_written(path, size)
     if outputs or request.findings or not documents:
         _output(request, result, outputs, remark=status == 0)
     elif status == 0:
         _remarks(result.analysis)
-    return max(status, NO_SUMMARY) if service is not None and written is None else status
+    if documents is not None and documents.failed:
+        for fault in documents.failed:
+            stderr.error(fault.message, fault.hint)
+        status = max(status, NOT_WRITTEN)
+    if service is not None and written is None:
+        status = max(status, NO_SUMMARY)
+    return status
 
 
-def _service(request: _AnalyzeRequest) -> Endpoint | None:
-    """Return the language model to ask, if requested. Raises: OptionError, RequirementError."""
+def _service(request: _AnalyzeRequest) -> Endpoint | AutodocError | None:
+    """Return the language model to ask, or why there is none, if one is requested.
+
+    A model that is not configured loses only the summary. Raises: OptionError: an option is invalid.
+    """
     if not request.llm_summary:
         values = {
             "--llm-url": request.llm_url,
@@ -223,13 +234,27 @@ def _service(request: _AnalyzeRequest) -> Endpoint | None:
         for option in (option for option, value in values.items() if value):
             raise OptionError("no-llm-summary", f"{option} is for --llm-summary.", "Add --llm-summary.")
         return None
-    from py_autodoc.llm_summary import endpoint
+    from py_autodoc.llm_summary import UNCONFIGURED, endpoint
 
-    return endpoint(os.environ, request.llm_url, request.llm_model, request.llm_api)
+    try:
+        return endpoint(os.environ, request.llm_url, request.llm_model, request.llm_api)
+    except RequirementError as fault:
+        return fault
+    except OptionError as fault:
+        if fault.code not in UNCONFIGURED:
+            raise
+        return fault
 
 
-def _written(request: _AnalyzeRequest, analysis: Analysis, service: Endpoint) -> LlmSummary | None:
+def _written(
+    request: _AnalyzeRequest, analysis: Analysis, service: Endpoint | AutodocError | None
+) -> LlmSummary | None:
     """Return the summary of the language model; if it fails, report the error and return None."""
+    if service is None:
+        return None
+    if isinstance(service, AutodocError):
+        stderr.error(service.message, service.hint)
+        return None
     from py_autodoc.llm_summary import summarize
     from py_autodoc.report.document.build_report import build_report
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.assets import Assets, Files, assets
-from py_autodoc.errors import AutodocError, OptionError
+from py_autodoc.errors import AutodocError, OptionError, RequirementError
 from py_autodoc.limits import DOCUMENT_FILE
 from py_autodoc.option_files import read_text
 from py_autodoc.outputs import OutputFile, check_output
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from py_autodoc.report.pipeline.analysis import Analysis
     from py_autodoc.report.sections.section_model import SectionContext
 
+log = logging.getLogger(__name__)
 GRAPH = {"graph": ("light", "graph.svg"), "graph-dark": ("dark", "graph-dark.svg")}
 """Figure → theme and file name of the graph."""
 """Maximum size in bytes of a file to update."""
@@ -36,22 +38,30 @@ class Documents:
     plots: bool
     before: str = ""
     """Current text of the file to update."""
-    _context: dict[int, SectionContext] = field(default_factory=dict)
+    failed: list[AutodocError] = field(default_factory=list)
+    """Why requested documents were not made, although all else was."""
 
     def __bool__(self) -> bool:
-        return any(output is not None for output in (self.card, self.pdf, self.update, self.assets))
+        return bool(self.failed) or any(
+            output is not None for output in (self.card, self.pdf, self.update, self.assets)
+        )
 
-    def write(self, analysis: Analysis, report: Report) -> list[tuple[str, int]]:
+    def write(
+        self, analysis: Analysis, report: Report, max_layers: int | None = None
+    ) -> list[tuple[str, int]]:
         """Write all documents; return (name, bytes) of each. Raises: AutodocError."""
         from py_autodoc.render.document import context
 
-        section_context = context(analysis, report)
+        section_context = context(analysis, report, max_layers)
         texts: list[tuple[OutputFile | Target, str | bytes]] = []
         files = self._pictures(analysis, section_context)
         if self.pdf is not None:
             from py_autodoc.render.pdf import pdf
 
-            texts.append((self.pdf, pdf(section_context, analysis, charts(files))))
+            try:
+                texts.append((self.pdf, pdf(section_context, analysis, charts(files))))
+            except AutodocError as fault:
+                self.failed.append(fault)
         if self.card is not None:
             from py_autodoc.outputs.marks import sealed_text
             from py_autodoc.render.markdown import card
@@ -87,6 +97,9 @@ class Documents:
                 files |= plots(section_context.report, analysis, png=self.assets is not None)
             except AutodocError as fault:
                 stderr.warning(f"No plots: {fault.message} {fault.hint}".strip())
+            except Exception as fault:
+                log.debug("plots failed", exc_info=True)
+                stderr.warning(f"No plots: matplotlib failed ({type(fault).__name__}).")
         return files
 
     def _links(self, files: Files, folder: Path) -> dict[str, str]:
@@ -104,18 +117,25 @@ def requested_documents(
 ) -> Documents:
     """Return the documents of a run, and remove them from ``outputs``. Raises: OutputError, InputError."""
     card, pdf = outputs.pop("--out-md", None), outputs.pop("--out-pdf", None)
+    failed: list[AutodocError] = []
     if pdf is not None:
         from py_autodoc.render.pdf import typst
 
-        typst()
-    if plots and assets_dir is None and pdf is None:
+        try:
+            typst()
+        except RequirementError as fault:
+            if not (outputs or card or update or assets_dir):
+                raise
+            failed.append(fault)
+            pdf = None
+    if plots and assets_dir is None and pdf is None and not failed:
         raise OptionError(
             "no-assets-dir", "--with-plots needs an output.", "Pass --assets-dir DIR or --out-pdf."
         )
     input_files = tuple(inputs)
     folder = None if assets_dir is None else _folder(assets_dir, plots, input_files, force)
     target, before = (None, "") if update is None else _to_update(update, input_files)
-    return Documents(card, pdf, target, folder, plots, before)
+    return Documents(card, pdf, target, folder, plots and bool(pdf or folder), before, failed)
 
 
 def _folder(path: str, plots: bool, inputs: tuple[str, ...], force: bool) -> Assets:

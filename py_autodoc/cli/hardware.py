@@ -10,10 +10,9 @@ import click
 from py_autodoc.cli import completion, stdout
 from py_autodoc.cli.options import force
 from py_autodoc.errors import OptionError
+from py_autodoc.hardware.requested import THIS_MACHINE
 
 ACTIONS = ("list", "show", "detect", "calibrate")
-THIS_MACHINE = "this-machine"
-"""Name of a measured profile without a path."""
 
 
 @click.command("hardware", short_help="List known devices, show one, or detect those of this machine.")

@@ -32,6 +32,9 @@ def hardware_lines(report: Report) -> list[tuple[str, str]]:
         lines.append(("Assumed", printable(estimates.assumption)))
     if estimates.theoretical_latency_ms is not None:
         lines.append(("Bound", f"{_time(estimates.theoretical_latency_ms)} at full peak and bandwidth"))
+    used = estimates.compute_utilization_estimate
+    if used is not None:
+        lines.append(("Utilisation", f"{units.share(used, 1.0)} of the peak of the device"))
     slowest = _slowest(estimates)
     if slowest:
         lines.append(("Slowest", slowest))

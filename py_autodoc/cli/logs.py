@@ -81,7 +81,7 @@ def level_option() -> click.Option:
         expose_value=False,
         callback=chosen,
         is_eager=True,
-        help="How much to log on stderr; debug shows tracebacks.",
+        help="How much to log on stderr: info shows phases; debug also nodes and tracebacks.",
     )
 
 

@@ -116,7 +116,7 @@ def hardware(command: F) -> F:
             multiple=True,
             callback=_one_device,
             shell_complete=completion.devices,
-            help="Estimate latency and memory on a device: an id such as l4, or a JSON profile file.",
+            help="Estimate latency and memory on a device: an id such as l4, a JSON profile file, or auto.",
         ),
         click.option(
             "--precision",
@@ -160,7 +160,7 @@ def progress_options(command: F) -> F:
             type=click.Choice(["debug", "info", "warning", "error"], case_sensitive=False),
             default="warning",
             show_default=True,
-            help="How much to log on stderr; debug shows tracebacks.",
+            help="How much to log on stderr: info shows phases; debug also nodes and tracebacks.",
         ),
     )
     return decorate(command)

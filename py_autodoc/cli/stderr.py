@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from contextlib import suppress
 
@@ -18,8 +19,12 @@ def error(message: str, hint: str = "") -> None:
 
 
 def warning(message: str) -> None:
-    """Print ``warning: message``: the result is valid, but not for all of the model."""
-    note(f"warning: {message}")
+    """Print ``warning: message``: the result is valid, but not for all of the model.
+
+    Not with ``--log-level error``.
+    """
+    if logging.getLogger("py_autodoc").isEnabledFor(logging.WARNING):
+        note(f"warning: {message}")
 
 
 def note(text: str) -> None:

@@ -103,9 +103,10 @@ _TIMES = (
     _Column("Memory", _memory),
     _Column(BY_ID["latency"].head, _latency),
     _Column("Items/s", lambda point: units.count(point.throughput)),
+    _Column("Used", lambda point: units.share(point.compute_utilization, 1.0)),
     _Column("Bound by", lambda point: _BOUNDS.get(point.bottleneck, ""), "left"),
 )
-_LEAST = (BY_ID["peak"].head, BY_ID["flops"].head, "Bound by")
+_LEAST = (BY_ID["peak"].head, BY_ID["flops"].head, "Bound by", "Used")
 """Columns omitted on narrow terminals, in order."""
 
 

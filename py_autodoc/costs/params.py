@@ -79,6 +79,8 @@ class ParamTable:
     """Why ``total`` is meaningless: it excludes a weight with an invalid shape. Empty if there is none."""
     reasons: dict[int, str] = field(default_factory=dict)
     """Node → reason for unknown parameters."""
+    shared: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """Tensor with parameters → the nodes that use it, if there are several."""
 
 
 def count_params(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> ParamTable:
@@ -98,7 +100,8 @@ class _Count:
         self.weight_bytes: int | None = 0
         self.other_constants: Counter[str] = Counter()
         self.tensors: set[int] = set()
-        self.regions: set[tuple[object, ...]] = set()
+        self.regions: dict[tuple[object, ...], int] = {}
+        self.users: dict[int, set[int]] = {}
         self.constants: list[Constant] = []
         self.reason = ""
         self.reasons: dict[int, str] = {}
@@ -123,15 +126,18 @@ class _Count:
             tuple(self.constants),
             self.reason,
             self.reasons,
+            {tensor: tuple(sorted(users)) for tensor, users in self.users.items() if len(users) > 1},
         )
 
     def _constant(self, tensor: Tensor) -> None:
         storage = tensor.storage
         if storage is not None and storage.location and storage.offset is not None and storage.length:
             region = (storage.location, storage.offset, storage.length, tensor.dtype, tensor.shape)
-            if region in self.regions:
+            first = self.regions.setdefault(region, tensor.id)
+            if first != tensor.id:
+                if first in self.users:
+                    self.users[first] |= self._users(tensor.id)
                 return
-            self.regions.add(region)
         element_count = self.sizes.numel[tensor.id]
         if storage is not None and storage.sparse_values is not None:
             element_count = storage.sparse_values
@@ -228,7 +234,10 @@ class _Count:
 
     def _add(self, tensor: int, params: int | None, size: int | None, bits: int, origin: str) -> None:
         dtype = self.types.dtypes[tensor] or self.model.tensors[tensor].dtype
-        self._add_to_owner(Constant(tensor, self._first_user(tensor), dtype, size, params, bits, origin))
+        users = self._users(tensor)
+        if params:
+            self.users[tensor] = users
+        self._add_to_owner(Constant(tensor, min(users, default=-1), dtype, size, params, bits, origin))
 
     def _add_to_owner(self, constant: Constant) -> None:
         """Add a constant to the node that uses it first, and to the totals."""
@@ -255,9 +264,9 @@ class _Count:
         if constant.node >= 0:
             self.reasons.setdefault(constant.node, why)
 
-    def _first_user(self, tensor: int) -> int:
-        """Return the first node (in file order) that uses the tensor, past nodes that only prepare it."""
-        first = -1
+    def _users(self, tensor: int) -> set[int]:
+        """Return the nodes that use the tensor, past nodes that only prepare it."""
+        users = set[int]()
         seen = {tensor}
         stack = [tensor]
         tensors, nodes = self.model.tensors, self.model.nodes
@@ -272,9 +281,9 @@ class _Count:
                 if passed:
                     stack.extend(t for t in passed if t not in seen)
                     seen.update(passed)
-                elif first < 0 or number < first:
-                    first = number
-        return first
+                else:
+                    users.add(number)
+        return users
 
 
 def _plus(a: int | None, b: int | None) -> int | None:

@@ -9,7 +9,8 @@ import msgspec
 
 from py_autodoc.errors import OptionError
 from py_autodoc.hardware.cloud import instances
-from py_autodoc.hardware.profile import PRECISIONS, estimable, find_profile, profiles
+from py_autodoc.hardware.profile import PRECISIONS, estimable, profiles
+from py_autodoc.hardware.requested import requested_profile
 
 Row = dict[str, Any]
 
@@ -62,7 +63,7 @@ def instances_as_rows(provider: str = "") -> list[Row]:
 
 def facts(device: str) -> Row:
     """Return everything known about a device. Raises: OptionError if it is unknown."""
-    profile = find_profile(device)
+    profile = requested_profile(device)
     row = {name: value for name, value in msgspec.structs.asdict(profile).items() if value not in (None, ())}
     if profile.interconnect is not None:  # flat, as the other facts
         links = msgspec.structs.asdict(profile.interconnect)

@@ -128,7 +128,7 @@ def user_profile_folder() -> Path:
     return base / "onnx-autodoc" / "profiles"
 
 
-def _user_profile(key: str) -> Profile | None:
+def user_profile(key: str) -> Profile | None:
     """Return the user's profile with this name. Raises: OptionError for an invalid file."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", key):
         return None
@@ -157,9 +157,9 @@ def find_profile(requested: str) -> Profile:
     packaged = profiles()
     exact = [profile for profile in packaged if profile.id == key]
     named = exact or [profile for profile in packaged if key in (profile.name.lower(), *profile.aliases)]
-    user_profile = None if named else _user_profile(key)
-    if user_profile is not None:
-        return user_profile
+    own = None if named else user_profile(key)
+    if own is not None:
+        return own
     named = named or [profile for profile in packaged if _squeezed(key) in map(_squeezed, _names(profile))]
     named = named or [profile for profile in packaged if profile.id.startswith(f"{_hyphenated(key)}-")]
     if len(named) == 1:

@@ -9,7 +9,8 @@ from functools import partial
 
 from py_autodoc.errors import OptionError
 from py_autodoc.hardware.cloud import CloudInstance, checked_provider, of_devices
-from py_autodoc.hardware.profile import Profile, find_profile
+from py_autodoc.hardware.profile import Profile
+from py_autodoc.hardware.requested import requested_profile
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
@@ -587,7 +588,7 @@ class _PlannedModel:
 
 
 def _profile(hardware: str | DeviceChoice) -> Profile:
-    return find_profile(hardware.device.id if isinstance(hardware, DeviceChoice) else hardware)
+    return requested_profile(hardware.device.id if isinstance(hardware, DeviceChoice) else hardware)
 
 
 def _million(price: float | None, rate: float | None) -> float | None:

@@ -8,7 +8,8 @@ from ipaddress import ip_address
 from typing import Literal
 from urllib.parse import urlsplit
 
-from py_autodoc.errors import OptionError, RequirementError
+from py_autodoc.errors import OptionError
+from py_autodoc.optional_packages import optional_module
 
 Api = Literal["messages", "chat"]
 URL, MODEL, API, KEY = (f"ONNX_AUTODOC_LLM_{name}" for name in ("URL", "MODEL", "API", "KEY"))
@@ -18,6 +19,8 @@ _HOSTED: dict[str, tuple[Api, str]] = {
     "OPENAI_API_KEY": ("chat", "https://api.openai.com"),
 }
 """A vendor's own variable → API and address. Its key is only sent there."""
+UNCONFIGURED = frozenset({"llm-url-missing", "llm-model-missing"})
+"""Codes of errors for what nobody has set, as opposed to what was set wrongly."""
 PATHS: dict[Api, str] = {"messages": "/v1/messages", "chat": "/v1/chat/completions"}
 
 
@@ -52,12 +55,9 @@ def endpoint(
     Raises: OptionError: something is missing or the address may not be used. RequirementError: httpx is
     not installed.
     """
-    try:
-        import httpx  # noqa: F401
-    except ImportError:
-        raise RequirementError(
-            "httpx-missing", "--llm-summary needs httpx.", "pip install 'onnx-autodoc[llm]'"
-        ) from None
+    optional_module(
+        "httpx", "httpx", "httpx-missing", "--llm-summary needs", "pip install 'onnx-autodoc[llm]'"
+    )
     url = url or environment.get(URL, "").strip()
     api = api or environment.get(API, "").strip() or None
     model = model or environment.get(MODEL, "").strip()

@@ -6,13 +6,13 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module, resources
+from importlib import resources
 from typing import Any
 
-from py_autodoc.errors import RequirementError
 from py_autodoc.opdocs.document import Operation, Operations
 from py_autodoc.opdocs.formulas import MEANINGS
 from py_autodoc.opdocs.tables import OPERANDS, operand_rows, summary, tables
+from py_autodoc.optional_packages import optional_module
 from py_autodoc.render.markdown_text import code, escape
 from py_autodoc.version import NAME, version
 
@@ -129,12 +129,11 @@ def _safe(text: str) -> Any:
 @cache
 def _mathml(formula: str) -> Any:
     """Convert a formula; formulas never contain names from the model."""
-    try:
-        converter = import_module("latex2mathml.converter")
-    except ImportError:
-        raise RequirementError(
-            "needs-latex2mathml",
-            "The HTML page needs latex2mathml, which is not installed.",
-            "pip install 'onnx-autodoc[quantize]'",
-        ) from None
+    converter: Any = optional_module(
+        "latex2mathml.converter",
+        "latex2mathml",
+        "needs-latex2mathml",
+        "The HTML page needs",
+        "pip install 'onnx-autodoc[quantize]'",
+    )
     return _safe(converter.convert(formula, display="block"))

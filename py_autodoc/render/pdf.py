@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from importlib import import_module, resources
+from importlib import resources
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from py_autodoc.errors import AnalysisError, AutodocError, RequirementError
+from py_autodoc.errors import AnalysisError, AutodocError
+from py_autodoc.optional_packages import optional_module
 from py_autodoc.render.svg import svg_picture
 from py_autodoc.render.terminal_text import printable, shorten
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -154,12 +155,7 @@ def compile_typst(compiler: ModuleType, source: str, inputs: Mapping[str, str]) 
 
 def typst() -> ModuleType:
     """Return the typst module. Raises: RequirementError with the pip command as hint."""
-    try:
-        return import_module("typst")
-    except ImportError:
-        raise RequirementError(
-            "needs-typst", "PDF needs typst, which is not installed.", "pip install 'onnx-autodoc[pdf]'"
-        ) from None
+    return optional_module("typst", "typst", "needs-typst", "PDF needs", "pip install 'onnx-autodoc[pdf]'")
 
 
 def template() -> str:

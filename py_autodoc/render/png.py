@@ -6,10 +6,10 @@ import re
 import struct
 import zlib
 from functools import cache
-from importlib import import_module
 from types import ModuleType
 
 from py_autodoc.errors import AnalysisError, LimitError, RequirementError
+from py_autodoc.optional_packages import optional_module
 from py_autodoc.version import NAME
 
 MAX_PIXELS = 400_000_000
@@ -63,12 +63,9 @@ def add_program_name(png: bytes) -> bytes:
 
 def resvg() -> ModuleType:
     """Return the resvg module. Raises: RequirementError with the pip command as hint."""
-    try:
-        return import_module("resvg_py")
-    except ImportError:
-        raise RequirementError(
-            "needs-resvg", "PNG needs resvg, which is not installed.", "pip install 'onnx-autodoc[pictures]'"
-        ) from None
+    return optional_module(
+        "resvg_py", "resvg-py", "needs-resvg", "PNG needs", "pip install 'onnx-autodoc[pictures]'"
+    )
 
 
 @cache

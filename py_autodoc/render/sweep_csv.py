@@ -8,7 +8,8 @@ from py_autodoc.sweep.schema import Sweep
 COLUMNS = (
     "batch", "hardware", "precision", "macs", "flops", "read_bytes", "write_bytes",
     "peak_activation_bytes", "memory_bytes", "available_bytes", "fits", "latency_ms", "latency_low_ms",
-    "latency_high_ms", "throughput", "usd_per_million", "bottleneck", "label", "reason",
+    "latency_high_ms", "throughput", "usd_per_million", "compute_utilization", "bottleneck", "label",
+    "reason",
 )  # fmt: skip
 
 

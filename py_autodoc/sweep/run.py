@@ -257,6 +257,7 @@ class _SweepRun:
             latency_ms=_ms(seconds),
             latency_low_ms=_ms(time.low if time else None),
             latency_high_ms=_ms(time.high if time else None),
+            compute_utilization=time.utilization if time else None,
             throughput=rate,
             usd_per_million=price.usd_per_hour / 3600 / rate * 1e6 if price and rate else None,
             bottleneck=time.bottleneck if time else "",

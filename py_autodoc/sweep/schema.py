@@ -43,6 +43,8 @@ class SweepPoint(Wire, frozen=True, kw_only=True):
     usd_per_million: float | None = None
     """Price of a million items at that throughput, on the cheapest cloud instance with one such device; null
     if no cloud was requested, or none has a price. Approximate: see ``prices``."""
+    compute_utilization: float | None = None
+    """Share of the device's peak that products and convolutions reach; null without a latency."""
     bottleneck: str
     """compute, memory_bandwidth or kernel_overhead; empty without a latency."""
     label: str

@@ -10,7 +10,8 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "Analysis and report",
         "Analyse a model and read its weights. The fields of the report: [report](../../report.md).",
         ("py_autodoc.analyze", "py_autodoc.Report", "py_autodoc.Limits", "py_autodoc.read_weights",
-         "py_autodoc.read_array"),
+         "py_autodoc.read_array", "py_autodoc.to_markdown", "py_autodoc.to_pdf", "py_autodoc.plots",
+         "py_autodoc.validate_report"),
     ),
     "notebook": (
         "Notebook",
@@ -43,7 +44,8 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "Sizes and devices",
         "Sweep dimensions and devices, recommend a device, plan text generation.\n"
         "Guides: [sweep](../../sweep.md), [recommend](../../recommend.md), [text generation](../../llm.md).",
-        ("py_autodoc.sweep.sweep", "py_autodoc.sweep.Axes", "py_autodoc.sweep.SweepOptions",
+        ("py_autodoc.devices", "py_autodoc.sweep.sweep", "py_autodoc.sweep.Axes",
+         "py_autodoc.sweep.SweepOptions",
          "py_autodoc.recommend.recommend", "py_autodoc.recommend.RecommendOptions", "py_autodoc.llm.plan",
          "py_autodoc.llm.PlanOptions"),
     ),

@@ -544,7 +544,7 @@ export interface components {
       kind: string;
       /** @description Scope path, `/`-separated; of a structure its kind and number. */
       name: string;
-      /** @description Class name, empty when unknown. */
+      /** @description Class of a module, empty when unknown; of a structure its kind as one, such as `ResidualBlock`. */
       type: string;
       /** @description Variant of the kind, see `docs/blocks.md`; may be empty. */
       variant: string;
@@ -554,6 +554,8 @@ export interface components {
       confidence: number;
       /** @description Ids of its layers, including those of inner blocks. */
       nodes: number[];
+      /** @description Names of these layers, in the same order. */
+      node_names: string[];
       /** @description Dimensions and names, null if unknown. */
       facts: {
         [key: string]: number | string | boolean | null;
@@ -2372,6 +2374,10 @@ export interface components {
       llm_summary: components['schemas']['LlmSummary'] | null;
       /** @description Classes and training data named in the metadata; null if there are none. */
       dataset: components['schemas']['DatasetInfo'] | null;
+      /** @description Number of weights that several layers use, such as tied embeddings. */
+      num_shared_weights: number;
+      /** @description These weights, those with the most parameters first; at most 1,000. */
+      shared_weights: components['schemas']['SharedWeight'][];
       /** @description Which layers to quantize, from measurements; null without `--sensitivity`. */
       quantization: components['schemas']['QuantizationAdvice'] | null;
     };
@@ -2670,6 +2676,25 @@ export interface components {
       /** @description Price of a million tokens of answers together with their prompts. */
       usd_per_million_output_tokens: number | null;
       reason: string;
+    };
+    /**
+     * SharedWeight
+     * @description A weight that several layers use. It counts once, at the first of them.
+     */
+    SharedWeight: {
+      /** @description Name of the tensor. */
+      name: string;
+      /** @description `float32` … */
+      elem_type: string;
+      shape: (number | string | null)[] | null;
+      /** @description Its parameters. */
+      params: number;
+      /** @description Stored bytes; null if unknown. */
+      bytes: number | null;
+      /** @description Ids of the layers that use it, past those that only prepare it (transpose, reshape, dequantize). */
+      layers: number[];
+      /** @description Their names, in the same order. */
+      layer_names: string[];
     };
     /**
      * Task

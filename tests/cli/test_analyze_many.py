@@ -21,6 +21,7 @@ from py_autodoc import Report
 from py_autodoc.cli.app import app
 from py_autodoc.cli.many import model_files
 from py_autodoc.errors import PathError
+from py_autodoc.metrics import shown, total_of
 
 DATA = Path("tests/data/models")
 MNIST = DATA / "mnist_cntk.onnx"
@@ -206,3 +207,34 @@ def test_findings_are_counted_or_listed_with_their_nodes():
     assert "--findings lists them" in counted
     assert signals[0]["id"] not in counted
     assert f"[{signals[0]['id']}]" in listed
+
+
+def test_the_table_has_what_the_reports_have(tmp_path):
+    """Every total of the documents, and with a device every number of its estimate."""
+    out, lines = tmp_path / "t.csv", tmp_path / "r.jsonl"
+    models = [str(MNIST), str(DATA / "light_squeezenet.onnx")]
+    assert run(*models, "--hardware", "l4", "--hash", "--out-csv", out, "--out-json", lines)[0] == 0
+    rows = list(csv.DictReader(io.StringIO(out.read_text(encoding="utf-8"))))
+    reports = [json.loads(line)["report"] for line in lines.read_text(encoding="utf-8").splitlines()]
+
+    def cell(value):
+        return (
+            ""
+            if value is None
+            else {True: "yes", False: "no"}.get(value, str(value))
+            if isinstance(value, bool)
+            else str(value)
+        )
+
+    for row, report in zip(rows, reports, strict=True):
+        assert len(row) == len(set(row))
+        for field in [total_of(metric.id).field for metric in shown("totals")]:
+            assert row[field] == cell(report["metrics"][field])
+        for field, value in report["hardware_estimates"].items():
+            if field not in ("layers", "assumption"):
+                column = {"precision": "device_precision", "reason": "latency_reason"}.get(field, field)
+                assert row[column] == cell(value), field
+        assert row["sha256"] == report["model"]["sha256"]
+        assert row["opset"] == str(report["model"]["opset_imports"][0]["version"])
+    run(*models, "--out-csv", out, "--force")
+    assert "device" not in next(csv.reader(io.StringIO(out.read_text(encoding="utf-8"))))

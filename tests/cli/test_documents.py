@@ -143,3 +143,104 @@ def test_what_is_not_ours_in_the_folder_stays(tmp_path):
     assert code == 3
     assert "graph.svg" in err
     assert (folder / "graph.svg").read_text() == "<svg>mine</svg>"
+
+
+BROKEN = "numpy.core.multiarray failed to import"
+
+
+class _Broken:
+    """A finder that lets the import of a package fail as an incompatible one does."""
+
+    def __init__(self, package):
+        self.package = package
+
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == self.package:
+            raise ImportError(BROKEN)
+        return
+
+
+def broken(monkeypatch, package):
+    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [_Broken(package), *sys.meta_path])
+
+
+def test_a_broken_matplotlib_loses_only_the_plots(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    broken(monkeypatch, "matplotlib")
+    code, _, err = run(
+        MODEL, "--with-plots", "--assets-dir", tmp_path / "p", "--out-md", tmp_path / "card.md",
+        "--out-json", tmp_path / "a.json",
+    )  # fmt: skip
+    assert code == 0
+    assert f"warning: No plots: Plots need matplotlib, which cannot be imported here: {BROKEN}." in err
+    assert "pip install --force-reinstall matplotlib" in err
+    assert (tmp_path / "a.json").is_file()
+    assert "graph.svg" in (tmp_path / "card.md").read_text("utf-8")
+
+
+def test_a_plot_that_fails_loses_only_the_plots(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    from py_autodoc.render.plots import draw
+
+    monkeypatch.setattr(draw, "as_svg", lambda figure: 1 / 0)
+    code, _, err = run(MODEL, "--with-plots", "--assets-dir", tmp_path / "p", "--out-csv", tmp_path / "a.csv")
+    assert code == 0
+    assert "warning: No plots: matplotlib failed (ZeroDivisionError).\n" in err
+    assert (tmp_path / "a.csv").is_file()
+
+
+@pytest.mark.parametrize("how", ["missing", "broken", "fails"])
+def test_without_a_pdf_all_else_is_written(tmp_path, monkeypatch, how):
+    if how == "missing":
+        monkeypatch.setitem(sys.modules, "typst", None)
+    elif how == "broken":
+        broken(monkeypatch, "typst")
+    else:
+        pytest.importorskip("typst")
+        from py_autodoc.errors import AnalysisError
+        from py_autodoc.render import pdf
+
+        def fails(*_):
+            raise AnalysisError("pdf-failed", "typst failed.")
+
+        monkeypatch.setattr(pdf, "pdf", fails)
+    code, _, err = run(
+        MODEL,
+        "--out-pdf",
+        tmp_path / "a.pdf",
+        "--out-md",
+        tmp_path / "a.md",
+        "--out-json",
+        tmp_path / "a.json",
+    )
+    assert code == 3
+    assert err.splitlines()[-1].startswith("error: ")
+    assert "typst" in err.splitlines()[-1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.md"]
+
+
+@pytest.mark.parametrize("how", ["url", "model", "httpx missing", "httpx broken"])
+def test_a_language_model_that_is_not_configured_loses_only_the_summary(tmp_path, monkeypatch, how):
+    for name in ("ONNX_AUTODOC_LLM_URL", "ONNX_AUTODOC_LLM_MODEL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    args = ["--llm-model", "m"] if how == "url" else ["--llm-url", "https://a.example"]
+    if how == "httpx missing":
+        monkeypatch.setitem(sys.modules, "httpx", None)
+    elif how == "httpx broken":
+        broken(monkeypatch, "httpx")
+    code, _, err = run(
+        MODEL, "--llm-summary", *args, "--out-md", tmp_path / "a.md", "--out-json", tmp_path / "a.json"
+    )
+    assert code == 4
+    assert sum(line.startswith("error: ") for line in err.splitlines()) == 1
+    assert ("httpx" if "httpx" in how else f"--llm-{how}") in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.md"]
+
+
+def test_a_wrong_address_is_still_refused_at_once(tmp_path):
+    code, _, err = run(MODEL, "--llm-summary", "--llm-url", "ftp://x", "--out-json", tmp_path / "a.json")
+    assert code == 1
+    assert "is not a URL" in err
+    assert not list(tmp_path.iterdir())

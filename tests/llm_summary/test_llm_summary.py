@@ -239,7 +239,7 @@ def test_a_failing_service_loses_only_its_summary(tmp_path):
 def test_mistakes_are_told_before_the_model_is_read(tmp_path):
     missing = tmp_path / "none.onnx"
     code, _, err = analyze(TINY, "--llm-summary")
-    assert (code, "--llm-url" in err) == (1, True)
+    assert (code, "--llm-url" in err) == (4, True)  # only the summary is lost
     code, _, err = analyze(TINY, "--redact-names")
     assert (code, "Add --llm-summary." in err) == (1, True)
     code, _, err = analyze(TINY, TINY, "--llm-summary")

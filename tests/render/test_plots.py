@@ -169,7 +169,7 @@ def test_no_pyplot():
 
 
 def test_without_matplotlib_all_else_is_there(tmp_path, monkeypatch):
-    monkeypatch.setattr("py_autodoc.render.plots.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     analysis, made = analysed("resnet50")
     with pytest.raises(RequirementError):
         plots(made.report, analysis)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from py_autodoc.errors import RequirementError
+from py_autodoc.optional_packages import optional_module
 from py_autodoc.report.builders.roofline import roofline
 from py_autodoc.report.document.report import Report
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -55,12 +54,10 @@ def draw_themed(drawn: Mapping[str, Callable[[Theme], Figure]], png: bool) -> di
 
 
 def require_matplotlib() -> None:
-    """Raises: RequirementError without matplotlib."""
-    if find_spec("matplotlib") is None:
-        raise RequirementError(
-            "needs-matplotlib",
-            "Plots need matplotlib, which is not installed.",
-            "pip install 'onnx-autodoc[plots]'",
+    """Raises: RequirementError without matplotlib, or with one that cannot be imported."""
+    for module in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
+        optional_module(
+            module, "matplotlib", "needs-matplotlib", "Plots need", "pip install 'onnx-autodoc[plots]'"
         )
 
 
@@ -75,7 +72,7 @@ def scatters(data: Mapping[str, Scatter], png: bool = True) -> dict[str, tuple[s
     return draw_themed({name: partial(tradeoff, scatter) for name, scatter in data.items()}, png)
 
 
-def plots(report: Report, analysis: Analysis, png: bool = True) -> dict[str, tuple[str, bytes]]:
+def plots(report: Report, analysis: Analysis | None, png: bool = True) -> dict[str, tuple[str, bytes]]:
     """Return figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data.
 
     Raises: RequirementError without matplotlib.
@@ -84,7 +81,7 @@ def plots(report: Report, analysis: Analysis, png: bool = True) -> dict[str, tup
     return draw_themed(_drawing_functions(report, analysis), png)
 
 
-def _drawing_functions(report: Report, analysis: Analysis) -> dict[str, Callable[[Theme], Figure]]:
+def _drawing_functions(report: Report, analysis: Analysis | None) -> dict[str, Callable[[Theme], Figure]]:
     """Return plot → function that draws it in a theme, for plots with numbers."""
     from py_autodoc.render.plots import draw, series
     from py_autodoc.units import count, size
@@ -92,7 +89,7 @@ def _drawing_functions(report: Report, analysis: Analysis) -> dict[str, Callable
     drawers: dict[str, Callable[[Theme], Figure]] = {}
     operators, parameters = series.operators(report), series.parameters(report)
     depth, shapes, memory = series.depth(report), series.shapes(report), series.memory(report)
-    roof = roofline(analysis)
+    roof = None if analysis is None else roofline(analysis)
     if operators is not None:
         drawers["operators"] = partial(draw.bars, operators, label="nodes")
     if depth is not None:

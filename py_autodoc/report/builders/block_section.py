@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from py_autodoc.blocks.results import KINDS, AttentionLayer, Fact, RecognisedBlock
 from py_autodoc.identity.model import UNKNOWN
 from py_autodoc.report.builders.node_numbers import activation_bytes, per_inference
-from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.encode.labels import node_label, shorten_middle
 from py_autodoc.report.module_tree.containment import common_scope, structural_parents, with_bodies
 from py_autodoc.report.module_tree.scope_tree import SUBGRAPH, ScopeTree
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -67,8 +67,9 @@ def blocks(analysis: Analysis, tree: ScopeTree) -> list[Block]:
     """
     depth = _depths(tree)
     numbers = _Numbers(analysis)
-    listed, ids = _scopes(analysis, tree, depth, numbers)
-    return listed + _structural(analysis, tree, depth, numbers, listed, ids)
+    names = [node_label(node) for node in analysis.model.nodes]  # one object a node, whatever its blocks
+    listed, ids = _scopes(analysis, tree, depth, numbers, names)
+    return listed + _structural(analysis, tree, depth, numbers, names, listed, ids)
 
 
 class _Numbers:
@@ -100,7 +101,7 @@ class _Numbers:
 
 
 def _scopes(
-    analysis: Analysis, tree: ScopeTree, depth: list[int], numbers: _Numbers
+    analysis: Analysis, tree: ScopeTree, depth: list[int], numbers: _Numbers, names: list[str]
 ) -> tuple[list[Block], dict[int, int]]:
     """Return the scopes that have nodes, and the position of each in the list."""
     sums = [_BlockSums() for _ in tree.parent]
@@ -128,6 +129,7 @@ def _scopes(
             how="subgraph" if tree.origin[scope] == SUBGRAPH else tree.origin[scope],
             confidence=1.0,
             nodes=members[scope],
+            node_names=[names[number] for number in members[scope]],
             facts={},
             **sums[scope].numbers(),
         )
@@ -141,6 +143,7 @@ def _structural(
     tree: ScopeTree,
     depth: list[int],
     numbers: _Numbers,
+    names: list[str],
     scopes: list[Block],
     ids: dict[int, int],
 ) -> list[Block]:
@@ -163,11 +166,12 @@ def _structural(
                 parent=parent,
                 kind=entry.kind,
                 name=f"{entry.kind} {counts[entry.kind]}",
-                type="",
+                type=block_type(entry.kind),
                 variant=shorten_middle(entry.variant),
                 how=entry.how,
                 confidence=entry.confidence,
                 nodes=nodes,
+                node_names=[names[number] for number in nodes],
                 facts=block_facts(entry),
                 **total.numbers(),
             )
@@ -188,6 +192,11 @@ def _smaller(
     if scope is None or len(blocks[parent][1]) < len(scopes[scope].nodes):
         return start + parent
     return scope
+
+
+def block_type(kind: str) -> str:
+    """Return a kind as the name of a class: ``squeeze-excite`` → ``SqueezeExciteBlock``."""
+    return "".join(part.capitalize() for part in kind.split("-")) + "Block" if kind else ""
 
 
 def in_order(analysis: Analysis) -> list[tuple[RecognisedBlock, list[int]]]:

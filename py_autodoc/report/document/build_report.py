@@ -16,6 +16,7 @@ from py_autodoc.report.builders.memory_section import memory_info
 from py_autodoc.report.builders.node_numbers import activation_bytes, per_execution, per_inference, why_null
 from py_autodoc.report.builders.repeat_section import repeats
 from py_autodoc.report.builders.runnable_section import runnable
+from py_autodoc.report.builders.shared_weights import shared_weights
 from py_autodoc.report.document.report import Report
 from py_autodoc.report.encode.json_values import node_attributes
 from py_autodoc.report.encode.labels import (
@@ -69,6 +70,8 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             identity=payload.identity,
             resize=analysis.resize.info() if analysis.resize else None,
             dataset=dataset(analysis.model.metadata),
+            num_shared_weights=len(analysis.params.shared),
+            shared_weights=shared_weights(analysis),
             quantization=analysis.quantization,
         )
 
@@ -107,6 +110,8 @@ def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Repo
         identity=identity(analysis),
         resize=analysis.resize.info() if analysis.resize else None,
         dataset=dataset(analysis.model.metadata),
+        num_shared_weights=len(analysis.params.shared),
+        shared_weights=shared_weights(analysis),
         quantization=analysis.quantization,
     )
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 import msgspec
 
-from py_autodoc.errors import InputError, RequirementError
+from py_autodoc.errors import InputError
+from py_autodoc.optional_packages import optional_module
 from py_autodoc.report.builders.node_numbers import COSTS, layer_in_inference
 
 if TYPE_CHECKING:
@@ -34,12 +35,7 @@ def to_dataframe(report: ReportFields, table: str) -> pandas.DataFrame:
         raise InputError(
             "unknown-table", f"The report has no table {table!r}.", f"Choose one of {', '.join(TABLES)}."
         )
-    try:
-        import pandas
-    except ImportError:
-        raise RequirementError(
-            "needs-pandas", "Tables need pandas, which is not installed.", "pip install pandas"
-        ) from None
+    pandas: Any = optional_module("pandas", "pandas", "needs-pandas", "Tables need", "pip install pandas")
     struct, name = _table_field(report, table)
     rows, kind = getattr(struct, name), _entry(type(struct), name)
     columns = {

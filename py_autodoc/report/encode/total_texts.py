@@ -24,14 +24,17 @@ class TotalText(NamedTuple):
     detail: str
 
 
-def strip(report: ReportFields) -> list[TotalText]:
-    """Return the totals at the top of terminal and notebook output, coverage last."""
+def strip(report: ReportFields, optional: bool = True) -> list[TotalText]:
+    """Return the totals at the top of terminal and notebook output, coverage last.
+
+    Without ``optional``, those that only some models have are left out: rows of a table have equal columns.
+    """
     impossible = report.runnable.verdict == "no" and not report.runnable.file
     texts = []
     for metric in shown("strip"):
         total = total_of(metric.id)
         value = getattr(report.metrics, total.field)
-        if total.optional and (impossible or value == 0):
+        if total.optional and (impossible or value == 0 or not optional):
             continue
         if impossible and total.runs:
             text, detail = CANNOT_RUN, report.runnable.reason

@@ -49,6 +49,7 @@ from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.pipeline.device_choice import DeviceChoice, choose_device, kernels_of
 from py_autodoc.report.pipeline.dim_bindings import Dims, resolve_dims, unresolved_dims
 from py_autodoc.report.pipeline.model_source import normalise_source, open_model
+from py_autodoc.report.pipeline.phase_log import PhaseLog, log_nodes, log_totals
 from py_autodoc.report.pipeline.rebatch_request import Rebatch, rebatch_if_requested, sets_fixed_batch
 from py_autodoc.report.pipeline.resize_request import Resize, at_sizes
 from py_autodoc.report.pipeline.rule_settings import rule_settings
@@ -183,6 +184,7 @@ class _Pipeline:
         self.options = options
         self.progress = progress
         self.failures: list[Diagnostic] = []
+        self.log = PhaseLog()
 
     def run(self, source: Any) -> Analysis:
         self._enter("load")
@@ -217,6 +219,7 @@ class _Pipeline:
         table = self._guard("costs", lambda: cost_table(model, types, sizes), lambda: unknown_costs(model))
         sums = totals(model, table.nodes, types.contradiction is None)
         params = count_params(model, types, sizes)
+        log_nodes(model, types, table.nodes, params)
         if self.options.brief:
             flows = self._guard(
                 "masks",
@@ -289,6 +292,8 @@ class _Pipeline:
         )
         risks, notes = findings(context, chosen)
         self.progress(PHASES[-1], len(PHASES), len(PHASES))
+        self.log.enter("")
+        log_totals(model, sums, params, peak)
         return Analysis(
             loaded=loaded,
             model=model,
@@ -411,6 +416,7 @@ class _Pipeline:
         return infer(loaded, model, dims.bindings, self.options.input_shapes)
 
     def _enter(self, phase: str) -> None:
+        self.log.enter(phase)
         self.progress(phase, PHASES.index(phase), len(PHASES))
 
     def _guard(self, phase: str, compute: Callable[[], T], fallback: Callable[[], T]) -> T:

@@ -13,7 +13,8 @@ from py_autodoc.errors import OptionError
 from py_autodoc.graph.ir.model import Model, TypeTable
 from py_autodoc.hardware.kernel_fusion import AttentionRegion, Kernels, find_kernels
 from py_autodoc.hardware.latency_model import Device, device
-from py_autodoc.hardware.profile import PRECISIONS, find_profile
+from py_autodoc.hardware.profile import PRECISIONS
+from py_autodoc.hardware.requested import requested_profile
 from py_autodoc.hardware.routed import Mixture
 from py_autodoc.hardware.runtimes import ORT, TENSORRT, Runtime
 from py_autodoc.hardware.runtimes import runtime as runtime_of
@@ -42,7 +43,9 @@ class DeviceChoice:
 def choose_device(
     hardware: str | os.PathLike[str] | None, precision: str | None = None, runtime: str | None = None
 ) -> DeviceChoice | None:
-    """Return the device for a profile id or file; None if none is given. ``runtime`` empty: the usual one.
+    """Return the device for a profile id, a file or ``auto``; None if none is given.
+
+    An empty ``runtime`` is the usual one.
 
     Raises: OptionError for unknown names, an invalid file, or a device with too few published figures.
     """
@@ -53,7 +56,7 @@ def choose_device(
         if runtime:
             raise OptionError("hardware-missing", "A runtime needs a device.", "Add --hardware ID.")
         return None
-    profile = find_profile(os.fspath(hardware))
+    profile = requested_profile(os.fspath(hardware))
     chosen = device(profile)
     if chosen is None:
         missing = "memory bandwidth" if profile.memory_bandwidth_bytes_per_s is None else "peaks"

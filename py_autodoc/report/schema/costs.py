@@ -110,7 +110,7 @@ class Block(Wire, frozen=True, kw_only=True):
     name: str
     """Scope path, ``/``-separated; of a structure its kind and number."""
     type: str
-    """Class name, empty when unknown."""
+    """Class of a module, empty when unknown; of a structure its kind as one, such as ``ResidualBlock``."""
     variant: str
     """Variant of the kind, see ``docs/blocks.md``; may be empty."""
     how: str
@@ -119,6 +119,8 @@ class Block(Wire, frozen=True, kw_only=True):
     """Between 0 and 1; 1 if there is no other interpretation."""
     nodes: list[int]
     """Ids of its layers, including those of inner blocks."""
+    node_names: list[str] = []
+    """Names of these layers, in the same order."""
     facts: dict[str, int | float | str | bool | None]
     """Dimensions and names, null if unknown."""
     params: int | None

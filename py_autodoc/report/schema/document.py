@@ -11,7 +11,7 @@ from py_autodoc.report.schema.dataset import DatasetInfo
 from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.report.schema.identity import Identity
 from py_autodoc.report.schema.llm_summary import LlmSummary
-from py_autodoc.report.schema.memory import MemoryInfo
+from py_autodoc.report.schema.memory import MemoryInfo, SharedWeight
 from py_autodoc.report.schema.model import (
     DiagnosticInfo,
     DimInfo,
@@ -76,5 +76,9 @@ class ReportFields(Wire, frozen=True, kw_only=True):
     """Summary by a language model; null without ``--llm-summary``."""
     dataset: DatasetInfo | None = None
     """Classes and training data named in the metadata; null if there are none."""
+    num_shared_weights: int = 0
+    """Number of weights that several layers use, such as tied embeddings."""
+    shared_weights: list[SharedWeight] = []
+    """These weights, those with the most parameters first; at most 1,000."""
     quantization: QuantizationAdvice | None = None
     """Which layers to quantize, from measurements; null without ``--sensitivity``."""

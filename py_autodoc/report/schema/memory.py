@@ -98,6 +98,24 @@ class WeightOpBytes(Wire, frozen=True, kw_only=True):
     """Stored bytes; null if the size of one is unknown."""
 
 
+class SharedWeight(Wire, frozen=True, kw_only=True):
+    """A weight that several layers use. It counts once, at the first of them."""
+
+    name: str
+    """Name of the tensor."""
+    elem_type: str
+    """``float32`` …"""
+    shape: list[DimValue] | None
+    params: int
+    """Its parameters."""
+    bytes: int | None
+    """Stored bytes; null if unknown."""
+    layers: list[int]
+    """Ids of the layers that use it, past those that only prepare it (transpose, reshape, dequantize)."""
+    layer_names: list[str]
+    """Their names, in the same order."""
+
+
 class LargeTensor(Wire, frozen=True, kw_only=True):
     """One of the largest tensors."""
 

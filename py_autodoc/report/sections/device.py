@@ -52,6 +52,16 @@ def section(context: SectionContext) -> Section | None:
         (("Latency",), time(estimates.estimated_latency_ms, bool(estimates.unknown_kernels))),
         (("Band",), band),
         (("Bound at full peak and bandwidth",), time(estimates.theoretical_latency_ms)),
+        (
+            ("Utilisation of its peak",),
+            (
+                Value(
+                    estimates.compute_utilization_estimate,
+                    "share",
+                    f"{_POINTER}/compute_utilization_estimate",
+                ),
+            ),
+        ),
         (("Most of the time goes to",), (_BOUNDS.get(estimates.bottleneck, "—"),)),
         (("Kernels",), (Value(estimates.kernels, "exact", f"{_POINTER}/kernels"),)),
         (

@@ -15,6 +15,8 @@ from py_autodoc.report.sections.section_model import (
 )
 from py_autodoc.units import shape
 
+MAX_USERS = 4
+"""Layers named for a weight that several use."""
 MAX_ROWS = 10
 
 
@@ -68,9 +70,32 @@ def section(context: SectionContext) -> Section:
             for index, entry in enumerate(weights.by_dtype)
         )
         blocks.append(Table(("Type", "Tensors", "Parameters", "Bytes"), types, title="Weights by type"))
+    blocks += _shared(context)
     blocks.append(
         Paragraph(
             ("The peak applies to the file's execution order. A runtime may take 0.7 to 2.5 times as much.",)
         )
     )
     return Section("memory", "Memory", tuple(blocks))
+
+
+def _shared(context: SectionContext) -> list[Block]:
+    """Return the table of weights that several layers use."""
+    report = context.report
+    rows = tuple(
+        (
+            (Name(weight.name),),
+            (Name(shape(weight.shape)),),
+            (Value(weight.params, "count", f"/shared_weights/{index}/params"),),
+            (Name(", ".join(weight.layer_names[:MAX_USERS])), _others(len(weight.layers))),
+        )
+        for index, weight in enumerate(report.shared_weights[:MAX_ROWS])
+    )
+    if not rows:
+        return []
+    omitted = max(0, report.num_shared_weights - len(rows))
+    return [Table(("Weight", "Shape", "Parameters", "Layers"), rows, omitted, "Shared weights, counted once")]
+
+
+def _others(users: int) -> str:
+    return f" and {users - MAX_USERS:,} more" if users > MAX_USERS else ""

@@ -151,6 +151,8 @@ class SectionContext:
     """The data that sections are built from."""
 
     report: Report
+    max_layers: int | None = None
+    """Layers that the tables list at most; None for their own number."""
 
     @cached_property
     def layers(self) -> dict[int, Layer]:

@@ -107,6 +107,19 @@ def _device(report: Report) -> Iterator[Line]:
         " to ",
         Value(None if high is None else high / 1e3, "seconds"),
         f", {estimates.label})",
+        *(
+            ()
+            if estimates.compute_utilization_estimate is None
+            else (
+                ", ",
+                Value(
+                    estimates.compute_utilization_estimate,
+                    "share",
+                    "/hardware_estimates/compute_utilization_estimate",
+                ),
+                " of its peak",
+            )
+        ),
         f"; {fits}." if fits else ".",
     )
 
