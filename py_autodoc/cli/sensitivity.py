@@ -117,7 +117,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     set_level(log_level)
     from py_autodoc.cli.documents import requested_documents
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
-    from py_autodoc.mixtures import with_written
+    from py_autodoc.mixtures import with_checked_choice, with_written
     from py_autodoc.report.document.build_report import build_report
     from py_autodoc.sensitivity.advice import with_advice
     from py_autodoc.sensitivity.api import sensitivity_with_analysis
@@ -162,6 +162,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         )
         line.update("the written file", 0, 0)
         result = with_written(model, result, data, bindings=bindings, input_shapes=input_shapes)
+        result = with_checked_choice(model, result, data, bindings=bindings, input_shapes=input_shapes)
         if options["measure"]:
             from py_autodoc.mixtures import measure_mixtures
 

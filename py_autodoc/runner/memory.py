@@ -66,7 +66,11 @@ def process_memory(path: PathLike, sample: Sample, threads: int = 0) -> ProcessM
         return None
     # The samples are the user's: no name of them stays when this process is killed.
     with temporary.nameless() as feeds:
-        np.savez(feeds, allow_pickle=False, **sample)
+        # Text has the type object, which would be pickled.
+        arrays = {
+            name: value.astype(str) if value.dtype == object else value for name, value in sample.items()
+        }
+        np.savez(feeds, allow_pickle=False, **arrays)
         feeds.seek(0)
         code = _CODE.format(path=os.path.abspath(os.fspath(path)), threads=threads, parent=os.getpid())
         with popen(command(f"exec({code!r})"), stdin=feeds, stdout=-1, stderr=-3) as child:

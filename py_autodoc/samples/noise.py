@@ -19,6 +19,8 @@ MAX_GENERATED = 1 << 29
 """Maximum bytes of all generated samples: a few bytes of a model can declare inputs of any size."""
 _FALLBACK_ROWS = 2
 """Rows of a table of unknown size."""
+_TEXT = "text"
+"""Value of text inputs."""
 _SAMPLE_RATE = 16000
 _LOUDNESS = 0.1
 """Standard deviation of a generated waveform, since speech rarely fills the range."""
@@ -77,6 +79,8 @@ def _generated(specs: list[InputSpec], count: int, seed: int) -> Iterator[Sample
 
 def _values(spec: InputSpec, random: np.random.Generator, longest: int) -> np.ndarray[Any, Any]:
     kind, shape = spec.dtype.kind, spec.shape
+    if spec.dtype == object:
+        return np.full(shape, _TEXT, object)
     if spec.role in ("attention mask", "mask"):
         return np.ones(shape, spec.dtype)
     if spec.role == "sample rate":

@@ -168,7 +168,10 @@ def check_inputs(arrays: Mapping[str, Any], specs: Sequence[InputSpec], source: 
 
 
 def _check_form(array: np.ndarray[Any, Any], spec: InputSpec, source: str) -> None:
-    if array.dtype == object or array.dtype.kind not in "biufV":
+    if spec.dtype == object:
+        if array.dtype.kind not in "US" and not all(isinstance(value, str) for value in array.flat):
+            raise InputError("sample-type", f"{source}: {spec.name} contains {array.dtype} instead of text.")
+    elif array.dtype == object or array.dtype.kind not in "biufV":
         raise InputError("sample-type", f"{source}: {spec.name} contains {array.dtype} instead of numbers.")
     if array.shape != spec.shape:
         actual_shape = "×".join(map(str, array.shape)) or "scalar"
@@ -180,6 +183,8 @@ def _check_form(array: np.ndarray[Any, Any], spec: InputSpec, source: str) -> No
 
 
 def _cast(array: np.ndarray[Any, Any], spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
+    if spec.dtype == object:
+        return np.asarray(np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array, object)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InputError("sample-not-finite", f"{source}: {spec.name} contains NaN or infinity.")
     if array.dtype == spec.dtype:

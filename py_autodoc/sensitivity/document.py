@@ -63,6 +63,10 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     float_layers: list[str]
     """Output tensors of the layers to keep in float."""
     point: CurvePoint
+    written: Quality | None = None
+    """Figures of the file that ``quantize`` writes with these layers in float, which decide ``reached``."""
+    not_checked: str = ""
+    """Why there are none; ``reached`` is then that of ``point``."""
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):

@@ -55,8 +55,15 @@ def sensitivity_lines(result: Sensitivity, every_layer: bool = False) -> Iterato
         yield ""
         layers = ", ".join(result.choice.float_layers) or "none"
         count = plural(result.choice.point.float_layers, "float layer")
-        reached = count if result.choice.reached else "not reached, even with all layers in float"
+        missed = "not reached, even with all layers in float"
+        if result.choice.written is not None:
+            missed = f"not reached by a file with {count}"
+        reached = count if result.choice.reached else missed
         yield f"{result.choice.target}: {reached} ({_point(result.choice.point)})"
+        if result.choice.written is not None:
+            yield f"The file that `quantize` writes with them: {quality_text(result.choice.written)}"
+        elif result.choice.not_checked:
+            yield f"The target was not checked on a file: {result.choice.not_checked}."
         yield f"Keep in float: {layers}"
 
 
