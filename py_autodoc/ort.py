@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from py_autodoc.errors import AnalysisError, InputError, OptionError, RequirementError
 from py_autodoc.free_memory import exhausted, is_exhaustion
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.loading.external_data import location_hint
 from py_autodoc.graph.loading.first_pass import collect_and_sanitize
 from py_autodoc.graph.loading.load import load
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
@@ -98,7 +99,8 @@ def check_weights(path: PathLike) -> None:
 
     Raises: InputError.
     """
-    for one in load(path).diagnostics:
+    loaded = load(path)
+    for one in loaded.diagnostics:
         if one.code == ENDLESS:
             raise InputError(
                 one.code,
@@ -106,10 +108,12 @@ def check_weights(path: PathLike) -> None:
                 "No runtime can expand them.",
             )
         if one.code in OUT_OF_REACH:
+            # Without a location, it is the name of a tensor.
+            location = one.where if one.where in loaded.facts.external_files else ""
             raise InputError(
                 one.code,
                 f"{base_name(path)}: {one.message}",
-                "Keep the weight files next to the model.",
+                location_hint(one.code, location),
             )
 
 

@@ -125,6 +125,9 @@ async def test_no_task_reads_hidden_files(kind: str, location: str, target: str,
     _, state = await task(client, body)
     assert state["state"] == "failed"
     assert state["problem"]["code"] == "external-hidden", state
+    # It is next to the model: only another name, or the setting, helps.
+    assert f"Rename {location} " in state["problem"]["hint"]
+    assert "ContentsManager.allow_hidden" in state["problem"]["hint"]
     assert content(folder) == before
 
 

@@ -211,3 +211,21 @@ def _check(location: str, demand: _FileDemand, folders: Folders, notes: Diagnost
 def shown_location(location: str) -> str:
     """Return a location for display: of an absolute path only the last component."""
     return os.path.basename(location)[:255] if os.path.isabs(location) else location[:255]
+
+
+def location_hint(code: str, location: str) -> str:
+    """Return what to do about external data with a diagnostic of this code.
+
+    ``location`` is that in the model, or as it is shown; empty if there is none.
+    """
+    shown = shown_location(location) or "the file with its data"
+    if code == "external-hidden":
+        return (
+            f"Rename {shown} and save the model with that location, or set"
+            " ContentsManager.allow_hidden in the server's configuration."
+        )
+    if code == "external-outside":
+        return f"Put {shown} into the model's folder and save the model with that location."
+    if code == "external-missing":
+        return f"Put {shown} where the model was saved with it: in the model's folder."
+    return "Save the model with its data again."

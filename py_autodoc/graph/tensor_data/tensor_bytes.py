@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from py_autodoc.errors import PathError
-from py_autodoc.graph.loading.external_data import Folders, shown_location
+from py_autodoc.graph.loading.external_data import Folders, location_hint, shown_location
 from py_autodoc.graph.protobuf.probe import regular_file
 
 _PIECE = 1 << 19
@@ -136,18 +136,11 @@ class TensorFiles:
         except (OSError, ValueError):
             real = None
         if real is None and self._folders.hides(name):
-            hint = (
-                f"Rename {shown_location(name)} and save the model with that location, or set"
-                " ContentsManager.allow_hidden in the server's configuration."
-            )
-            raise UnreadableTensor(
-                "its data are in a hidden file, which this server does not read", "external-hidden", hint
-            )
+            why, code = "its data are in a hidden file, which this server does not read", "external-hidden"
+            raise UnreadableTensor(why, code, location_hint(code, name))
         if real is None:
-            hint = (
-                f"Put {shown_location(name)} into the model's folder and save the model with that location."
-            )
-            raise UnreadableTensor("its data lie outside the model's folder", "external-outside", hint)
+            why, code = "its data lie outside the model's folder", "external-outside"
+            raise UnreadableTensor(why, code, location_hint(code, name))
         if not os.path.lexists(real):
             raise _missing(name)
         return real
@@ -170,8 +163,8 @@ class TensorFiles:
 
 
 def _missing(name: str) -> UnreadableTensor:
-    hint = f"Put {shown_location(name)} where the model was saved with it: in the model's folder."
-    return UnreadableTensor("the file with its data is not there", "external-missing", hint)
+    code = "external-missing"
+    return UnreadableTensor("the file with its data is not there", code, location_hint(code, name))
 
 
 def _positional(fd: int, byte_range: ByteRange) -> Iterator[bytes]:
