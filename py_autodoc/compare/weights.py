@@ -10,12 +10,13 @@ import hashlib
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from py_autodoc.compare.align import Alignment, Pair, align
 from py_autodoc.compare.changes import Change, Detail
+from py_autodoc.compare.run_difference import ROUNDING
 from py_autodoc.compare.settings import input_name
 from py_autodoc.compare.units import Unit
 from py_autodoc.costs.tensor_sizes import FLOAT_TYPES
@@ -46,6 +47,8 @@ class StoredWeight:
     scale: int = -1
     zero: int = -1
     axis: int = 0
+    folded: Scaling | None = None
+    """Factors of the normalization after it, as a conversion would fold them in."""
 
 
 class ModelWeights:
@@ -155,7 +158,7 @@ class ModelWeights:
     def scaling(self, weight: StoredWeight) -> Scaling | None:
         """Return scales and zero points by channel. Raises: UnreadableTensor if they are unknown."""
         if weight.scale < 0:
-            return None
+            return weight.folded
         scale = self._read_scales(weight.scale)
         zero = self._read_scales(weight.zero) if weight.zero >= 0 else np.zeros(1)
         axis = weight.axis + len(weight.shape) if weight.axis < 0 else weight.axis
@@ -216,10 +219,80 @@ def _with_weight_changes(models: tuple[ModelWeights, ModelWeights], alignment: A
         weights = models[0].of(units[0]), models[1].of(units[1])
         if weights[0] is None or weights[1] is None or units[0].weight != units[1].weight:
             continue
+        first, second = (_folded(side, unit, w) for side, unit, w in zip(models, units, weights, strict=True))
+        if (first is None) is not (second is None):
+            details += _folded_difference(models, units, (weights[0], weights[1]), (first, second))
+            continue
         detail = _difference(models, weights[0], weights[1])
         if detail is not None:
             details.append(detail)
     return pair if len(details) == len(pair.details) else replace(pair, details=tuple(details))
+
+
+class _Folded(NamedTuple):
+    """A normalization after a convolution: the factors of its weight, and its bias with it."""
+
+    scaling: Scaling
+    bias: np.ndarray
+
+
+def _folded(side: ModelWeights, unit: Unit, weight: StoredWeight | None) -> _Folded | None:
+    """Return what folding the normalization of a unit into its convolution gives; None without one."""
+    nodes = [side.model.nodes[number] for number in unit.nodes[: unit.work]]
+    if len(nodes) < 2 or nodes[0].op_type != "Conv" or nodes[1].op_type != "BatchNormalization":
+        return None
+    if weight is None or weight.scale >= 0 or len(nodes[1].inputs) < 5:
+        return None
+    try:
+        gamma, beta, mean, variance = (side._read_scales(tensor) for tensor in nodes[1].inputs[1:5])
+        bias = _bias(side, unit)
+    except UnreadableTensor:
+        return None
+    if gamma.size != weight.shape[0] or not gamma.size == beta.size == mean.size == variance.size:
+        return None
+    epsilon = nodes[1].attributes.get("epsilon", 1e-5)
+    if bias.size not in (1, gamma.size) or not isinstance(epsilon, (int, float)):
+        return None
+    factor = gamma / np.sqrt(variance + epsilon)
+    return _Folded((factor, np.zeros(1), 0), beta + (bias - mean) * factor)
+
+
+def _bias(side: ModelWeights, unit: Unit) -> np.ndarray:
+    """Return the bias of a convolution, or zeros. Raises: UnreadableTensor."""
+    node = side.model.nodes[unit.node]
+    given = len(node.inputs) > 2 and node.inputs[2] >= 0
+    return side._read_scales(node.inputs[2]) if given else np.zeros(1)
+
+
+def _folded_difference(
+    models: tuple[ModelWeights, ModelWeights],
+    units: tuple[Unit, Unit],
+    weights: tuple[StoredWeight, StoredWeight],
+    folded: tuple[_Folded | None, _Folded | None],
+) -> Iterator[Detail]:
+    """Yield how a convolution with a folded normalization differs from one with its own, beyond rounding."""
+    compared = [
+        w if f is None else replace(w, folded=f.scaling) for w, f in zip(weights, folded, strict=True)
+    ]
+    detail = _difference(models, compared[0], compared[1])
+    if detail is not None and (detail.distance is None or detail.distance > ROUNDING):
+        yield detail
+    try:
+        left, right = (
+            _bias(side, unit) if f is None else f.bias
+            for side, unit, f in zip(models, units, folded, strict=True)
+        )
+    except UnreadableTensor as fault:
+        yield Detail(Change.WEIGHTS, f"bias cannot be compared: {fault}", "–", "–")
+        return
+    if left.size != right.size and 1 not in (left.size, right.size):
+        yield Detail(Change.WEIGHTS, "bias has another size", str(left.size), str(right.size))
+        return
+    norm = float(np.linalg.norm(left))
+    distance = float(np.linalg.norm(left - right)) / norm if norm else float(np.linalg.norm(right))
+    if distance > ROUNDING:
+        largest = float(np.abs(left - right).max())
+        yield Detail(Change.WEIGHTS, "bias", "folded", "folded", distance, largest)
 
 
 def _other_constants(models: tuple[ModelWeights, ModelWeights], units: tuple[Unit, Unit]) -> Iterator[Detail]:
@@ -260,6 +333,7 @@ def _difference(
     """Return how two weights differ; None if they are equal, or it is unknown."""
     digests = models[0].digest(left), models[1].digest(right)
     same_encoding = left.scale < 0 and right.scale < 0 and left.transposed == right.transposed
+    same_encoding = same_encoding and left.folded is None and right.folded is None
     if same_encoding and digests[0] is not None and digests[0] == digests[1]:
         return None
     digest_texts = [("unreadable" if d is None else d[:12]) for d in digests]

@@ -227,3 +227,49 @@ def test_the_document_has_the_same_facts(paths):
         ("opset ai.onnx", "18", "19")
     ]
     assert (alignment["same"], alignment["weights_read"]) == (False, False)
+
+
+def normalized(folded: bool, biased: bool, factor: float = 1.0, shift: float = 0.0) -> onnx.ModelProto:
+    """A convolution and its BatchNormalization, or with that folded in."""
+    rng = np.random.default_rng(0)
+    weight = rng.normal(size=(4, 3, 3, 3)).astype(np.float32)
+    scale, offset, mean, variance = (rng.uniform(0.5, 2, 4).astype(np.float32) for _ in range(4))
+    bias = rng.normal(size=4).astype(np.float32) if biased else np.zeros(4, np.float32)
+    gain = scale / np.sqrt(variance + np.float32(1e-5))
+    arrays = {"w": weight, "c": bias, "s": scale, "o": offset, "m": mean, "v": variance}
+    if folded:
+        arrays = {
+            "w": weight * gain[:, None, None, None] * factor,
+            "c": offset + (bias - mean) * gain + shift,
+        }
+    nodes = [helper.make_node("Conv", ["x", "w", *(["c"] if biased or folded else [])], ["h"], "conv")]
+    if not folded:
+        nodes.append(helper.make_node("BatchNormalization", ["h", "s", "o", "m", "v"], ["n"], "norm"))
+    nodes.append(helper.make_node("Relu", [nodes[-1].output[0]], ["y"], "relu"))
+    ports = (
+        [helper.make_tensor_value_info("x", 1, [1, 3, 8, 8])],
+        [helper.make_tensor_value_info("y", 1, None)],
+    )
+    constants = [numpy_helper.from_array(array.astype(np.float32), name) for name, array in arrays.items()]
+    graph = helper.make_graph(nodes, "g", *ports, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+
+
+@pytest.mark.parametrize("biased", [False, True])
+@pytest.mark.parametrize("first_folded", [False, True])
+@pytest.mark.parametrize(
+    ("factor", "shift", "expected"), [(1.0, 0.0, set()), (1.01, 0.0, {"weight"}), (1.0, 0.1, {"bias"})]
+)
+def test_a_folded_normalization_has_the_values_of_one_that_is_not(
+    tmp_path, biased, first_folded, factor, shift, expected
+):
+    models = [normalized(False, biased), normalized(True, biased, factor, shift)]
+    sides = []
+    for name, model in zip("ab", models[::-1] if first_folded else models, strict=True):
+        path = tmp_path / f"{name}.onnx"
+        onnx.save(model, path)
+        sides.append((run_analysis(str(path)), str(path)))
+    alignment = align_with_weights(*sides)
+    details = [detail for pair in alignment.pairs for detail in pair.details]
+    assert {detail.what for detail in details if detail.distance is not None} == expected
+    assert [detail.what for detail in details if detail.distance is None] == ["nodes"]
