@@ -32,7 +32,7 @@ from py_autodoc.quantize.kernels import current_runtime
 from py_autodoc.quantize.methods import BUILT_IN, apply, method
 from py_autodoc.quantize.prepare import fit_recipe, load_float_model, modernize, prepare_model
 from py_autodoc.quantize.recipe import ALL, Recipe, complete_recipe
-from py_autodoc.quantize.search import AUTO, GOALS, search, search_notes, split
+from py_autodoc.quantize.search import AUTO, GOALS, search, search_notes, split, weights_by_trial
 from py_autodoc.quantize.speed import SLOWER, CpuTime, cpu_time
 from py_autodoc.quantize.storage import check_space, store, too_large
 from py_autodoc.quantize.written_form import written_form
@@ -100,10 +100,12 @@ def quantize(
     if goal and used_recipe.method != AUTO:
         raise OptionError("goal-without-search", "A goal belongs to the method auto.", "Add --method auto.")
     settings = _Settings(bindings, input_shapes, compare, tags)
-    if used_recipe.method != AUTO:
+    without_data = data is None and not random_data
+    open_weights = compare and not without_data and _weights_are_open(used_recipe)
+    if used_recipe.method != AUTO and not open_weights:
         count = _Count(samples, seed, random_data)
         return _quantize(model, out, data, used_recipe, count, settings, force, None, report_progress)
-    if data is None and not random_data:
+    if without_data:
         raise OptionError(
             "no-data",
             "A search needs samples of real inputs, for ranges and scores.",
@@ -123,11 +125,22 @@ def quantize(
     def trial(done: int, total: int) -> None:
         report_progress("trying recipes", done, total)
 
-    best, found = search(run, used_recipe, chosen, goal or GOALS[0], trial)
-    ranges, held = split(chosen)
+    if open_weights:
+        best, found = weights_by_trial(run, used_recipe, chosen, trial)
+        ranges, held = list[Sample](chosen), list[Sample](chosen)
+    else:
+        best, found = search(run, used_recipe, chosen, goal or GOALS[0], trial)
+        ranges, held = map(list, split(chosen))
     count = _Count(len(ranges), seed, True)
     result = _quantize(model, out, ranges, best, count, settings, force, (held, source), report_progress)
-    return msgspec.structs.replace(result, search=found, findings=[*search_notes(found), *result.findings])
+    notes = [] if open_weights else search_notes(found)
+    return msgspec.structs.replace(result, search=found, findings=[*notes, *result.findings])
+
+
+def _weights_are_open(recipe: Recipe) -> bool:
+    """True if the type of static weights is open and the processor has no type that is always best."""
+    target = recipe.target or current_runtime()
+    return recipe.method == "static" and not recipe.weights and computation(target).kernel == "pairs"
 
 
 @dataclass(frozen=True, slots=True)

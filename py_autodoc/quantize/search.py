@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from py_autodoc.errors import AutodocError, InputError, OptionError
 from py_autodoc.int8_kernels.targets import COMPUTATIONS
 from py_autodoc.outputs.temporary import scratch
-from py_autodoc.quantize.document import Quantization
+from py_autodoc.quantize.document import GAP_DB, Quantization
 from py_autodoc.quantize.kernels import current_runtime
 from py_autodoc.quantize.recipe import STATIC_OPS, Recipe
 from py_autodoc.quantize.search_document import Search, Trial
@@ -89,6 +89,39 @@ def search(
         raise OptionError("bad-goal", f"Unknown goal {goal[:40]!r}.", f"Choose one of {', '.join(GOALS)}.")
     recipes = candidates(recipe)
     ranges, held = split(samples)
+    trials, before = _try(run, recipes, ranges, held, progress)
+    chosen = choose(trials, goal, before)
+    if chosen is None:
+        raise InputError(
+            "no-recipe", f"No recipe applies: {trials[0].failed}", "Name a method with --method."
+        )
+    count = 0 if held is ranges else len(held)
+    return recipes[chosen.name], Search(goal=goal, held_back=count, trials=trials, chosen=chosen.name)
+
+
+def weights_by_trial(
+    run: Quantize, recipe: Recipe, samples: Sequence[Sample], progress: Callable[[int, int], None]
+) -> tuple[Recipe, Search]:
+    """Return a static recipe with the weights that suit a processor whose sums of u8 and s8 saturate.
+
+    s7 weights are faster than u8, and mostly as accurate. u8 is taken if s7 loses more than 3 dB.
+    """
+    recipes = {f"static u8·{weights}": replace(recipe, weights=weights) for weights in ("s7", "u8")}
+    trials, _ = _try(run, recipes, samples, samples, progress)
+    s7, u8 = trials
+    loses = not u8.failed and (bool(s7.failed) or _accuracy(s7) < _accuracy(u8) - GAP_DB)
+    chosen = u8 if loses else s7
+    return recipes[chosen.name], Search(goal="weights", held_back=0, trials=trials, chosen=chosen.name)
+
+
+def _try(
+    run: Quantize,
+    recipes: Mapping[str, Recipe],
+    ranges: Sequence[Sample],
+    held: Sequence[Sample],
+    progress: Callable[[int, int], None],
+) -> tuple[list[Trial], int]:
+    """Return a trial of each recipe, and the bytes of the float model."""
     trials, before = list[Trial](), 0
     with scratch() as folder:
         for number, (name, one) in enumerate(recipes.items()):
@@ -100,13 +133,7 @@ def search(
                 continue
             before = made.bytes_before
             trials.append(_trial(name, made))
-    chosen = choose(trials, goal, before)
-    if chosen is None:
-        raise InputError(
-            "no-recipe", f"No recipe applies: {trials[0].failed}", "Name a method with --method."
-        )
-    count = 0 if held is ranges else len(held)
-    return recipes[chosen.name], Search(goal=goal, held_back=count, trials=trials, chosen=chosen.name)
+    return trials, before
 
 
 def _trial(name: str, made: Quantization) -> Trial:

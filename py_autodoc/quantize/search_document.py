@@ -33,9 +33,12 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     """Recipes that were tried, and which one was taken."""
 
     goal: str
-    """``size``, ``latency``, ``accuracy``, or ``balanced``: speed times reduction in size."""
+    """``size``, ``latency``, ``accuracy``, or ``balanced``: speed times reduction in size.
+
+    ``weights`` if only the type of weights was open, for a processor without VNNI.
+    """
     held_back: int
-    """Number of samples for the scores that gave no ranges; 0 if there was only one sample."""
+    """Number of samples for the scores that gave no ranges; 0 if they are the same."""
     trials: list[Trial]
     chosen: str
     """``trials[].name``."""

@@ -71,6 +71,34 @@ def test_what_is_searched_cannot_be_given(fields):
         candidates(Recipe(method="auto", **fields))
 
 
+@pytest.mark.parametrize(
+    ("s7", "u8", "weights"), [(30.0, 32.0, "s7"), (18.9, 22.9, "u8"), (None, 90.0, "s7"), (20.0, 5.0, "s7")]
+)
+def test_weights_without_vnni(s7, u8, weights, monkeypatch):
+    """s7 where it wins: it is faster, so u8 must be clearly more accurate."""
+    from py_autodoc.quantize import search as module
+
+    figures = {"s7": s7, "u8": u8}
+    made = type("Made", (), {"bytes_before": 100})
+    monkeypatch.setattr(module, "_trial", lambda name, made: trial(name, figures[name[-2:]]))
+    recipe, found = module.weights_by_trial(
+        lambda *args: made, Recipe(target="cpu-avx2"), [], lambda *args: None
+    )
+    assert recipe.weights == weights
+    assert found.chosen.endswith(weights)
+    assert len(found.trials) == 2
+
+
+def test_the_default_for_a_processor_without_vnni(tmp_path):
+    found = quantize(DIGITS, tmp_path / "q.onnx", DATA, Recipe(target="cpu-avx2"), samples=4)
+    assert found.recipe.weights in ("s7", "u8")
+    assert found.search.chosen.endswith(found.recipe.weights)
+    assert found.form.weights_per_tensor == 0
+    assert found.samples == 4
+    given = quantize(DIGITS, tmp_path / "q.onnx", DATA, Recipe(target="cpu-avx2", weights="u8"), samples=4)
+    assert given.search is None
+
+
 def test_samples_are_held_back():
     samples = [{"x": number} for number in range(100)]
     ranges, held = split(samples)
