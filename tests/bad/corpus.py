@@ -86,7 +86,6 @@ _FILES = [
     Case(7, "tflite", f.data(b"\x1c\0\0\0TFL3" + bytes(64)), not_a("tflite")),
     Case(7, "ort", f.data(b"\x1c\0\0\0ORTM" + bytes(64)), not_a("ort")),
     Case(7, "json", f.data(b'{"nodes": []}'), not_a("json")),
-    Case(7, "textproto", f.data(b"ir_version: 9\ngraph {\n}\n"), not_a("text-format")),
     Case(7, "text", f.data(b"Entry not found"), not_a("text")),
     Case(8, "directory", f.directory, Error(PathError, "path-not-a-file")),
     Case(8, "missing", f.missing, Error(PathError, "path-missing")),

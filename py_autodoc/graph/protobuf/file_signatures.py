@@ -27,7 +27,8 @@ _XML = FileKind("xml", "is an XML document", "An OpenVINO model cannot be read."
 _TEXT_MODEL = FileKind(
     "text-format",
     "is an ONNX model in text format",
-    "Convert it: onnx.save(onnx.load(path, format='textproto'), 'model.onnx')",
+    "`onnx-autodoc analyze` reads it; others need a conversion: onnx.save(onnx.load('model.textproto'), "
+    "'model.onnx').",
 )
 _TEXT = FileKind("text", "is a text file")
 _JSON = FileKind("json", "is a JSON document")
@@ -40,6 +41,10 @@ _ULTRALYTICS = FileKind(
 )
 _TAR = FileKind("tar", "is a tar archive", _UNPACK)
 _KERAS = "`onnx-autodoc export FILE OUT.onnx` converts it."
+_ORT = (
+    "Use the .onnx file it was made from, or let ONNX Runtime write one: a session of it with "
+    "SessionOptions.optimized_model_filepath = 'model.onnx' and the entry session.save_model_format = ONNX."
+)
 _TENSORFLOW = FileKind("tensorflow", "looks like a TensorFlow graph", "Convert it with tf2onnx.")
 
 _SIGNATURES: tuple[tuple[int, bytes, FileKind], ...] = (
@@ -58,7 +63,7 @@ _SIGNATURES: tuple[tuple[int, bytes, FileKind], ...] = (
     (
         4,
         b"ORTM",
-        FileKind("ort", "is an ORT-format model", "Use the .onnx file it was made from."),
+        FileKind("ort", "is an ORT-format model", _ORT),
     ),
     (0, b"GGUF", FileKind("gguf", "is a GGUF file", "llama.cpp's format holds no graph.")),
     (0, b"\x93NUMPY", FileKind("numpy", "is a NumPy array")),

@@ -6,6 +6,7 @@ Phases, as passed to ``progress``: load, build, shapes, costs, memory, structure
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -191,8 +192,13 @@ class _Pipeline:
         hardware = choose_device(self.options.hardware, self.options.precision, self.options.runtime)
         model_source, name = normalise_source(source)
         loaded = open_model(model_source, name, self.options.limits)
+        text_file = os.fsdecode(source) if isinstance(source, (str, os.PathLike)) and name else ""
+        if text_file:  # parsed in memory; the facts are those of the file
+            loaded = replace(
+                loaded, facts=msgspec.structs.replace(loaded.facts, bytes=os.path.getsize(text_file))
+            )
         if self.options.hash:
-            loaded = self._with_hashes(loaded, source, model_source)
+            loaded = self._with_hashes(loaded, source, text_file or model_source)
         loaded = with_small_constants(loaded, model_source)
         self._enter("build")
         sized = at_sizes(loaded, self.options.resize, self.options.bindings)
