@@ -43,6 +43,7 @@ from py_autodoc.tags import read_tags, restore_file, strip_tags, tag_file
 from py_autodoc.tags.model import ROOT
 from py_autodoc.tags.model_files import finish, staging, targets, to_ir
 from py_autodoc.tags.read import table_in
+from py_autodoc.tags.tag_storage import proto_nodes
 from py_autodoc.units import plural
 from py_autodoc.verify.api import verify
 from py_autodoc.verify.document import VerifiedOutput
@@ -293,7 +294,7 @@ def _load_tagged(source: Path) -> onnx.ModelProto:
 def _strip_metadata(model: onnx.ModelProto) -> None:
     """Remove tags, and what the exporter recorded for each node."""
     strip_tags(model)
-    for node in model.graph.node:
+    for node in proto_nodes(model):
         del node.metadata_props[:]
         node.ClearField("doc_string")
 

@@ -21,6 +21,8 @@ AUTO = "auto"
 GOALS = ("balanced", "size", "latency", "accuracy")
 CLOSE_DB, CLOSE_AGREEMENT = 20.0, 0.99
 """Results are close with this agreement of classes, or without classes from this ratio on."""
+ENOUGH_DB = 30.0
+"""Ratio from which on types of weights are chosen by speed alone."""
 _HELD_BACK = 16
 Quantize = Callable[[Path, Recipe, Sequence[Sample], Sequence[Sample]], Quantization]
 """Writes a file: path, recipe, samples for ranges, samples for scores."""
@@ -104,12 +106,14 @@ def weights_by_trial(
 ) -> tuple[Recipe, Search]:
     """Return a static recipe with the weights that suit a processor whose sums of u8 and s8 saturate.
 
-    s7 weights are faster than u8, and mostly as accurate. u8 is taken if s7 loses more than 3 dB.
+    s7 weights are faster than u8, and mostly as accurate. u8 is taken if s7 loses more than 3 dB,
+    counted up to 30 dB: a difference above rarely changes what a model decides.
     """
     recipes = {f"static u8·{weights}": replace(recipe, weights=weights) for weights in ("s7", "u8")}
     trials, _ = _try(run, recipes, samples, samples, progress)
     s7, u8 = trials
-    loses = not u8.failed and (bool(s7.failed) or _accuracy(s7) < _accuracy(u8) - GAP_DB)
+    more = min(_accuracy(u8), ENOUGH_DB) - min(_accuracy(s7), ENOUGH_DB)
+    loses = not u8.failed and (bool(s7.failed) or more > GAP_DB)
     chosen = u8 if loses else s7
     return recipes[chosen.name], Search(goal="weights", held_back=0, trials=trials, chosen=chosen.name)
 

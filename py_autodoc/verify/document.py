@@ -83,7 +83,8 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     reference: str
     verdict: str
-    """``agrees``, ``diverges`` if an output exceeds the tolerance, or ``not compared`` without a common output."""
+    """``agrees``, ``diverges`` if an output exceeds the tolerance, or ``not compared`` without a common
+    output."""
     tolerance: float
     """Accepted relative error."""
     tolerance_reason: str

@@ -72,7 +72,8 @@ def test_what_is_searched_cannot_be_given(fields):
 
 
 @pytest.mark.parametrize(
-    ("s7", "u8", "weights"), [(30.0, 32.0, "s7"), (18.9, 22.9, "u8"), (None, 90.0, "s7"), (20.0, 5.0, "s7")]
+    ("s7", "u8", "weights"),
+    [(30.0, 32.0, "s7"), (18.9, 22.9, "u8"), (85.0, 102.0, "s7"), (None, 90.0, "s7"), (20.0, 5.0, "s7")],
 )
 def test_weights_without_vnni(s7, u8, weights, monkeypatch):
     """s7 where it wins: it is faster, so u8 must be clearly more accurate."""
