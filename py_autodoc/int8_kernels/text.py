@@ -9,7 +9,13 @@ from py_autodoc.units import plural
 SATURATING_HERE = "this processor's int8 kernels saturate"
 WITHOUT_VNNI = tuple(name for name, target in COMPUTATIONS.items() if target.kernel == "pairs")
 REMEDY = "Use --target cpu-avx2 or --weights s7, whose sums do not saturate."
+_WITHOUT_TARGET = "Use --weights u8 or s7, whose sums do not saturate."
 _KINDS = {"exact": "exact int8 sums", "pairs": "int8 sums that saturate"}
+
+
+def remedy(target: str) -> str:
+    """Return what to do about saturated sums; not to use the target in use."""
+    return _WITHOUT_TARGET if target in WITHOUT_VNNI else REMEDY
 
 
 def kind_text(kernel: str) -> str:

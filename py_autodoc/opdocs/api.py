@@ -36,6 +36,8 @@ from py_autodoc.samples import analysis_at_sizes, check_memory, choose_samples, 
 from py_autodoc.version import NAME, version
 
 SAMPLES, GENERATED_SAMPLES = 16, 1
+_WEIGHT_ONLY = frozenset({"MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "GatherBlockQuantized"})
+"""Operators with quantized weights that compute in float."""
 VECTOR_BYTES = 1 << 25
 """Total array bytes of an operation above which no test vectors are written."""
 Step = Callable[[str, int, int], None]
@@ -86,6 +88,14 @@ def opdocs(
     proto_with_weights = read_model(model, weights=True)
     quantized = find_operations(proto_with_weights)
     if not quantized.operations:
+        blocks = sorted({node.op_type for node in proto_with_weights.graph.node} & _WEIGHT_ONLY)
+        if blocks:
+            raise OptionError(
+                "not-quantized",
+                f"{base_name(model)}: weight-only quantization ({', '.join(blocks)}) is not described, and "
+                "it has no operation in integers.",
+                "Quantize it with --method static for a reference.",
+            )
         raise OptionError(
             "not-quantized",
             f"{base_name(model)} has no quantized operation.",

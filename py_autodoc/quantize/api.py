@@ -19,7 +19,7 @@ from py_autodoc.hardware.detect import cpu
 from py_autodoc.int8_kernels.document import IntegerKernels
 from py_autodoc.int8_kernels.judge import RECIPE
 from py_autodoc.int8_kernels.targets import computation
-from py_autodoc.int8_kernels.text import REMEDY, both_figures, not_measured
+from py_autodoc.int8_kernels.text import REMEDY, both_figures, not_measured, remedy
 from py_autodoc.ort import onnxruntime, original_names
 from py_autodoc.outputs import output_failed
 from py_autodoc.outputs.marks import unmark
@@ -407,7 +407,8 @@ def _kernel_notes(output: VerifiedOutput, kernels: IntegerKernels | None) -> lis
         return notes
     if saturates:
         notes.append(
-            f"{output.name}: sums of u8 and s8 saturate, which costs {file - kernel:.1f} dB. {REMEDY}"
+            f"{output.name}: sums of u8 and s8 saturate, which costs {file - kernel:.1f} dB. "
+            f"{remedy(kernels.target) if kernels else REMEDY}"
         )
     else:
         notes.append(

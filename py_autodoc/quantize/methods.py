@@ -24,6 +24,7 @@ from py_autodoc.float_models import PRODUCTS
 from py_autodoc.ort import one_line, quiet_default_logger
 from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.half import half
+from py_autodoc.quantize.out_of_reach import nothing_quantized
 from py_autodoc.quantize.recipe import ALL, Recipe
 from py_autodoc.quantize.storage import is_large, store
 from py_autodoc.samples import Sample
@@ -241,11 +242,8 @@ def apply(
             "Quantize" in op_type or op_type.startswith("QLinear") or op_type == "MatMulNBits"
             for op_type in op_types
         ):
-            raise InputError(
-                "nothing-to-quantize",
-                f"{name} has no operators that {recipe.method} quantizes.",
-                "Use static for convolutions; the other methods quantize only matrix products.",
-            )
+            why, hint = nothing_quantized(onnx.load(source, load_external_data=False), recipe.method)
+            raise InputError("nothing-to-quantize", f"{name}: {why}.", hint)
 
 
 def _clean_message(text: str) -> str:

@@ -1,0 +1,45 @@
+"""Why nothing of a model was quantized: its products are where the tools do not look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import onnx
+
+_PRODUCTS = frozenset({"MatMul", "Gemm", "Conv", "ConvTranspose"})
+_WHERE = {"If": "a branch", "Loop": "a loop", "Scan": "a loop"}
+_METHODS = "Use static for convolutions; the other methods quantize only matrix products."
+
+
+def nothing_quantized(model: onnx.ModelProto, method: str) -> tuple[str, str]:
+    """Return why ``method`` quantized nothing of a model, without its name, and a hint."""
+    for op_type, place in _out_of_reach(model):
+        inline = "Inline the functions first (onnx.inliner)."
+        hint = inline if place.startswith("the function") else "Products of branches and loops stay in float."
+        return f"nothing is quantized: its {op_type} is inside {place}, where {method} does not look", hint
+    double = {one.name for one in model.graph.initializer if one.data_type == onnx.TensorProto.DOUBLE}
+    if any(node.op_type in _PRODUCTS and double.intersection(node.input) for node in model.graph.node):
+        return f"nothing is quantized: {method} quantizes float32, and its products are in float64", (
+            "Export the model in float32."
+        )
+    hint = "Its products are of other operators, or their weights are no constants."
+    return f"it has no operators that {method} quantizes", hint if method == "static" else _METHODS
+
+
+def _out_of_reach(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
+    """Yield products outside the main graph, as (operator, place)."""
+    for function in model.functions:
+        for node in function.node:
+            if node.op_type in _PRODUCTS:
+                yield node.op_type, f"the function {function.name}"
+    yield from _inside(model.graph.node)
+
+
+def _inside(nodes: Iterable[onnx.NodeProto], place: str = "") -> Iterator[tuple[str, str]]:
+    pending = [(node, place) for node in nodes]
+    while pending:
+        node, around = pending.pop()
+        if around and node.op_type in _PRODUCTS:
+            yield node.op_type, around
+        inner = _WHERE.get(node.op_type, around or "a subgraph")
+        pending += [(one, inner) for attribute in node.attribute for one in attribute.g.node]
