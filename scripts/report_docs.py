@@ -35,6 +35,7 @@ ORDER = [
     "ActivationMemory",
     "ActivationOpBytes",
     "LargeTensor",
+    "SharedWeight",
     "KVCacheInfo",
     "KVCacheLayer",
     "ArchitectureInfo",

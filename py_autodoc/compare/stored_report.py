@@ -204,7 +204,7 @@ def _constant(name: str, shape: Any, dtype: int) -> TensorProto:
     tensor = TensorProto(name=name, data_type=dtype, data_location=TensorProto.EXTERNAL)
     tensor.dims.extend(size for size in shape or () if isinstance(size, int))
     entry = tensor.external_data.add()
-    entry.key, entry.value = "location", "values-are-not-in-the-report"
+    entry.key, entry.value = "location", "values are not in the report"
     return tensor
 
 

@@ -15,7 +15,7 @@ slots, so the tensor that the constant meets decides:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,6 +74,8 @@ class WeightRoles:
         """Sizes of the weights of layers: a vector of another length is none of their scales or biases."""
         self.trained_after, self.trained_before = self._trained()
         self._roles: dict[int, Role] = {}
+        self._slots: dict[int, dict[int, list[int]]] = {}
+        self._computed: dict[int, list[int]] = {}
 
     def role(self, tensor: int) -> Role:
         """Return the role of a tensor that consists of constants."""
@@ -174,11 +176,27 @@ class WeightRoles:
 
     def _carries(self, node: Node, tensor: int) -> bool:
         """Return whether ``node`` hands the elements of ``tensor`` on to its outputs."""
-        if not node.outputs or not self._prepares(node) or tensor not in self._data_inputs(node):
+        if not node.outputs or not self._prepares(node):
             return False
-        if node.op_type in CARRIERS and node.op_type != "Concat":
-            return True
-        return is_dequantizer(node) or all(t in self.stored for t in node.inputs if t >= 0)
+        if is_dequantizer(node) or (node.op_type in CARRIERS and node.op_type != "Concat"):
+            return tensor in self._data_inputs(node)
+        return tensor in self._slots_of(node) and not self._computed_inputs(node)
+
+    def _slots_of(self, node: Node) -> Mapping[int, Sequence[int]]:
+        """Return tensor → positions among the inputs: a Sum of all weights has each of them as a reader."""
+        slots = self._slots.get(node.id)
+        if slots is None:
+            slots = self._slots[node.id] = {}
+            for position, tensor in enumerate(node.inputs):
+                slots.setdefault(tensor, []).append(position)
+        return slots
+
+    def _computed_inputs(self, node: Node) -> Sequence[int]:
+        """Return the inputs that do not come from constants alone."""
+        found = self._computed.get(node.id)
+        if found is None:
+            found = self._computed[node.id] = [t for t in node.inputs if t >= 0 and t not in self.stored]
+        return found
 
     def _next(self, tensor: int) -> list[int]:
         found = []
@@ -196,9 +214,7 @@ class WeightRoles:
         best: Role | None = None
         for number in entry.consumers:
             node = self.model.nodes[number]
-            for slot, read in enumerate(node.inputs):
-                if read != tensor:
-                    continue
+            for slot in self._slots_of(node)[tensor]:
                 found = self._reading(node, slot, tensor)
                 if best is None or _rank(found) < _rank(best):
                     best = found
@@ -235,11 +251,10 @@ class WeightRoles:
         """Return the role that the outputs have, as seen from this input."""
         roles = [self._roles.get(t, Role(OPEN)) for t in node.outputs if t >= 0]
         role = min(roles, key=_rank, default=Role(OPEN))
-        others = [t for t in node.inputs if t >= 0 and t != tensor]
         if (
             node.op_type in ELEMENTWISE
             and tensor not in self.integer
-            and any(t in self.integer for t in others)
+            and not self.integer.isdisjoint(self._slots_of(node))
         ):
             return Role(ZERO_POINT if node.op_type in ("Sub", "Add") else SCALE, node.id, slot)
         if node.op_type in _BITS and (slot if node.op_type == "BitShift" else self._count(tensor) == 1):
@@ -282,7 +297,7 @@ class WeightRoles:
 
     def _elementwise(self, node: Node, slot: int, tensor: int) -> Role:
         """An elementwise operator: decided by what the constant meets."""
-        partners = [t for i, t in enumerate(node.inputs) if t >= 0 and i != slot and t not in self.stored]
+        partners = self._computed_inputs(node)
         if node.op_type == "Where":
             partners = [t for t in partners if t != node.inputs[0]]
         role = Role(SETTING, node.id, slot)

@@ -30,7 +30,7 @@ from py_autodoc.report.schema.details import (
 )
 from py_autodoc.report.schema.document import ReportFields
 from py_autodoc.report.schema.estimates import HardwareEstimates, LayerLatency
-from py_autodoc.report.schema.generation import DecoderFacts, Limit, LlmPoint, Plan, Plans
+from py_autodoc.report.schema.generation import DecoderFacts, Limit, LlmPoint, Plan, Plans, Service
 from py_autodoc.report.schema.hardware import (
     DeviceColumns,
     DevicePrice,
@@ -227,6 +227,7 @@ __all__ = [
     "SectionInfo",
     "SectionStage",
     "SensitiveLayerInfo",
+    "Service",
     "SharedWeight",
     "Task",
     "TaskAccuracy",
