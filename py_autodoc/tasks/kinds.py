@@ -222,7 +222,7 @@ def _anchor(layer: VerifiedLayer, analysis: Analysis) -> int:
 
 
 def _sensitivity(request: TaskRequest, files: TaskFiles, report_progress: ReportProgress) -> TaskResult:
-    from py_autodoc.mixtures import with_written
+    from py_autodoc.mixtures import with_checked_choice, with_written
     from py_autodoc.sensitivity import sensitivity
     from py_autodoc.sensitivity.lines import kernel_lines
 
@@ -236,6 +236,7 @@ def _sensitivity(request: TaskRequest, files: TaskFiles, report_progress: Report
         progress=lambda done, total: report_progress("layers", done, total),
     )
     result = with_written(files.model, result, files.data, bindings=request.bindings)
+    result = with_checked_choice(files.model, result, files.data, bindings=request.bindings)
     label, unit, values = _numbers(result.heat())
     kept_in_float = set(result.choice.float_layers) if result.choice is not None else set()
     layers = [

@@ -61,3 +61,19 @@ def test_without_a_target_nothing_is_written(monkeypatch):
     monkeypatch.setattr(checked_choice, "_written", lambda *args: pytest.fail("a file was written"))
     found = sensitivity(DIGITS, DATA, samples=2)
     assert with_checked_choice(DIGITS, found, DATA) is found
+
+
+def test_the_server_checks_a_target_too(monkeypatch):
+    from py_autodoc.report.schema import TaskRequest
+    from py_autodoc.tasks.kinds import TaskFiles, run_task
+
+    least = 2
+    monkeypatch.setattr(
+        checked_choice,
+        "_written",
+        lambda model, found, kept, *args: figures(25.0 if len(kept) >= least else 15.0),
+    )
+    request = TaskRequest(kind="sensitivity", path="m.onnx", samples=4, target="sqnr>=20")
+    result = run_task(request, TaskFiles(model=DIGITS, data=DATA), lambda *args: None)
+    assert sum(layer.keep for layer in result.layers) >= least
+    assert any("reaches sqnr>=20" in line for line in result.lines)

@@ -20,7 +20,8 @@ const METHODS = [
   'dynamic',
   'int8-weights',
   'int4-weights',
-  'fp16'
+  'fp16',
+  'auto'
 ] as const;
 
 /**
@@ -133,7 +134,8 @@ function methodText(
     dynamic: trans.__('8-bit weights, ranges from each run'),
     'int8-weights': trans.__('8-bit weights in blocks'),
     'int4-weights': trans.__('4-bit weights in blocks'),
-    fp16: trans.__('float16')
+    fp16: trans.__('float16'),
+    auto: trans.__('the best of several, by accuracy, size and time')
   }[method];
 }
 
