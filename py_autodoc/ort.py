@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,11 @@ OUT_OF_REACH = frozenset(
 )
 """Diagnostics of external weights that a session must not read."""
 _LONGEST = 300
+_SIGNATURE = re.compile(
+    r" ?/\S*\.(?:cc|h|cpp|hpp|cu):\d+ .{1,1000}?\)(?: const)?(?: noexcept)?"
+    r"(?: \[with [^\]]{0,500}\])? (?=[^\s,*&>)])"
+)
+"""Where a C++ function of the runtime raised: file, line and the function with its types."""
 LARGEST = 2**31 - 1
 """Maximum bytes of a protobuf."""
 _QUIET, _WARNING = 4, 2
@@ -108,11 +114,13 @@ def check_weights(path: PathLike) -> None:
                 "No runtime can expand them.",
             )
         if one.code in OUT_OF_REACH:
+            count = sum(other.code == one.code for other in loaded.diagnostics)
+            place = f"{one.where} (1 of {count:,})" if count > 1 else one.where
             # Without a location, it is the name of a tensor.
             location = one.where if one.where in loaded.facts.external_files else ""
             raise InputError(
                 one.code,
-                f"{base_name(path)}: {one.message}",
+                ": ".join(filter(None, (base_name(path), place, one.message))),
                 location_hint(one.code, location),
             )
 
@@ -300,10 +308,13 @@ def run_session(
 
 
 def one_line(fault: BaseException, path: PathLike | None = None) -> str:
-    """Return the first line of a library's error, shortened, with file names instead of paths."""
+    """Return the first line of a library's error, shortened inside, with file names instead of paths."""
     said = str(fault)
     if path is not None:
         said = said.replace(str(path), base_name(path)).replace(f"{Path(os.fspath(path)).parent}{os.sep}", "")
+    # The name of the C++ function that refused is as long as the line, and the reason comes after it.
+    said = _SIGNATURE.sub(" ", said)
     lines = said.strip().splitlines()
     text = lines[0].strip() if lines else type(fault).__name__
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+    # The reason is at the end.
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 3]} … {text[-2 * _LONGEST // 3 :]}"

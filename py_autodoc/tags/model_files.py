@@ -16,7 +16,10 @@ import onnx
 import onnx_ir as ir
 
 from py_autodoc.errors import InputError
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.ir.name_sanitizer import repair_texts
+from py_autodoc.graph.loading.external_data import external_facts, location_hint
+from py_autodoc.graph.loading.first_pass import external_tensors
 from py_autodoc.graph.loading.load import parse_structure
 from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file
 from py_autodoc.graph.protobuf.protobuf_wire import WireSource
@@ -47,10 +50,28 @@ def to_ir(proto: onnx.ModelProto, name: str = "The model") -> ir.Model:
     try:
         return ir.from_proto(proto)
     except Exception as fault:
-        line = str(fault.__cause__ or fault).strip().partition("\n")[0]
+        notes = DiagnosticCollector()
+        external_facts(external_tensors(proto), None, notes)
+        for one in notes.diagnostics():
+            raise InputError(
+                one.code,
+                f"{name}: {one.where}: {one.message}",
+                location_hint(one.code, ""),
+            ) from fault
+        line = str(_root(fault)).strip().partition("\n")[0] or type(_root(fault)).__name__
         raise InputError(
-            "graph-inconsistent", f"{name}: the graph is invalid: {line}", "Run `analyze` for details."
+            "graph-inconsistent",
+            f"{name}: the graph is invalid: {line.rstrip('.')}.",
+            "Run `analyze` for details.",
         ) from fault
+
+
+def _root(fault: BaseException) -> BaseException:
+    """Return what a library's errors began with: those around it quote protobufs, or fail themselves."""
+    seen = [fault]
+    while (inner := seen[-1].__cause__ or seen[-1].__context__) is not None and inner not in seen:
+        seen.append(inner)
+    return seen[-1]
 
 
 def weight_bytes(model: ir.Model) -> int:

@@ -24,6 +24,8 @@ from py_autodoc.samples import (
     read_arrays,
     split,
 )
+from py_autodoc.samples.read import Rows
+from py_autodoc.samples.stored_arrays import stored_arrays
 from py_autodoc.verify.capture import CapturedTensors
 from py_autodoc.verify.document import Verification
 from py_autodoc.verify.references import ExpectedValues, OnnxReference, Reference
@@ -111,8 +113,8 @@ def verify_with_analysis(
             "Pass a relative error, such as 0.01.",
         )
     expected = _expected_arrays(against)
-    values = data if data is not None else expected
-    analysis = analysis_at_sizes(model, values, bindings, input_shapes)
+    values = data if data is not None else against
+    analysis = analysis_at_sizes(model, values if expected is not None else data, bindings, input_shapes)
     check_memory(analysis)
     captured = CapturedTensors(model, analysis)
     specs = input_specs(analysis)
@@ -120,6 +122,8 @@ def verify_with_analysis(
     if expected is not None:
         chosen, source = choose_samples(values, specs, samples, seed, DEFAULT_SAMPLES)
         source = base_name(against) if data is None and not isinstance(against, Mapping) else source
+        if not isinstance(against, Mapping):
+            expected = _read_expected(Path(os.fspath(against)), expected, analysis, len(chosen))
         arrays = _split_by_sample(expected, specs, analysis, len(chosen))
         reference = ExpectedValues(_reference_name(against), arrays)
     else:
@@ -132,15 +136,44 @@ def verify_with_analysis(
 
 
 def _expected_arrays(against: Any) -> dict[str, Any] | None:
-    """Return the arrays of expected values; None if the reference is a model."""
+    """Return the arrays of expected values, those of a file without values; None for a model."""
     if isinstance(against, Mapping):
         return dict(against)
     if isinstance(against, (str, os.PathLike)) and Path(os.fspath(against)).suffix.lower() in (
         ".npz",
         ".npy",
     ):
-        return read_arrays(Path(os.fspath(against)))
+        stored = stored_arrays(Path(os.fspath(against)))
+        return {name: array.stand_in for name, array in stored.items()}
     return None
+
+
+def _read_expected(
+    file: Path, stored: Mapping[str, Any], analysis: Analysis, count: int
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Return the arrays with the values of ``count`` samples of those that are compared.
+
+    The others, and those of other shapes than the model's tensors, stay without values: a small archive can
+    unpack to more than fits into memory.
+    """
+    shapes = {
+        tensor.name: analysis.types.shapes[tensor.id]
+        for tensor in analysis.model.tensors
+        if tensor.graph == 0 and tensor.kind == TensorKind.ACTIVATION
+    }
+    rows: dict[str, int | None] = {}
+    for name, array in stored.items():
+        shape = shapes.get(name)
+        sizes = tuple(size for size in shape or () if isinstance(size, int))
+        if name not in shapes:
+            continue
+        if shape is None or len(sizes) != len(shape):
+            rows[name] = count if count > 1 else None
+            continue
+        parts = Rows(array, sizes)
+        if parts.step is not None or array.shape == sizes:
+            rows[name] = parts.rows(count)
+    return {**stored, **read_arrays(file, rows)}
 
 
 def _model_reference(against: Any, analysis: Analysis, specs: Sequence[InputSpec]) -> Reference:

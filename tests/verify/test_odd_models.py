@@ -13,7 +13,9 @@ from onnx import TensorProto, helper, numpy_helper
 from py_autodoc.cli.app import app
 from py_autodoc.errors import InputError
 from py_autodoc.graph.ir.name_sanitizer import bounded_name
+from py_autodoc.ort import one_line
 from py_autodoc.quantize import quantize
+from py_autodoc.samples import read_arrays
 from py_autodoc.sensitivity import sensitivity
 from py_autodoc.verify import verify
 from py_autodoc.verify.capture import numbers_of
@@ -205,3 +207,57 @@ def test_synthetic_states_show_the_weights_that_read_them(tmp_path, names):
         paths.append(saved(tmp_path / f"{factor}.onnx", steps, [value(after, 2, 4)], ends, weights))
     assert verify(*paths).verdict == "diverges"
     assert verify(paths[0], paths[0]).verdict == "agrees"
+
+
+@pytest.mark.parametrize(("length", "said"), [("-5", "is negative (-5)"), ("x", "is not a number")])
+def test_external_data_of_an_impossible_length(tmp_path, length, said):
+    weight = onnx.TensorProto(name="w", data_type=1, dims=[4, 4], data_location=1)
+    for key, text in (("location", "w.bin"), ("length", length)):
+        weight.external_data.add(key=key, value=text)
+    (tmp_path / "w.bin").write_bytes(bytes(64))
+    path = saved(
+        tmp_path / "m.onnx", [node("MatMul", ["x", "w"], ["y"])], [value("y", 2, 4)], weights=[weight]
+    )
+    for command in (["validate"], ["run"]):
+        ran = CliRunner().invoke(app, [*command, str(path)])
+        assert ran.exit_code == 1
+        assert f"m.onnx: w: The length of its external data {said}." in ran.stderr
+    weight.external_data[1].value = "64"
+    (tmp_path / "w.bin").unlink()
+    saved(path, [node("MatMul", ["x", "w"], ["y"])], [value("y", 2, 4)], weights=[weight])
+    ran = CliRunner().invoke(app, ["run", str(path)])
+    assert ran.exit_code == 1
+    assert "m.onnx: w.bin: The file with the data of 1 tensor is not there." in ran.stderr
+
+
+def test_the_reason_of_a_runtime_stays():
+    where = "/src/core/load_utils.h:46 void ns::Check(const std::map<std::string, int>&, bool, const T&) "
+    assert one_line(ValueError(f"FAIL : Load failed:{where}Opset 99 is unknown.")) == (
+        "FAIL : Load failed: Opset 99 is unknown."
+    )
+    long = one_line(ValueError("start " + "x " * 500 + "the reason"))
+    assert len(long) < 350
+    assert long.startswith("start")
+    assert long.endswith("the reason")
+
+
+def test_expected_values_are_checked_before_they_are_unpacked(tmp_path, monkeypatch):
+    path = saved(tmp_path / "m.onnx", [node("MatMul", ["x", "w"], ["y"])], [value("y", 2, 4)])
+    rows = []
+
+    def read(file, wanted=None):
+        rows.append(wanted)
+        return read_arrays(file, wanted)
+
+    monkeypatch.setattr("py_autodoc.verify.api.read_arrays", read)
+    x = np.ones((3, 2, 4), "f4")
+    result = x @ numpy_helper.to_array(WEIGHT)
+    np.savez(tmp_path / "e.npz", x=x, y=result, other=np.zeros(10_000, "f4"))
+    found = verify(path, tmp_path / "e.npz", samples=2)
+    assert (found.verdict, found.samples, rows) == ("agrees", 2, [{"y": 2}])
+    assert found.not_compared == {"the model does not compute other": 1}
+    np.savez_compressed(tmp_path / "big.npz", x=np.zeros((1 << 20,), "f4"), y=result)
+    rows.clear()
+    with pytest.raises(InputError, match="x has the shape 1048576"):
+        verify(path, tmp_path / "big.npz")
+    assert rows == []

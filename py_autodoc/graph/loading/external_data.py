@@ -86,14 +86,11 @@ def _range(tensor: onnx.TensorProto, notes: DiagnosticCollector) -> tuple[str, i
     needed = None if count is None else stored_bytes(tensor.data_type, count)
     start = _number(entries.get("offset"), 0)
     length = _number(entries.get("length"), needed)
-    if (
-        start is None
-        or start < 0
-        or (length is not None and length < 0)
-        or ("length" in entries and length is None)
-    ):
-        notes.add("external-range", "Offset or length is not a number from 0 up.", tensor.name)
-        return location, 0, None
+    for key, number in (("offset", start), ("length", length)):
+        if key in entries and (number is None or number < 0):
+            said = "is not a number" if number is None else f"is negative ({number:,})"
+            notes.add("external-range", f"The {key} of its external data {said}.", tensor.name)
+            return location, 0, None
     if length is not None and needed is not None and length < needed:
         message = f"Needs {needed:,} bytes, the length says {length:,}."
         notes.add("external-range", message, tensor.name)
