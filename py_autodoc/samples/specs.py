@@ -56,7 +56,12 @@ def input_specs(analysis: Analysis) -> list[InputSpec]:
         if tensor.kind != TensorKind.INPUT:
             continue
         if tensor.container != "tensor":
-            raise InputError("input-container", f"{file}: the input {tensor.name} is a {tensor.container}.")
+            article = "an" if tensor.container.startswith("o") else "a"
+            raise InputError(
+                "input-container",
+                f"{file}: the input {tensor.name} is {article} {tensor.container}; only tensors can be fed.",
+                "Export the model with tensors as inputs.",
+            )
         port = ports.get(number)
         shape = _sizes(analysis.types.shapes[number], tensor.name, file)
         specs.append(

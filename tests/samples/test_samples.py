@@ -284,3 +284,13 @@ def test_a_model_that_needs_more_memory_than_there_is_is_refused():
     check_memory(analysis)
     with free_memory.allowing(3000), pytest.raises(AutodocError, match=r"4\S* kB of activations at the peak"):
         check_memory(analysis)
+
+
+def test_an_input_that_is_no_tensor_names_the_way_out():
+    kind = helper.make_optional_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, [2]))
+    made = model(("x", TensorProto.FLOAT, [2]))
+    made.graph.input[0].type.CopyFrom(kind)
+    analysis = run_analysis(made, Options())
+    with pytest.raises(AutodocError, match="the input x is an optional; only tensors can be fed") as found:
+        input_specs(analysis)
+    assert "Export the model with tensors" in found.value.hint
