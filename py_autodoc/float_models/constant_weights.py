@@ -7,6 +7,7 @@ a stored tensor and the product that reads it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import onnx
@@ -16,6 +17,7 @@ from py_autodoc.ort import stored_array
 
 PRODUCTS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 """Operators with a weight, and maybe a bias, in inputs 1 and 2; integer kernels compute them faster."""
+Array = np.ndarray[Any, Any]
 _PASSING = frozenset({"Identity", "Cast", "Transpose"})
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
 _INITIALIZERS_ARE_NO_INPUTS = 4
@@ -40,7 +42,7 @@ def lift_weights(model: onnx.ModelProto, name: str) -> int:
     wanted = _read_by_products(graph) - stored.keys()
     made: dict[str, onnx.TensorProto] = {}
     for node in graph.node:
-        tensor = _constant(node)
+        tensor = _constant(node) if len(node.output) == 1 else None
         if tensor is not None and node.output[0] not in results:
             made[node.output[0]] = tensor
     stored |= made
@@ -82,10 +84,10 @@ def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:
         return None
     attribute = node.attribute[0]
     tensor = onnx.TensorProto()
-    if attribute.name == "value":
+    if attribute.name == "value" and attribute.HasField("t"):
         tensor.CopyFrom(attribute.t)
         return tensor
-    kinds = {
+    kinds: dict[str, Any] = {
         "value_float": np.float32,
         "value_floats": np.float32,
         "value_int": np.int64,
@@ -93,7 +95,11 @@ def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:
     }
     if attribute.name not in kinds:
         return None
-    return numpy_helper.from_array(np.asarray(helper.get_attribute_value(attribute), kinds[attribute.name]))
+    try:
+        values = np.asarray(helper.get_attribute_value(attribute), kinds[attribute.name])
+    except (ValueError, TypeError):  # the attribute has another type
+        return None
+    return numpy_helper.from_array(values)
 
 
 def _passed_on(
@@ -108,18 +114,29 @@ def _passed_on(
         node = producers.get(output)
         if node is None or node.op_type not in _PASSING or node.domain not in ("", "ai.onnx"):
             return None
+        if len(node.input) != 1 or node in chain:
+            return None  # damaged: the runtime says so
         chain.append(node)
         output = node.input[0]
     source = stored[output]
     if source.data_type not in _FLOATS:
         return None
     values = stored_array(source, name)
-    for node in reversed(chain):
-        attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
-        if node.op_type == "Transpose":
-            values = np.transpose(values, attributes.get("perm"))
-        elif node.op_type == "Cast":
-            if attributes["to"] not in _FLOATS:
-                return None
-            values = values.astype(helper.tensor_dtype_to_np_dtype(attributes["to"]))
+    try:
+        for node in reversed(chain):
+            values = _applied(node, values)
+    except (KeyError, ValueError, TypeError):  # damaged attributes
+        return None
     return numpy_helper.from_array(np.ascontiguousarray(values))
+
+
+def _applied(node: onnx.NodeProto, values: Array) -> Array:
+    """Return what a node without a computation gives. Raises: ValueError: an attribute does not fit."""
+    attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+    if node.op_type == "Transpose":
+        return np.transpose(values, attributes.get("perm"))
+    if node.op_type == "Cast":
+        if attributes["to"] not in _FLOATS:
+            raise ValueError("not a float type")
+        return values.astype(helper.tensor_dtype_to_np_dtype(attributes["to"]))
+    return values
