@@ -25,11 +25,15 @@ def own(name: str) -> dict[str, click.Parameter]:
 
 def parsed(name: str, *arguments: str) -> dict[str, object]:
     command = command_of(name)
-    needed = []
+    options: list[str] = []
+    positional: list[str] = []
     for one in command.params:
-        if one.required:
-            needed += ["x"] if isinstance(one, click.Argument) else [one.opts[0], "x.svg"]
-    return command.make_context(name, [*arguments, *needed]).params
+        if one.required and isinstance(one, click.Argument):
+            positional.append("x")
+        elif one.required and one.opts[0] not in arguments:
+            options += [one.opts[0], "x.svg"]
+    # First, so that what is tested is the last value given.
+    return command.make_context(name, [*options, *arguments, *positional]).params
 
 
 ROWS = [
