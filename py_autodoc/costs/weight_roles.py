@@ -214,7 +214,7 @@ class WeightRoles:
         best: Role | None = None
         for number in entry.consumers:
             node = self.model.nodes[number]
-            for slot in self._slots_of(node)[tensor]:
+            for slot in self._slots_of(node).get(tensor, ()):  # a damaged graph may list another reader
                 found = self._reading(node, slot, tensor)
                 if best is None or _rank(found) < _rank(best):
                     best = found

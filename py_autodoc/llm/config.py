@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -10,28 +9,21 @@ from typing import Any
 import msgspec
 
 from py_autodoc.bounded import check_json
-from py_autodoc.errors import OptionError, PathError
-from py_autodoc.limits import SETTINGS
+from py_autodoc.errors import OptionError
+from py_autodoc.limits import CONFIG_FILE, SETTINGS
 from py_autodoc.llm.architecture import Architecture
 from py_autodoc.llm.config_fields import Fields
 from py_autodoc.llm.decoder import Decoder
 from py_autodoc.llm.families import FAMILIES, WITHIN, architecture_of
 from py_autodoc.llm.quantization_config import Storage, storage_of
+from py_autodoc.option_files import read_bytes, shown_name
 
-MAX_FILE = 1 << 20
 _STORED = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 
 
 def decoder_of_config(path: str) -> Decoder:
     """Return the decoder that a config.json describes. Raises: InputError for unsupported files or models."""
-    name = os.path.basename(path)
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_FILE + 1)
-    except OSError as fault:
-        raise PathError("unreadable", f"{name}: {fault.strerror or 'it cannot be read'}.") from None
-    if len(data) > MAX_FILE:
-        raise _fault(name, f"it is larger than {MAX_FILE:,} bytes")
+    name, data = shown_name(path), read_bytes(path, CONFIG_FILE)
     try:
         check_json(data, SETTINGS)
         fields = Fields(msgspec.json.decode(data, type=dict[str, Any]))
