@@ -35,6 +35,17 @@ if settings.get_current_profile_name() == "default":
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+# What a command prints in a CI runner is tested by setting these variables; everywhere else it is as for a user.
+for name in (
+    "CI",
+    "GITHUB_ACTIONS",
+    "GITEA_ACTIONS",
+    "TF_BUILD",
+    "TEAMCITY_VERSION",
+    "GITLAB_CI",
+    "JENKINS_URL",
+):
+    os.environ.pop(name, None)
 # No test uses the network; huggingface_hub reads this when it is imported, by whichever file comes first.
 os.environ["HF_HUB_OFFLINE"] = "1"
 # The interpreter frees everything at its end; bindings report what is left then. Before it, pytest collects

@@ -23,14 +23,19 @@ def test_names():
         "Report",
         "__version__",
         "analyze",
+        "devices",
         "extract_module_subgraph",
         "extract_submodel",
         "pipeline",
+        "plots",
         "read_array",
         "read_weights",
         "rebatch",
         "resize",
         "side_by_side",
+        "to_markdown",
+        "to_pdf",
+        "validate_report",
     ]
     for name in py_autodoc.__all__:
         assert getattr(py_autodoc, name)

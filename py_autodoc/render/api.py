@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 from py_autodoc.report.document.build_report import build_report
@@ -41,28 +39,21 @@ def to_pdf(source: Any, *, max_layers: int | None = None) -> bytes:
     return pdf(SectionContext(report, max_layers), analysis)
 
 
-def plots(source: Any, folder: str | os.PathLike[str] | None = None) -> dict[str, bytes]:
+def plots(source: Any) -> dict[str, bytes]:
     """Return the plots of a report or a model: file name (``depth.svg``, ``depth-dark.png``, …) → its bytes.
 
     Plots without numbers are left out, of a report also ``roofline``, which needs the model.
 
-    Args:
-        source: as in ``to_markdown``.
-        folder: an existing folder in which the files are written, too; files of these names are replaced.
+    ``source`` is as in ``to_markdown``.
 
     Raises:
         InputError: the model cannot be read.
         RequirementError: matplotlib is missing (``onnx-autodoc[plots]``).
-        OSError: a file cannot be written.
     """
     from py_autodoc.render.plots import plots as drawn
 
     report, analysis = _opened(source)
-    files = dict(drawn(report, analysis).values())
-    if folder is not None:
-        for name, data in files.items():
-            (Path(folder) / name).write_bytes(data)
-    return files
+    return dict(drawn(report, analysis).values())
 
 
 def _opened(source: Any) -> tuple[Report, Analysis | None]:

@@ -141,6 +141,7 @@ def test_nothing_that_lies_there_is_waited_for(place, name, option, ending):
             args += ["--input-shape", "x=1"] if name == "resize" else []
         else:
             args = [*ENOUGH[name], *NEEDS.get(option, []), option, str(path)]
+            args += ["--run"] if (name, option) == ("compare", "--data") else []
             if ending == ".png" and kind not in IRREGULAR:
                 args += ["--preprocessing", "0..1"]
         if option == "--eval-metrics":

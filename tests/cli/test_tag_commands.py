@@ -137,7 +137,7 @@ def _another_node(proto):
 @pytest.mark.parametrize(
     ("edit", "failed"),
     [
-        (_unknown_attribute, {"onnx"}),
+        (_unknown_attribute, {"onnx", "analysis"}),
         (_metadata("autodoc.tag", "/Net/Block.b"), {"tags-consistent", "tags-distinct", "sidecar"}),
         (_metadata("autodoc.tag", "Net/ Block"), {"tags-form", "tags-consistent", "sidecar"}),
         (_metadata("autodoc.tag", ""), {"tags-complete", "tags-form", "tags-consistent", "sidecar"}),

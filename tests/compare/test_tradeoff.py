@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -195,7 +196,7 @@ def test_what_is_missing_is_said(both, tmp_path, monkeypatch):
     code, _, err = compare(FLOAT, INT8, "--with-plots", "--assets-dir", tmp_path / "p")
     assert (code, "only the size of each model is known" in err) == (1, True)
     assert not (tmp_path / "p").exists()
-    monkeypatch.setattr("py_autodoc.render.plots.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     card = tmp_path / "c.md"
     code, _, err = compare(*both, "--with-plots", "--assets-dir", tmp_path / "p", "--out-md", card)
     assert code == 1

@@ -66,7 +66,7 @@ def test_html_takes_the_choice_along(path, tmp_path):
 @pytest.mark.parametrize(
     ("args", "code"),
     [
-        (["--hardware", "rtx4090"], "unknown-device"),
+        (["--hardware", "rtx-409"], "unknown-device"),
         (["--hardware", "missing.json"], "bad-profile"),
         (["--hardware", "hailo-8"], "device-not-estimable"),
         (["--hardware", "l4", "--precision", "fp12"], "unknown-precision"),
@@ -82,7 +82,7 @@ def test_what_is_wrong(path, args, code):
 
 
 def test_a_wrong_id_is_told_before_the_model_is_read(tmp_path):
-    assert invoke(str(tmp_path / "none.onnx"), "--hardware", "rtx4090").exception.code == "unknown-device"
+    assert invoke(str(tmp_path / "none.onnx"), "--hardware", "rtx-409").exception.code == "unknown-device"
 
 
 def test_the_list():
@@ -116,7 +116,7 @@ def lines(*args, model=None):
 
 def test_the_summary():
     found = lines("l4", "fp16")
-    assert list(found) == ["Device", "Latency", "Bound", "Slowest", "Memory"]
+    assert list(found) == ["Device", "Latency", "Bound", "Utilisation", "Slowest", "Memory"]
     assert found["Device"] == "NVIDIA L4 · fp16 · TensorRT · batch 2"
     assert "µs to" in found["Latency"]
     assert "estimate)" in found["Latency"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import count
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from py_autodoc import analyze, ort
+from py_autodoc import analyze
 from py_autodoc.cli.hardware import THIS_MACHINE, command
 from py_autodoc.errors import OptionError, RequirementError
 from py_autodoc.hardware import profile as profiles
@@ -125,10 +126,7 @@ def test_threads_and_a_runtime_are_asked_for(monkeypatch: pytest.MonkeyPatch) ->
         with pytest.raises(OptionError, match="logical processors"):
             calibrate(threads)
 
-    def missing(_: str) -> Any:
-        raise ImportError
-
-    monkeypatch.setattr(ort, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(RequirementError) as fault:
         calibrate()
     assert fault.value.hint == "pip install onnxruntime"

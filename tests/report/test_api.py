@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import json
+import sys
 from pathlib import Path
 
 import onnx
@@ -135,14 +135,7 @@ def test_the_table_of_latencies():
 
 
 def test_without_pandas(report, monkeypatch):
-    real = builtins.__import__
-
-    def no_pandas(name, *args, **kw):
-        if name == "pandas":
-            raise ImportError(name)
-        return real(name, *args, **kw)
-
-    monkeypatch.setattr(builtins, "__import__", no_pandas)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(RequirementError) as caught:
         report.to_pandas()
     assert "pip install pandas" in caught.value.hint

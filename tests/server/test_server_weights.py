@@ -157,7 +157,7 @@ async def test_all_values_as_a_file(client: Any, autodoc: Any) -> None:
     shown = await weights(client, job, name="weight")
     assert shown.json["elements"] == 2000
     assert (await saved(client, job, name="weight")).json == answer.json
-    assert len(autodoc.jobs._weights._bodies) == 1
+    assert len(autodoc.jobs._weights._entries) == 1
 
 
 async def test_faults_of_the_file(client: Any) -> None:

@@ -13,7 +13,7 @@ import torch
 
 from py_autodoc.errors import OptionError
 from py_autodoc.tags.validate import FAILED, PASSED, validate
-from py_autodoc.torch import export
+from py_autodoc.torch import dynamo, export
 from py_autodoc.torch.older_opsets import LIBRARY_OPSET, convert, exported_opset
 
 
@@ -89,7 +89,7 @@ def test_a_model_whose_modules_are_mostly_unknown_is_not_called_tagged(
             node.meta.clear()
             node.name = None
 
-    monkeypatch.setattr("py_autodoc.torch.dynamo.convert", without_records)
+    monkeypatch.setattr(dynamo, "convert", without_records)
     result = export(
         torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Sigmoid()), (torch.zeros(2),), tmp_path / "m.onnx"
     )

@@ -42,7 +42,7 @@ def test_a_report_from_json_takes_a_device_and_keeps_its_own():
 
 def test_a_mistyped_device():
     with pytest.raises(OptionError, match="rtx-4090"):
-        Autodoc(MODEL, hardware="rtx4090")
+        Autodoc(MODEL, hardware="rtx-409")
 
 
 @pytest.mark.parametrize("none", [{}, {"hardware": None, "precision": None}, {"hardware": ""}])
