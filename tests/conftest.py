@@ -35,7 +35,7 @@ if settings.get_current_profile_name() == "default":
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
-# What a command prints in a CI runner is tested by setting these variables; everywhere else it is as for a user.
+# What a command prints in a CI runner is tested by setting these variables; elsewhere it is as for a user.
 for name in (
     "CI",
     "GITHUB_ACTIONS",
