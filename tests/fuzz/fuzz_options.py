@@ -125,7 +125,9 @@ def drawn(
 
 
 def _option(dice: random.Random, command: str, parameter: click.Option, files: dict[str, bytes]) -> list[str]:
-    flag, name = parameter.opts[-1], parameter.name or ""
+    flag, name = parameter.opts[0], parameter.name or ""
+    if command == "compare" and {"--pdf", "--out-pdf"}.intersection(parameter.opts):
+        return []  # its graph is drawn by a thread, which a fork of a process with threads does not have
     if parameter.is_flag:
         return [dice.choice([*parameter.opts, *parameter.secondary_opts])]
     if isinstance(parameter.type, click.Choice):
