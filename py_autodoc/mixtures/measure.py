@@ -99,7 +99,7 @@ def measure_mixtures(
             memory=False,
             progress=lambda done, total: tell("running", done, total),
         )
-    times = {one.name: one.latency.p50_ms for one in ran.variants}
+    times = {one.name: one.latency.low_ms for one in ran.variants}
 
     def timed(point: CurvePoint) -> CurvePoint:
         ms = times["float"] if point.float_layers == count else times.get(str(point.float_layers))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from py_autodoc.errors import AutodocError, InputError
 from py_autodoc.graph.protobuf.probe import PathLike
@@ -13,7 +15,7 @@ from py_autodoc.int8_kernels.judge import judge
 from py_autodoc.int8_kernels.model_run import NotMeasured
 from py_autodoc.int8_kernels.targets import EXACT_TARGET, kernel_here
 from py_autodoc.ort import read_model, usable_threads
-from py_autodoc.runner.latency import Latency, Progress, latency, time_in_turn
+from py_autodoc.runner.latency import LOW, Latency, Progress, clocked_in_turn, latency
 from py_autodoc.runner.machine import Machine, machine
 from py_autodoc.runner.memory import ProcessMemory
 from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, MetricsCalculator, Results, figures_of
@@ -33,8 +35,11 @@ class RunVariant(msgspec.Struct, frozen=True, kw_only=True):
     file_bytes: int
     """Size including external weights."""
     latency: Latency
+    cpu_ms: float | None = None
+    """CPU time of a run: a fifth of the runs take less. Null with several threads or another provider."""
     ratio: float
-    """Median latency of the first model divided by this one's: 2 is twice as fast."""
+    """Time of the first model divided by this one's: 2 is twice as fast. The time is ``cpu_ms``, else
+    ``latency.low_ms``: on a busy machine, most runs are interrupted."""
     memory: ProcessMemory | None
     metrics: dict[str, float]
     """Figures of the metrics, and the difference between the results and those of the first model."""
@@ -86,8 +91,9 @@ def compare_precisions(
 ) -> RunSeries:
     """Measure latency, memory and results of models with the same inputs.
 
-    The models run in turn, one run each: other load on the machine affects all of them, so their ratios are
-    fair. Results are compared with those of the first model.
+    The models run in turn, one run each, and ratios are those of CPU times (one thread) or of the fastest
+    fifth of latencies, which other load on the machine hardly changes. Results are compared with those of the
+    first model.
 
     Args:
         models: file by name, the reference first.
@@ -141,7 +147,9 @@ def compare_precisions(
         _call(runner, inputs_of_model)
         for runner, inputs_of_model in zip(runners, samples_by_model, strict=True)
     ]
-    times = time_in_turn(calls, runs, warmup, progress=progress)
+    times, cpu = clocked_in_turn(calls, runs, warmup, (time.perf_counter, time.thread_time), progress)
+    # With one thread, the caller computes everything.
+    cpu_times = _low_ms(cpu) if threads == 1 and not providers else [None] * len(runners)
     calculators = metrics_calculator if isinstance(metrics_calculator, Sequence) else [metrics_calculator]
     chosen = [calculator for calculator in calculators if calculator is not None]
     variants: list[RunVariant] = []
@@ -149,7 +157,9 @@ def compare_precisions(
         reference = results[0] if index else None
         figures = _figures(chosen, results[index], labels, reference)
         count, exact, why = (None, None, "") if providers else _saturation(runner, samples_by_model[index])
-        measured = latency(times[index], runner.batch)
+        measured, cpu_ms = latency(times[index], runner.batch), cpu_times[index]
+        first = variants[0] if variants else None
+        begin = (measured.low_ms, cpu_ms) if first is None else (first.latency.low_ms, first.cpu_ms)
         file = runner.analysis.model.file
         variants.append(
             RunVariant(
@@ -157,7 +167,8 @@ def compare_precisions(
                 model=runner.name,
                 file_bytes=file.bytes + file.external_bytes,
                 latency=measured,
-                ratio=(variants[0].latency.p50_ms if variants else measured.p50_ms) / measured.p50_ms,
+                cpu_ms=cpu_ms,
+                ratio=begin[1] / cpu_ms if cpu_ms and begin[1] else begin[0] / measured.low_ms,
                 memory=runner.memory(samples_by_model[index][0]) if memory and not providers else None,
                 metrics=figures,
                 saturating_operators=count,
@@ -176,6 +187,12 @@ def compare_precisions(
         kernels="" if providers else kernel_here(),
         variants=variants,
     )
+
+
+def _low_ms(seconds: Sequence[Sequence[float]]) -> list[float | None]:
+    """Return ``LOW`` of each model's times in milliseconds; None if the clock is too coarse."""
+    found = [float(np.quantile(one, LOW)) * 1e3 for one in seconds]
+    return [*found] if all(one > 0 for one in found) else [None] * len(found)
 
 
 def _figures(

@@ -23,7 +23,9 @@ def run_lines(series: RunSeries) -> Iterator[str]:
     kernels = f", {kind_text(series.kernels)}" if series.kernels else ""
     yield f"{machine_line(series.machine)}{kernels}"
     if series.machine.busy:
-        effect = "times are too long; ratios are less affected."
+        effect = "times are too long. Ratios compare the fastest runs; --threads 1 compares CPU times."
+        if series.variants[0].cpu_ms is not None:
+            effect = "times are too long, CPU times and their ratios are not."
         yield f"The machine is busy (load {series.machine.load:.1f}): {effect}"
     threads = "" if not series.threads else f", {plural(series.threads, 'thread')}"
     runs = series.variants[0].latency.runs
@@ -35,7 +37,8 @@ def run_lines(series: RunSeries) -> Iterator[str]:
     yield ""
     for index, variant in enumerate(series.variants):
         latency = variant.latency
-        ratio = f", {variant.ratio:.2f} times as fast as {series.variants[0].name}" if index else ""
+        cpu = "" if variant.cpu_ms is None else f", CPU time {variant.cpu_ms:.3g} ms"
+        ratio = f"{cpu}, {variant.ratio:.2f} times as fast as {series.variants[0].name}" if index else cpu
         tails = f"p90 {latency.p90_ms:.3g}, p99 {latency.p99_ms:.3g}"
         yield f"{variant.name}: {latency.p50_ms:.3g} ms ({tails}){ratio}"
         memory = (

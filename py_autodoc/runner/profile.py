@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import onnx
 
 from py_autodoc.bounded import TooMuch, check_json
@@ -23,6 +25,7 @@ from py_autodoc.ort import open_session, read_model, run_session
 from py_autodoc.outputs import scratch
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.runner.attribution import Kernel, attribute_kernels
+from py_autodoc.runner.latency import LOW
 from py_autodoc.runner.layer_info import TensorRTLayer, read_layer_info
 from py_autodoc.samples import Sample
 
@@ -47,7 +50,7 @@ class NodeTime(msgspec.Struct, frozen=True, kw_only=True):
     op: str
     nodes: list[int]
     ms: float
-    """Mean of one run."""
+    """Of one run: a fifth of the runs are faster. The mean, if a profile has one."""
     conversion_ms: float
     """Share of ``ms`` that converts layouts and types, in milliseconds."""
 
@@ -259,7 +262,11 @@ def _runs(events: list[Any]) -> int:
 
 
 def _kernels(events: list[Any], warmup: int, runs: int) -> list[Kernel]:
-    """Return the mean milliseconds of each kernel, without the time of kernels inside it."""
+    """Return the milliseconds of each kernel in one run, without the time of kernels inside it.
+
+    A fifth of its runs are faster: on a busy machine, means are those of kernels that other programs
+    interrupted.
+    """
     timed = [
         event
         for event in events
@@ -267,30 +274,40 @@ def _kernels(events: list[Any], warmup: int, runs: int) -> list[Kernel]:
         and event.get("cat") == "Node"
         and str(event.get("name", "")).endswith(_SUFFIX)
     ]
-    run_ends = [
+    run_ends = sorted(
         event["ts"] + event["dur"]
         for event in events
         if isinstance(event, dict) and event.get("name") == "model_run" and _timed(event)
-    ]
-    begins = sorted(run_ends)[warmup - 1] if 0 < warmup <= len(run_ends) else float("-inf")
-    spent: dict[str, float] = {}
+    )
+    begins = run_ends[warmup - 1] if 0 < warmup <= len(run_ends) else float("-inf")
+    spent: dict[str, dict[int, float]] = {}
     ops: dict[str, str] = {}
-    stack: list[tuple[float, str]] = []
+    stack: list[tuple[float, str, int]] = []
     for event in sorted(
         (event for event in timed if _timed(event)), key=lambda event: (event["ts"], -event["dur"])
     ):
         if event["ts"] < begins:
             continue
         name = _name(event["name"].removesuffix(_SUFFIX))
+        run = bisect_right(run_ends, event["ts"])
         while stack and stack[-1][0] <= event["ts"]:
             stack.pop()
         if stack:
-            spent[stack[-1][1]] -= event["dur"]
-        spent[name] = spent.get(name, 0.0) + event["dur"]
+            spent[stack[-1][1]][stack[-1][2]] -= event["dur"]
+        of_runs = spent.setdefault(name, {})
+        of_runs[run] = of_runs.get(run, 0.0) + event["dur"]
         args = event.get("args")
         ops[name] = _name(args.get("op_name", "")) if isinstance(args, dict) else ""
-        stack.append((event["ts"] + event["dur"], name))
-    return [Kernel(name, ops[name], max(0.0, us) / 1e3 / runs) for name, us in spent.items()]
+        stack.append((event["ts"] + event["dur"], name, run))
+    return [
+        Kernel(name, ops[name], _per_run_ms(list(us.values()), runs if run_ends else 1))
+        for name, us in spent.items()
+    ]
+
+
+def _per_run_ms(us: Sequence[float], runs: int) -> float:
+    """Return the low quantile of a kernel's runs, times the share of runs that have it (branches of If)."""
+    return max(0.0, float(np.quantile(us, LOW))) / 1e3 * min(1.0, len(us) / runs)
 
 
 def _timed(event: Mapping[str, Any]) -> bool:

@@ -20,6 +20,7 @@ from py_autodoc.runner import (
     compare_precisions,
 )
 from py_autodoc.runner.latency import latency, time_in_turn
+from py_autodoc.runner.lines import run_lines
 from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, Raw, TopK, calculator, figures_of
 from py_autodoc.samples import InputSpec
 
@@ -84,7 +85,8 @@ def test_precisions_beside_each_other():
     )
     first, second = found.variants
     assert (first.name, first.ratio, first.metrics) == ("fp32", 1.0, {})
-    assert second.ratio == pytest.approx(first.latency.p50_ms / second.latency.p50_ms)
+    assert second.ratio == pytest.approx(first.latency.low_ms / second.latency.low_ms)
+    assert first.cpu_ms is second.cpu_ms is None
     assert set(second.metrics) == {"agreement", "sqnr_db", "cosine"}
     assert second.file_bytes < first.file_bytes
     assert seen[-1] == (4, 4)
@@ -93,6 +95,29 @@ def test_precisions_beside_each_other():
         assert first.memory.loaded_bytes <= first.memory.peak_bytes
     assert found.machine.cpu
     assert json.loads(found.to_json())["schema"] == "autodoc.run/1"
+
+
+def _clocks(monkeypatch, wall, cpu):
+    """Let the clocks return the times of runs: of the first model, of the second, and so on."""
+    for name, seconds in (("perf_counter", wall), ("thread_time", cpu)):
+        steps = [step for pair in zip(*seconds, strict=True) for one in pair for step in (0.0, one)]
+        values = iter(np.cumsum(steps).tolist())
+        monkeypatch.setattr(f"py_autodoc.runner.compare.time.{name}", lambda values=values: next(values))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ratios_on_a_busy_machine_are_those_of_undisturbed_runs(threads, monkeypatch):
+    """Most runs of the second model are interrupted for 20 times their length."""
+    monkeypatch.setattr("py_autodoc.runner.compare.usable_threads", lambda threads: threads)
+    models, runs = {"a": str(DIGITS), "b": str(DIGITS)}, 10
+    second = [0.002] * 4 + [0.04] * 6
+    _clocks(monkeypatch, ([0.001] * runs, second), ([0.001] * runs, [0.0025] * 3 + [0.003] * 7))
+    found = compare_precisions(models, runs=runs, warmup=0, memory=False, threads=threads)
+    assert found.variants[1].latency.p50_ms == pytest.approx(40)
+    assert found.variants[1].ratio == pytest.approx(0.4 if threads == 1 else 0.5)
+    assert found.variants[1].cpu_ms == (pytest.approx(2.5) if threads == 1 else None)
+    text = "\n".join(run_lines(found))
+    assert ("CPU time 2.5 ms, 0.40 times as fast as a" if threads == 1 else "0.50 times as fast as a") in text
 
 
 def test_models_with_other_inputs_are_refused():
