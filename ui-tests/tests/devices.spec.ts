@@ -97,7 +97,7 @@ for (const dark of [false, true]) {
     const decode = panel.getByRole('slider', {
       name: 'Decode: tokens/s, all sequences'
     });
-    await expect(panel.getByRole('slider')).toHaveCount(5);
+    await expect(panel.getByRole('slider')).toHaveCount(6);
     await clean(page);
     await decode.focus();
     await page.keyboard.press('Home');
@@ -105,7 +105,7 @@ for (const dark of [false, true]) {
     await expect(panel.locator('.oad-Sweep-note')).toContainText(
       /tokens\/s, all sequences, batch 1: .+ with context 256/
     );
-    await expect(panel.locator('.oad-Plot-cursor')).toHaveCount(5);
+    await expect(panel.locator('.oad-Plot-cursor')).toHaveCount(6);
     await panel.getByLabel('Curves over').selectOption('context');
     await decode.focus();
     await page.keyboard.press('End');

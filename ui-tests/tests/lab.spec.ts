@@ -143,7 +143,7 @@ test('a decoder is planned on the chosen device', async ({ page, log }) => {
     .getByRole('option', { name: /^NVIDIA L4\b/ })
     .first()
     .click();
-  await expect(served.getByRole('slider')).toHaveCount(5);
+  await expect(served.getByRole('slider')).toHaveCount(6);
   expect(requests()).toHaveLength(1);
   expect(requests()[0]).toContain('device=l4&');
   await page.getByLabel('Runtime').selectOption('pytorch-eager');
