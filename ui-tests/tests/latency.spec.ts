@@ -9,6 +9,7 @@ import {
   open,
   pick,
   rectOf,
+  statusText,
   tab,
   test
 } from './pages';
@@ -88,7 +89,10 @@ test('choosing a device colours the graph, fills the table and is kept in links'
   // A link opens the same.
   await graph(page).focus();
   await page.keyboard.press('Shift+L');
+  // Before that the clipboard holds what another test has copied.
+  await expect(statusText(page)).toHaveText('Copied.');
   const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(link).toContain(page.url().split('#')[0]);
   const otherPage = await page.context().newPage();
   await otherPage.goto(link);
   await expect(deviceChip(otherPage)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
