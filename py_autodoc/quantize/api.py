@@ -47,6 +47,7 @@ from py_autodoc.tags.tag_storage import proto_nodes
 from py_autodoc.units import plural
 from py_autodoc.verify.api import verify
 from py_autodoc.verify.document import VerifiedOutput
+from py_autodoc.verify.half_range import HalfRange, half_notes
 from py_autodoc.version import version
 
 DATA_SAMPLES, SYNTHETIC_SAMPLES, COMPARED_SAMPLES = 128, 16, 16
@@ -225,6 +226,7 @@ def _quantize(
         report_progress("comparing", 3, 4)
         outputs, kernels = list[VerifiedOutput](), None
         times: CpuTime | None = None
+        half: HalfRange | None = None
         if compare:
             verification = verify(
                 final,
@@ -234,7 +236,7 @@ def _quantize(
                 input_shapes=input_shapes,
                 target=chosen.target,
             )
-            outputs, kernels = verification.outputs, verification.kernels
+            outputs, kernels, half = verification.outputs, verification.kernels, verification.half
             if not too_large(onnx.load(final, load_external_data=False)) and not large:
                 times = cpu_time(model, final, compared)
         result = onnx.load(final)
@@ -243,7 +245,8 @@ def _quantize(
         pairs = clipping_pairs(result) if signed else None
         machine = cpu()
         made_up = data is None or data_source.startswith(SYNTHETIC)
-        findings = _findings(chosen, outputs, kernels, pairs, made_up, len(masked))
+        findings = [*half_notes(half, "Keep these nodes and those that read them in float32 with --exclude.")]
+        findings += _findings(chosen, outputs, kernels, pairs, made_up, len(masked))
         if not settings.tags:
             _strip_metadata(result)
         restore_names(result.graph, original_names(model))
@@ -275,6 +278,7 @@ def _quantize(
         tagged=share if settings.tags else None,
         outputs=outputs,
         kernels=kernels,
+        half=half,
         clipping=pairs,
         findings=findings,
     )

@@ -12,6 +12,7 @@ from py_autodoc.quantize.search_document import Search
 from py_autodoc.quantize.speed import CpuTime
 from py_autodoc.quantize.written_form import WrittenForm
 from py_autodoc.verify.document import VerifiedOutput
+from py_autodoc.verify.half_range import HalfRange
 
 SCHEMA = "autodoc.quantization/1"
 GAP_DB = 3.0
@@ -51,6 +52,8 @@ class Quantization(msgspec.Struct, frozen=True, kw_only=True):
     the target computes."""
     kernels: IntegerKernels | None = None
     """The integer kernels of the comparison and those of the target; null without integer products."""
+    half: HalfRange | None = None
+    """Values outside the range of float16; null without float16, or if nothing was compared."""
     clipping: ClippingPairs | None
     findings: list[str]
     search: Search | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -38,6 +38,7 @@ def half(
         converted = tool.convert_float_to_float16(
             model, keep_io_types=True, node_block_list=list(exclude), disable_shape_infer=False
         )
+    _join_float(converted, {node.name for node in model.graph.node})
     import onnx_ir as ir  # imports SymPy, which takes longer than everything else here
 
     # The tool appends its casts at the end, but nodes must follow the nodes they depend on.
@@ -49,6 +50,48 @@ def half(
         onnx.save(proto, target)
     else:
         store(proto, target)
+
+
+def _join_float(model: onnx.ModelProto, names: Collection[str]) -> None:
+    """Pass float32 from one node that stays in float32 to the next, without a detour through float16.
+
+    ``names`` are those of the nodes before: the tool casts the results of each node that it leaves out.
+    """
+    graph = model.graph
+    casts = {node.output[0]: node for node in graph.node if node.op_type == "Cast" and node.name not in names}
+    narrow = {name: node for name, node in casts.items() if node.attribute[0].i == TensorProto.FLOAT16}
+    wide: dict[str, str] = {}
+    for name, node in casts.items():
+        if node.attribute[0].i == TensorProto.FLOAT and node.input[0] in narrow:
+            wide[name] = narrow[node.input[0]].input[0]
+    outputs = {value.name for value in graph.output}
+    if not wide:
+        return
+    _rename_inputs(graph, {name: name_before for name, name_before in wide.items() if name not in outputs})
+    used = _inputs(graph) | outputs
+    for node in [*map(casts.__getitem__, wide), *narrow.values()]:
+        if node.output[0] not in used:
+            graph.node.remove(node)
+            used = _inputs(graph) | outputs
+
+
+def _rename_inputs(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
+    for node in graph.node:
+        for position, name in enumerate(node.input):
+            node.input[position] = names.get(name, name)
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                _rename_inputs(attribute.g, names)
+
+
+def _inputs(graph: onnx.GraphProto) -> set[str]:
+    """Return the tensors that nodes read, also in subgraphs."""
+    found = {name for node in graph.node for name in node.input}
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                found |= _inputs(attribute.g) | {value.name for value in attribute.g.output}
+    return found
 
 
 @contextmanager

@@ -158,7 +158,7 @@ def _trial(name: str, made: Quantization) -> Trial:
         agreement=agreement,
         bytes=made.bytes_after,
         speed=None if made.cpu_time is None else made.cpu_time.speed,
-        close=close and finite,
+        close=close and finite and not (made.half is not None and made.half.overflows),
     )
 
 

@@ -52,8 +52,10 @@ class CurvePoint(msgspec.Struct, frozen=True, kw_only=True):
     latency_ms: float | None
     """Estimate for the requested device, with each kernel in the precision of its layer."""
     measured_ms: float | None = None
-    """Of the file that ``quantize`` creates with these layers in float, run on this machine: a fifth of the runs
-    are faster."""
+    """Of the file that ``quantize`` creates with these layers in float, run on this machine.
+
+    A fifth of the runs are faster.
+    """
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):

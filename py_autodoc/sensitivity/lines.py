@@ -48,8 +48,8 @@ def sensitivity_lines(result: Sensitivity, every_layer: bool = False) -> Iterato
             yield f"Latencies: estimates for {result.device}, with each kernel in the precision of its layer."
         if result.measured_float_ms is not None:
             yield (
-                f"Measured on {result.measured_on}: latency (fastest fifth of the runs) of the files that `quantize` creates "
-                f"with these layers in float. The float model takes {result.measured_float_ms:.3g} ms."
+                f"Measured on {result.measured_on}: latency of the files that `quantize` creates with "
+                f"these layers in float. The float model takes {result.measured_float_ms:.3g} ms."
             )
     if result.choice is not None:
         yield ""

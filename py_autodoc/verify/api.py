@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from py_autodoc.compare.align import align
 from py_autodoc.errors import InputError, OptionError
@@ -28,6 +29,7 @@ from py_autodoc.samples.read import Rows
 from py_autodoc.samples.stored_arrays import stored_arrays
 from py_autodoc.verify.capture import CapturedTensors
 from py_autodoc.verify.document import Verification
+from py_autodoc.verify.half_range import half_range
 from py_autodoc.verify.references import ExpectedValues, OnnxReference, Reference
 from py_autodoc.verify.run import Progress, compare_with_reference
 
@@ -132,7 +134,7 @@ def verify_with_analysis(
     result = compare_with_reference(
         analysis, captured, reference, chosen, source, tolerance, progress, target
     )
-    return result, analysis
+    return replace(result, half=half_range(model, analysis, chosen)), analysis
 
 
 def _expected_arrays(against: Any) -> dict[str, Any] | None:

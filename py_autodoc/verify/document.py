@@ -8,6 +8,7 @@ import msgspec
 
 from py_autodoc.int8_kernels.document import IntegerKernels
 from py_autodoc.verify.distance import Agreement, Distance
+from py_autodoc.verify.half_range import HalfRange
 
 SCHEMA = "autodoc.verification/1"
 _MAX_HEAT = 10.0
@@ -110,6 +111,8 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     """Reason → number of layers that could not be compared."""
     kernels: IntegerKernels | None = None
     """The integer kernels of the measurement and those of the target; null without integer products."""
+    half: HalfRange | None = None
+    """Values of the model outside the range of float16; null if it computes nothing in float16."""
     first_exact: Error | None = None
     """Error of the layer ``first`` with exact integer sums; null if those of this machine do not saturate."""
 

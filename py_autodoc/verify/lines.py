@@ -22,6 +22,7 @@ from py_autodoc.verify.document import (
     VerifiedLayer,
     VerifiedOutput,
 )
+from py_autodoc.verify.half_range import half_notes
 
 MAX_LAYERS = 12
 """Number of layers that are listed by default."""
@@ -96,6 +97,10 @@ def verification_lines(
     yield f"Compared layers: {result.compared:,} of {result.pairs:,}"
     for reason, count in result.not_compared.items():
         yield f"  Not compared: {count:,} ({reason})"
+    yield from (
+        f"! {note}"
+        for note in half_notes(result.half, "Keep these nodes and those that read them in float32.")
+    )
 
 
 def largest_added_errors(layers: list[VerifiedLayer]) -> list[VerifiedLayer]:

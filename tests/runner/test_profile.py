@@ -82,7 +82,7 @@ def test_the_profile_of_onnx_runtime_from_elsewhere(analysis, tmp_path):
 
 
 def test_interrupted_runs_do_not_make_a_layer_slow(analysis, tmp_path):
-    """One kernel of few operations is interrupted in most of its runs, and one is in half of the runs only."""
+    """One kernel of few operations is interrupted in most of its runs, one is in half of the runs only."""
     events = []
     for run in range(10):
         begin = 10_000 * run
