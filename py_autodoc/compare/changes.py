@@ -177,7 +177,8 @@ def changes(left: ComparedSide, left_unit: Unit, right: ComparedSide, right_unit
     if left_unit.decomposed_into < 2 and right_unit.decomposed_into < 2:
         _compare_shapes(left, left_unit, right, right_unit, details)
         _compare_settings(left, left_unit, right, right_unit, details)
-    pooled = left_unit.core in POOLS.values() and left.operator(left_unit) != right.operator(right_unit)
+    pooled = left_unit.is_global and right_unit.is_global
+    pooled = pooled and left.operator(left_unit) != right.operator(right_unit)
     if not fused and not quantized and not pooled:  # a reduction may drop the axes that a reshape drops
         moved = left.moves(left_unit), right.moves(right_unit)
         if moved[0] == moved[1]:
@@ -222,8 +223,8 @@ def _compare_function(
 
 
 def _pools_by_name(operators: list[str], unit: Unit) -> list[str]:
-    """Name a reduction that is a pool by the pool."""
-    return [POOLS[op] if POOLS.get(op) == unit.core else op for op in operators]
+    """Name a pool over whole images the same in all its forms."""
+    return [f"Global{unit.core}" if unit.is_global and op in POOLS else op for op in operators]
 
 
 def _differ_in_form_only(left_operators: list[str], right_operators: list[str]) -> bool:

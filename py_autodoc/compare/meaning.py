@@ -13,8 +13,11 @@ GLUE = PASSED | RESHAPES | {"ReorderInput", "ReorderOutput"}
 """Operators that move or convert values without computing; they belong to the producer of the values."""
 RENAMED = {"Upsample": "Resize", "Scatter": "ScatterElements"}
 """Operator of older opsets → its name in newer ones."""
-POOLS = {"ReduceMean": "GlobalAveragePool", "ReduceMax": "GlobalMaxPool"}
-"""Reduction over all spatial axes of images → the pool that computes the same."""
+POOLS = {
+    "AveragePool": "AveragePool", "GlobalAveragePool": "AveragePool", "ReduceMean": "AveragePool",
+    "MaxPool": "MaxPool", "GlobalMaxPool": "MaxPool", "ReduceMax": "MaxPool",
+}  # fmt: skip
+"""Operator that can be a pool over whole images → its core."""
 LAYOUTS = frozenset({"com.ms.internal.nhwc", "com.microsoft.nchwc"})
 """Domains of ONNX Runtime with ONNX operators on tensors in another axis order."""
 COMMUTATIVE = frozenset({"Add", "Mul", "Max", "Min", "Sum", "Mean", "And", "Or", "Xor", "Equal"})

@@ -15,7 +15,16 @@ from py_autodoc.blocks.layer_blocks.activations import SIMPLE, activation_of
 from py_autodoc.blocks.layer_blocks.normalization import find_normalizations
 from py_autodoc.compare.float_equivalent import FloatGraph, execution, float_graph
 from py_autodoc.compare.fused_operators import Step, decompose
-from py_autodoc.compare.meaning import ACTIVATED, AFFINE, DATA, GLUE, POOLS, PRODUCTS, RENAMED, WEIGHTED
+from py_autodoc.compare.meaning import (
+    ACTIVATED,
+    AFFINE,
+    DATA,
+    GLUE,
+    POOLS,
+    PRODUCTS,
+    RENAMED,
+    WEIGHTED,
+)
 from py_autodoc.compare.settings import settings
 from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
 
@@ -56,6 +65,8 @@ class Unit:
     """Following operators with a constant that are included."""
     moved: list[int] = field(default_factory=list)
     """Nodes that reshape or transpose its output, or graph inputs before it reads them."""
+    is_global: bool = False
+    """True for a pool over whole images, in any form."""
     decomposed_into: int = 0
     """Number of units that its node represents; 0 or 1: only this one."""
 
@@ -208,7 +219,8 @@ class _Contraction:
         )
         if op == "SimplifiedLayerNormalization":
             core = "RMSNormalization"
-        elif op in POOLS and self._is_pool(node):
+        is_global = op in POOLS and self._is_global_pool(node, op)
+        if is_global:
             core = POOLS[op]
         slots = self._slots(node, op)
         # The result of a subgraph is that of its node. Files list subgraphs in any order.
@@ -217,14 +229,23 @@ class _Contraction:
             data += [self._source(t) for t in results]
             slots += [self.slot.get(t, 0) for t in results]
         self._add_unit(core, node, data, slots)
+        self.units[-1].is_global = is_global
 
-    def _is_pool(self, node: Node) -> bool:
-        """Return whether a reduction is over all spatial axes of images."""
+    def _is_global_pool(self, node: Node, op: str) -> bool:
+        """Return whether a reduction is over all spatial axes of images, or one window covers them."""
         node = self.source.nodes[node.id]
         shape = self.shapes[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else None
-        if shape is None or len(shape) < 4:
+        if shape is None or len(shape) < 3:
             return False
-        return settings(self.source, self.types, node, self.shapes).get("axes") == (*range(2, len(shape)),)
+        if op.startswith("Global"):
+            return True
+        given = settings(self.source, self.types, node, self.shapes)
+        if op.startswith("Reduce"):
+            return len(shape) > 3 and given.get("axes") == (*range(2, len(shape)),)
+        if len(node.outputs) > 1:
+            return False  # also gives the places of the largest values
+        pads, dilations = (given.get(name) or () for name in ("pads", "dilations"))
+        return given.get("kernel_shape") == shape[2:] and not any(pads) and set(dilations) <= {1}
 
     def _pattern_node(self, node: Node, name: str, pattern: int) -> None:
         """Handle a node of a normalization or activation that consists of several nodes."""

@@ -453,6 +453,55 @@ def test_a_reduction_over_the_image_is_a_pool(kinds, keepdims, axes):
     assert bool(changes(*protos)) is not same_results(protos, [2, 4, 4, 4])
 
 
+WHOLE: dict[str, Any] = {"kernel_shape": [4, 4]}
+
+
+def windowed(op: str, image: list[int | str], **settings: Any) -> onnx.ModelProto:
+    """A pool and a flat result, for images of a fixed size."""
+    nodes = [
+        helper.make_node("Abs", ["x"], ["a"]),
+        helper.make_node(op, ["a"], ["p"], **settings),
+        helper.make_node("Flatten", ["p"], ["f"]),
+        helper.make_node("Neg", ["f"], ["y0"]),
+    ]
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "g", [info("x", 1, image)], [info("y0", 1, None)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=8)
+
+
+@pytest.mark.parametrize("kind", ["Average", "Max"])
+@pytest.mark.parametrize(
+    ("settings", "shape"),
+    [
+        (WHOLE, [2, 4, 4, 4]),
+        (WHOLE | {"strides": [4, 4]}, [2, 4, 4, 4]),
+        (WHOLE | {"strides": [2, 2], "pads": [0, 0, 1, 1]}, [2, 4, 4, 4]),
+        (WHOLE | {"strides": [9, 9], "pads": [1, 1, 0, 0]}, [2, 4, 4, 4]),
+        (WHOLE, [2, 4, 4, 5]),
+        ({"kernel_shape": [2, 2], "dilations": [3, 3]}, [2, 4, 4, 4]),
+        ({"kernel_shape": [4]}, [2, 4, 4]),
+        ({"kernel_shape": [3], "strides": [4]}, [2, 4, 4]),
+        ({"kernel_shape": [3, 4, 2]}, [2, 1, 3, 4, 2]),
+    ],
+    ids=str,
+)
+def test_a_window_over_the_whole_image_is_a_global_pool(kind, settings, shape):
+    image = ["n", *shape[1:]]
+    protos = windowed(f"{kind}Pool", image, **settings), windowed(f"Global{kind}Pool", image)
+    assert bool(changes(*protos)) is not same_results(protos, shape)
+
+
+def test_a_window_that_no_longer_covers_the_image_keeps_its_counterpart():
+    alignment = align(
+        *(
+            run_analysis(windowed("AveragePool", ["n", 4, size, size], **WHOLE), Options(assume=True))
+            for size in (4, 5)
+        )
+    )
+    assert (alignment.only_left, alignment.only_right) == ((), ())
+    assert any(pair.details for pair in alignment.pairs)
+
+
 def broadcast(axis: int) -> onnx.ModelProto:
     """Sums over a square: a vector is added to each row or to each column."""
     nodes = [
