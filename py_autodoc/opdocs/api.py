@@ -19,6 +19,7 @@ from py_autodoc.opdocs import document
 from py_autodoc.opdocs.c_node import CNode
 from py_autodoc.opdocs.c_operators import c_source, data
 from py_autodoc.opdocs.facts import facts
+from py_autodoc.opdocs.float_operators import add_float_operators
 from py_autodoc.opdocs.integer_operations import QuantizedModel, QuantizedOperation, find_operations
 from py_autodoc.opdocs.pages import html, markdown
 from py_autodoc.opdocs.picture import picture
@@ -37,7 +38,7 @@ from py_autodoc.version import NAME, version
 
 SAMPLES, GENERATED_SAMPLES = 16, 1
 _WEIGHT_ONLY = frozenset({"MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "GatherBlockQuantized"})
-"""Operators with quantized weights that compute in float."""
+"""Operators with quantized weights that compute in float. Not all MatMulNBits can be described."""
 VECTOR_BYTES = 1 << 25
 """Total array bytes of an operation above which no test vectors are written."""
 Step = Callable[[str, int, int], None]
@@ -101,6 +102,7 @@ def opdocs(
             f"{base_name(model)} has no quantized operation.",
             "Quantize it first: onnx-autodoc quantize MODEL OUT --data FILE.",
         )
+    add_float_operators(quantized, analysis)
     inputs, data_text = choose_samples(
         data, input_specs(analysis), samples, seed, (SAMPLES, GENERATED_SAMPLES)
     )

@@ -14,6 +14,7 @@ from py_autodoc.opdocs.c_text import SPATIAL, array, entry, index, nested, numbe
 from py_autodoc.opdocs.roles import roles
 from py_autodoc.quantize.reference import elementwise
 from py_autodoc.quantize.reference.arithmetic import F32, Array, codes, fma, limits, scalar
+from py_autodoc.quantize.reference.block_weights import MATMUL_NBITS
 from py_autodoc.quantize.reference.products import padding
 
 
@@ -251,6 +252,30 @@ def _dynamic(node: CNode) -> Source:
     return [c_text.saturate(np.dtype(np.uint8))], lines
 
 
+def _block_product(node: CNode) -> Source | None:
+    """Return a float product with packed weights; None with 16-bit floats or fractions as zero points."""
+    x, zeros = node.required(0), node.optional(3)
+    if x.dtype != np.float32 or node.required(2).dtype != np.float32:
+        return None
+    if zeros is not None and zeros.dtype != np.uint8:
+        return None
+    rows, columns = int(node.attributes["N"]), int(node.attributes["K"])
+    bits, block = int(node.attributes.get("bits", 4)), int(node.attributes["block_size"])
+    blocks = -(-columns // block)
+    mask, row_bytes, zero_bytes = (1 << bits) - 1, blocks * block * bits // 8, -(-blocks * bits // 8)
+    zero = str(1 << bits - 1)
+    if zeros is not None:
+        zero = f"(w_zero_point[j * {zero_bytes} + b * {bits} / 8] >> b * {bits} % 8 & {mask})"
+    inner = [
+        f"int b = k / {block};",
+        f"int q = w[j * {row_bytes} + k * {bits} / 8] >> k * {bits} % 8 & {mask};",
+        f"acc += x[i * {columns} + k] * ((float)(q - {zero}) * w_scale[j * {blocks} + b]);",
+    ]
+    begin = "0.0f" if node.optional(5) is None else "bias[j]"
+    body = [f"float acc = {begin};", *nested([("k", columns)], inner, 0), f"y[i * {rows} + j] = acc;"]
+    return [], nested([("i", x.size // columns if columns else 0), ("j", rows)], body)
+
+
 _OPERATORS: Final[dict[str, Callable[[CNode], Source | None]]] = {
     **PRODUCTS,
     "QLinearAdd": _add,
@@ -264,4 +289,5 @@ _OPERATORS: Final[dict[str, Callable[[CNode], Source | None]]] = {
     "QuantizeLinear": _quantize,
     "DequantizeLinear": _dequantize,
     "DynamicQuantizeLinear": _dynamic,
+    MATMUL_NBITS: _block_product,
 }

@@ -79,7 +79,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     op_type: str
     form: str
-    """``operator``: in the file; ``qdq``: a float operator between Q/DQ; ``integer``: returns int32."""
+    """``operator``: in the file; ``qdq``: a float operator between Q/DQ; ``integer``: returns int32;
+    ``weights``: a float product with quantized weights."""
     module: str
     """Hierarchy tag of its module; empty if the model has none."""
     nodes: list[str]
@@ -108,7 +109,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FloatOperation(msgspec.Struct, frozen=True, kw_only=True):
-    """An operator with weights, or with quantized inputs, that computes in float."""
+    """An operator that computes in float."""
 
     node: str
     op_type: str

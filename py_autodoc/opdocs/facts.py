@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from py_autodoc.opdocs import document
 from py_autodoc.opdocs.formulas import MEANINGS
@@ -12,6 +13,12 @@ from py_autodoc.opdocs.integer_operations import QuantizedOperation
 from py_autodoc.opdocs.replay import VARIANT_VALUES, ReplayResult
 from py_autodoc.opdocs.roles import WEIGHTS, InputRole, roles
 from py_autodoc.quantize.reference.arithmetic import F32, Array, limits, scalar
+from py_autodoc.quantize.reference.block_weights import (
+    MATMUL_NBITS,
+    BlockWeights,
+    block_weights,
+    tolerance,
+)
 from py_autodoc.quantize.reference.fixed_point import VARIANTS, mismatch, multiplier
 from py_autodoc.quantize.reference.operators import channel_axis
 
@@ -29,8 +36,13 @@ def facts(
         for role in roles(operation.op_type, len(operation.operands))
         if (operand := _operand(role, operation, replay)) is not None
     ]
-    weights = _weights(operation)
+    blocks = _block_weights(operation)
+    if blocks is not None:
+        operands = [_with_blocks(operand, blocks, operation) for operand in operands]
+    weights = _weights(operation) if blocks is None else blocks.centred()
     notes = [replay.fault] if replay.fault else []
+    if blocks is not None:
+        notes.append(_float_sums(operation, replay))
     if operation.clamp:
         notes.append(f"{operation.clamp} costs nothing: the least code of y is the real 0.")
     meaning = MEANINGS[operation.op_type]
@@ -63,6 +75,44 @@ def facts(
         rewritten=bool(operation.unsigned),
         notes=notes,
     )
+
+
+def _block_weights(operation: QuantizedOperation) -> BlockWeights | None:
+    """Return the weights of a product in blocks; None for other operators, and if they do not fit."""
+    if operation.op_type != MATMUL_NBITS:
+        return None
+    values = [None if operand is None else operand.value for operand in operation.operands]
+    try:
+        return block_weights(values, operation.attributes)
+    except (ValueError, KeyError):
+        return None
+
+
+def _with_blocks(
+    operand: document.Operand, blocks: BlockWeights, operation: QuantizedOperation
+) -> document.Operand:
+    """Return the packed weights as codes with their scales and zero points."""
+    if operand.role != "w":
+        return operand
+    real = blocks.real()
+    whole = not (blocks.zeros % 1).any()
+    return replace(
+        operand,
+        type=f"uint{int(operation.attributes.get('bits', 4))}, packed",
+        shape=[int(size) for size in blocks.codes.shape],
+        scale=[float(blocks.scales.min()), float(blocks.scales.max())],
+        channels=int(blocks.scales.size),
+        zero_point=[int(blocks.zeros.min()), int(blocks.zeros.max())] if whole else None,
+        real=[float(real.min()), float(real.max())],
+        codes=[int(blocks.codes.min()), int(blocks.codes.max())],
+    )
+
+
+def _float_sums(operation: QuantizedOperation, replay: ReplayResult) -> str:
+    share = tolerance(replay.inputs or [None], operation.attributes)
+    level = int(operation.attributes.get("accuracy_level", 0))
+    data = " Its accuracy_level lets ONNX Runtime compute with data of fewer bits." if level >= 2 else ""
+    return f"Sums are in float: outputs within {share:g} of the largest one count as equal.{data}"
 
 
 def _json_value(value: Any) -> Any:

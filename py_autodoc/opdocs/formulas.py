@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from py_autodoc.quantize.reference.block_weights import MATMUL_NBITS
+
 
 class FormulaSymbols(NamedTuple):
     """An operator as a sentence, formulas and steps."""
@@ -164,6 +166,22 @@ MEANINGS: Final[dict[str, FormulaSymbols]] = {
         (
             "for each row: e[k] = table[255 + x[k] - max(x)]  # float32, larger than exp by a constant factor",
             "y[k] = clamp(round_half_even(e[k] * floor(1 / s_y) / sum(e)) + z_y)",
+        ),
+    ),
+    MATMUL_NBITS: FormulaSymbols(
+        "Float product with weights in blocks along the summed axis, each with one scale and zero point.",
+        (
+            r"w_{j,k} = s_{j,b} (q_{j,k} - z_{j,b}), \quad b = \lfloor k / block\_size \rfloor",
+            r"y_{i,j} = bias_j + \sum_{k} x_{i,k} \cdot w_{j,k}",
+        ),
+        (
+            "for each output i, j:",
+            "    acc = bias[j]  # float",
+            "    for each k:",
+            "        b = k / block_size",
+            "        q = bits of w from place k of row j, lowest first",
+            "        acc += x[i, k] * (q - z[j, b]) * s[j, b]  # z: 2^(bits - 1) if there is none",
+            "    y[i, j] = acc",
         ),
     ),
     "QuantizeLinear": FormulaSymbols(

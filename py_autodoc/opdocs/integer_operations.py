@@ -12,6 +12,7 @@ from onnx import helper, numpy_helper
 
 from py_autodoc.quantize.reference import OPERATORS
 from py_autodoc.quantize.reference.arithmetic import Array
+from py_autodoc.quantize.reference.block_weights import BITS, MATMUL_NBITS
 from py_autodoc.quantize.reference.saturation import FACTORS
 from py_autodoc.quantize.rewrites import becomes_unsigned
 
@@ -19,7 +20,7 @@ _Q, _DQ = "QuantizeLinear", "DequantizeLinear"
 _CLAMPS = ("Relu", "Clip")
 _INTEGER = ("ConvInteger", "MatMulInteger", "DynamicQuantizeLinear")
 _STEPS = 64
-_COMPUTE = ("Conv", "Gemm", "MatMul", "ConvTranspose", "MatMulNBits")
+_COMPUTE = ("Conv", "Gemm", "MatMul", "ConvTranspose", MATMUL_NBITS)
 _LISTED = frozenset({"Conv", "Gemm", "MatMul", "Add", "Mul", "AveragePool", "GlobalAveragePool", "Sigmoid",
                      "LeakyRelu", "Concat", "Softmax"})  # fmt: skip
 
@@ -40,7 +41,8 @@ class QuantizedOperation:
     op_type: str
     """Operator of the reference."""
     form: str
-    """``operator``: in the file; ``qdq``: a float operator between Q/DQ; ``integer``: returns int32."""
+    """``operator``: in the file; ``qdq``: a float operator between Q/DQ; ``integer``: returns int32;
+    ``weights``: a float product with quantized weights."""
     nodes: tuple[str, ...]
     operands: tuple[QuantizedOperand | None, ...]
     attributes: dict[str, Any]
@@ -133,6 +135,8 @@ class _Graph:
             return None if node.output[0] in self.output_quantizers else self._from_node(node, "operator")
         if node.op_type == _DQ:
             return self._leaving(node)
+        if node.op_type == MATMUL_NBITS:
+            return self._with_block_weights(node)
         if node.op_type in OPERATORS:
             return self._from_node(node, "integer" if node.op_type in _INTEGER else "operator")
         if node.op_type not in _LISTED and node.op_type not in _COMPUTE:
@@ -148,6 +152,16 @@ class _Graph:
         attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
         name = _name(node)
         return QuantizedOperation(name, node.op_type, form, (name,), operands, attributes, tuple(node.output))
+
+    def _with_block_weights(self, node: onnx.NodeProto) -> QuantizedOperation | str:
+        """Return a product with constant weights in blocks, or the reason for none."""
+        if len(node.input) > 4 and node.input[4]:
+            return "its weights are reordered (g_idx)"
+        parts = [name for name in node.input[1:4] if name]
+        if any(name not in self.constants for name in parts):
+            return "its weights are computed"
+        found = self._from_node(node, "weights")
+        return found if int(found.attributes.get("bits", 4)) in BITS else "its weights have unusual bits"
 
     def _leaving(self, node: onnx.NodeProto) -> QuantizedOperation | None:
         """Return a DQ through which float operators read a computed tensor."""

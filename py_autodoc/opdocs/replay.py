@@ -13,6 +13,7 @@ from py_autodoc.opdocs.integer_operations import QuantizedOperation
 from py_autodoc.ort import open_session, run_session
 from py_autodoc.quantize.reference import Kernel, evaluate
 from py_autodoc.quantize.reference.arithmetic import Array
+from py_autodoc.quantize.reference.block_weights import MATMUL_NBITS, matmul_nbits, tolerance
 from py_autodoc.quantize.reference.operators import ACCUMULATORS
 from py_autodoc.quantize.reference.saturation import FACTORS, as_unsigned, saturates_pairs
 from py_autodoc.samples import Sample
@@ -117,8 +118,8 @@ def _watch(
     ]
     outputs = [values[name] for name in operation.outputs if name]
     try:
-        results = evaluate(operation.op_type, inputs, operation.attributes, kernel)
-        exact = results if kernel == "exact" else evaluate(operation.op_type, inputs, operation.attributes)
+        results = _evaluated(operation, inputs, kernel)
+        exact = results if kernel == "exact" else _evaluated(operation, inputs, "exact")
         sums = (
             ACCUMULATORS[operation.op_type](inputs, operation.attributes, "exact")
             if operation.op_type in ACCUMULATORS
@@ -127,8 +128,9 @@ def _watch(
     except (ValueError, IndexError, KeyError, TypeError) as fault:
         result.fault = f"The reference cannot compute it: {str(fault)[:120] or type(fault).__name__}."
         return
+    accepted = tolerance(inputs, operation.attributes) if operation.op_type == MATMUL_NBITS else 0.0
     for expected, computed in zip(outputs, results, strict=False):
-        _compare(result, expected, computed)
+        _compare(result, expected, computed, accepted)
     if kernel == "pairs" and _saturates(operation, inputs):
         unsigned = as_unsigned(operation.op_type, inputs, operation.unsigned)
         found = evaluate(operation.op_type, unsigned, operation.attributes, kernel)
@@ -143,6 +145,14 @@ def _watch(
         result.shapes = [None if value is None else value.shape for value in (*inputs, *outputs)]
         result.types = [None if value is None else value.dtype.name for value in (*inputs, *outputs)]
         result.sums = sums
+
+
+def _evaluated(
+    operation: QuantizedOperation, inputs: Sequence[Array | None], kernel: Kernel
+) -> tuple[Array, ...]:
+    if operation.op_type == MATMUL_NBITS:
+        return (matmul_nbits(inputs, operation.attributes),)
+    return evaluate(operation.op_type, inputs, operation.attributes, kernel)
 
 
 def _saturates(operation: QuantizedOperation, inputs: Sequence[Array | None]) -> bool:
@@ -165,11 +175,15 @@ def _count_saturating(result: ReplayResult, exact: Array, found: Array) -> None:
     result.saturating = count + int(np.count_nonzero(difference)), max(largest, most)
 
 
-def _compare(result: ReplayResult, expected: Array, computed: Array) -> None:
+def _compare(result: ReplayResult, expected: Array, computed: Array, accepted: float) -> None:
+    """Count the values that differ by more than ``accepted`` times the largest one."""
     if expected.shape != computed.shape:
         result.fault = "ONNX Runtime gives another shape."
         return
     same = (expected == computed) | ((expected != expected) & (computed != computed))
+    if accepted and expected.size:
+        most = accepted * float(np.abs(expected.astype(np.float64)).max())
+        same |= np.abs(expected.astype(np.float64) - computed.astype(np.float64)) <= most
     result.values += expected.size
     differing = int(expected.size - np.count_nonzero(same))
     if differing:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from py_autodoc.quantize.reference.block_weights import MATMUL_NBITS
+
 
 class InputRole(NamedTuple):
     """One operand: its name in formulas, and the positions of its values, scale and zero point."""
@@ -40,6 +42,14 @@ ROLES: Final[dict[str, tuple[InputRole, ...]]] = {
         InputRole("a", 0),
         InputRole("b", 1, 2, 3),
         InputRole("bias", 4),
+        InputRole("y", None),
+    ),
+    MATMUL_NBITS: (
+        InputRole("x", 0),
+        InputRole("w", 1),
+        InputRole("w_scale", 2),
+        InputRole("w_zero_point", 3),
+        InputRole("bias", 5),
         InputRole("y", None),
     ),
     "QLinearAdd": _BINARY,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from py_autodoc.opdocs.document import Comparison, Operand, Operation, Operations
+from py_autodoc.units import plural
 
 OPERANDS = ("Operand", "Tensor", "From", "Type", "Shape", "Scale", "Zero point", "Real range", "Codes seen")
+_KINDS = 8
+"""Maximum number of types of float operators in the summary."""
 _VARIANTS = {
     "gemmlowp": "gemmlowp, and TFLite by default",
     "tflite-single": "TFLite with single rounding",
@@ -52,6 +57,7 @@ def tables(operation: Operation) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return (title, rows of name and value) of the other facts."""
     sections = [
         ("Accumulator", _accumulator(operation)),
+        ("Weights", _float_product(operation)),
         ("Requantization", _requantization(operation)),
         ("Attributes", [(name, _value_text(value)) for name, value in operation.attributes.items()]),
         ("Compared with ONNX Runtime", _compared(operation)),
@@ -78,6 +84,15 @@ def _accumulator(operation: Operation) -> list[tuple[str, str]]:
         rows.append(
             ("Seen on the samples", f"{_between(accumulator.measured)} ({accumulator.measured_bits} bits)")
         )
+    if operation.dead_channels:
+        rows.append(("Output channels with all weights 0", f"{operation.dead_channels:,}"))
+    return rows
+
+
+def _float_product(operation: Operation) -> list[tuple[str, str]]:
+    if operation.form != "weights" or operation.products_per_output is None:
+        return []
+    rows = [("MACs for one output", f"{operation.products_per_output:,}")]
     if operation.dead_channels:
         rows.append(("Output channels with all weights 0", f"{operation.dead_channels:,}"))
     return rows
@@ -118,7 +133,8 @@ def _compared(operation: Operation) -> list[tuple[str, str]]:
     comparison = operation.against_runtime
     if comparison is None:
         return []
-    rows = [("Outputs", f"all {comparison.values:,} equal")]
+    equal = "equal within rounding" if operation.form == "weights" else "equal"
+    rows = [("Outputs", f"all {comparison.values:,} {equal}")]
     if comparison.differing:
         rows = [("Outputs that differ", _differing(comparison))]
     if operation.saturated is not None:
@@ -135,7 +151,7 @@ def _differing(comparison: Comparison) -> str:
 
 def summary(reference: Operations) -> list[str]:
     """Return a summary of all operations, one sentence per item."""
-    count, floats = len(reference.operations), len(reference.floats)
+    count = len(reference.operations)
     compared = [
         operation.against_runtime
         for operation in reference.operations
@@ -146,19 +162,29 @@ def summary(reference: Operations) -> list[str]:
         sum(operation.differing for operation in compared),
     )
     runtime = f"ONNX Runtime {reference.versions.get('onnxruntime', '')}".strip()
-    plural = "operation" if count == 1 else "operations"
-    lines = [f"{count:,} quantized {plural}; {floats:,} operators are computed in float."]
+    lines = [f"{count:,} quantized {'operation' if count == 1 else 'operations'}; {_float_text(reference)}."]
     lines.append(
         f"Samples: {reference.samples:,}, {reference.data}. Processor: {reference.cpu or 'unknown'}."
     )
     if compared:
         same = "All" if not differing else f"{values - differing:,} of"
-        lines.append(
-            f"{same} {values:,} outputs of the reference equal those of {runtime} on the same integers."
-        )
+        forms = {operation.form for operation in reference.operations}
+        on = "on the same inputs, within rounding" if forms == {"weights"} else "on the same integers"
+        lines.append(f"{same} {values:,} outputs of the reference equal those of {runtime} {on}.")
     lines += _saturation(reference)
     lines.append("round is to the nearest, ties to even; clamp is to the type of y.")
     return lines
+
+
+def _float_text(reference: Operations) -> str:
+    """Return how many operators compute in float, by type."""
+    if not reference.floats:
+        return "no operator computes in float"
+    kinds = Counter(operation.op_type for operation in reference.floats).most_common()
+    listed = ", ".join(f"{number:,} {kind}" for kind, number in kinds[:_KINDS])
+    more = f" and {len(kinds) - _KINDS} other types" if len(kinds) > _KINDS else ""
+    verb = "computes" if len(reference.floats) == 1 else "compute"
+    return f"{plural(len(reference.floats), 'operator')} {verb} in float: {listed}{more}"
 
 
 def _saturation(reference: Operations) -> list[str]:

@@ -166,7 +166,7 @@ def weights_only(bits: int) -> Method:
     def quantized(
         source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
     ) -> None:
-        tool = import_module(f"{_TOOL}.matmul_nbits_quantizer")
+        tool = _imported_quietly(f"{_TOOL}.matmul_nbits_quantizer")
         maker = tool.MatMulNBitsQuantizer(
             onnx.load(source),
             bits=bits,
@@ -181,6 +181,16 @@ def weights_only(bits: int) -> Method:
         store(maker.model.model, target)
 
     return quantized
+
+
+def _imported_quietly(name: str) -> Any:
+    """Import a module that sets up the root logger for the whole process, and undo that."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    try:
+        return import_module(name)
+    finally:
+        root.handlers[:], root.level = handlers, level
 
 
 BUILT_IN: dict[str, Method] = {

@@ -112,3 +112,36 @@ def test_a_row_that_is_broadcast(tmp_path):
     """The second operand may be one row for all items."""
     model = fused("SkipLayerNormalization", [["n", 3, 6], [1, 3, 6]], [floats(6), floats(6, seed=1)])
     same(tmp_path, model, {"x0": floats(2, 3, 6), "x1": floats(1, 3, 6, seed=1)})
+
+
+BLOCKS = [
+    (bits, block, columns, points)
+    for bits, block, columns in ((4, 16, 48), (4, 32, 40), (8, 16, 16), (2, 16, 32))
+    for points in ("none", "packed", "float")
+    if (bits, points) != (8, "float")  # ONNX Runtime has no such kernel
+]
+
+
+@pytest.mark.parametrize(("bits", "block", "columns", "points"), BLOCKS)
+def test_products_with_weights_in_blocks(bits, block, columns, points, tmp_path):
+    rows, blocks = 5, -(-columns // block)
+    random = np.random.default_rng(bits)
+    packed = random.integers(0, 256, (rows, blocks, block * bits // 8), dtype=np.uint8)
+    zeros = {
+        "none": None,
+        "packed": random.integers(0, 256, rows * -(-blocks * bits // 8), dtype=np.uint8),
+        "float": floats(rows * blocks) + 2,
+    }[points]
+    weights = [packed, floats(rows * blocks) / 10, zeros, None, floats(rows)]
+    settings = {"K": columns, "N": rows, "bits": bits, "block_size": block}
+    model = fused("MatMulNBits", [["n", columns]], weights, **settings)
+    source = same(tmp_path, model, {"x0": floats(3, columns)}, {"x0": floats(1, columns, seed=1)})
+    assert "onnx_matmul_nbits(" in source
+
+
+def test_reordered_weights_in_blocks_are_not_covered(tmp_path):
+    order = np.zeros(16, np.int32)
+    weights = [np.zeros((2, 1, 8), np.uint8), floats(2), None, order]
+    model = fused("MatMulNBits", [[1, 16]], weights, K=16, N=2, bits=4, block_size=16)
+    with pytest.raises(NotCoveredError):
+        write(save(tmp_path, model), tmp_path / "out.py")

@@ -81,6 +81,17 @@ def conv(op: OpContext) -> None:
     op.out(op.call("onnx_qlinear_conv", *tensors, *settings, *_range(op, 7)))
 
 
+@rule("MatMulNBits", domain="com.microsoft")
+def block_product(op: OpContext) -> None:
+    """Float product with weights of few bits in blocks."""
+    bits = int(op.attr("bits", 4))
+    if op.has(4) or bits not in (2, 4, 8):
+        raise NotCovered("reordered weights, or weights of unusual bits")
+    sizes = [int(op.attr("N")), int(op.attr("K")), bits, int(op.attr("block_size"))]
+    tensors = [op.t(0), op.t(1), op.t(2), op.optional(3), op.optional(5)]
+    op.out(op.call("onnx_matmul_nbits", *tensors, *sizes))
+
+
 @rule("QLinearAdd", "QLinearMul", domain="com.microsoft")
 def pointwise(op: OpContext) -> None:
     """Elementwise operation in floats, requantized."""

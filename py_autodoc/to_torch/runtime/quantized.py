@@ -154,3 +154,34 @@ def onnx_qgemm(
     if bias is not None:
         total = total + bias
     return onnx_requantize(total, alpha * a_scale * b_scale / y_scale, y_zero, low, high, dtype)
+
+
+def onnx_unpack_bits(packed: torch.Tensor, bits: int) -> torch.Tensor:
+    """Return the codes in rows of bytes, those in the lowest bits first."""
+    shifts = torch.arange(0, 8, bits, dtype=torch.uint8, device=packed.device)
+    return ((packed.unsqueeze(-1) >> shifts) & ((1 << bits) - 1)).reshape(packed.shape[0], -1)
+
+
+def onnx_matmul_nbits(
+    x: torch.Tensor,
+    packed: torch.Tensor,
+    scales: torch.Tensor,
+    zeros: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    rows: int,
+    columns: int,
+    bits: int,
+    block: int,
+) -> torch.Tensor:
+    """Return ``x @ weight.T`` with the weight ``(code - zero) * scale``, with both for each block."""
+    blocks = -(-columns // block)
+    codes = onnx_unpack_bits(packed.reshape(rows, -1), bits)[:, :columns].to(scales.dtype)
+    if zeros is None:
+        codes = codes - (1 << (bits - 1))
+    else:
+        unpacked = onnx_unpack_bits(zeros.reshape(rows, -1), bits) if zeros.dtype == torch.uint8 else zeros
+        points = unpacked.reshape(rows, -1)[:, :blocks].to(scales.dtype)
+        codes = codes - points.repeat_interleave(block, 1)[:, :columns]
+    weight = codes * scales.reshape(rows, blocks).repeat_interleave(block, 1)[:, :columns]
+    result = x @ weight.to(x.dtype).transpose(0, 1)
+    return result if bias is None else result + bias
