@@ -14,7 +14,7 @@ import click
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.fitting import fitting
 from py_autodoc.cli.graph import DIRECTIONS
-from py_autodoc.cli.options import force, hardware, sizes
+from py_autodoc.cli.options import force, hardware, seed_option, sizes
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.run_limits import run_limits
 from py_autodoc.cli.verdict import report_verdict
@@ -119,14 +119,7 @@ class _Sizes:
     shell_complete=completion.files,
     help="Input of --run: .npz, .npy, or a folder of them or of images (default: synthetic).",
 )
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Random seed for the synthetic input of --run.",
-)
+@seed_option("the synthetic input of --run")
 @run_limits
 @sizes("page")
 @hardware

@@ -10,7 +10,7 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, preprocessing, progress_options
+from py_autodoc.cli.options import force, preprocessing, progress_options, seed_option
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.run_limits import run_limits
 from py_autodoc.cli.sample_data import samples_at
@@ -30,14 +30,7 @@ from py_autodoc.render.terminal_text import printable
 @click.option(
     "--samples", metavar="N", type=click.IntRange(min=1, max=4096), help="At most N samples (default: 16)."
 )
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Random seed for synthetic values.",
-)
+@seed_option()
 @click.option("--no-vectors", is_flag=True, help="Write no test vectors.")
 @click.option(
     "--bind",

@@ -174,3 +174,15 @@ def preprocessing(command: F) -> F:
         help="Preprocessing of images: 0..1, -1..1, 0..255, imagenet, or a preprocessor_config.json "
         "(default: from the model's metadata).",
     )(command)
+
+
+def seed_option(values: str = "synthetic values") -> Callable[[F], F]:
+    """The option ``--seed``: seed of the random numbers that serve as ``values``."""
+    return click.option(
+        "--seed",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help=f"Random seed for {values}.",
+    )

@@ -10,7 +10,7 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, preprocessing, progress_options
+from py_autodoc.cli.options import force, preprocessing, progress_options, seed_option
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.run_limits import run_limits
 from py_autodoc.cli.sample_data import samples_at
@@ -49,14 +49,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info", "hardware", "preprocessi
     "--text-field", metavar="NAME", help="Field of a .jsonl that contains the text (default: text)."
 )
 @click.option("--samples", metavar="N", type=click.IntRange(1, 4096), help="At most N samples (default: 64).")
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Random seed for synthetic values.",
-)
+@seed_option()
 @click.option(
     "--runs",
     metavar="N",

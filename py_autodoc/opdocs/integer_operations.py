@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from py_autodoc.quantize.proto_graph import ProtoGraph
 from py_autodoc.quantize.reference import OPERATORS
 from py_autodoc.quantize.reference.arithmetic import Array
 from py_autodoc.quantize.reference.block_weights import BITS, MATMUL_NBITS
@@ -104,25 +105,11 @@ def _name(node: onnx.NodeProto) -> str:
     return found_ if isinstance(found_, str) else bytes(found_).decode("utf-8", "backslashreplace")
 
 
-class _Graph:
-    """Producers and readers of tensors, and the constants."""
+class _Graph(ProtoGraph):
+    """The main graph, from which operations are read."""
 
     def __init__(self, proto: onnx.ModelProto) -> None:
-        graph = proto.graph
-        self.constants = {entry.name: entry for entry in graph.initializer}
-        self.constants.update(
-            (node.output[0], attribute.t)
-            for node in graph.node
-            if node.op_type == "Constant"
-            for attribute in node.attribute
-            if attribute.name == "value"
-        )
-        self.producers = {name: node for node in graph.node for name in node.output if name}
-        self.readers: dict[str, list[onnx.NodeProto]] = {}
-        for node in graph.node:
-            for name in node.input:
-                self.readers.setdefault(name, []).append(node)
-        self.outputs = {entry.name for entry in graph.output}
+        super().__init__(proto)
         self.opset = next(
             (entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), 1
         )

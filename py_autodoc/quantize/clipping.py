@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from py_autodoc.quantize.proto_graph import ProtoGraph
 from py_autodoc.quantize.reference.arithmetic import Array
 from py_autodoc.quantize.reference.saturation import (
     FACTORS,
@@ -64,28 +65,14 @@ def clipping_pairs(model: onnx.ModelProto) -> ClippingPairs:
     return ClippingPairs(pairs=pairs, clipping=clipping, worst_layer=name, worst_share=worst)
 
 
-class _Graph:
-    """Constants, producers and readers of the main graph's tensors."""
+class _Graph(ProtoGraph):
+    """The main graph, with the element types that it declares."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
-        graph = model.graph
-        self.constants: dict[str, TensorProto] = {tensor.name: tensor for tensor in graph.initializer}
-        self.constants.update(
-            (node.output[0], attribute.t)
-            for node in graph.node
-            if node.op_type == "Constant"
-            for attribute in node.attribute
-            if attribute.name == "value"
-        )
-        self.producers = {name: node for node in graph.node for name in node.output if name}
-        self.readers: dict[str, list[onnx.NodeProto]] = {}
-        for node in graph.node:
-            for name in node.input:
-                self.readers.setdefault(name, []).append(node)
-        self.outputs = {value.name for value in graph.output}
+        super().__init__(model)
         self.declared = {
             value.name: value.type.tensor_type.elem_type
-            for values in (graph.input, graph.value_info, graph.output)
+            for values in (model.graph.input, model.graph.value_info, model.graph.output)
             for value in values
         }
 
