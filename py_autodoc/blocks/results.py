@@ -71,6 +71,8 @@ class AttentionLayer:
     """A learned bias is added to the scores."""
     past: tuple[int, ...] = ()
     """Graph inputs that hold cached keys and values."""
+    window: int | None = None
+    """The most keys that a query sees, its own included; None if all, or unknown."""
     confidence: float = 1.0
 
 

@@ -439,6 +439,8 @@ export interface components {
       max_sequence_length: number | null;
       /** @description Its source, or why it is null. */
       max_sequence_length_reason: string;
+      /** @description The most keys that a query sees in a window or chunk, its own included; null: all, or unknown. */
+      attention_window: number | null;
       /** @description Layer ids of the Softmax or of the fused operator. */
       nodes: number[];
     };
@@ -471,6 +473,13 @@ export interface components {
       max_sequence_length: number | null;
       /** @description Its source, or why it is null. */
       max_sequence_length_reason: string;
+      /**
+       * @description The most keys that a query sees in the layers with a sliding window or chunks, its own included; null
+       *     without such layers, and where they differ.
+       */
+      attention_window: number | null;
+      /** @description Layers with a sliding window or chunks; the others see all keys, or it is unknown. */
+      window_layers: number;
       /** @description Distinct configurations, in the order of their first layer. */
       groups: components['schemas']['AttentionGroup'][];
       /** @description `memory.kv_cache.bytes_per_token`; null without a cache, or where its `reason` says why. */

@@ -7,65 +7,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
+from written_out import F32, HEADS, I8, I32, SIZE, U8, WIDTH, Builder
 
 from py_autodoc import analyze
-
-F32, I64, I32, U8, I8 = (
-    TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32, TensorProto.UINT8, TensorProto.INT8,
-)  # fmt: skip
-WIDTH, HEADS = 64, 4
-SIZE = WIDTH // HEADS
-
-
-class Builder:
-    """A model of attention layers that are written out, operator by operator."""
-
-    def __init__(self) -> None:
-        self.nodes: list[onnx.NodeProto] = []
-        self.weights: list[onnx.TensorProto] = []
-        self.inputs: list[onnx.ValueInfoProto] = []
-        self.count = 0
-
-    def op(self, kind: str, *ins: str, domain: str = "", outs: tuple[str, ...] = (), **attrs: Any) -> str:
-        self.count += 1
-        out = f"{kind}{self.count}"
-        self.nodes.append(helper.make_node(kind, list(ins), [out, *outs], name=out, domain=domain, **attrs))
-        return out
-
-    def fixed(self, value: Any, dtype: Any = np.int64) -> str:
-        self.count += 1
-        self.weights.append(numpy_helper.from_array(np.asarray(value, dtype), f"c{self.count}"))
-        return f"c{self.count}"
-
-    def table(self, *shape: int) -> str:
-        return self.fixed(np.random.default_rng(self.count).normal(size=shape), np.float32)
-
-    def given(self, name: str, shape: list[Any], dtype: int = I64) -> str:
-        self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
-        return name
-
-    def attention(self, x: str, mask: str = "", rotate: Any = None) -> str:
-        q, k, v = (self.op("MatMul", x, self.table(WIDTH, WIDTH)) for _ in range(3))
-        q, k, v = (
-            self.op("Transpose", self.op("Reshape", t, self.fixed([0, 0, HEADS, SIZE])), perm=[0, 2, 1, 3])
-            for t in (q, k, v)
-        )
-        if rotate is not None:
-            q, k = rotate(q), rotate(k)
-        scores = self.op("MatMul", q, self.op("Transpose", k, perm=[0, 1, 3, 2]))
-        scores = self.op("Mul", scores, self.fixed(SIZE**-0.5, np.float32))
-        if mask:
-            scores = self.op("Add", scores, mask)
-        mixed = self.op("MatMul", self.op("Softmax", scores, axis=-1), v)
-        mixed = self.op("Reshape", self.op("Transpose", mixed, perm=[0, 2, 1, 3]), self.fixed([0, 0, WIDTH]))
-        return self.op("Add", x, self.op("MatMul", mixed, self.table(WIDTH, WIDTH)))
-
-    def model(self, out: str) -> bytes:
-        outputs = [helper.make_tensor_value_info(out, F32, None)]
-        graph = helper.make_graph(self.nodes, "g", self.inputs, outputs, self.weights)
-        sets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-        return helper.make_model(graph, opset_imports=sets, ir_version=9).SerializeToString()
 
 
 def longest(model: bytes, **sizes: int) -> tuple[int | None, str]:
@@ -259,3 +204,83 @@ def test_a_sink_is_no_key(length, first):
     out = made.op("Add", x, made.op("MatMul", mixed, made.table(WIDTH, WIDTH)))
     (group,) = analyze(made.model(out)).metrics.attention.groups
     assert (group.queries, group.keys) == (length, length)
+
+
+def stack(made: Builder, x: str, rows: int, how: str) -> str:
+    """A layer with a position table of its own: looked up by counted positions, or added as a whole."""
+    if how == "added":
+        return made.attention(made.op("Add", x, made.table(1, rows, WIDTH)))
+    counted = made.fixed(np.arange(rows))
+    return made.attention(made.op("Add", x, made.op("Gather", made.table(rows + 50, WIDTH), counted)))
+
+
+@pytest.mark.parametrize("how", ["added", "looked up"])
+@pytest.mark.parametrize("first", [40, 7])
+def test_each_stack_has_a_table_of_its_own(how, first):
+    """Encoder and decoder, or the towers for text and images, may be equally wide."""
+    made, second = Builder(), 47 - first
+    one = stack(made, made.given("x", ["batch", first, WIDTH], F32), first, how)
+    other = stack(made, made.given("y", ["batch", second, WIDTH], F32), second, how)
+    model = made.model(
+        made.op("Add", *(made.op("ReduceMean", t, axes=[1], keepdims=1) for t in (one, other)))
+    )
+    found = {group.queries: group for group in analyze(model).metrics.attention.groups}
+    extra = 0 if how == "added" else 50
+    assert {n: group.max_sequence_length for n, group in found.items()} == {
+        first: first + extra, second: second + extra
+    }  # fmt: skip
+
+
+def test_cross_attention_does_not_hide_the_limit():
+    """BART: encoder and decoder have 128 positions; what cross-attention reads is another sequence."""
+    made = Builder()
+    table = made.table(1, 32, WIDTH)
+    memory = made.attention(made.op("Add", made.given("x", ["batch", 32, WIDTH], F32), table))
+    y = made.attention(made.op("Add", made.given("y", ["batch", 32, WIDTH], F32), table))
+    q, k, v = (made.op("MatMul", t, made.table(WIDTH, WIDTH)) for t in (y, memory, memory))
+    out = made.op("MultiHeadAttention", q, k, v, domain="com.microsoft", num_heads=HEADS)
+    found = analyze(made.model(made.op("Add", y, made.op("MatMul", out, made.table(WIDTH, WIDTH)))))
+    attention = found.metrics.attention
+    assert (attention.cross_layers, attention.max_sequence_length) == (1, 32)
+
+
+@pytest.mark.parametrize("pattern", ["identity", "mask"])
+def test_what_is_added_to_chunks_is_no_table_of_positions(pattern):
+    """A delta rule adds an identity to its 64 × 64 products, in a model as wide."""
+    made = Builder()
+    x = made.given("x", ["batch", 64, WIDTH], F32)
+    inner = made.op("MatMul", x, made.op("Transpose", x, perm=[0, 2, 1]))
+    value = np.eye(64) if pattern == "identity" else np.where(np.tri(64), 0, -1e4)
+    inner = made.op("Add", inner, made.fixed(value, np.float32))
+    x = made.op("Add", x, made.op("MatMul", inner, x))
+    assert longest(made.model(made.attention(x)))[0] is None
+
+
+@pytest.mark.parametrize("given", ["constants", "initializers"])
+def test_rotary_tables_that_an_if_chooses(given):
+    """Long texts have scaled tables: short ones up to 96 positions, long ones up to 256."""
+    model = onnx.load_from_string(grouped())
+    node = next(n for n in model.graph.node if n.op_type == "GroupQueryAttention")
+    branches = []
+    for rows in (256, 96):
+        tables = {
+            f"{part}_{rows}": numpy_helper.from_array(
+                np.ones((rows, SIZE // 2), np.float32), f"{part}_{rows}"
+            )
+            for part in ("cos", "sin")
+        }
+        outputs = [helper.make_tensor_value_info(name, F32, [rows, SIZE // 2]) for name in tables]
+        nodes = [helper.make_node("Constant", [], [name], value=table) for name, table in tables.items()]
+        stored: list[onnx.TensorProto] = []
+        if given == "initializers":
+            stored = [numpy_helper.from_array(numpy_helper.to_array(t), f"{n}_w") for n, t in tables.items()]
+            nodes = [helper.make_node("Identity", [f"{name}_w"], [name]) for name in tables]
+        branches.append(helper.make_graph(nodes, f"rows_{rows}", [], outputs, stored))
+    model.graph.initializer.append(numpy_helper.from_array(np.asarray([96], np.int32), "limit"))
+    model.graph.node.insert(0, helper.make_node("Greater", ["total", "limit"], ["is_long"]))
+    chosen = helper.make_node(
+        "If", ["is_long"], ["cos", "sin"], then_branch=branches[0], else_branch=branches[1]
+    )
+    model.graph.node.insert(1, chosen)
+    node.input[7], node.input[8] = "cos", "sin"
+    assert longest(model.SerializeToString()) == (256, "rows of the rotary table")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from graph_maker import G, flows_of, types_in
+from written_out import F32, WIDTH, Builder
 
+from py_autodoc import analyze
 from py_autodoc.blocks.layer_blocks.selective_scan import find_selective_scans
 
 CHANNELS, STATE = 8, 4
@@ -63,3 +65,45 @@ def test_mamba():
 @pytest.mark.parametrize("name", ["bert_base", "resnet50", "swift_f0"])
 def test_other_models_have_none(name):
     assert all(not find_selective_scans(flow) for flow in flows_of(name))
+
+
+HEAD_COUNT, KEPT, WIDE, POSITIONS = 4, 24, 10, 12
+
+
+def per_head(form: str) -> bytes:
+    """A scan with one decay per head: states of WIDE × KEPT numbers a head."""
+    made = Builder()
+    x = made.given("x", [1, POSITIONS if form == "chunk" else 1, WIDTH], F32)
+
+    def heads(size: int, *perm: int) -> str:
+        part = made.op("MatMul", x, made.table(WIDTH, HEAD_COUNT * size))
+        part = made.op("Reshape", part, made.fixed([0, 0, HEAD_COUNT, size]))
+        return made.op("Transpose", part, perm=list(perm))
+
+    steps = made.op("Softplus", made.op("MatMul", x, made.table(WIDTH, HEAD_COUNT)))
+    steps = made.op("Transpose", made.op("Mul", steps, made.table(HEAD_COUNT)), perm=[0, 2, 1])
+    if form == "chunk":
+        total = made.op("CumSum", steps, made.fixed(-1))
+        sides = [made.op("Unsqueeze", total, made.fixed([axis])) for axis in (-1, -2)]
+        decay = made.op("Exp", made.op("Sub", *sides))
+        scores = made.op("MatMul", heads(KEPT, 0, 2, 1, 3), heads(KEPT, 0, 2, 3, 1))
+        y = made.op("MatMul", made.op("Mul", scores, decay), heads(WIDE, 0, 2, 1, 3))
+    else:
+        decay = made.op("Unsqueeze", made.op("Exp", steps), made.fixed([-1]))
+        state = made.given("state", [1, HEAD_COUNT, WIDE, KEPT], F32)
+        update = made.op("Mul", heads(WIDE, 0, 2, 3, 1), heads(KEPT, 0, 2, 1, 3))
+        state = made.op("Add", made.op("Mul", state, decay), update)
+        if form == "step":
+            y = made.op("MatMul", state, heads(KEPT, 0, 2, 3, 1))
+        else:
+            y = made.op("ReduceSum", made.op("Mul", state, heads(KEPT, 0, 2, 1, 3)), made.fixed([-1]))
+    y = made.op("Reshape", made.op("Transpose", y, perm=[0, 2, 1, 3]) if form == "chunk" else y,
+                made.fixed([1, -1, HEAD_COUNT * WIDE]))  # fmt: skip
+    return made.model(made.op("MatMul", y, made.table(HEAD_COUNT * WIDE, WIDTH)))
+
+
+@pytest.mark.parametrize("form", ["chunk", "step", "summed"])
+def test_state_of_scans_with_a_decay_per_head(form):
+    """Mamba-2 and gated delta rules: neither the heads nor the length of a chunk are the state."""
+    blocks = [block for block in analyze(per_head(form)).blocks if block.kind == "state-space"]
+    assert [block.facts["state"] for block in blocks] == [KEPT]

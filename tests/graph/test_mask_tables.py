@@ -1,7 +1,8 @@
-"""Only tables that may be masks are read, and only from the model file."""
+"""Only tables that may be masks are read, from the model and files in its folder."""
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -97,15 +98,46 @@ def test_small_ones_are_known_anyway():
 def test_limits(monkeypatch):
     monkeypatch.setattr(tables, "MAX_BYTES", LOWER.size + 1)
     assert list(read(model(a=LOWER, b=LOWER))) == ["a"]
-    monkeypatch.setattr(tables, "MAX_TABLE", LOWER.size - 1)
+    monkeypatch.setattr(tables, "MAX_TABLE", (tables.MIN_ROWS - 1) * 80)
     assert read(model(a=LOWER)) == {}
 
 
-def test_external_data_is_not_opened(tmp_path):
+@pytest.mark.parametrize("dtype", [bool, np.float32, np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("external", [True, False])
+def test_any_type_from_any_file(tmp_path, dtype, external):
     path = tmp_path / "m.onnx"
+    mask = LOWER if dtype is bool else np.where(LOWER, 0, -1e4).astype(dtype)[None, None]
+    onnx.save(model(mask=mask), path, save_as_external_data=external, location="data.bin", size_threshold=16)
+    loaded = load(path)
+    built = build(loaded)
+    (found,) = tables.mask_tables(loaded, built, str(path)).values()
+    assert np.array_equal(np.asarray(found, np.float64), np.asarray(mask, np.float64))
+    if external:
+        (tmp_path / "data.bin").write_bytes(b"short")
+        assert tables.mask_tables(loaded, built, str(path)) == {}
+        (tmp_path / "data.bin").unlink()
+        assert tables.mask_tables(loaded, built, str(path)) == {}
+
+
+def test_external_files_outside_the_folder_are_not_opened(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    path = folder / "m.onnx"
     onnx.save(model(mask=LOWER), path, save_as_external_data=True, location="data.bin", size_threshold=16)
+    (folder / "data.bin").rename(tmp_path / "data.bin")
+    proto = onnx.load(path, load_external_data=False)
+    for entry in proto.graph.initializer[0].external_data:
+        if entry.key == "location":
+            entry.value = "../data.bin"
+    path.write_bytes(proto.SerializeToString())
     loaded = load(path)
     assert tables.mask_tables(loaded, build(loaded), str(path)) == {}
+
+
+def test_of_a_large_table_the_first_rows_are_read(monkeypatch):
+    monkeypatch.setattr(tables, "MAX_TABLE", 40 * 80)
+    assert np.array_equal(read(model(mask=LOWER))["mask"], LOWER[:40, :40])
+    assert read(model(mask=np.ones((80, 90), bool))) == {}, "not square: where queries begin is unknown"
 
 
 def test_lying_length():

@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from py_autodoc.blocks.architecture.layer_inventory import is_from_graph_input
 from py_autodoc.blocks.attention_layers.qkv_operands import ROTARIES
-from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
-from py_autodoc.blocks.dataflow.matrix_products import LAYOUT_OPS, MS, QUANTIZED_COPY_OPS, is_stored_weight
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph, DataflowGraphs
+from py_autodoc.blocks.dataflow.matrix_products import (
+    LAYOUT_OPS,
+    MS,
+    QUANTIZED_COPY_OPS,
+    dim,
+    is_stored_weight,
+)
 from py_autodoc.blocks.results import AttentionLayer
 from py_autodoc.costs.attention_usage import trimmed_output
 from py_autodoc.graph.ir.model import Dim
@@ -35,14 +43,28 @@ class ContextLimit:
     reason: str
 
 
+def model_contexts(flows: DataflowGraphs, layers: Sequence[AttentionLayer]) -> dict[int, ContextLimit]:
+    """Return anchor → context limit of the attention layers of all graphs."""
+    by_graph: dict[int, list[AttentionLayer]] = {}
+    for layer in layers:
+        by_graph.setdefault(flows.model.nodes[layer.anchor].graph, []).append(layer)
+    limits: dict[int, ContextLimit] = {}
+    for graph, members in by_graph.items():
+        limits.update(context_limits(flows.of(graph), members))
+    return limits
+
+
 def context_limits(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> dict[int, ContextLimit]:
     """Return anchor → context limit of each attention layer of a graph, in linear time."""
     tables = _Tables(flow, layers)
-    first: dict[int | None, int] = {}
+    first: dict[tuple[int | None, Dim], int] = {}
     for layer in layers:
-        position = flow.position[layer.anchor]
-        first[layer.hidden_size] = min(first.get(layer.hidden_size, position), position)
-    return {layer.anchor: _context(flow, layer, first[layer.hidden_size], tables) for layer in layers}
+        stack, position = (layer.hidden_size, layer.queries), flow.position[layer.anchor]
+        first[stack] = min(first.get(stack, position), position)
+    return {
+        layer.anchor: _context(flow, layer, first[layer.hidden_size, layer.queries], tables)
+        for layer in layers
+    }
 
 
 def _context(flow: DataflowGraph, layer: AttentionLayer, first: int, tables: _Tables) -> ContextLimit:
@@ -53,19 +75,31 @@ def _context(flow: DataflowGraph, layer: AttentionLayer, first: int, tables: _Ta
         cached = _cache(flow, layer)
         if cached is not None:
             return ContextLimit(cached, "length of the cache input")
-    looked_up, added = tables.looked_up, tables.added
     if layer.rotary and tables.rotary is not None:
         return ContextLimit(tables.rotary, "rows of the rotary table")
-    if width is not None and width in looked_up and _covers_sequence(looked_up[width], layer):
-        return ContextLimit(looked_up[width], "rows of the position table")
-    before = width is not None and width in added and added[width][1] < first
-    if width is not None and before and _covers_sequence(added[width][0], layer):
-        return ContextLimit(added[width][0], "rows of the position table added to the input")
+    looked_up = [table for table in tables.looked_up if table.width == width]
+    rows = max((table.rows for table in _of_sequence(looked_up, layer)), default=None)
+    if rows is not None and _covers_sequence(rows, layer):
+        return ContextLimit(rows, "rows of the position table")
+    added = [table for table in tables.added if table.width == width and table.position < first]
+    added = _of_sequence(added, layer)
+    if added and _covers_sequence(added[0].rows, layer):
+        return ContextLimit(added[0].rows, "rows of the position table added to the input")
     if layer.rotary:
         return ContextLimit(None, "rotary positions are computed, not looked up")
     if layer.relative_bias:
         return ContextLimit(None, "relative positions as a bias on the scores, no position table")
     return ContextLimit(None, "no position table was found")
+
+
+def _of_sequence(tables: list[_Table], layer: AttentionLayer) -> list[_Table]:
+    """Return the tables of the layer's own sequence, as far as their lengths tell; otherwise all.
+
+    Encoder and decoder, or the towers for text and images, have tables of their own.
+    """
+    if layer.queries is None or len(tables) < 2:
+        return tables
+    return [table for table in tables if table.sequence == layer.queries] or tables
 
 
 def _covers_sequence(rows: int, layer: AttentionLayer) -> bool:
@@ -99,6 +133,18 @@ def _length(shape: tuple[Dim, ...] | None) -> Dim:
     return shape[-2] if shape is not None and len(shape) >= 3 else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of positions and where it is used."""
+
+    width: int
+    rows: int
+    sequence: Dim
+    """Length of the sequence whose positions it gives."""
+    position: int
+    """Of the node that reads it."""
+
+
 class _Tables:
     """Position tables of a graph."""
 
@@ -106,27 +152,28 @@ class _Tables:
         self.flow = flow
         self.inside = {number for layer in layers if layer.rotary for number in layer.nodes}
         self.members = {number for layer in layers for number in layer.nodes}
-        self.looked_up: dict[int, int] = {}
-        """Width → rows of a table that is indexed by positions."""
-        self.added: dict[int, tuple[int, int]] = {}
-        """Width → (rows, position of the Add) of a table that is added as a whole."""
+        self.looked_up: list[_Table] = []
+        """Tables that are indexed by positions."""
+        self.added: list[_Table] = []
+        """Tables that are added as a whole."""
         self.rotary: int | None = None
-        self._rows_by_width: dict[int, dict[int, int]] = {}
-        """Width → table → rows, for tables indexed by graph inputs."""
+        self._by_input: dict[int, dict[int, _Table]] = {}
+        """Width → tensor → table, for tables indexed by graph inputs."""
         for number in flow.named(_TABLE_READERS):
             self._read(number)
-        for width, rows in self._rows_by_width.items():
+        counted = {table.width for table in self.looked_up}
+        for width, tables in self._by_input.items():
             # The largest table holds the tokens; a second large one holds positions given by the caller.
-            smaller = sorted(rows.values())[:-1]
-            if smaller and smaller[-1] >= _MIN_POSITIONS:
-                self.looked_up.setdefault(width, smaller[-1])
+            smaller = sorted(tables.values(), key=lambda table: table.rows)[:-1]
+            if smaller and smaller[-1].rows >= _MIN_POSITIONS and width not in counted:
+                self.looked_up.append(smaller[-1])
 
     def _read(self, number: int) -> None:
         flow = self.flow
         op, inputs = flow.qualified_op_types[number], flow.nodes[number].inputs
         if op in ROTARIES or op in _CACHED_ROTARIES:
             tables = inputs[1:] if op in ROTARIES else inputs[7:9]
-            rows = [r for i in tables if i >= 0 and (r := _rows(flow, i)) is not None]
+            rows = [r for i in tables if i >= 0 for r in _rotary_rows(flow, i)]
             self.rotary = max([*rows, self.rotary or 0]) or None
         elif op == "Gather" and len(inputs) == 2 and min(inputs) >= 0:
             if flow.nodes[number].attributes.get("axis", 0) == 0:
@@ -134,7 +181,9 @@ class _Tables:
         elif op == "Add" and number not in self.members:
             entry = _added_table(flow, number)
             if entry is not None:
-                self.added.setdefault(entry[1], (entry[0], flow.position[number]))
+                rows, width = entry
+                sequence = _length(flow.shapes[flow.first_outputs[number]])
+                self.added.append(_Table(width, rows, sequence, flow.position[number]))
 
     def _lookup(self, number: int, table: int, index: int) -> None:
         rows, shape = _rows(self.flow, table), self.flow.shapes[table]
@@ -149,9 +198,14 @@ class _Tables:
         elif _is_counted(self.flow, index):
             # Rows before the first position are never used: OPT and BART leave two.
             rows -= _first_position(self.flow, index)
-            self.looked_up[width] = max(self.looked_up.get(width, 0), rows)
+            self.looked_up.append(self._table(number, width, rows))
         elif is_from_graph_input(self.flow, index):
-            self._rows_by_width.setdefault(width, {})[table] = rows
+            self._by_input.setdefault(width, {})[table] = self._table(number, width, rows)
+
+    def _table(self, number: int, width: int, rows: int) -> _Table:
+        """Return a table of which a Gather reads rows for positions."""
+        sequence = dim(self.flow, self.flow.first_outputs[number], -2)
+        return _Table(width, rows, sequence, self.flow.position[number])
 
 
 def _is_counted(flow: DataflowGraph, index: int) -> bool:
@@ -189,6 +243,22 @@ def _rows(flow: DataflowGraph, tensor: int) -> int | None:
     ):
         return None
     return shape[0] if isinstance(shape[0], int) and shape[0] > 1 else None
+
+
+def _rotary_rows(flow: DataflowGraph, tensor: int) -> list[int]:
+    """Return the rows of cosines or sines: one table, or those that an If chooses from."""
+    rows = _rows(flow, tensor)
+    if rows is not None:
+        return [rows]
+    origin = flow.back(tensor, QUANTIZED_COPY_OPS)
+    number = flow.producers[origin]
+    if flow.qualified_op_types[number] != "If":
+        return []
+    model, index = flow.model, flow.nodes[number].outputs.index(origin)
+    shapes = [
+        flow.types.shapes[model.graphs[body].outputs[index]] for _, body in flow.nodes[number].subgraphs
+    ]
+    return [s[0] for s in shapes if s is not None and len(s) == 2 and isinstance(s[0], int)]
 
 
 def _first_position(flow: DataflowGraph, index: int) -> int:
@@ -253,6 +323,11 @@ def _use(flow: DataflowGraph, number: int, members: set[int]) -> str:
     return ""
 
 
+def _is_pattern(value: Any | None) -> bool:
+    """True for a mask or an identity matrix, which have few distinct values."""
+    return value is not None and bool(np.unique(value).size <= 3)
+
+
 def _added_table(flow: DataflowGraph, number: int) -> tuple[int, int] | None:
     """Return (positions, width) of a stored (1, S, D) table that is added to an activation."""
     data, constants = flow.data_inputs[number], flow.constant_inputs[number]
@@ -263,5 +338,10 @@ def _added_table(flow: DataflowGraph, number: int) -> tuple[int, int] | None:
         return None
     rows, width = shape[-2:]
     if not isinstance(rows, int) or not isinstance(width, int) or rows < 2 or width < 2:
+        return None
+    activation = flow.shapes[data[0]]
+    if activation is not None and len(activation) > len(shape) and len(activation) > 3:
+        return None  # scores of heads or chunks: a mask, or what makes a matrix invertible
+    if rows == width and _is_pattern(flow.value(constants[0])):
         return None
     return (rows, width) if len(shape) == 2 or shape[0] == 1 else None

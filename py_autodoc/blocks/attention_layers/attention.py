@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 from py_autodoc.blocks.attention_layers import attention_source
 from py_autodoc.blocks.attention_layers.attention_mask import classify_mask, mask_tensors
+from py_autodoc.blocks.attention_layers.attention_window import attention_window
 from py_autodoc.blocks.attention_layers.fused_attention import FUSED, fused_attention_at
 from py_autodoc.blocks.attention_layers.qkv_operands import (
     AttentionOperand,
@@ -41,7 +43,7 @@ def find_attention(flow: DataflowGraph) -> list[AttentionLayer]:
         else:
             layer = fused_attention_at(flow, number)
         if layer is not None:
-            layers.append(layer)
+            layers.append(replace(layer, window=attention_window(flow, layer)))
     return layers
 
 

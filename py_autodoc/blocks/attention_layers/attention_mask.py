@@ -104,7 +104,7 @@ def _verdicts(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
         if verdict is not None:
             verdicts.update(verdict)
             continue
-        for operand in _parts(flow, current):
+        for operand in mask_parts(flow, current):
             if operand.tensor not in seen:
                 seen.add(operand.tensor)
                 queue.append(operand)
@@ -144,7 +144,7 @@ def _leaf_verdict(flow: DataflowGraph, axes: MaskAxes, heads: int | None) -> set
     return None if op in _ELEMENTWISE or op in _MOVES or op in _PICKS or op == "Einsum" else {UNKNOWN}
 
 
-def _parts(flow: DataflowGraph, axes: MaskAxes) -> list[MaskAxes]:
+def mask_parts(flow: DataflowGraph, axes: MaskAxes) -> list[MaskAxes]:
     """Return the inputs of the producer that supply the values of a tensor."""
     number = flow.producers[axes.tensor]
     if number < 0:
@@ -222,6 +222,20 @@ def mask_table_kinds(value: np.ndarray[Any, Any]) -> set[str]:
     lowest = stack.min()
     has_two_values = ((stack == lowest) | (stack == stack.max())).all()
     return {_two_value_verdict(stack == lowest if has_two_values else stack != 0)}
+
+
+def hides_keys(table: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Return where a known (S, T) table hides keys; of two values, the one on the diagonal shows them.
+
+    None if it hides none.
+    """
+    if table.dtype.kind == "f" and (table <= _HIDDEN).any():
+        return table <= _HIDDEN
+    lowest, highest = table.min(), table.max()
+    if lowest == highest or not ((table == lowest) | (table == highest)).all():
+        return None
+    own = table[-1, -1]
+    return table != own
 
 
 def _float_verdicts(stack: np.ndarray[Any, Any]) -> set[str]:

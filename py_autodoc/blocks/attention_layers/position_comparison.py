@@ -31,6 +31,8 @@ class _PositionOperand:
     base: int
     offset: int | None
     """Value added to the positions; None if unknown."""
+    known_offset: int
+    """The known part of it; the unknown rest is the length of a cache."""
     counted: bool
     """True if the values are known to be consecutive positions."""
     size: object
@@ -77,6 +79,68 @@ def _ordered(flow: DataflowGraph, op: str, a: _PositionOperand, b: _PositionOper
     return UNKNOWN if last > 0 and cached else OPEN  # beyond the last key: a window, or unusual lengths
 
 
+def distance_threshold(flow: DataflowGraph, number: int) -> tuple[int, bool] | None:
+    """Return the distance, key − query, at which a comparison changes, and whether it holds on both sides.
+
+    It is constant for all smaller distances, and for all from it on. None if positions are not compared.
+    """
+    op, inputs = flow.qualified_op_types[number], flow.nodes[number].inputs
+    if op not in _ORDERED or len(inputs) != 2 or min(inputs) < 0:
+        return None
+    left, right = inputs
+    shift, both_sides = 0, False
+    if is_scalar(flow, right) or is_scalar(flow, left):
+        if is_scalar(flow, left):
+            left, right, op = right, left, _MIRRORED[op]
+        constant, difference = _number(flow, right), _difference(flow, left)
+        if difference is None:
+            number = flow.producers[flow.back(left)]
+            both_sides = flow.qualified_op_types[number] == "Abs"
+            difference = _difference(flow, flow.nodes[number].inputs[0]) if both_sides else None
+        if difference is None or constant is None:
+            return None
+        (left, right), shift = difference, constant
+    a, b = _describe_operand(flow, left), _describe_operand(flow, right)
+    if both_sides and {a.axis, b.axis} == {"query", "key"} and (a.counted or b.counted or a.base == b.base):
+        return shift + _ORDERED[op] + 1, True
+    if (a.axis, b.axis) == ("query", "key"):
+        a, b, op, shift = b, a, _MIRRORED[op], -shift
+    if (a.axis, b.axis) != ("key", "query") or not (a.counted or b.counted or a.base == b.base):
+        return None
+    return b.known_offset - a.known_offset + shift + _ORDERED[op] + 1, both_sides
+
+
+def equal_chunks(flow: DataflowGraph, number: int) -> int | None:
+    """Return c if a comparison shows the keys with ⌊key / c⌋ = ⌊query / c⌋, else None."""
+    sides = [_divided(flow, tensor) for tensor in flow.nodes[number].inputs]
+    if len(sides) != 2 or None in sides:
+        return None
+    (axis, chunk), (other_axis, other_chunk) = (side for side in sides if side is not None)
+    return chunk if chunk == other_chunk and {axis, other_axis} == {"query", "key"} else None
+
+
+def _divided(flow: DataflowGraph, tensor: int) -> tuple[str, int] | None:
+    """Return (axis, divisor) of positions divided by a whole number and rounded, else None."""
+    shape = flow.shapes[tensor]
+    axis = _axis(shape) if shape is not None else ""
+    for _ in range(_STEPS):
+        number = flow.producers[tensor]
+        op = flow.qualified_op_types[number]
+        inputs = flow.nodes[number].inputs if number >= 0 else ()
+        if op == "Div" and len(inputs) == 2 and min(inputs) >= 0 and is_scalar(flow, inputs[1]):
+            divisor = _number(flow, inputs[1])
+            return (axis, divisor) if divisor is not None and divisor > 1 else None
+        # Rounding down is a division, less one where it rounded up.
+        if op in _SHAPED or op in ("Floor", "Sub", "Where", "Trunc"):
+            inputs = inputs[2:] if op == "Where" else inputs
+        else:
+            return None
+        if not inputs or inputs[0] < 0:
+            return None
+        tensor = inputs[0]
+    return None
+
+
 def _difference(flow: DataflowGraph, tensor: int) -> tuple[int, int] | None:
     number = flow.producers[flow.back(tensor)]
     inputs = flow.nodes[number].inputs if flow.qualified_op_types[number] == "Sub" else ()
@@ -117,7 +181,9 @@ def _describe_operand(flow: DataflowGraph, tensor: int) -> _PositionOperand:
                 tensor = base
                 continue
         break
-    return _PositionOperand(axis, tensor, offset if is_constant else None, _counts(flow, tensor), length)
+    return _PositionOperand(
+        axis, tensor, offset if is_constant else None, offset, _counts(flow, tensor), length
+    )
 
 
 def _axis(shape: tuple[object, ...]) -> str:

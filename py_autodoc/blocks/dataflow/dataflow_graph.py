@@ -242,8 +242,12 @@ class DataflowGraph:
         """Return the numpy array of a small tensor whose value is known, else None."""
         if tensor < 0:
             return None
-        propagated = self.types.values.get(tensor)
-        return self.model.constants.get(tensor) if propagated is None else propagated
+        value = self.types.values.get(tensor)
+        if value is None:
+            value = self.model.constants.get(tensor)
+        # numpy lacks bfloat16 and its kind: comparisons, and checks for floats, fail on them.
+        kind = getattr(getattr(value, "dtype", None), "kind", "")
+        return value.astype("float32") if value is not None and kind == "V" else value
 
     def back(self, tensor: int, through: frozenset[str] = COPIES) -> int:
         """Return the tensor behind ``tensor``, past operators in ``through`` along their first input."""

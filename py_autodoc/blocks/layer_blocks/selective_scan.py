@@ -8,12 +8,13 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 
 from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
-from py_autodoc.blocks.dataflow.operator_queries import CONV, LINEAR, NORMS, dim, has_weights, make_block
+from py_autodoc.blocks.dataflow.operator_queries import CONV, LINEAR, NORMS, has_weights, make_block
+from py_autodoc.blocks.layer_blocks.scan_state import state_size
 from py_autodoc.blocks.results import Fact, RecognisedBlock
 
 _BETWEEN = frozenset({
     "Where", "Unsqueeze", "Squeeze", "Transpose", "Reshape", "Expand", "Cast", "Clip", "CumSum", "Identity",
-    "Slice", "Pad",
+    "Slice", "Pad", "Sub",
 })  # fmt: skip
 _READS_STATE = frozenset({"MatMul", "Einsum", "ReduceSum", "Loop", "Scan"})
 """Operators that multiply the state by C and sum over it, or hold the whole recurrence."""
@@ -38,7 +39,7 @@ def find_selective_scans(flow: DataflowGraph) -> list[RecognisedBlock]:
         remaining -= len(inside) or min(_MAX_INSIDE, remaining)
         if inside:
             nodes = _with_private_producers(flow, inside)
-            facts: dict[str, Fact] = {"state": dim(flow, flow.first_outputs[decay], -1)}
+            facts: dict[str, Fact] = {"state": state_size(flow, decays_of(flow, softplus), inside)}
             blocks.append(
                 make_block(flow, "state-space", nodes, decay, variant="selective-scan", facts=facts)
             )
@@ -46,22 +47,28 @@ def find_selective_scans(flow: DataflowGraph) -> list[RecognisedBlock]:
 
 
 def decay_of(flow: DataflowGraph, softplus: int) -> int:
-    """Return the exponential of a Softplus times a constant, or -1."""
+    """Return the nearest exponential of a Softplus times a constant, or -1."""
+    return next(iter(decays_of(flow, softplus, 1)), -1)
+
+
+def decays_of(flow: DataflowGraph, softplus: int, most: int = _STEPS) -> list[int]:
+    """Return the exponentials of a Softplus times a constant, nearest first: one, or some of its sums."""
     queue = [(softplus, False)]
     seen: set[tuple[int, bool]] = set(queue)
+    decays: list[int] = []
     for _ in range(_STEPS):
-        if not queue:
-            return -1
+        if not queue or len(decays) >= most:
+            break
         number, scaled = queue.pop(0)
         for reader in flow.successors(number)[:_STEPS]:
             op = flow.qualified_op_types[reader]
-            if op == "Exp" and scaled:
-                return reader
+            if op == "Exp" and scaled and reader not in decays:
+                decays.append(reader)
             state = (reader, scaled or (op == "Mul" and bool(flow.constant_inputs[reader])))
             if state not in seen and (op in _BETWEEN or (op == "Mul" and flow.constant_inputs[reader])):
                 seen.add(state)
                 queue.append(state)
-    return -1
+    return decays[:most]
 
 
 def _until_joined(flow: DataflowGraph, decay: int, most: int) -> set[int]:

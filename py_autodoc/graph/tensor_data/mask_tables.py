@@ -1,65 +1,69 @@
 """Stored attention masks, the only large constants whose values affect the architecture.
 
 A mask of 128 × 128 booleans is too large to stay in the structure, but whether it is triangular distinguishes
-an encoder from a decoder. Only possible masks are read, from the model file itself and at most a few
-megabytes: booleans, floats of shape (1, 1, queries, keys), and square tables of lower rank that are added
-to something. Weights are not read.
+an encoder from a decoder. Only possible masks are read, from the model file or its external files and at
+most a few megabytes: booleans, floats of shape (1, 1, queries, keys), and square tables of lower rank that
+are added to something. Of a larger square table only its first rows and columns are read. Weights are not
+read.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import numpy as np
 import onnx
 
-from py_autodoc.errors import PathError
 from py_autodoc.graph.ir.model import Model, Tensor
 from py_autodoc.graph.loading.load import LoadedModel
-from py_autodoc.graph.protobuf.probe import regular_file
+from py_autodoc.graph.protobuf.tensor_protos import BITS
+from py_autodoc.graph.tensor_data.tensor_bytes import ByteRange, TensorFiles, UnreadableTensor
+from py_autodoc.graph.tensor_data.tensor_decoding import decode
 
 MAX_TABLE = 4 << 20
-"""Maximum bytes of one table."""
+"""Maximum bytes read of one table."""
 MAX_BYTES = 16 << 20
-"""Maximum bytes of all tables."""
-_TYPES = {9: "?", 1: "<f4", 10: "<f2"}
+"""Maximum bytes read of all tables."""
+MIN_ROWS = 32
+"""Fewer rows of a large table do not tell how it goes on."""
 _BOOL = 9
+_TYPES = frozenset({_BOOL, 1, 10, 11, 16})
+"""Booleans and floats of 16, 32 and 64 bits."""
 _ADDING = frozenset({"Add", "Sub", "Where", "Unsqueeze", "Slice", "Expand", "Cast"})
 """Operators that may read a mask but not the weight of a layer."""
-Read = Callable[[int, int], bytes]
-"""(length, offset) → bytes, fewer at the end of the file."""
 
 
 def mask_tables(loaded: LoadedModel, model: Model, source: str | bytes) -> dict[int, np.ndarray[Any, Any]]:
-    """Return tensor id → values of tables that may be masks and are in the model file, in order.
+    """Return tensor id → values of tables that may be masks, in order; of large ones the first n × n.
 
-    ``source`` is the path or the bytes that ``loaded`` was created from. Empty if the file changed or cannot
-    be read.
+    ``source`` is the path or the bytes that ``loaded`` was created from. Tables whose file changed or
+    cannot be read are omitted.
     """
-    in_file: list[Tensor] = []
+    in_files: list[tuple[Tensor, int]] = []
     in_structure: list[Tensor] = []
     budget = MAX_BYTES
     for tensor in model.tensors:
-        length = _length(model, tensor)
-        if 0 < length <= budget:
-            storage = tensor.storage
-            (in_structure if storage is not None and storage.offset is None else in_file).append(tensor)
-            budget -= length
+        rows = _rows_to_read(model, tensor)
+        length = rows * _row_bytes(tensor) if rows else 0
+        if not 0 < length <= budget:
+            continue
+        storage = tensor.storage
+        if storage is not None and storage.offset is None and not storage.location:
+            in_structure.append(tensor)
+        else:
+            in_files.append((tensor, rows))
+        budget -= length
     tables = _tables_in_structure(loaded.proto, model, in_structure) if in_structure else {}
-    if not in_file:
+    if not in_files:
         return tables
-    if isinstance(source, bytes):
-        return tables | _values(in_file, lambda length, offset: source[offset : offset + length])
-    try:
-        with regular_file(source) as (fd, status):
-            if status.st_size != loaded.facts.bytes:
-                return {}
-            return tables | _values(in_file, lambda length, offset: _read_at(fd, length, offset))
-    except PathError:
-        return {}
+    with TensorFiles(source, loaded.facts.bytes) as files:
+        for tensor, rows in in_files:
+            try:
+                tables[tensor.id] = _table_in_file(files, tensor, rows)
+            except UnreadableTensor:
+                continue
+    return tables
 
 
 def _tables_in_structure(
@@ -85,27 +89,39 @@ def _tables_in_structure(
     return tables
 
 
-def _read_at(fd: int, length: int, offset: int) -> bytes:
-    os.lseek(fd, offset, os.SEEK_SET)
-    return os.read(fd, length)
+def _sizes(tensor: Tensor) -> list[int]:
+    return [d for d in tensor.shape or () if isinstance(d, int)]
 
 
-def _length(model: Model, tensor: Tensor) -> int:
-    """Return the stored bytes of a possible mask without values; 0 for other tensors."""
+def _row_bytes(tensor: Tensor) -> int:
+    return _sizes(tensor)[-1] * BITS[tensor.dtype] // 8
+
+
+def _rows_to_read(model: Model, tensor: Tensor) -> int:
+    """Return the rows to read of a possible mask without values; 0 for other tensors."""
     storage, shape = tensor.storage, tensor.shape
-    if not tensor.is_constant or tensor.dtype not in _TYPES or storage is None or storage.location:
+    if not tensor.is_constant or tensor.dtype not in _TYPES or storage is None:
         return 0
     if shape is None or len(shape) < 2 or tensor.id in model.constants:
         return 0
-    sizes = [d for d in shape if isinstance(d, int)]
+    sizes = _sizes(tensor)
     if len(sizes) != len(shape) or min(sizes[-2:]) < 2 or any(d != 1 for d in sizes[:-2]):
         return 0
     if tensor.dtype != _BOOL and len(shape) != 4 and not _added(model, tensor, sizes):
         return 0
-    length = prod(sizes) * np.dtype(_TYPES[tensor.dtype]).itemsize
-    if storage.offset is None:
-        return length if storage.bytes == length <= MAX_TABLE else 0
-    return length if length <= MAX_TABLE and storage.length == length and storage.offset >= 0 else 0
+    length = prod(sizes) * BITS[tensor.dtype] // 8
+    if storage.location:
+        is_whole = storage.length in (None, length)
+    elif storage.offset is None:
+        return sizes[-2] if storage.bytes == length <= MAX_TABLE else 0
+    else:
+        is_whole = storage.length == length
+    if not is_whole or (storage.offset or 0) < 0:
+        return 0
+    if length <= MAX_TABLE:
+        return sizes[-2]
+    rows = MAX_TABLE // _row_bytes(tensor)
+    return rows if sizes[-1] == sizes[-2] and rows >= MIN_ROWS else 0
 
 
 def _added(model: Model, tensor: Tensor, sizes: list[int]) -> bool:
@@ -115,14 +131,14 @@ def _added(model: Model, tensor: Tensor, sizes: list[int]) -> bool:
     return all(model.nodes[n].op_type in _ADDING and not model.nodes[n].domain for n in tensor.consumers)
 
 
-def _values(tensors: list[Tensor], read: Read) -> dict[int, np.ndarray[Any, Any]]:
-    tables: dict[int, np.ndarray[Any, Any]] = {}
-    for tensor in tensors:
-        storage = tensor.storage
-        if storage is None or storage.offset is None or storage.length is None:
-            continue
-        data = read(storage.length, storage.offset)
-        if len(data) == storage.length:
-            values = np.frombuffer(data, _TYPES[tensor.dtype])
-            tables[tensor.id] = values.reshape(tuple(d for d in tensor.shape or () if isinstance(d, int)))
-    return tables
+def _table_in_file(files: TensorFiles, tensor: Tensor, rows: int) -> np.ndarray[Any, Any]:
+    """Return a table or its first ``rows`` rows and columns. Raises: UnreadableTensor."""
+    storage, sizes = tensor.storage, _sizes(tensor)
+    if storage is None:
+        raise UnreadableTensor("it is not stored")
+    length = rows * _row_bytes(tensor)
+    data = b"".join(files.pieces(ByteRange(storage.location, storage.offset or 0, length)))
+    values = decode(data, tensor.dtype, rows * sizes[-1])
+    values = values.astype(np.bool_) if tensor.dtype == _BOOL else values
+    table = values.reshape(*sizes[:-2], rows, sizes[-1])
+    return table if rows == sizes[-2] else table[..., :rows]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from py_autodoc.blocks.architecture.context_length import ContextLimit, context_limits
-from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.architecture.context_length import ContextLimit
 from py_autodoc.blocks.results import AttentionLayer
 from py_autodoc.report.builders.quantization_section import quantization
 from py_autodoc.report.encode.json_values import MAX_TEXT
@@ -16,6 +15,7 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import ArchitectureInfo, AttentionGroup, AttentionInfo
 
 _DIFFER = "layers differ"
+_UNKNOWN = ContextLimit(None, "it could not be computed")
 _MAX_GROUPS = 64
 _MAX_LINES = 24
 T = TypeVar("T")
@@ -38,10 +38,12 @@ def attention(analysis: Analysis) -> AttentionInfo | None:
     layers = [layer for layer in analysis.structure.attention if analysis.costs[layer.anchor].counted]
     if not layers:
         return None
-    contexts = _contexts(analysis, layers)
-    groups = _groups(layers, contexts)
-    reasons = list(dict.fromkeys(group.context.reason for group in groups))
-    differ = len({group.context.positions for group in groups}) > 1
+    groups = _groups(layers, analysis.contexts)
+    # Cross-attention reads another sequence, whose layers have a limit of their own.
+    limited = [group for group in groups if group.first.kind != "cross"] or groups
+    reasons = list(dict.fromkeys(group.context.reason for group in limited))
+    differ = len({group.context.positions for group in limited}) > 1
+    windows = [layer.window for layer in layers if layer.window is not None]
     return AttentionInfo(
         num_layers=len(layers),
         self_layers=sum(layer.kind == "self" for layer in layers),
@@ -53,8 +55,10 @@ def attention(analysis: Analysis) -> AttentionInfo | None:
         head_dim=_common_value(layer.head_dim for layer in layers),
         hidden_size=_common_value(layer.hidden_size for layer in layers),
         mechanism=_common_value(mechanism(layer.heads, layer.kv_heads) for layer in layers),
-        max_sequence_length=_common_value(group.context.positions for group in groups),
+        max_sequence_length=_common_value(group.context.positions for group in limited),
         max_sequence_length_reason=_DIFFER if differ else "; ".join(reasons[:4]),
+        attention_window=_common_value(windows),
+        window_layers=len(windows),
         groups=[group.wire() for group in groups[:_MAX_GROUPS]],
         kv_cache_bytes_per_token=analysis.kv_cache.bytes_per_token if analysis.kv_cache else None,
     )
@@ -73,17 +77,6 @@ def _common_value(values: Iterable[T | None]) -> T | None:
     """Return the value they all share; None if they differ."""
     distinct = list(dict.fromkeys(values))
     return distinct[0] if len(distinct) == 1 else None
-
-
-def _contexts(analysis: Analysis, layers: Sequence[AttentionLayer]) -> dict[int, ContextLimit]:
-    """Map anchors to context limits, graph by graph."""
-    by_graph: dict[int, list[AttentionLayer]] = {}
-    for layer in layers:
-        by_graph.setdefault(analysis.model.nodes[layer.anchor].graph, []).append(layer)
-    limits: dict[int, ContextLimit] = {}
-    for graph, members in by_graph.items():
-        limits.update(context_limits(DataflowGraph(analysis.model, analysis.types, graph), members))
-    return limits
 
 
 @dataclass(slots=True)
@@ -116,15 +109,16 @@ class _Group:
             fused=layer.variant == "fused",
             max_sequence_length=self.context.positions,
             max_sequence_length_reason=self.context.reason,
+            attention_window=layer.window,
             nodes=self.anchors,
         )
 
 
-def _groups(layers: Sequence[AttentionLayer], contexts: dict[int, ContextLimit]) -> list[_Group]:
+def _groups(layers: Sequence[AttentionLayer], contexts: Mapping[int, ContextLimit]) -> list[_Group]:
     """Group layers by configuration, in order of their first layer."""
     groups: dict[object, _Group] = {}
     for layer in layers:
-        context = contexts[layer.anchor]
+        context = contexts.get(layer.anchor, _UNKNOWN)
         key = (
             layer.kind,
             layer.causal,
@@ -139,6 +133,7 @@ def _groups(layers: Sequence[AttentionLayer], contexts: dict[int, ContextLimit])
             layer.relative_bias,
             bool(layer.past),
             layer.variant,
+            layer.window,
             context,
         )
         group = groups.setdefault(key, _Group(layer, context, []))

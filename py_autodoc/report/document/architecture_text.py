@@ -5,6 +5,7 @@ from __future__ import annotations
 from py_autodoc import units
 from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import AttentionInfo
+from py_autodoc.units import plural
 
 _NAMES = {"cnn": "CNN", "mlp": "MLP", "unknown": "not recognised"}
 _MAX_NAMES = 3
@@ -73,4 +74,7 @@ def _attention(attention: AttentionInfo) -> list[str]:
         parts.append(f"{len(attention.groups)} configurations")
     if attention.max_sequence_length is not None:
         parts.append(f"context {attention.max_sequence_length:,}")
+    if attention.attention_window is not None:
+        some = "" if attention.window_layers == count else f" in {plural(attention.window_layers, 'layer')}"
+        parts.append(f"window {attention.attention_window:,}{some}")
     return parts

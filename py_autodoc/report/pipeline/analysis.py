@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from py_autodoc.blocks.analyse import quantized_only, recognise_structure
+from py_autodoc.blocks.architecture.context_length import ContextLimit, model_contexts
 from py_autodoc.blocks.architecture.kv_attention_sizes import (
     attention_sizes,
     decoder_confidence,
@@ -135,6 +136,8 @@ class Analysis:
     """Device of the latency estimate."""
     rebatch: Rebatch | None = None
     """How the fixed batch of the file was changed; None if it was not."""
+    contexts: Mapping[int, ContextLimit] = field(default_factory=dict)
+    """Attention layers by their anchors → longest context."""
     identified: ModelIdentity = field(default_factory=ModelIdentity)
     """Plain-language description of the model; empty if the stage failed."""
     resize: Resize | None = None
@@ -272,6 +275,7 @@ class _Pipeline:
         identified = self._guard(
             "identity", lambda: identify(flows.of(0), recognised, flows.all()), ModelIdentity
         )
+        contexts = self._guard("longest context", lambda: model_contexts(flows, recognised.attention), dict)
         cache = self._guard("KV cache", lambda: _kv_cache(flows, types, recognised), lambda: None)
         runs = () if hardware is None else (hardware.runtime,)
         kernels = self._guard(
@@ -311,6 +315,7 @@ class _Pipeline:
             timeline=time,
             breakdown=split,
             kv_cache=cache,
+            contexts=contexts,
             dims=dims,
             symbolic=symbolic,
             open_types=open_types,

@@ -46,6 +46,8 @@ class AttentionGroup(Wire, frozen=True, kw_only=True):
     """The longest sequence that a stored table or the cache allows."""
     max_sequence_length_reason: str
     """Its source, or why it is null."""
+    attention_window: int | None = None
+    """The most keys that a query sees in a window or chunk, its own included; null: all, or unknown."""
     nodes: list[int]
     """Layer ids of the Softmax or of the fused operator."""
 
@@ -77,6 +79,11 @@ class AttentionInfo(Wire, frozen=True, kw_only=True):
     """The longest sequence that a stored table or the cache allows."""
     max_sequence_length_reason: str
     """Its source, or why it is null."""
+    attention_window: int | None = None
+    """The most keys that a query sees in the layers with a sliding window or chunks, its own included; null
+    without such layers, and where they differ."""
+    window_layers: int = 0
+    """Layers with a sliding window or chunks; the others see all keys, or it is unknown."""
     groups: list[AttentionGroup]
     """Distinct configurations, in the order of their first layer."""
     kv_cache_bytes_per_token: int | None = None

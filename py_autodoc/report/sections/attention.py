@@ -69,6 +69,8 @@ def _row(group: AttentionGroup, pointer: str) -> tuple[Line, ...]:
         )
         if is_set
     ]
+    if group.attention_window is not None:
+        marks.append(f"window of {group.attention_window:,} keys")
     numbers = ("num_heads", "num_kv_heads", "head_dim", "hidden_size", "max_sequence_length")
     return (
         (Value(group.count, "exact", f"{pointer}/count"),),
