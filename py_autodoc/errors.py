@@ -7,6 +7,7 @@
     │  ├─ ExternalDataError                    1   422   bytes outside the model file cannot be had
     │  ├─ PathError                            1   404   missing, not a file, not regular
     │  ├─ OptionError                          1   422   an option's value is unknown or malformed
+    │  ├─ ModelRefused                         1   422   ONNX Runtime opens no session of the model
     │  └─ LimitError(which, value, limit)      1   413   larger than we agreed to read
     ├─ AnalysisError                           2   500   a partial report may be attached
     ├─ OutputError                             3   500   the result could not be written
@@ -74,6 +75,13 @@ class PathError(InputError):
 
 class OptionError(InputError):
     """An option has an unknown or malformed value."""
+
+
+class ModelRefused(InputError):
+    """ONNX Runtime refuses the model when a session is opened, before anything is computed."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__("session-failed", message, hint)
 
 
 class LimitError(InputError):

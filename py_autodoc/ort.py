@@ -11,7 +11,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from py_autodoc.errors import AnalysisError, InputError, OptionError, RequirementError
+from py_autodoc.errors import (
+    AnalysisError,
+    AutodocError,
+    InputError,
+    ModelRefused,
+    OptionError,
+    RequirementError,
+)
 from py_autodoc.free_memory import exhausted, is_exhaustion
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.loading.external_data import location_hint
@@ -37,6 +44,11 @@ _SIGNATURE = re.compile(
     r"(?: \[with [^\]]{0,500}\])? (?=[^\s,*&>)])"
 )
 """Where a C++ function of the runtime raised: file, line and the function with its types."""
+_STATUS = re.compile(
+    r"^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : (?:Load model from .{0,300}? failed:)?(?:Fatal error: )?"
+)
+"""What the runtime puts in front of a reason: its number and name of the kind, and the file again."""
+_FOREIGN = re.compile(r"is not a registered function/op|No Op registered for")
 LARGEST = 2**31 - 1
 """Maximum bytes of a protobuf."""
 _QUIET, _WARNING = 4, 2
@@ -243,7 +255,8 @@ def open_session(
         OptionError: a provider that this ONNX Runtime does not have.
         RequirementError: ONNX Runtime is missing.
         InputError: external weights cannot be read, or ``proto`` has more than 2 GB of them.
-        AnalysisError: ONNX Runtime rejects the model.
+        LimitError: memory ran out.
+        ModelRefused: ONNX Runtime refuses the model.
     """
     runtime = onnxruntime(what)
     check_weights(path)
@@ -286,11 +299,33 @@ def open_session(
     try:
         return runtime.InferenceSession(given, options, providers=chosen)
     except Exception as fault:
-        if is_exhaustion(fault):
-            raise exhausted(base_name(path)) from fault
-        raise AnalysisError(
-            "session-failed", f"{base_name(path)}: ONNX Runtime refuses the model: {one_line(fault, path)}"
-        ) from fault
+        raise refused(fault, base_name(path), path) from fault
+
+
+def refused(fault: BaseException, name: str, path: PathLike | None = None) -> AutodocError:
+    """Return the error for a session that could not be opened, whatever ONNX Runtime raised.
+
+    Args:
+        fault: what ``InferenceSession`` raised.
+        name: the model as the user knows it.
+        path: its file, which the message names without its folder.
+
+    Returns: a ``LimitError`` if memory ran out, a ``ModelRefused`` otherwise.
+    """
+    if is_exhaustion(fault):
+        return exhausted(name)
+    kind = type(fault).__name__
+    # The kinds that mean "this runtime cannot", and those of operators of others; the rest is a faulty file.
+    if kind == "NotImplemented":
+        hint = "Convert the model to types that ONNX Runtime computes here, mostly float32."
+    elif _FOREIGN.search(str(fault)[:2000]):
+        hint = "Replace the operator, or run the model in the runtime that has it."
+    elif kind == "EPFail":
+        hint = "Choose another --provider; the CPU runs most models."
+    else:
+        hint = "Export the model again; `onnx-autodoc validate` shows what is wrong with the file."
+    said = _STATUS.sub("", one_line(fault, path))
+    return ModelRefused(f"{name}: ONNX Runtime refuses the model: {said.rstrip('. ')}.", hint)
 
 
 def run_session(

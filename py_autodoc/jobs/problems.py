@@ -57,7 +57,6 @@ _STATUS: dict[str, int] = {
     "two-in-one-file": 409,
     "output-nameless": 422,
     # The model or the data cannot be used as requested.
-    "session-failed": 422,
     "session-run": 422,
     "quantizer-failed": 422,
     "extract-type": 422,

@@ -78,7 +78,7 @@ def opdocs(
         OptionError: the model has no quantized operation.
         InputError: the model or the data cannot be used.
         RequirementError: ONNX Runtime or latex2mathml is missing.
-        AnalysisError: ONNX Runtime rejects the model.
+        ModelRefused: ONNX Runtime refuses the model.
         OutputError: the folder cannot be written.
     """
     report_step = progress or (lambda step, results, total: None)

@@ -59,7 +59,7 @@ def replayed(
 ) -> Iterator[tuple[int, ReplayResult]]:
     """Yield (index of the operation, observations), running a group of operations at a time.
 
-    ``sizes`` are bytes of tensors by name. Raises: AnalysisError, InputError: as ``ort.open_session``.
+    ``sizes`` are bytes of tensors by name. Raises: InputError: as ``ort.open_session``.
     """
     graph_inputs = {value.name for value in proto.graph.input}
     for group in _groups(operations, sizes):

@@ -32,7 +32,7 @@ class Live:
         found: the edit points.
         real: float weights by the name of the codes; missing ones are dequantized from the codes.
 
-    Raises: AnalysisError: ONNX Runtime rejects the model.
+    Raises: ModelRefused: ONNX Runtime refuses the model.
     """
 
     def __init__(

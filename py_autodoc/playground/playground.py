@@ -65,7 +65,7 @@ class Playground:
         InputError: a model or the samples cannot be used, or nothing in the model can be changed.
         OptionError: a float model without samples.
         RequirementError: ONNX Runtime is missing.
-        AnalysisError: ONNX Runtime rejects the model.
+        ModelRefused: ONNX Runtime refuses the model.
     """
 
     def __init__(

@@ -92,7 +92,7 @@ def masked_nodes(
         name: name of the model for messages.
         ops: types of nodes that are quantized; None: all. Others are float anyway and not returned.
 
-    Raises: AnalysisError: ONNX Runtime rejects the model or fails.
+    Raises: ModelRefused, AnalysisError: ONNX Runtime refuses the model, or fails on it.
     """
     nodes = proto.graph.node
     reached, candidates = set(constants), list[str]()

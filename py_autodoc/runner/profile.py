@@ -100,7 +100,7 @@ def measure_nodes(
 
     ``progress`` is called with the number of completed runs and of all.
 
-    Raises: AnalysisError: ONNX Runtime rejects the model or fails.
+    Raises: ModelRefused, AnalysisError: ONNX Runtime refuses the model, or fails on it.
     """
     with scratch() as folder:
         optimized = str(Path(folder, "optimized.onnx"))

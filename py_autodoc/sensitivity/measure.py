@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx
 
-from py_autodoc.errors import AnalysisError, InputError
+from py_autodoc.errors import AnalysisError, InputError, ModelRefused
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import LARGEST, weight_bytes
 from py_autodoc.samples import Sample
@@ -57,7 +57,7 @@ class LayerBench:
 
     Raises:
         InputError: the model has more than 2 GB of weights.
-        AnalysisError: ONNX Runtime rejects the model, or fails on a sample.
+        ModelRefused, AnalysisError: ONNX Runtime refuses the model, or fails on a sample.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class LayerBench:
         count = min(len(self.layers), max(count, -(-4 * stored // LARGEST)))
         try:
             results = self._run_float(count)
-        except AnalysisError:
+        except (AnalysisError, ModelRefused):
             if count == 1:
                 raise
             results = self._run_float(1)

@@ -199,7 +199,7 @@ class FloatPiece:
         inputs: declarations of the tensors it reads.
         ranged: tensors produced in the piece whose ranges are requested.
 
-    Raises: AnalysisError: ONNX Runtime rejects it.
+    Raises: ModelRefused: ONNX Runtime refuses it.
     """
 
     def __init__(

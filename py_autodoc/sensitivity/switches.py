@@ -32,7 +32,7 @@ class SwitchedModel:
         scheme: the quantization.
         weights: values of the weights by name.
 
-    Raises: AnalysisError: ONNX Runtime rejects the piece.
+    Raises: ModelRefused: ONNX Runtime refuses the piece.
     """
 
     def __init__(

@@ -63,7 +63,7 @@ class CapturedTensors:
     def session(self, requests: Sequence[TensorRequest]) -> _Session:
         """Return a session that computes the requested tensors.
 
-        Raises: RequirementError, AnalysisError: as ``ort.open_session``.
+        Raises: RequirementError, InputError: as ``ort.open_session``.
         """
         scales = (name for request in requests for name in (request.scale, request.zero_point) if name)
         names = dict.fromkeys([request.tensor for request in requests])

@@ -52,7 +52,7 @@ def pipeline(
         PathError, NotAModel, CorruptModel, LimitError: the file is not a model.
         OptionError: the task or the processor is unknown, or does not fit the file.
         InputError: the file's processor or configuration cannot be read, or needs custom code.
-        AnalysisError: ONNX Runtime rejects the file.
+        ModelRefused: ONNX Runtime refuses the file.
         RequirementError: transformers 5, torch or onnxruntime is missing; the hint is the pip command.
     """
     if model is None:

@@ -13,7 +13,7 @@ import numpy as np
 from py_autodoc.errors import AnalysisError, InputError, OptionError
 from py_autodoc.graph.loading.load import load_bytes
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.ort import check_weights, one_line
+from py_autodoc.ort import check_weights, one_line, refused
 
 if TYPE_CHECKING:
     import onnx
@@ -77,7 +77,7 @@ class ServingSession:
         InputError: external weights are missing, a model in memory is over 2 GB, or an input or output has
             an unsupported type.
         OptionError: this ONNX Runtime does not have the provider.
-        AnalysisError: ONNX Runtime rejects the model.
+        ModelRefused: ONNX Runtime refuses the model.
     """
 
     def __init__(
@@ -98,10 +98,7 @@ class ServingSession:
         try:
             self.runtime = onnxruntime.InferenceSession(source, options, providers=checked)
         except Exception as fault:
-            raise AnalysisError(
-                "session-failed",
-                f"{self.name}: ONNX Runtime refuses the model: {one_line(fault, path)}",
-            ) from fault
+            raise refused(fault, self.name, path) from fault
         self.inputs = {value.name: self._port(value) for value in self.runtime.get_inputs()}
         self.outputs = tuple(self._port(value) for value in self.runtime.get_outputs())
 
