@@ -54,7 +54,7 @@ def command(model: str, out: str, log_level: str, progress: bool | None, **optio
     and test vectors. The numbers are checked against ONNX Runtime.
 
     \b
-    Exit status: 0 success, 1 invalid input, 2 ONNX Runtime cannot run the model, 3 the folder could not be
+    Exit status: 0 success, 1 invalid input, 2 the model fails in ONNX Runtime, 3 the folder could not be
     written, 5 an output of the reference differs from ONNX Runtime.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)

@@ -147,7 +147,7 @@ def command(
     measured in a fresh process. Results are compared with those of the first model.
 
     \b
-    Exit status: 0 success, 1 invalid input, 2 a model does not run, 3 a result could not be written.
+    Exit status: 0 success, 1 invalid input, 2 a model fails on its input, 3 a result could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     from py_autodoc.runner.texts import is_texts
 

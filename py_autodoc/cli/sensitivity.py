@@ -104,8 +104,8 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     kernels.
 
     \b
-    Exit status: 0 success, 1 invalid input, 2 the model does not run, 3 the result could not be written, 5
-    the target was not reached.
+    Exit status: 0 success, 1 invalid input, 2 the model fails on a sample, 3 the result could not be written,
+    5 the target was not reached.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.cli.documents import requested_documents

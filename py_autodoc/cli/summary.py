@@ -194,7 +194,8 @@ def _lines(rows: list[tuple[str, str]], most: int) -> RenderableType:
 
 
 def _value(value: ValueInfo, width: int) -> tuple[Text, Text, Text]:
-    kind = value.elem_type if value.container == "tensor" else f"{value.container} of {value.elem_type}"
+    alone = value.container in ("tensor", "map")
+    kind = value.elem_type if alone else f"{value.container} of {value.elem_type}"
     name = Text(_clean(value.name, max(16, width // 3)))
     if value.container not in ("tensor", "sparse"):
         return name, Text(kind, style=_DIM), Text("")

@@ -87,7 +87,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     the reference can be a PyTorch module: py_autodoc.verify.verify(model, module).
 
     \b
-    Exit status: 0 the outputs agree, 1 invalid input, 2 a model does not run, 3 the result could not be
+    Exit status: 0 the outputs agree, 1 invalid input, 2 a model fails on a sample, 3 the result could not be
     written, 5 an output exceeds the tolerance, or none was compared.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)

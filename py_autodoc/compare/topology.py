@@ -42,6 +42,8 @@ from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.loading.external_data import external_facts
 from py_autodoc.graph.loading.first_pass import external_tensors
 from py_autodoc.graph.protobuf.probe import PathLike, base_name, probe
+from py_autodoc.graph.protobuf.tensor_protos import type_text as declared_text
+from py_autodoc.tags.map_types import TYPE
 from py_autodoc.tags.model_files import load_structure, to_ir
 
 Model: TypeAlias = PathLike | onnx.ModelProto | ir.Model
@@ -293,7 +295,7 @@ class _Comparison:
         """Return whether declarations are equal up to dimension names; new pairs go to ``renamed``."""
         if a is None or b is None:
             return a is b
-        if a.name != b.name or str(a.type) != str(b.type) or (a.shape is None) != (b.shape is None):
+        if a.name != b.name or _type(a) != _type(b) or (a.shape is None) != (b.shape is None):
             return False
         shape_a, shape_b = list(a.shape or ()), list(b.shape or ())
         return len(shape_a) == len(shape_b) and all(
@@ -356,3 +358,7 @@ def _same_items(location: str, what: str, a: Sequence[str], b: Sequence[str]) ->
 
 def _names(values: Sequence[ir.Value | None]) -> list[str | None]:
     return [value.name if value is not None else None for value in values]
+
+
+def _type(value: ir.Value) -> str:
+    return str(value.type) if TYPE not in value.meta else declared_text(value.meta[TYPE])

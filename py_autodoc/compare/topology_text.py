@@ -10,7 +10,9 @@ import numpy as np
 import onnx_ir as ir
 
 from py_autodoc.compare.stored_tensors import byte_count, element_type
+from py_autodoc.graph.protobuf.tensor_protos import type_text as declared_text
 from py_autodoc.report.encode.labels import dtype_name
+from py_autodoc.tags.map_types import TYPE
 from py_autodoc.units import plural, shape
 
 _MAX_TEXT = 80
@@ -78,6 +80,8 @@ def type_text(value: ir.Value | None) -> str:
     if value is None:
         return _NOTHING
     kind = value.type
+    if TYPE in value.meta:
+        return declared_text(value.meta[TYPE])
     if isinstance(kind, ir.TensorType):
         name = element_type_text(kind.dtype)
         return name if value.shape is None else f"{name} {shape_text(value.shape)}"

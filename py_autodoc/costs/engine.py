@@ -221,7 +221,7 @@ class CostRun:
                     kind = "text" if self.types.dtypes[tensor] == 8 else "of unknown element type"
                     return f"bytes: {role} {index} is {kind}"
                 container = self.model.tensors[tensor].container
-                if container in ("sequence", "optional", "map"):
+                if container not in ("tensor", "sparse"):
                     return f"bytes: {role} {index} is a {container}"
                 return f"bytes: the shape of {role} {index} is unknown"
         return f"bytes: the {'inputs' if reading else 'outputs'} used depend on the data"

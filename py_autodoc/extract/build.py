@@ -16,6 +16,7 @@ from py_autodoc.graph.ir.name_sanitizer import decode_text
 from py_autodoc.graph.loading.first_pass import nested
 from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
 from py_autodoc.graph.tensor_data.weight_reader import TensorContent, content_of
+from py_autodoc.tags.map_types import TYPE
 from py_autodoc.tags.tag_storage import nested_nodes
 
 EXTRACTED = "autodoc.extracted"
@@ -107,12 +108,14 @@ def _graphs(source: onnx.ModelProto) -> Iterator[onnx.GraphProto]:
 def _declared(value: ir.Value) -> onnx.ValueInfoProto:
     info: onnx.ValueInfoProto = ir.to_proto(value)
     del info.metadata_props[:]
+    if TYPE in value.meta:
+        info.type.CopyFrom(value.meta[TYPE])
     return info
 
 
 def _value(value: ir.Value, types: Types, name: str) -> onnx.ValueInfoProto:
     label = str(value.name)
-    if value.type is not None and label not in types:
+    if (value.type is not None or TYPE in value.meta) and label not in types:
         return _declared(value)
     if label not in types:
         raise AnalysisError(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import onnx
 
-from py_autodoc.errors import InputError, OptionError
+from py_autodoc.errors import AnalysisError, InputError, ModelRefused, OptionError
 from py_autodoc.graph.ir.name_sanitizer import restore_names
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.hardware.detect import cpu
@@ -20,16 +20,17 @@ from py_autodoc.int8_kernels.document import IntegerKernels
 from py_autodoc.int8_kernels.judge import RECIPE
 from py_autodoc.int8_kernels.targets import computation
 from py_autodoc.int8_kernels.text import REMEDY, both_figures, not_measured, remedy
-from py_autodoc.ort import onnxruntime, original_names
+from py_autodoc.ort import onnxruntime, open_session, original_names
 from py_autodoc.outputs import output_failed
 from py_autodoc.outputs.marks import unmark
 from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.clipping import ClippingPairs, clipping_pairs
 from py_autodoc.quantize.document import GAP_DB, Quantization
 from py_autodoc.quantize.exclude import excluded_nodes
-from py_autodoc.quantize.kept_float import double_nodes, mask_constants, masked_nodes
+from py_autodoc.quantize.kept_float import mask_constants, masked_nodes, other_float_nodes
 from py_autodoc.quantize.kernels import current_runtime
 from py_autodoc.quantize.methods import BUILT_IN, apply, method
+from py_autodoc.quantize.passed_outputs import DetachedOutputs, detach_outputs
 from py_autodoc.quantize.prepare import fit_recipe, load_float_model, modernize, prepare_model
 from py_autodoc.quantize.recipe import ALL, Recipe, complete_recipe
 from py_autodoc.quantize.search import AUTO, GOALS, search, search_notes, split, weights_by_trial
@@ -210,8 +211,14 @@ def _quantize(
     if large:
         targets_by_kind = targets(out, data=True, inputs=inputs_read, force=force)
     with output_failed("temporary files"), scratch() as folder:
-        source, quantized, final = (folder / f"{stem}.onnx" for stem in ("prepared", "quantized", "final"))
+        # Messages about the result name it as the user does. Its weights stay in the file of ``quantized``.
+        final = folder / targets_by_kind[0].path.name
+        stems = [
+            stem for stem in ("prepared", "quantized", "made") if not final.name.lower().startswith(stem)
+        ]
+        source, quantized = (folder / f"{stem}.onnx" for stem in stems[:2])
         check_space(proto, folder)
+        declared = detach_outputs(proto)
         store(proto, source)
         proto = _load_tagged(source)
         report_progress("quantizing", 1, 4)
@@ -219,23 +226,26 @@ def _quantize(
         static = chosen.method == "static"
         types = None if ALL in chosen.ops else chosen.ops
         masked = masked_nodes(source, proto, constants, ranges, name, types) if static else []
-        double = double_nodes(proto, analysis) if static else []
-        apply(run, source, quantized, chosen, ranges, [*names, *masked, *double], name)
+        others = other_float_nodes(proto, analysis) if chosen.method in ("static", "dynamic") else []
+        with _blaming(model):
+            apply(run, source, quantized, chosen, ranges, [*names, *masked, *others], name)
         report_progress("tags", 2, 4)
-        share = _complete(proto, quantized, final, _recipe_json(chosen, runtime, data_source, len(inputs)))
+        made = _recipe_json(chosen, runtime, data_source, len(inputs))
+        share = _complete(proto, quantized, final, made, declared)
         report_progress("comparing", 3, 4)
         outputs, kernels = list[VerifiedOutput](), None
         times: CpuTime | None = None
         half: HalfRange | None = None
         if compare:
-            verification = verify(
-                final,
-                model,
-                compared,
-                bindings=analysis.types.bindings,
-                input_shapes=input_shapes,
-                target=chosen.target,
-            )
+            with _blaming(model):
+                verification = verify(
+                    final,
+                    model,
+                    compared,
+                    bindings=analysis.types.bindings,
+                    input_shapes=input_shapes,
+                    target=chosen.target,
+                )
             outputs, kernels, half = verification.outputs, verification.kernels, verification.half
             if not too_large(onnx.load(final, load_external_data=False)) and not large:
                 times = cpu_time(model, final, compared)
@@ -284,6 +294,16 @@ def _quantize(
     )
 
 
+@contextmanager
+def _blaming(model: PathLike) -> Iterator[None]:
+    """Where a tool or a session fails, say so about the model itself if ONNX Runtime refuses that, too."""
+    try:
+        yield
+    except (AnalysisError, ModelRefused):
+        open_session(model, "Quantization", fuse=False)
+        raise
+
+
 def _load_tagged(source: Path) -> onnx.ModelProto:
     """Return the prepared model, tagged from the exporter's records if it has no tags yet.
 
@@ -324,8 +344,14 @@ def _recipe_json(recipe: Recipe, runtime: Any, data: str, count: int) -> str:
     return json.dumps(metadata, sort_keys=True)
 
 
-def _complete(source: onnx.ModelProto, quantized: Path, final: Path, recipe_json: str) -> float | None:
-    """Complete the quantized file with the metadata of the source, the recipe, and tags on its nodes.
+def _complete(
+    source: onnx.ModelProto,
+    quantized: Path,
+    final: Path,
+    recipe_json: str,
+    declared: DetachedOutputs,
+) -> float | None:
+    """Complete the quantized file with the metadata of the source, its outputs, the recipe, and tags.
 
     Returns: the share of nodes with a tag; None if the source has no tags.
     """
@@ -337,6 +363,7 @@ def _complete(source: onnx.ModelProto, quantized: Path, final: Path, recipe_json
     for entry in [entry for entry in proto.metadata_props if entry.key == RECIPE]:
         proto.metadata_props.remove(entry)
     unmark(proto)
+    declared.attach(proto)
     proto.metadata_props.add(key=RECIPE, value=recipe_json)
     onnx.save(proto, quantized)
     if table_in(to_ir(onnx.load(quantized, load_external_data=False))) is None:

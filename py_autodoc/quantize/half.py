@@ -18,6 +18,7 @@ from py_autodoc.outputs.marks import DATA
 from py_autodoc.quantize.recipe import Recipe
 from py_autodoc.quantize.storage import is_large, store
 from py_autodoc.samples import Sample
+from py_autodoc.tags.map_types import declare_types, without_map_types
 
 _TOOL = "onnxruntime.transformers.float16"
 _PAGE = 4096
@@ -42,9 +43,11 @@ def half(
     import onnx_ir as ir  # imports SymPy, which takes longer than everything else here
 
     # The tool appends its casts at the end, but nodes must follow the nodes they depend on.
-    sorted_model = ir.from_proto(converted)
+    with without_map_types(converted) as types:
+        sorted_model = ir.from_proto(converted)
     sorted_model.graph.sort()
     proto = ir.to_proto(sorted_model)
+    declare_types(proto, types)
     if large:
         _write_weights(proto, external, source, target)
         onnx.save(proto, target)

@@ -1,4 +1,4 @@
-"""Nodes that static quantization leaves in float: those with values of masks or in double precision.
+"""Nodes that static quantization leaves in float: with values of masks, or in another precision than float32.
 
 Masks of attention and padding are infinite, or finite as -3.4e38, -1e9 or -1e4. Infinity has no scale, and a
 scale for -1e4 rounds everything else to 0. Such constants are followed through operators that pass values on,
@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 
 from py_autodoc.errors import InputError
+from py_autodoc.float_models import opset_of
 from py_autodoc.ort import open_session, run_session, stored_array
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import Sample
@@ -36,6 +37,8 @@ _LOST = 512
 """Values smaller than the largest by this factor are 0 in 8 bits."""
 _ALIKE = 8
 """Values of a mask, also added up several times, are within this factor."""
+HALF_SCALES = 19
+"""First opset whose scales can be in half precision."""
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
 _MEASURED = 16
 """Number of samples run to find such values."""
@@ -125,11 +128,18 @@ def _before_softmax(proto: onnx.ModelProto) -> list[str]:
     return list(found)
 
 
-def double_nodes(proto: onnx.ModelProto, analysis: Analysis) -> list[str]:
-    """Return the nodes that compute in float64, which ONNX Runtime's calibration does not measure."""
+def other_float_nodes(proto: onnx.ModelProto, analysis: Analysis) -> list[str]:
+    """Return the nodes that compute in other floats than float32.
+
+    ONNX Runtime's calibration does not measure float64, and scales have the type of the tensor, which Q
+    and DQ accept in half precision only from opset 19 on.
+    """
+    others = {onnx.TensorProto.DOUBLE}
+    if opset_of(proto) < HALF_SCALES:
+        others |= {onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16}
     types = zip(analysis.model.tensors, analysis.types.dtypes, strict=True)
-    double = {tensor.name for tensor, dtype in types if dtype == onnx.TensorProto.DOUBLE and not tensor.graph}
-    return [node.name for node in proto.graph.node if double.intersection(node.output)]
+    named = {tensor.name for tensor, dtype in types if dtype in others and not tensor.graph}
+    return [node.name for node in proto.graph.node if named.intersection(node.output)]
 
 
 def _measured(

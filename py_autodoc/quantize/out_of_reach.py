@@ -8,6 +8,11 @@ import onnx
 
 _PRODUCTS = frozenset({"MatMul", "Gemm", "Conv", "ConvTranspose"})
 _WHERE = {"If": "a branch", "Loop": "a loop", "Scan": "a loop"}
+_OTHERS = {
+    onnx.TensorProto.DOUBLE: "float64",
+    onnx.TensorProto.FLOAT16: "float16",
+    onnx.TensorProto.BFLOAT16: "bfloat16",
+}
 _METHODS = "Use static for convolutions; the other methods quantize only matrix products."
 
 
@@ -17,11 +22,13 @@ def nothing_quantized(model: onnx.ModelProto, method: str) -> tuple[str, str]:
         inline = "Inline the functions first (onnx.inliner)."
         hint = inline if place.startswith("the function") else "Products of branches and loops stay in float."
         return f"nothing is quantized: its {op_type} is inside {place}, where {method} does not look", hint
-    double = {one.name for one in model.graph.initializer if one.data_type == onnx.TensorProto.DOUBLE}
-    if any(node.op_type in _PRODUCTS and double.intersection(node.input) for node in model.graph.node):
-        return f"nothing is quantized: {method} quantizes float32, and its products are in float64", (
-            "Export the model in float32."
-        )
+    types = {one.name: _OTHERS.get(one.data_type, "") for one in model.graph.initializer}
+    for node in model.graph.node:
+        kind = next(filter(None, (types.get(read) for read in node.input)), "")
+        if node.op_type in _PRODUCTS and kind:
+            return f"nothing is quantized: {method} quantizes float32, and its products are in {kind}", (
+                "Export the model in float32, or convert it to float32, and quantize that."
+            )
     hint = "Its products are of other operators, or their weights are no constants."
     return f"it has no operators that {method} quantizes", hint if method == "static" else _METHODS
 

@@ -26,6 +26,7 @@ from py_autodoc.graph.protobuf.protobuf_wire import WireSource
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.outputs import OutputFile, OutputRequest, check_outputs, output_failed, temporary
 from py_autodoc.outputs.marks import DATA, WRITTEN, seal_model
+from py_autodoc.tags.map_types import keep_types, without_map_types
 
 LARGE = 1536 << 20
 """Bytes of weights from which a model is written with external data, well below protobuf's 2 GiB limit."""
@@ -48,7 +49,10 @@ def to_ir(proto: onnx.ModelProto, name: str = "The model") -> ir.Model:
     """Return the graph of a protobuf. Raises: InputError if it is invalid."""
     repair_texts(proto)
     try:
-        return ir.from_proto(proto)
+        with without_map_types(proto) as types:
+            model = ir.from_proto(proto)
+        keep_types(model, types)
+        return model
     except Exception as fault:
         notes = DiagnosticCollector()
         external_facts(external_tensors(proto), None, notes)

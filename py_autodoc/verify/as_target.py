@@ -13,7 +13,7 @@ from py_autodoc.int8_kernels.model_run import NotMeasured
 from py_autodoc.int8_kernels.saturating import saturating_nodes
 from py_autodoc.ort import read_model
 from py_autodoc.samples import Sample
-from py_autodoc.verify.capture import CapturedTensors, dequantize
+from py_autodoc.verify.capture import CapturedTensors, dequantize, values_of
 from py_autodoc.verify.distance import Distance, add_values
 from py_autodoc.verify.document import Error, error_of
 from py_autodoc.verify.references import Reference, ReferencePoint, ReferencePoints
@@ -42,7 +42,7 @@ def target_errors(
             for distance, expected, value in zip(
                 distances, other.values(sample, number), actual, strict=True
             ):
-                add_values(expected, value, distance)
+                add_values(expected, values_of(value), distance)
     except NotMeasured as why:
         return judgement.without_run(why).kernels, None
     except AutodocError as error:

@@ -13,6 +13,7 @@ from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import open_session, read_model, run_session
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import Sample
+from py_autodoc.verify.distance import is_text
 
 FEATURE = "The comparison of tensors"
 """Subject of the error message if ONNX Runtime is not installed."""
@@ -94,7 +95,7 @@ class _Session:
 
 def dequantize(request: TensorRequest, values: dict[str, Any]) -> np.ndarray[Any, Any]:
     """Return the real values of a tensor: ``(value - zero point) * scale`` if it is quantized."""
-    array = numbers_of(values[request.tensor])
+    array = values_of(values[request.tensor])
     if not request.scale:
         return array
     zero_point = np.asarray(values[request.zero_point], np.int64) if request.zero_point else np.int64(0)
@@ -102,14 +103,16 @@ def dequantize(request: TensorRequest, values: dict[str, Any]) -> np.ndarray[Any
     return (array.astype(np.int64) - zero_point.reshape(-1)[:1]) * scale.reshape(-1)[:1]
 
 
-def numbers_of(value: Any) -> np.ndarray[Any, Any]:
-    """Return the numbers of any result of ONNX Runtime.
+def values_of(value: Any) -> np.ndarray[Any, Any]:
+    """Return the numbers and texts of any result of ONNX Runtime; with texts, as objects.
 
-    A tensor is itself. The numbers of a sequence or a map are those of its items in order, with the number of
-    each item's values in front, as an array of shape (numbers, 1). Texts and empty optionals have none.
+    A tensor is itself. The values of a sequence or a map are those of its items in order, with the number of
+    each item's values in front, as an array of shape (values, 1). An empty optional has none.
     """
     if isinstance(value, np.ndarray):
-        return value if value.dtype.kind in "biufV" else np.zeros(0)
+        return value if value.dtype.kind in "biufVOSU" else np.zeros(0)
+    if isinstance(value, (str, bytes)):
+        return np.array([value], object)
     if isinstance(value, (bool, int, float, np.generic)):
         return np.asarray(value)
     if isinstance(value, dict):
@@ -117,8 +120,10 @@ def numbers_of(value: Any) -> np.ndarray[Any, Any]:
         value = [item for pair in value.items() for item in pair]
     if not isinstance(value, (list, tuple)):
         return np.zeros(0)
-    parts = [numbers_of(item).astype(np.float64).reshape(-1) for item in value]
-    counted = [item for part in parts for item in (np.array([part.size], np.float64), part)]
+    parts = [values_of(item).reshape(-1) for item in value]
+    # Of objects, the numbers stay numbers.
+    kind = object if any(map(is_text, parts)) else np.float64
+    counted = [item.astype(kind) for part in parts for item in (np.array([part.size]), part)]
     return np.concatenate(counted or [np.zeros(0)]).reshape(-1, 1)
 
 

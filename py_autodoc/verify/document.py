@@ -20,7 +20,8 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     """Difference between a tensor and its reference over all samples."""
 
     relative_error: float | None
-    """Norm of the difference over the norm of the reference; null if it is infinite."""
+    """Norm of the difference over the norm of the reference, of texts the share that differs; null if it is
+    infinite."""
     sqnr_db: float | None
     """Signal-to-quantization-noise ratio in decibels; null without a difference."""
     cosine: float | None
@@ -31,6 +32,9 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     """All values are equal."""
     not_finite: int
     """Number of values that are NaN or infinite on one side only."""
+    texts: int = 0
+    """Number of texts, which are only equal or not."""
+    equal_texts: int = 0
 
     @property
     def relative_error_or_inf(self) -> float:
@@ -146,6 +150,8 @@ def error_of(distance: Distance) -> Error:
         largest_difference=distance.largest,
         exact=distance.exact,
         not_finite=distance.incomparable,
+        texts=distance.texts,
+        equal_texts=distance.equal_texts,
     )
 
 

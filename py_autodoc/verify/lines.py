@@ -114,10 +114,14 @@ def largest_added_errors(layers: list[VerifiedLayer]) -> list[VerifiedLayer]:
 def error_text(error: Error) -> str:
     """Return relative error, SQNR and largest difference, or why there is no relative error."""
     if error.exact:
-        return "equal"
+        return f"equal ({plural(error.texts, 'text')})" if error.texts else "equal"
     if error.not_finite:
         values = plural(error.not_finite, "value")
         return f"{values} cannot be compared (NaN or infinity on one side only, or different shapes)"
+    if error.texts:
+        texts = f"{error.equal_texts:,} of {plural(error.texts, 'text')} equal"
+        numbers = f", largest difference of the numbers {error.largest_difference:.3g}"
+        return f"{texts}{numbers if error.largest_difference else ''}"
     if error.relative_error is None:
         return f"the reference is all zero, largest difference {error.largest_difference:.3g}"
     sqnr = "" if error.sqnr_db is None else f", SQNR {error.sqnr_db:.1f} dB"

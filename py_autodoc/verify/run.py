@@ -178,7 +178,7 @@ def _add_layer(
     if point.permutation and actual.ndim == len(point.permutation):
         actual = np.transpose(actual, point.permutation)
     same = [size for size in expected.shape if size != 1] == [size for size in actual.shape if size != 1]
-    if not same or expected.dtype == object:
+    if not same:
         distances.layers[index] = None
     else:
         distance.add(expected, actual)

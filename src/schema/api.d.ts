@@ -3003,7 +3003,7 @@ export interface components {
     ValueInfo: {
       /** @description Name. */
       name: string;
-      /** @description `float32` … */
+      /** @description `float32` …; of a map the whole type, as in `sequence(map(int64, float))`. */
       elem_type: string;
       /** @description Null: rank unknown. */
       shape: (number | string | null)[] | null;

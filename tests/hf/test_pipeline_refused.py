@@ -19,6 +19,7 @@ import py_autodoc
 from py_autodoc.errors import (
     AnalysisError,
     InputError,
+    ModelRefused,
     NotAModel,
     OptionError,
     PathError,
@@ -241,7 +242,7 @@ def test_a_graph_that_does_not_run(tmp_path):
     onnx.save(
         make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8), tmp_path / "a.onnx"
     )
-    fails(AnalysisError, "ONNX Runtime refuses the model", tmp_path / "a.onnx", task="feature-extraction")
+    fails(ModelRefused, "ONNX Runtime refuses the model", tmp_path / "a.onnx", task="feature-extraction")
 
 
 def test_a_model_that_fails_on_its_input(full):

@@ -23,7 +23,7 @@ def test_a_refused_name_is_the_clients(code):
     assert problem_of(OutputError(code, "x")).status in (409, 422)
 
 
-@pytest.mark.parametrize("code", ["session-failed", "session-run", "quantizer-failed", "nothing-to-compare"])
+@pytest.mark.parametrize("code", ["session-run", "quantizer-failed", "nothing-to-compare"])
 def test_a_model_that_cannot_be_run_is_the_clients(code):
     assert problem_of(AnalysisError(code, "x")).status == 422
 

@@ -18,7 +18,8 @@ from py_autodoc.quantize import quantize
 from py_autodoc.samples import read_arrays
 from py_autodoc.sensitivity import sensitivity
 from py_autodoc.verify import verify
-from py_autodoc.verify.capture import numbers_of
+from py_autodoc.verify.capture import values_of
+from py_autodoc.verify.lines import verification_lines
 
 node = helper.make_node
 WEIGHT = numpy_helper.from_array(np.random.default_rng(0).normal(0, 1, (4, 4)).astype("f4"), "w")
@@ -101,12 +102,14 @@ def test_sequences_are_compared(tmp_path):
     assert verify(paths[0], paths[1]).verdict == "diverges"
 
 
-def test_numbers_of_any_result():
-    assert numbers_of([np.ones((1, 2)), np.ones(3)]).shape == (7, 1)
-    assert not np.array_equal(numbers_of([np.ones(1), np.ones(3)]), numbers_of([np.ones(3), np.ones(1)]))
-    assert numbers_of([{1: 0.5, 2: 0.25}]).size == 9
-    assert numbers_of(None).size == numbers_of(np.array(["a"], object)).size == 0
-    assert numbers_of([]).shape == (0, 1)
+def test_values_of_any_result():
+    assert values_of([np.ones((1, 2)), np.ones(3)]).shape == (7, 1)
+    assert not np.array_equal(values_of([np.ones(1), np.ones(3)]), values_of([np.ones(3), np.ones(1)]))
+    assert values_of([{1: 0.5, 2: 0.25}]).size == 9
+    assert values_of(None).size == 0
+    assert list(values_of(np.array(["a"], object))) == ["a"]
+    assert values_of([{"a": 0.5}]).reshape(-1).tolist() == [4, 1, "a", 1, 0.5]
+    assert values_of([]).shape == (0, 1)
 
 
 def test_results_without_values(tmp_path):
@@ -261,3 +264,52 @@ def test_expected_values_are_checked_before_they_are_unpacked(tmp_path, monkeypa
     with pytest.raises(InputError, match="x has the shape 1048576"):
         verify(path, tmp_path / "big.npz")
     assert rows == []
+
+
+def texts(path, words, kind="tensor"):
+    """The class of each row as a text, alone or as the key of a map."""
+    labels = {"domain": "ai.onnx.ml"}
+    if kind == "map":
+        zipped = node("ZipMap", ["p"], ["y"], classlabels_strings=words, **labels)
+        nodes = [node("MatMul", ["x", "w"], ["p"]), zipped]
+        scores = helper.make_tensor_type_proto(TensorProto.FLOAT, [])
+        one = helper.make_map_type_proto(TensorProto.STRING, scores)
+        end = helper.make_value_info("y", helper.make_sequence_type_proto(one))
+    else:
+        nodes = [
+            node("MatMul", ["x", "w"], ["p"]),
+            node("ArgMax", ["p"], ["i"], axis=1, keepdims=0),
+            node("LabelEncoder", ["i"], ["y"], keys_int64s=range(4), values_strings=words, **labels),
+        ]
+        end = helper.make_tensor_value_info("y", TensorProto.STRING, [8])
+    graph = helper.make_graph(nodes, "g", [value("x", 8, 4)], [end], [WEIGHT])
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["tensor", "map"])
+def test_texts_are_compared(tmp_path, kind):
+    same = texts(tmp_path / "a.onnx", list("abcd"), kind)
+    result = verify(same, same)
+    assert (result.verdict, result.outputs[0].error.exact) == ("agrees", True)
+    assert result.outputs[0].error.texts == result.outputs[0].error.equal_texts > 0
+    other = verify(texts(tmp_path / "b.onnx", list("abyz"), kind), same)
+    error = other.outputs[0].error
+    assert other.verdict == "diverges"
+    assert 0 <= error.equal_texts < error.texts
+    assert error.relative_error == 1 - error.equal_texts / error.texts
+    assert error.sqnr_db is None
+    said = f"{error.equal_texts} of {error.texts} texts equal"
+    assert any(said in line for line in verification_lines(other))
+
+
+def test_expected_texts_come_from_a_file(tmp_path):
+    path = texts(tmp_path / "a.onnx", list("abcd"))
+    x = np.random.default_rng(1).normal(0, 1, (8, 4)).astype("f4")
+    right = np.array(list("abcd"))[(x @ numpy_helper.to_array(WEIGHT)).argmax(1)]
+    assert verify(path, {"y": right}, {"x": x}).verdict == "agrees"
+    np.savez(tmp_path / "e.npz", x=x, y=right)
+    assert verify(path, tmp_path / "e.npz").verdict == "agrees"
+    right[0] = "none"
+    assert verify(path, {"y": right}, {"x": x}).outputs[0].error.equal_texts == 7

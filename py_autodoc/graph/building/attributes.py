@@ -119,4 +119,6 @@ def type_text(proto: onnx.TypeProto) -> str:
     names = onnx.TensorProto.DataType
     element = names.Name(dtype).lower() if dtype in names.values() else str(dtype)
     dims = "" if shape is None else "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
+    if "(" in container:  # a map
+        return container
     return f"{element}{dims}" if container == "tensor" else f"{container}({element}{dims})"

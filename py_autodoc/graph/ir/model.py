@@ -76,7 +76,7 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
     shape: Shape | None = None
     """Declared shape; ``None`` if the rank is unknown."""
     container: str = "tensor"
-    """``tensor``, ``sparse``, ``sequence``, ``optional`` or ``map``."""
+    """``tensor``, ``sparse``, ``sequence``, ``optional``, or ``map(int64, float)`` as a whole."""
     producer: int = -1
     """Producer node id, -1 for inputs and initializers."""
     consumers: tuple[int, ...] = ()

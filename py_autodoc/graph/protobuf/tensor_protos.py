@@ -186,9 +186,10 @@ def const_sparse(sparse: onnx.SparseTensorProto) -> ConstTensor:
 def declared_type(proto: onnx.TypeProto) -> tuple[str, int, Shape | None]:
     """Return (container, element type, shape) of a declared type; negative dimensions become None.
 
-    A sequence or optional has the type of its element and no shape.
+    A sequence or optional has the type of its element and no shape. The container of a type with maps is the
+    whole type (``type_text``).
     """
-    container = ""
+    container, whole = "", proto
     for _ in range(64):
         which = proto.WhichOneof("value")
         if which == "tensor_type":
@@ -201,8 +202,26 @@ def declared_type(proto: onnx.TypeProto) -> tuple[str, int, Shape | None]:
         elif which == "optional_type":
             container, proto = container or "optional", proto.optional_type.elem_type
         else:
-            return "map" if which == "map_type" else container or "tensor", 0, None
+            return type_text(whole) if which == "map_type" else container or "tensor", 0, None
     return container, 0, None
+
+
+def type_text(proto: onnx.TypeProto, depth: int = 0) -> str:
+    """Return a type in the words of the specification, such as ``sequence(map(int64, float))``."""
+    which = proto.WhichOneof("value")
+    if which is None or depth > 16:
+        return "unknown"
+    inner = getattr(proto, which)
+    if which == "map_type":
+        return f"map({_element(inner.key_type)}, {type_text(inner.value_type, depth + 1)})"
+    if which in ("sequence_type", "optional_type"):
+        return f"{which.removesuffix('_type')}({type_text(inner.elem_type, depth + 1)})"
+    return _element(inner.elem_type) if hasattr(inner, "elem_type") else which.removesuffix("_type")
+
+
+def _element(number: int) -> str:
+    name = onnx.TensorProto.DataType.Name(number) if number in onnx.TensorProto.DataType.values() else ""
+    return name.lower() if number and name else "unknown"
 
 
 def declared_item(proto: onnx.TypeProto) -> Shape | None:

@@ -102,11 +102,12 @@ def _edges(model: Model) -> int:
 def value_info(analysis: Analysis, tensor: int) -> ValueInfo:
     """Return a graph input or output with its inferred type."""
     entry, types = analysis.model.tensors[tensor], analysis.types
+    whole = "(" in entry.container
     return ValueInfo(
         name=shorten_middle(entry.name),
-        elem_type=dtype_name(types.dtypes[tensor]),
+        elem_type=shorten_middle(entry.container) if whole else dtype_name(types.dtypes[tensor]),
         shape=wire_shape(types.shapes[tensor]),
-        container=entry.container,
+        container="map" if whole else entry.container,
     )
 
 

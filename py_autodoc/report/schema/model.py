@@ -59,7 +59,7 @@ class ValueInfo(Wire, frozen=True, kw_only=True):
     name: str
     """Name."""
     elem_type: str
-    """``float32`` …"""
+    """``float32`` …; of a map the whole type, as in ``sequence(map(int64, float))``."""
     shape: list[DimValue] | None
     """Null: rank unknown."""
     container: str = "tensor"

@@ -25,7 +25,8 @@ def section(context: SectionContext) -> Section:
 
 
 def _row(value: ValueInfo, roles: dict[str, str]) -> tuple[Line, ...]:
-    kind = value.elem_type if value.container == "tensor" else f"{value.container} of {value.elem_type}"
+    alone = value.container in ("tensor", "map")
+    kind = value.elem_type if alone else f"{value.container} of {value.elem_type}"
     sized = value.container in ("tensor", "sparse")
     dims: Sequence[int | str | None] | None = value.shape
     return (

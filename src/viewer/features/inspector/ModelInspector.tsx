@@ -138,7 +138,9 @@ function Values(props: {
                   <Name text={value.name} />
                 )}
                 <span className="oad-Shape">
-                  {value.container && value.container !== 'tensor'
+                  {value.container &&
+                  value.container !== 'tensor' &&
+                  value.container !== 'map'
                     ? `${escapeInvisible(value.container)} `
                     : ''}
                   {escapeInvisible(value.elem_type)}{' '}
