@@ -32,6 +32,7 @@ SAMPLES = 16
 BINS = 64
 _QUANTIZED = "_quantized"
 """Suffix that ONNX Runtime adds to the name of a weight."""
+_FLOAT32 = np.finfo(np.float32)
 FLOAT, INTEGER = "float", "int8"
 
 
@@ -120,22 +121,30 @@ class Playground:
 
         ``instead`` replaces the last change, for example while a slider moves. Raises: OptionError.
         """
-        if not np.isfinite(scale) or not np.float32(scale) > 0:
-            raise OptionError("bad-scale", f"A scale must be above 0, not {scale:g}.")
-        if tensor in self.points.weights:
-            self._history.push(self.edits.with_weight(tensor, float(scale)), instead)
-            return
-        self._history.push(self.edits.with_data(tensor, float(scale), self.of(tensor)[1]), instead)
+        given = _finite(scale, "scale")
+        weight = self.points.weights.get(tensor)
+        zero_point = 0 if weight is not None else self.of(tensor)[1]
+        scales = np.ones(1) if weight is None else weight.scale.astype(np.float64)
+        low, high = limits(self.points.data[tensor].dtype if weight is None else weight.values.dtype)
+        least, most = (float(end) * given for end in (scales.min(), scales.max()))
+        # Smaller ones are subnormal, whose inverse is infinite; larger ones give infinite values.
+        if not (least >= float(_FLOAT32.tiny) and most * (high - low) <= float(_FLOAT32.max)):
+            raise OptionError(
+                "bad-scale", f"A scale must be above 0 and within the range of float32, not {given:g}."
+            )
+        edits = self.edits.with_data(tensor, given, zero_point)
+        self._history.push(edits if weight is None else self.edits.with_weight(tensor, given), instead)
 
     def set_zero_point(self, tensor: str, zero_point: int, *, instead: bool = False) -> None:
         """Set the zero point of a computed tensor. Raises: OptionError."""
         scale, _ = self.of(tensor)
         low, high = limits(self.points.data[tensor].dtype)
-        if not low <= zero_point <= high:
+        given = _finite(zero_point, "zero point")
+        if not (low <= given <= high and given.is_integer()):
             raise OptionError(
-                "bad-zero-point", f"A zero point must be {low} to {high} here, not {zero_point}."
+                "bad-zero-point", f"A zero point must be an integer from {low} to {high} here, not {given:g}."
             )
-        self._history.push(self.edits.with_data(tensor, scale, int(zero_point)), instead)
+        self._history.push(self.edits.with_data(tensor, scale, int(given)), instead)
 
     def of(self, tensor: str) -> tuple[float, int]:
         """Return the current scale and zero point of a computed tensor. Raises: OptionError."""
@@ -309,6 +318,19 @@ class Playground:
     def __repr__(self) -> str:
         count = len(self.points.data) + len(self.points.weights)
         return f"Playground({self.name!r}, {count:,} tensors, {len(self.samples):,} samples)"
+
+
+def _finite(value: Any, what: str) -> float:
+    """Return a number. Raises: OptionError: it is none, or not finite."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = float("nan")
+    if not np.isfinite(number) or isinstance(value, (bool, str)):
+        raise OptionError(
+            f"bad-{what.replace(' ', '-')}", f"A {what} must be a number, not {str(value)[:40]}."
+        )
+    return number
 
 
 def _quantized(

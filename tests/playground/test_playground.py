@@ -191,13 +191,21 @@ def test_modules_and_layers(play):
     ("call", "said"),
     [
         (lambda play: play.set_scale("relu_1", 0.0), "A scale must be above 0"),
-        (lambda play: play.set_scale("relu_1", float("nan")), "A scale must be above 0"),
+        (lambda play: play.set_scale("relu_1", float("nan")), "A scale must be a number, not nan"),
+        (lambda play: play.set_scale("relu_1", "0.1"), "A scale must be a number, not 0.1"),
+        (lambda play: play.set_scale("relu_1", None), "A scale must be a number, not None"),
         (lambda play: play.set_scale("relu_1", 1e-60), "A scale must be above 0"),
+        (lambda play: play.set_scale("relu_1", 1e-45), "A scale must be above 0"),  # subnormal
+        (lambda play: play.set_scale("relu_1", 1e37), "within the range of float32"),
+        (lambda play: play.set_scale(next(iter(play.points.weights)), 1e-40), "A scale must be above 0"),
+        (lambda play: play.set_zero_point("relu_1", 1.5), "must be an integer from 0 to 255 here, not 1.5"),
+        (lambda play: play.set_zero_point("relu_1", float("inf")), "A zero point must be a number, not inf"),
+        (lambda play: play.set_zero_point("relu_1", True), "A zero point must be a number, not True"),
         (
             lambda play: play.set_scale("relu_11", 1.0),
             "No quantized tensor is called 'relu_11'. Did you mean",
         ),
-        (lambda play: play.set_zero_point("relu_1", 256), "A zero point must be 0 to 255"),
+        (lambda play: play.set_zero_point("relu_1", 256), "must be an integer from 0 to 255 here, not 256"),
         (lambda play: play.set_precision("nothing", "float"), "Nothing quantized is called 'nothing'"),
         (lambda play: play.set_precision("/Net", "int4"), "A precision must be float or int8"),
     ],
