@@ -170,7 +170,7 @@ def _read(path: PathLike, weights: bool) -> onnx.ModelProto:
 
     check_weights(path)
     try:
-        return onnx.load(os.fspath(path), load_external_data=weights)
+        return onnx.load(os.fspath(path), format="protobuf", load_external_data=weights)
     except Exception as fault:  # protobuf has no common base for what it raises
         said = f"{base_name(path)} cannot be read: {type(fault).__name__}."
         raise InputError("not-readable", said) from fault

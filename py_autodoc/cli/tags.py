@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -64,7 +65,8 @@ def command(
     else:
         stdout.lines(_lines(tags, output, pattern))
     if tags.source == "none":
-        stderr.note(f"note: {model} has no tags; `tags --assign` can derive them if torch.onnx exported it.")
+        name = os.path.basename(model)
+        stderr.note(f"note: {name} has no tags; `tags --assign` can derive them if torch.onnx exported it.")
 
 
 def _lines(tags: Tags, output: str, pattern: str | None) -> list[str]:

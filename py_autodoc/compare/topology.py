@@ -117,7 +117,7 @@ def _open(source: Model, weights: bool) -> ir.Model:
             return load_structure(source)
         probe(source)  # raises the better errors
         # Loaded as onnx_ir does, except that texts need not be UTF-8.
-        proto = onnx.load(os.fspath(source), load_external_data=False)
+        proto = onnx.load(os.fspath(source), format="protobuf", load_external_data=False)
         model = to_ir(_checked(proto, source, name), name)
         for graph in (model.graph, *(function.graph for function in model.functions.values())):
             ir.external_data.set_base_dir(graph, os.path.dirname(os.fspath(source)))

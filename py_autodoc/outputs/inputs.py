@@ -14,6 +14,13 @@ from py_autodoc.errors import AutodocError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 
 Id = tuple[int, int]
+_originals: dict[str, str] = {}
+"""Temporary file → the input that it was made from."""
+
+
+def stands_for(path: str, original: str) -> None:
+    """Protect an input whose content was written to another file that a command reads in its place."""
+    _originals[path] = original
 
 
 class ReadFiles:
@@ -25,7 +32,8 @@ class ReadFiles:
 
     def __init__(self, paths: Iterable[PathLike] = (), examined: bool = True) -> None:
         self._examined = examined
-        self._paths = [os.fspath(path) for path in paths if os.fspath(path)]
+        given = [os.fspath(path) for path in paths if os.fspath(path)]
+        self._paths = [*given, *(_originals[path] for path in given if path in _originals)]
 
     def same(self, status: os.stat_result) -> str | None:
         """Return what an input is (``m.onnx``, ``weights.bin, the data of m.onnx``), or None for other files.

@@ -14,7 +14,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -97,6 +97,23 @@ def scratch() -> Iterator[Path]:
     """Yield a new folder in the system's temporary folder, apart from any results. Raises: OSError."""
     with folder(Path(_system_folder())) as path:
         yield path
+
+
+@contextmanager
+def same_name(path: str, content: bytes, beside: Sequence[str] = ()) -> Iterator[Path]:
+    """Yield a temporary file with the name of another and this content.
+
+    ``beside`` are names of files next to that file which are linked, if they exist and links are allowed.
+    """
+    with scratch() as place:
+        made = place / os.path.basename(path)
+        made.write_bytes(content)
+        for sibling in beside:
+            source = Path(path).resolve().with_name(sibling)
+            if source.is_file():
+                with suppress(OSError):
+                    (place / sibling).symlink_to(source)
+        yield made
 
 
 def use_for_libraries(path: str) -> None:

@@ -24,7 +24,7 @@ def write(model: onnx.ModelProto, out: PathLike, source: PathLike, force: bool) 
     """Write a model atomically. Raises: OutputError."""
     outputs = targets(out, inputs=[source], force=force)
     with staging(outputs[0].path) as stage:
-        onnx.save(model, stage / outputs[0].path.name)
+        onnx.save(model, stage / outputs[0].path.name, format="protobuf")
         finish(stage, outputs)
 
 

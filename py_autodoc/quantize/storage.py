@@ -41,11 +41,12 @@ def store(model: onnx.ModelProto, path: Path) -> None:
     Raises: OSError.
     """
     if not too_large(model):
-        onnx.save(model, path)
+        onnx.save(model, path, format="protobuf")
         return
     onnx.save(
         model,
         path,
+        format="protobuf",
         save_as_external_data=True,
         all_tensors_to_one_file=True,
         location=f"{path.name}{DATA}",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import onnx
 import pytest
@@ -149,6 +152,97 @@ def test_an_ort_file_says_how_it_is_converted(tmp_path):
         py_autodoc.analyze(tmp_path / "m.ort")
     assert "session.save_model_format" in found.value.hint
     assert found.value.code == "not-a-model-ort"
+
+
+def test_the_command_that_converts_an_ort_file_works(tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    options.optimized_model_filepath = str(tmp_path / "FILE.ort")
+    options.add_session_config_entry("session.save_model_format", "ORT")
+    runtime.InferenceSession(MODEL, options, providers=["CPUExecutionProvider"])
+    with pytest.raises(AutodocError) as found:
+        py_autodoc.analyze(tmp_path / "FILE.ort")
+    code = found.value.hint.partition('python -c "')[2].rstrip('"')
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
+    assert py_autodoc.analyze(tmp_path / "model.onnx").metrics.total_params > 0
+
+
+DIGITS = "tests/data/quant/digits_cnn.onnx"
+COMMANDS = [
+    ["check", "MODEL", "--max-params", "1e9"],
+    ["compare", "MODEL", DIGITS],
+    ["compare", DIGITS, "MODEL", "--topology"],
+    ["compare", "MODEL", DIGITS, "--run"],
+    ["graph", "MODEL", "--out", "OUT.svg"],
+    ["metadata", "MODEL"],
+    ["quantize", "MODEL", "OUT.onnx", "--random-data", "--samples", "2"],
+    ["rebatch", "MODEL", "OUT.onnx", "--batch-size", "2"],
+    ["recommend", "MODEL"],
+    ["resize", "MODEL", "OUT.onnx", "--input-shape", "image=1x1x16x16"],
+    ["run", "MODEL", "--runs", "1", "--warmup", "0"],
+    ["sensitivity", "MODEL", "--samples", "1"],
+    ["sweep", "MODEL", "--batch-sizes", "1,2"],
+    ["tags", "MODEL"],
+    ["to-torch", "MODEL", "OUT.py"],
+    ["validate", "MODEL"],
+    ["verify", DIGITS, "--against", "MODEL"],
+]
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: "-".join(arguments[:3]))
+def test_every_command_reads_texts(arguments, tmp_path):
+    pytest.importorskip("onnxruntime")
+    if arguments[0] == "to-torch":
+        pytest.importorskip("torch")
+    kind = ("json", "textproto")[COMMANDS.index(arguments) % 2]
+    path = tmp_path / f"digits.{kind}"
+    path.write_text(written(kind, onnx.load(DIGITS)), encoding="utf-8")
+    names = {"MODEL": str(path)}
+    line = [names.get(one, str(tmp_path / one) if one.startswith("OUT") else one) for one in arguments]
+    done = CliRunner().invoke(app, line)
+    assert done.exit_code == 0, done.output
+    assert ".autodoc-" not in done.output  # nobody sees the temporary file
+    assert sorted(one.name for one in tmp_path.iterdir() if not one.name.startswith("OUT")) == [path.name]
+
+
+@pytest.mark.parametrize("command", ["rebatch", "resize", "quantize"])
+def test_a_text_is_not_replaced_by_what_is_made_of_it(command, tmp_path):
+    path = tmp_path / "m.onnx"
+    path.write_text(written("textproto", onnx.load(DIGITS)), encoding="utf-8")
+    before = path.read_bytes()
+    options = {"rebatch": ["--batch-size", "2"], "resize": ["--input-shape", "image=1x1x16x16"]}
+    line = [command, str(path), str(path), *options.get(command, ["--random-data"]), "--force"]
+    done = CliRunner().invoke(app, line)
+    assert done.exit_code == 3
+    assert (
+        "is the model itself: inputs stay as they are" in done.stderr or "is an input itself" in done.stderr
+    )
+    assert path.read_bytes() == before
+
+
+def test_a_text_with_weights_elsewhere_names_the_conversion(tmp_path):
+    proto = onnx.load(DIGITS)
+    onnx.save(proto, tmp_path / "m.onnx", save_as_external_data=True, size_threshold=0)
+    structure = onnx.load(tmp_path / "m.onnx", load_external_data=False)
+    (tmp_path / "m.json").write_text(written("json", structure), encoding="utf-8")
+    done = CliRunner().invoke(app, ["tags", str(tmp_path / "m.json")])
+    assert done.exit_code == 1
+    assert "onnx.save(onnx.load('m.json'), 'model.onnx')" in done.stderr
+    assert CliRunner().invoke(app, ["check", str(tmp_path / "m.json"), "--max-params", "1e9"]).exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["m.json", "m.textproto", "m.onnxtxt"])
+def test_a_protobuf_is_one_whatever_its_name(name, tmp_path):
+    """onnx.load chooses the format by the extension."""
+    pytest.importorskip("onnxruntime")
+    (tmp_path / name).write_bytes(Path(DIGITS).read_bytes())
+    for line in (
+        ["run", str(tmp_path / name), "--runs", "1"],
+        ["compare", DIGITS, str(tmp_path / name), "--topology"],
+    ):
+        done = CliRunner().invoke(app, line)
+        assert done.exit_code == 0, done.output
 
 
 def test_readers_of_protobufs_alone_name_the_format(tmp_path):

@@ -27,8 +27,8 @@ _XML = FileKind("xml", "is an XML document", "An OpenVINO model cannot be read."
 _TEXT_MODEL = FileKind(
     "text-format",
     "is an ONNX model in text format",
-    "`onnx-autodoc analyze` reads it; others need a conversion: onnx.save(onnx.load('model.textproto'), "
-    "'model.onnx').",
+    "Commands of onnx-autodoc read it. Elsewhere, convert it: "
+    "onnx.save(onnx.load('model.textproto'), 'model.onnx').",
 )
 _TEXT = FileKind("text", "is a text file")
 _JSON = FileKind("json", "is a JSON document")
@@ -42,8 +42,9 @@ _ULTRALYTICS = FileKind(
 _TAR = FileKind("tar", "is a tar archive", _UNPACK)
 _KERAS = "`onnx-autodoc export FILE OUT.onnx` converts it."
 _ORT = (
-    "Use the .onnx file it was made from, or let ONNX Runtime write one: a session of it with "
-    "SessionOptions.optimized_model_filepath = 'model.onnx' and the entry session.save_model_format = ONNX."
+    'Use the .onnx file it was made from, or convert it: python -c "import onnxruntime as o; s = '
+    "o.SessionOptions(); s.optimized_model_filepath = 'model.onnx'; "
+    "s.add_session_config_entry('session.save_model_format', 'ONNX'); o.InferenceSession('FILE.ort', s)\""
 )
 _TENSORFLOW = FileKind("tensorflow", "looks like a TensorFlow graph", "Convert it with tf2onnx.")
 
