@@ -18,7 +18,7 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import LEVEL, level_option, one_handler, trace
-from py_autodoc.cli.model_files import accept_text
+from py_autodoc.cli.model_files import accept_other_formats
 from py_autodoc.cli.other_spellings import accept_spellings, hint
 from py_autodoc.cli.streams import drop_stdout, guarded
 from py_autodoc.errors import AutodocError, OutputError
@@ -73,7 +73,7 @@ def command_of(name: str) -> click.Command:
     if not any(option.name == LEVEL for option in command.params):
         command.params.append(level_option())
     accept_spellings(name, command)
-    accept_text(name, command)
+    accept_other_formats(name, command)
     return command
 
 

@@ -1,6 +1,6 @@
-"""Models written as text, as arguments of commands that read files of protobufs.
+"""Models as text or in the ORT format, as arguments of commands that read files of protobufs.
 
-The text is parsed once by the one loader, and the command gets a temporary protobuf of the same name, so that
+The file is converted once by the one loader, and the command gets a temporary protobuf of the same name, so that
 messages and results name the file that was given.
 """
 
@@ -19,16 +19,17 @@ else:
 
 ARGUMENTS = frozenset({"a", "against", "b", "baseline", "model", "models", "others"})
 """Parameters that name models."""
-READING_TEXT = frozenset({"analyze", "check", "export", "recommend", "sweep"})
-"""Commands that read texts themselves, or other sources than ONNX."""
+CONVERTING = frozenset({"analyze", "check", "export", "recommend", "sweep"})
+"""Commands that convert models themselves, or read other sources than ONNX."""
 _HEAD = 1 << 12
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
+_ORT_MARK = b"ORTM"
 _NEXT_TO_IT = ("tokenizer.json",)
 """Files that commands look for next to a model."""
 
 
 class ModelFile(_Type):
-    """A path of a model; for a model written as text, the path of a temporary protobuf.
+    """A path of a model; for one in another format, the path of a temporary protobuf.
 
     Args:
         path: the type of the parameter.
@@ -38,13 +39,13 @@ class ModelFile(_Type):
         self._path, self.name = path, path.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path. Raises: InputError, LimitError: a model in text that cannot be read."""
+        """Return the path. Raises: InputError, LimitError: a model in another format that cannot be read."""
         given = self._path.convert(value, param, ctx)
-        if ctx is None or ctx.resilient_parsing or not isinstance(given, str) or not _is_text(given):
+        if ctx is None or ctx.resilient_parsing or not isinstance(given, str) or not _is_other_format(given):
             return given
-        from py_autodoc.graph.loading.text_models import text_model
+        from py_autodoc.graph.loading.other_formats import as_protobuf
 
-        serialized = text_model(given)
+        serialized = as_protobuf(given)
         return given if serialized is None else _stand_in(given, serialized, ctx)
 
     def shell_complete(
@@ -54,16 +55,16 @@ class ModelFile(_Type):
         return self._path.shell_complete(ctx, param, incomplete)
 
 
-def accept_text(name: str, command: click.Command) -> None:
-    """Let the arguments of a command that name models be models written as text."""
-    if name not in READING_TEXT:
+def accept_other_formats(name: str, command: click.Command) -> None:
+    """Let the arguments of a command that name models be models in other formats."""
+    if name not in CONVERTING:
         for param in command.params:
             if param.name in ARGUMENTS and not isinstance(param.type, ModelFile):
                 param.type = ModelFile(param.type)
 
 
-def _is_text(path: str) -> bool:
-    """Return whether a regular file begins like a text. Nothing heavy is imported for others."""
+def _is_other_format(path: str) -> bool:
+    """Return whether a regular file begins like one. Nothing heavy is imported for others."""
     try:
         if not os.path.isfile(path):
             return False
@@ -71,7 +72,7 @@ def _is_text(path: str) -> bool:
             head = file.read(_HEAD)
     except (OSError, ValueError):
         return False  # the command reports it
-    return bool(head) and _BINARY.search(head) is None
+    return head[4:8] == _ORT_MARK or (bool(head) and _BINARY.search(head) is None)
 
 
 def _stand_in(path: str, serialized: bytes, ctx: click.Context) -> str:

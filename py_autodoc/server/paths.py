@@ -18,6 +18,8 @@ from py_autodoc.errors import InputError, OutputError, PathError, RequirementErr
 from py_autodoc.jobs.file_stamps import Stamp
 
 SUFFIX = ".onnx"
+SUFFIXES = (SUFFIX, ".ort", ".onnxtxt")
+"""Endings of files that are opened as models: ONNX, the format of ONNX Runtime, and ONNX as text."""
 MAX_PATH = 4096
 
 
@@ -34,7 +36,7 @@ class ServedFile:
     @property
     def is_model(self) -> bool:
         """True if the name has the extension of an ONNX model."""
-        return self.path.lower().endswith(SUFFIX)
+        return self.path.lower().endswith(SUFFIXES)
 
 
 async def resolve(contents_manager: Any, path: str, allow_outside_links: bool) -> ServedFile:
@@ -122,14 +124,8 @@ def is_file_hidden(path: str, root: str) -> bool:
 
 
 def require_model(file: ServedFile) -> None:
-    """Check that the file has the extension ``.onnx``. Raises: InputError."""
+    """Check that the file has the ending of a model. Raises: InputError."""
     name = os.path.basename(file.path)
-    if name.lower().endswith(".ort"):
-        raise InputError(
-            "ort-format",
-            f"{name} is in the ORT format of ONNX Runtime, which lacks information that the analysis needs.",
-            "Open the .onnx file that it was created from.",
-        )
     if not file.is_model:
         raise InputError(
             "not-an-onnx-name",

@@ -207,7 +207,7 @@ class OnnxPanel extends ReactWidget {
 /** A tab with one model. */
 export class OnnxDocument extends DocumentWidget<OnnxPanel> {}
 
-/** Creates tabs for `.onnx` files (and for `.ort` files, to explain why they cannot be shown). */
+/** Creates tabs for models. */
 export class OnnxWidgetFactory extends ABCWidgetFactory<OnnxDocument> {
   constructor(
     options: DocumentRegistry.IWidgetFactoryOptions<OnnxDocument> & {

@@ -79,13 +79,12 @@ function registerFileTypes(
   app.docRegistry.addFileType({
     name: ONNX_FILE_TYPE,
     displayName: onnxName,
-    extensions: ['.onnx'],
+    extensions: ['.onnx', '.onnxtxt'],
     mimeTypes: ['application/x-onnx'],
     contentType: 'file',
     fileFormat: 'base64',
     icon: onnxIcon
   });
-  // Registered only to explain why such a file cannot be shown and what to do.
   app.docRegistry.addFileType({
     name: ORT_FILE_TYPE,
     displayName: ortName,

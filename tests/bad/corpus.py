@@ -84,7 +84,6 @@ _FILES = [
     Case(7, "safetensors", f.safetensors, not_a("safetensors")),
     Case(7, "hdf5", f.data(b"\x89HDF\r\n\x1a\n" + bytes(64)), not_a("hdf5")),
     Case(7, "tflite", f.data(b"\x1c\0\0\0TFL3" + bytes(64)), not_a("tflite")),
-    Case(7, "ort", f.data(b"\x1c\0\0\0ORTM" + bytes(64)), not_a("ort")),
     Case(7, "json", f.data(b'{"nodes": []}'), not_a("json")),
     Case(7, "text", f.data(b"Entry not found"), not_a("text")),
     Case(8, "directory", f.directory, Error(PathError, "path-not-a-file")),

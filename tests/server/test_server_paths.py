@@ -118,8 +118,6 @@ async def test_links_out_of_the_root_are_the_operators_choice(
 @pytest.mark.parametrize(
     ("name", "code"),
     [
-        ("m.ort", "ort-format"),
-        ("M.ORT", "ort-format"),
         ("m.pt", "not-an-onnx-name"),
         ("m", "not-an-onnx-name"),
     ],

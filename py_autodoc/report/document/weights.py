@@ -57,14 +57,14 @@ def read_weights(
 
 def report_weights(report: ReportFields, name: str | int, graph: str | None = None) -> WeightValues:
     """Implement ``Report.weights``."""
-    loaded, built, path = model_of(report, "Call py_autodoc.read_weights(model, name).")
+    loaded, built, source = model_of(report, "Call py_autodoc.read_weights(model, name).")
     return weight_values(
-        loaded, built, path, constant_id(built, name, graph) if isinstance(name, str) else name
+        loaded, built, source, constant_id(built, name, graph) if isinstance(name, str) else name
     )
 
 
-def model_of(report: ReportFields, hint: str) -> tuple[LoadedModel, Model, str]:
-    """Load the model of a report again; also return its path.
+def model_of(report: ReportFields, hint: str) -> tuple[LoadedModel, Model, str | bytes]:
+    """Load the model of a report again; also return where its bytes are.
 
     Raises: InputError: it is missing (``hint`` says what to do instead) or has changed.
     """
@@ -72,9 +72,10 @@ def model_of(report: ReportFields, hint: str) -> tuple[LoadedModel, Model, str]:
     if origin is None or origin.path is None:
         why = "was read without its model" if origin is None else "does not know the file of its model"
         raise InputError("model-not-at-hand", f"The report {why}.", hint)
-    loaded = open_model(origin.path, "", origin.options.limits)
+    source, name = normalise_source(origin.path)
+    loaded = open_model(source, name, origin.options.limits)
     same_model(loaded, report.model.identity)
-    return loaded, build(loaded), origin.path
+    return loaded, build(loaded), source
 
 
 def constant_id(model: Model, name: str, graph: str | None = None) -> int:

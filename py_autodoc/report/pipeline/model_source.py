@@ -7,7 +7,7 @@ from typing import Any
 
 from py_autodoc.errors import InputError
 from py_autodoc.graph.loading.load import LoadedModel, load, load_bytes
-from py_autodoc.graph.loading.text_models import text_model
+from py_autodoc.graph.loading.other_formats import as_protobuf
 from py_autodoc.graph.protobuf.probe import base_name
 from py_autodoc.limits import LIBRARY, Limits
 
@@ -15,12 +15,13 @@ from py_autodoc.limits import LIBRARY, Limits
 def normalise_source(source: Any) -> tuple[str | bytes, str]:
     """Return (path or serialized model, name) for a path, bytes, ``onnx.ModelProto`` or ``onnx_ir.Model``.
 
-    A file with a model as text is parsed. An empty name stands for the file's own. Raises: InputError.
+    A file with a model as text or in the ORT format is converted. An empty name stands for the file's own.
+    Raises: InputError.
     """
     if isinstance(source, (str, os.PathLike)):
         path = os.fsdecode(source)
-        text = text_model(path) if os.path.isfile(path) else None
-        return (path, "") if text is None else (text, base_name(path))
+        other = as_protobuf(path) if os.path.isfile(path) else None
+        return (path, "") if other is None else (other, base_name(path))
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source), "model.onnx"
     if type(source).__module__.partition(".")[0] == "onnx_ir":
