@@ -1,7 +1,7 @@
 """Models as text or in the ORT format, as arguments of commands that read files of protobufs.
 
-The file is converted once by the one loader, and the command gets a temporary protobuf of the same name, so that
-messages and results name the file that was given.
+The file is converted once by the one loader, and the command gets a temporary protobuf of the same name, so
+that messages and results name the file that was given.
 """
 
 from __future__ import annotations

@@ -187,6 +187,8 @@ def test_every_command_reads_other_formats(arguments, tmp_path):
     if arguments[0] == "to-torch":
         pytest.importorskip("torch")
     kind = ("json", "textproto", "ort")[COMMANDS.index(arguments) % 3]
+    if "--topology" in arguments:
+        kind = "textproto"  # the others keep no order of attributes
     path = tmp_path / f"digits.{kind}"
     if kind == "ort":
         path.write_bytes(in_ort_format(DIGITS, tmp_path))
