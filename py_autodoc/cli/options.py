@@ -102,8 +102,8 @@ def runtime_option() -> Callable[[F], F]:
         metavar="R",
         default="",
         shell_complete=completion.runtimes,
-        help="tensorrt, ort-cuda, pytorch-eager or torch-compile (default: tensorrt, or ort-cuda if every "
-        "device was measured with calibrate).",
+        help="tensorrt, ort-cuda, pytorch-eager, torch-compile or vendor (default: tensorrt on NVIDIA's "
+        "devices, ort-cuda on CPUs, vendor on others).",
     )
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from py_autodoc.costs.engine import NodeCost
 from py_autodoc.costs.tensor_sizes import TensorSizes
 from py_autodoc.graph.ir.model import Model, Node, SubGraph, TypeTable
+from py_autodoc.hardware.cpu_elements import ElementTime, element_times
 from py_autodoc.hardware.fusion_roles import COMPUTED, ROLES, FusionRole
 from py_autodoc.hardware.kernel_products import (
     CONV,
@@ -100,6 +101,8 @@ class Kernels:
     reads: list[list[int]] = field(default_factory=list)
     writes: list[list[int]] = field(default_factory=list)
     routed: list[RoutedExperts] = field(default_factory=list)
+    by_element: dict[int, list[ElementTime]] = field(default_factory=dict)
+    """Kernels that a CPU computes element by element, if they are known for the runtime."""
 
 
 def find_kernels(
@@ -123,6 +126,11 @@ def find_kernels(
     ).run()
     crossing = [[*reads, *writes] for reads, writes in zip(kernels.reads, kernels.writes, strict=True)]
     kernels.routed = routed(model, types.shapes, kernels.members, crossing, kernels.kind, mixtures)
+    if runtime.by_element:
+        for number, kernel in enumerate(kernels.node):
+            slow = element_times(model.nodes[number], types.shapes, types.values) if kernel >= 0 else ()
+            if slow:
+                kernels.by_element.setdefault(kernel, []).extend(slow)
     return kernels
 
 

@@ -195,8 +195,9 @@ class _KernelTimer:
         """Return the seconds of a kernel; None if a size is unknown or it has no rule."""
         kind = self.kernels.kind[kernel]
         traffic = self.traffic[kernel]
+        by_element = self._by_element(kernel)
         times = self.sized.repeat.get(self.kernels.anchor[kernel], 1)
-        if kind < 0 or traffic is None or times is None or times > MAX_NUMBER:
+        if kind < 0 or traffic is None or by_element is None or times is None or times > MAX_NUMBER:
             return None
         flops, rate, top = 0, 1.0, 1.0
         weights, activations = float(traffic[0]), traffic[1]
@@ -223,7 +224,17 @@ class _KernelTimer:
         starts = self.model.experts_kernels if kind == EXPERTS and not self.cpu else 1
         moved = self._moved(weights, activations)
         ideal = max(flops / top, moved)
-        return self._time(times, [(flops / rate, moved / self.memory_e)], starts, ideal, flops)
+        return self._time(times, [(flops / rate + by_element, moved / self.memory_e)], starts, ideal, flops)
+
+    def _by_element(self, kernel: int) -> float | None:
+        """Return the seconds of a CPU for what it computes element by element; None if a size is unknown."""
+        seconds = 0.0
+        for tensor, picoseconds in self.kernels.by_element.get(kernel, ()) if self.cpu else ():
+            count = 1 if tensor < 0 else elements(self.sized.shapes[tensor])
+            if count is None:
+                return None
+            seconds += count * picoseconds * 1e-12
+        return seconds
 
     def with_launch_overhead(self, times: tuple[KernelTime | None, ...]) -> tuple[KernelTime | None, ...]:
         """Adjust the times for a host that launches operators one by one, ahead of the device.

@@ -147,7 +147,7 @@ def device(profile: Profile) -> Device | None:
 
 
 def _measured(profile: Profile) -> MeasuredRate | None:
-    """Return the measured rates of a CPU; None if one of them is missing."""
+    """Return the measured rates of a CPU, else those of published times; None without any."""
     peak, bandwidth = profile.peak("fp32"), profile.memory_bandwidth_bytes_per_s
     rates = (
         profile.measured_product_flops,
@@ -156,11 +156,25 @@ def _measured(profile: Profile) -> MeasuredRate | None:
     )
     moved, start = profile.measured_bandwidth_bytes_per_s, profile.measured_start_seconds
     if profile.category != "cpu" or not peak or not bandwidth or moved is None or start is None:
-        return None
+        return _published(profile)
     product, convolution, depthwise = (None if rate is None else rate / peak for rate in rates)
     if product is None or convolution is None or depthwise is None:
         return None
     return MeasuredRate(product, convolution, depthwise, moved / bandwidth, start)
+
+
+def _published(profile: Profile) -> MeasuredRate | None:
+    """Return the shares that published times of a CPU give, usual ones for the others; None without any."""
+    shares = (
+        (profile.product_fraction, MODEL.cpu_gemm_e),
+        (profile.convolution_fraction, MODEL.cpu_conv_e),
+        (profile.depthwise_fraction, MODEL.cpu_conv_e),
+        (profile.bandwidth_fraction, MODEL.cpu_memory_e),
+    )
+    if profile.category != "cpu" or all(share is None for share, _ in shares):
+        return None
+    product, convolution, depthwise, memory = (usual if share is None else share for share, usual in shares)
+    return MeasuredRate(product, convolution, depthwise, memory, MODEL.cpu_overhead_s)
 
 
 def _peak(profile: Profile, precision: str) -> int | None:
@@ -186,7 +200,7 @@ def _band(profile: Profile) -> int:
     The same applies to users' own profiles, whatever they claim.
     """
     if profile.confidence == CUSTOM:
-        return MAGNITUDE if _measured(profile) is None else ROUGH
+        return MAGNITUDE if profile.measured_start_seconds is None or _measured(profile) is None else ROUGH
     if profile.vendor == "nvidia" and profile.type == "gpu" and profile.sm_count and profile.boost_clock_hz:
         return ESTIMATE if profile.sustained_compute_fraction is not None else ROUGH
     return MAGNITUDE

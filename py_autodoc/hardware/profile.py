@@ -27,7 +27,7 @@ CUSTOM = "custom"
 _NEAREST = 5
 _TYPO = 0.8
 """Similarity from which an unknown field counts as a typo of a known one."""
-_OTHER_FIELDS = re.compile(r"peak_[a-z0-9_]+_(fl)?ops|tdp_watts_min|memory_is_unified")
+_OTHER_FIELDS = re.compile(r"peak_[a-z0-9_]+_(fl)?ops|tdp_watts_min|memory_is_unified|[a-z_]+_source")
 """Fields of packaged files that are similar to known ones but distinct."""
 _RANGES = (
     ("bytes_per_s", 1e8, 1e16),
@@ -86,6 +86,14 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     measured_bandwidth_bytes_per_s: float | None = None
     measured_start_seconds: float | None = None
     """Per operator."""
+    product_fraction: float | None = None
+    """Share of the peak that matrix products of a CPU reach, from published times; None: the usual share.
+    ``product_fraction_source`` names them; the same holds for the next three."""
+    convolution_fraction: float | None = None
+    depthwise_fraction: float | None = None
+    bandwidth_fraction: float | None = None
+    max_opset: dict[str, int] = {}
+    """Runtime → the newest opset that the last version of it for this device reads, if that is limited."""
     tdp_watts: float | None = None
     """Power of the board or module; not used by the estimate."""
     interconnect: Interconnect | None = None

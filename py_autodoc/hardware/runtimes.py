@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from py_autodoc.errors import OptionError
-from py_autodoc.hardware.latency_model import MODEL, LatencyConstants
+from py_autodoc.hardware.latency_model import MODEL, Device, LatencyConstants
+from py_autodoc.hardware.profile import CUSTOM
 
 BIAS, NORMALIZATION, RESIDUAL, ACTIVATION, OTHER = (
     "bias",
@@ -53,6 +54,8 @@ class Runtime:
     """Precisions in which estimates were compared with measured times on several devices."""
     source: str
     """Source of the overhead constants."""
+    by_element: bool = False
+    """Whether its operators on CPUs that handle one element after the other are known (``cpu_elements``)."""
 
     @property
     def model(self) -> LatencyConstants:
@@ -97,7 +100,15 @@ ORT = Runtime(
     issue_s=0.0,
     compared=(),
     source="the value of TensorRT; its own was not measured",
+    by_element=True,
 )
+VENDOR = replace(
+    TENSORRT,
+    id="vendor",
+    label="Compiler of the vendor",
+    source="the rules and values of TensorRT; no other compiler was measured",
+)
+"""What AMD, Apple, Google, Hailo and others provide for their devices; it is taken to fuse like TensorRT."""
 RUNTIMES = (
     TENSORRT,
     ORT,
@@ -133,6 +144,7 @@ RUNTIMES = (
         compared=(),
         source="the value of TensorRT; a small share at the published batch sizes",
     ),
+    VENDOR,
 )
 IDS = tuple(entry.id for entry in RUNTIMES)
 
@@ -145,3 +157,18 @@ def runtime(name: str | None) -> Runtime:
             return entry
     hint = f"Choose one of {', '.join(IDS)}."
     raise OptionError("unknown-runtime", f"Unknown runtime {requested[:40]!r}.", hint)
+
+
+def usual(device: Device) -> Runtime:
+    """Return the runtime that a device is used with: ONNX Runtime on CPUs, TensorRT on NVIDIA's devices.
+
+    A device of unknown vendor counts as one that TensorRT runs on.
+    """
+    if device.category == "cpu":
+        return ORT
+    return TENSORRT if device.vendor in ("", "nvidia") or device.confidence == CUSTOM else VENDOR
+
+
+def runs_on(chosen: Runtime, device: Device) -> bool:
+    """Return False if a runtime does not exist for a packaged device: TensorRT is for NVIDIA's only."""
+    return chosen is not TENSORRT or device.vendor == "nvidia" or device.confidence == CUSTOM

@@ -182,7 +182,9 @@ def _runtime(options: PlanOptions, config: bool) -> Runtime:
             device if isinstance(device, DeviceChoice) else choose_device(device)
             for device in options.hardware
         ]
-        return usual_runtime([choice.device for choice in chosen if choice is not None])
+        usual = usual_runtime([choice.device for choice in chosen if choice is not None])
+        # Without operators, only what fuses them all can be estimated.
+        return usual if usual.chains or not config else runtime_of("torch-compile")
     runtime = runtime_of(options.runtime)
     if config and not runtime.chains:
         raise OptionError(

@@ -10,7 +10,9 @@ from typing import Any
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.hardware.cloud import checked_provider, of_device
 from py_autodoc.hardware.latency_model import MAGNITUDE, MODEL
-from py_autodoc.hardware.profile import Profile, estimable, profiles
+from py_autodoc.hardware.latency_model import device as device_of
+from py_autodoc.hardware.profile import Profile, profiles
+from py_autodoc.hardware.runtimes import runs_on
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.recommend.schema import SCHEMA, Constraints, DeviceCandidate, Recommendation
@@ -76,7 +78,7 @@ def recommend(
                 "bad-amount", f"{name} is {target:g}; it must be above 0.", "Pass a positive number."
             )
     provider = checked_provider(chosen.provider)
-    devices = _devices(chosen.target, provider)
+    devices = _devices(chosen, provider)
     sweeps = [_sweep_model(model, chosen, devices, progress or _silent) for model in models]
     points = _sum_models([result.points for result in sweeps])
     by_id = {device.id: device for device in devices}
@@ -86,7 +88,7 @@ def recommend(
         if (candidate := _candidate(by_id[device], members, chosen, provider)) is not None
     ]
     sizes = {name: size for result in sweeps for name, size in _sizes(result).items()}
-    runtime = sweeps[0].runtime or runtime_of(chosen.runtime).id
+    runtime = runtime_of(chosen.runtime).id if chosen.runtime else None
     return _tiers([result.model for result in sweeps], chosen, candidates, sizes, runtime)
 
 
@@ -94,14 +96,23 @@ def _silent(done: int, total: int) -> None:
     """Ignore progress."""
 
 
-def _devices(target: str, provider: str) -> list[Profile]:
+def _devices(chosen: RecommendOptions, provider: str) -> list[Profile]:
+    """Return the devices of the target that the requested runtime exists for."""
+    target, runtime = chosen.target, runtime_of(chosen.runtime) if chosen.runtime else None
+
     def is_candidate(device: Profile) -> bool:
         rented = of_device(device.id, provider) is not None
         if target == "cloud":
             return rented or (device.category in TARGETS[target] and not provider)
         return target == "" or device.category in TARGETS[target]
 
-    return [device for device in profiles() if estimable(device) and is_candidate(device)]
+    return [
+        profile
+        for profile in profiles()
+        if (known := device_of(profile)) is not None
+        and is_candidate(profile)
+        and (runtime is None or runs_on(runtime, known))
+    ]
 
 
 def _sweep_model(
@@ -196,6 +207,7 @@ def _candidate(
         device_name=device.name,
         category=device.category,
         precision=best.precision or "",
+        runtime=best.runtime or "",
         batch=best.batch,
         vram_required_gb=None if best.memory_bytes is None else best.memory_bytes / 1e9,
         vram_gb=None if best.available_bytes is None else best.available_bytes / 1e9,
@@ -243,7 +255,7 @@ def _tiers(
     chosen: RecommendOptions,
     candidates: Sequence[DeviceCandidate],
     sizes: dict[str, int],
-    runtime: str,
+    runtime: str | None,
 ) -> Recommendation:
     fitting = [candidate for candidate in candidates if candidate.fits is not False]
     allowed = [candidate for candidate in fitting if _within_limits(candidate, chosen)]

@@ -28,6 +28,8 @@ class DeviceCandidate(Wire, frozen=True, kw_only=True):
     device_name: str
     category: str
     precision: str
+    runtime: str
+    """Id of the runtime of the estimate."""
     batch: int | None
     vram_required_gb: float | None
     """Weights, activations and workspace; 1 GB is 10^9 bytes."""
@@ -67,8 +69,8 @@ class Recommendation(Wire, frozen=True, kw_only=True):
     """File names; several models run in sequence."""
     deployment_target: str | None
     """edge, local or cloud; null: any."""
-    runtime: str
-    """Runtime of the models: ``tensorrt``, ``ort-cuda``, ``pytorch-eager`` or ``torch-compile``."""
+    runtime: str | None
+    """The requested runtime; null: the usual one of each device (``candidates``)."""
     user_constraints: Constraints
     bindings: dict[str, int]
     """Values of the symbolic dimensions except the batch, including assumed ones."""

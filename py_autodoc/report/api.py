@@ -47,9 +47,8 @@ def analyze(
     threshold file or its content:
     ``hardware`` is the id of a hardware profile (``"l4"``) or the path of a profile file. Latency and memory
     are then estimated in ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: the
-    stored precision) with ``runtime`` (``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``;
-    None: the usual one of the device).
-    ``tensorrt``).
+    stored precision) with ``runtime`` (``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``,
+    ``vendor``; None: the usual one of the device).
 
     Raises:
         InputError: the model cannot be read, is over a limit, or an option does not fit it.

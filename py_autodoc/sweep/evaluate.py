@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from py_autodoc.costs.expressions import Expressions
 from py_autodoc.costs.symbolic import Number, Symbolic
@@ -36,6 +36,8 @@ class SweepNumbers:
     """Bytes by tensor, as stored in the model."""
     kernels: Kernels | None
     reason: str = ""
+    analysis: Analysis | None = field(default=None, compare=False)
+    """The analysis whose kernels these are."""
 
 
 def numbers_of_analysis(analysis: Analysis) -> SweepNumbers:
@@ -52,6 +54,7 @@ def numbers_of_analysis(analysis: Analysis) -> SweepNumbers:
         stored=analysis.sizes.bytes,
         kernels=analysis.kernels,
         reason=missing_reason(analysis),
+        analysis=analysis,
     )
 
 
@@ -82,7 +85,7 @@ class Evaluator:
         self._macs = [self._number(node.macs) for node in costs.nodes]
         self._shapes = [None if shape is None else tuple(map(self._dim, shape)) for shape in costs.shapes]
         self._names = costs.original
-        self._kernels = analysis.kernels
+        self._analysis = analysis
         self._reason = missing_reason(analysis)
 
     @classmethod
@@ -124,8 +127,9 @@ class Evaluator:
             peak=reader.number(self._peak),
             model=model,
             stored=self._bytes(shapes),
-            kernels=self._kernels,
+            kernels=self._analysis.kernels,
             reason=self._reason,
+            analysis=self._analysis,
         )
 
     def _bytes(self, shapes: Sequence[Shape | None]) -> list[int | None]:

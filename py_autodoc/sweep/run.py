@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import AutodocError, OptionError
 from py_autodoc.hardware.cloud import checked_provider, of_device
+from py_autodoc.hardware.kernel_fusion import Kernels
 from py_autodoc.hardware.latency_model import Device
+from py_autodoc.hardware.runtimes import Runtime, usual
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.builders.hardware_section import available_bytes, compute_required_bytes
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
-from py_autodoc.report.pipeline.device_choice import checked_precision, choose_device, usual_runtime
+from py_autodoc.report.pipeline.device_analysis import kernels_in
+from py_autodoc.report.pipeline.device_choice import checked_precision, choose_device
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep.choose import choices
 from py_autodoc.sweep.costs import Costs, SweepSizes, estimate_time
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     import onnx
 
 MAX_POINTS = 10_000
+MAX_KEPT = 64
+"""Maximum number of kernel lists that are kept for other points."""
 MAX_TRIES = 16
 """Maximum number of points tried until the model runs at one."""
 Progress = Callable[[int, int], None]
@@ -95,8 +100,8 @@ class _SweepRun:
         if axes.runtime and not axes.hardware:
             raise OptionError("hardware-missing", "A runtime needs a device.", "Add --hardware ID.")
         self.devices: list[Device | None] = [self._device(name) for name in axes.hardware]
-        devices = [device for device in self.devices if device is not None]
-        self.runtime = runtime_of(axes.runtime) if axes.runtime else usual_runtime(devices)
+        self.requested_runtime = runtime_of(axes.runtime) if axes.runtime else None
+        self.kernels: dict[tuple[int, str], Kernels | None] = {}
         if axes.precision and not self.devices:
             raise OptionError("hardware-missing", "A precision needs a device.", "Add --hardware ID.")
         self.rented = self._prices()
@@ -109,8 +114,27 @@ class _SweepRun:
                 "Pass fewer values.",
             )
 
+    def _runtime(self, device: Device) -> Runtime:
+        """Return the runtime of the model on a device: the requested one, else the usual one there."""
+        return self.requested_runtime or usual(device)
+
+    def _runtimes(self) -> list[str]:
+        return list(dict.fromkeys(self._runtime(device).id for device in self.devices if device is not None))
+
+    def _in_runtime(self, numbers: SweepNumbers, runtime: Runtime) -> SweepNumbers:
+        """Return the numbers with the kernels of a runtime, found once per analysis."""
+        analysis = numbers.analysis
+        if analysis is None or analysis.hardware is None or analysis.hardware.runtime.id == runtime.id:
+            return numbers
+        key = (id(analysis), runtime.id)
+        if key not in self.kernels:
+            if len(self.kernels) >= MAX_KEPT:
+                self.kernels.clear()
+            self.kernels[key] = None if analysis.kernels is None else kernels_in(analysis, runtime)
+        return replace(numbers, kernels=self.kernels[key])
+
     def _device(self, hardware: str) -> Device:
-        chosen = choose_device(hardware)
+        chosen = choose_device(hardware, runtime=self.axes.runtime)
         if chosen is None:
             raise OptionError("hardware-missing", "A device id is empty.", "Pass the id of a device.")
         return chosen.device
@@ -161,7 +185,7 @@ class _SweepRun:
             schema=SCHEMA,
             generator=Generator(name=NAME, version=version()),
             model=base.model.file.name,
-            runtime=self.runtime.id if self.axes.hardware else None,
+            runtime=runtimes[0] if len(runtimes := self._runtimes()) == 1 else None,
             axes=self._named_axes(),
             points=points,
             choices=choices(points, self.options.max_memory, self.options.max_latency),
@@ -195,7 +219,7 @@ class _SweepRun:
                 assume=assume,
                 limits=self.options.limits,
                 hardware=self.axes.hardware[0] if self.axes.hardware else "",
-                runtime=self.runtime.id if self.axes.hardware else "",
+                runtime=self.axes.runtime,
             ),
         )
 
@@ -227,7 +251,13 @@ class _SweepRun:
         time, precision, no_time_reason = (
             (None, "", "")
             if device is None or known_numbers is None
-            else estimate_time(base, known_numbers, device, requested, self.runtime)
+            else estimate_time(
+                base,
+                self._in_runtime(known_numbers, self._runtime(device)),
+                device,
+                requested,
+                self._runtime(device),
+            )
         )
         memory = (
             None
@@ -246,6 +276,7 @@ class _SweepRun:
             batch=sizes.batch,
             hardware=None if device is None else device.id,
             precision=(precision or requested or None) if device is not None else None,
+            runtime=None if device is None else self._runtime(device).id,
             macs=None if known_numbers is None else known_numbers.macs,
             flops=None if known_numbers is None else known_numbers.flops,
             read_bytes=None if known_numbers is None else known_numbers.read_bytes,

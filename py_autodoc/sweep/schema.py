@@ -23,6 +23,8 @@ class SweepPoint(Wire, frozen=True, kw_only=True):
     """Id of the device; null without one."""
     precision: str | None
     """Precision of the estimate; null without a device."""
+    runtime: str | None = None
+    """Id of the runtime of the estimate; null without a device."""
     macs: int | None
     """Multiply-accumulate operations (MACs) in one inference."""
     flops: int | None
@@ -86,8 +88,7 @@ class Sweep(Wire, frozen=True, kw_only=True):
     axes: dict[str, list[int | str]]
     """The varied parameters, in the order of the points; the last one varies fastest."""
     runtime: str | None
-    """Runtime of the model: ``tensorrt``, ``ort-cuda``, ``pytorch-eager`` or ``torch-compile``; null without
-    a device."""
+    """Runtime of the model on all devices; null without a device, or if theirs differ (``points``)."""
     points: list[SweepPoint]
     choices: list[SweepChoice]
     prices: list[SweepPrice] = msgspec.field(default_factory=list)

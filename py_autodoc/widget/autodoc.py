@@ -62,7 +62,8 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
 
     ``hardware`` is the id of a device (``"l4"``) or a profile file for latency estimates. ``precision`` is
     one of ``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8`` (None: the stored precision), and
-    ``runtime`` one of ``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile`` (None: ``tensorrt``).
+    ``runtime`` one of ``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``, ``vendor``
+    (None: the usual one of the device).
 
     Attributes:
         selection: Ids of the selected nodes. May be set to ids, node names or hierarchy tags; a tag selects

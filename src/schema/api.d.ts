@@ -893,6 +893,16 @@ export interface components {
       follows: components['schemas']['DimFollows'] | null;
     };
     /**
+     * ElementKernel
+     * @description A kernel that CPUs compute element by element: it takes so long for each element of `tensor`, or once
+     *         if that is -1.
+     */
+    ElementKernel: {
+      kernel: number;
+      tensor: number;
+      picoseconds: number;
+    };
+    /**
      * EngineSummary
      * @description The recommended mixture of float and quantized layers.
      */
@@ -1164,7 +1174,10 @@ export interface components {
        *     estimate.
        */
       precision: string;
-      /** @description The runtime: `tensorrt`, `ort-cuda`, `pytorch-eager` or `torch-compile`. */
+      /**
+       * @description The runtime: `tensorrt`, `ort-cuda`, `pytorch-eager`, `torch-compile` or
+       *     `vendor`.
+       */
       runtime: string;
       /**
        * @description The value of the only symbolic dimension with “batch” in its name, otherwise the first dimension of
@@ -1451,6 +1464,11 @@ export interface components {
       groups: number[];
       /** @description Kernels whose sizes depend on the data, with the assumed distribution of tokens. */
       routed: components['schemas']['RoutedKernels'][];
+      /**
+       * @description What CPUs compute element by element, in addition to the FLOPs of the kernel; a kernel may be listed
+       *     several times. Empty if it is not known for the runtime.
+       */
+      by_element: components['schemas']['ElementKernel'][];
     };
     /**
      * LargeTensor

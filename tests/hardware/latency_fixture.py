@@ -21,9 +21,9 @@ if __name__ == "__main__":
 from graphs import Graph, convnet, transformer
 
 from py_autodoc.hardware.latency_estimate import estimate
-from py_autodoc.hardware.latency_model import MODEL, device
+from py_autodoc.hardware.latency_model import device
 from py_autodoc.hardware.profile import PRECISIONS, Profile, find_profile
-from py_autodoc.hardware.runtimes import RUNTIMES, TENSORRT, runtime
+from py_autodoc.hardware.runtimes import RUNTIMES, TENSORRT, VENDOR, Runtime, runtime, usual
 from py_autodoc.report.builders.hardware_section import required_bytes
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.report.pipeline.device_analysis import estimate_inputs, kernels_in
@@ -65,7 +65,11 @@ def rest() -> Any:
     kernel = g.op("DequantizeLinear", g.weight(64, 64, dtype=np.int8), scale, zero)
     folded = g.quantized(g.op("MatMul", g.quantized(whole), kernel))
     table = g.op("Gather", g.weight(500, 64), g.op("ArgMax", folded, axis=-1, keepdims=0))
-    return g.model(pair, wide, narrow, lstm[0], folded, table)
+    pairs = g.op("Einsum", "a", "a", equation="bij,bij->bij")
+    total = g.op("CumSum", g.op("Sin", pairs), g.scalar(2, np.int64))
+    volume = g.op("Reshape", total, g.ints(1, 3, 8, 5, 32))
+    solid = g.op("Conv", volume, g.weight(4, 3, 3, 3, 3), pads=[1] * 6)
+    return g.model(pair, wide, narrow, lstm[0], folded, table, solid)
 
 
 def steps() -> Any:
@@ -173,17 +177,24 @@ def cases(name: str, analysis: Analysis) -> list[dict[str, Any]]:
         for precision in PRECISIONS:
             case: dict[str, Any] = {"payload": name, "device": wanted, "precision": precision}
             if name in RUN_ELSEWHERE and wanted in ELSEWHERE and one is not None and one.peak(precision):
-                found += [_elsewhere(case, analysis, runs.id) for runs in RUNTIMES if runs is not TENSORRT]
+                found += [_elsewhere(case, analysis, runs.id) for runs in listed_runtimes()]
             if one is None or one.peak(precision) is None:
                 found.append({**case, "seconds": None})
                 continue
             model = estimate_inputs(analysis)
-            result = estimate(analysis.kernels, model, one, precision, MODEL)
+            # The payload of some models lists no other runtime.
+            runs = usual(one) if name in RUN_ELSEWHERE or usual(one) is VENDOR else TENSORRT
+            result = estimate(kernels_in(analysis, runs), model, one, precision, runs.model)
             times = [None if time is None else time.seconds for time in result.kernels]
             case |= {key: getattr(result, key) for key in EXPECTED}
             required = required_bytes(analysis, model, precision)
-            found.append({**case, "required": required, "kernels": times})
+            found.append({**case, "usual": runs.id, "required": required, "kernels": times})
     return found
+
+
+def listed_runtimes() -> list[Runtime]:
+    """The runtimes that a payload lists in addition to TensorRT."""
+    return [runs for runs in RUNTIMES if runs not in (TENSORRT, VENDOR)]
 
 
 def _elsewhere(case: dict[str, Any], analysis: Analysis, name: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def bert(**wanted):
 
 
 def test_every_row_has_a_source_and_a_known_kernel_each():
-    assert len(found()) == 277
+    assert len(found()) == 287
     assert all(row.estimate.unknown == 0 for row in found())
     assert {row.split for row in found()} == {"calibration", "held-out", "device-scalar"}
 
@@ -152,3 +152,13 @@ def test_int8_convolutions():
     (row,) = [row for row in found() if row.device == "jetson-agx-orin-dla"]
     assert row.inside
     assert 0.9 <= row.ratio <= 1.1
+
+
+@pytest.mark.parametrize("device", ["raspberry-pi-4", "raspberry-pi-5"])
+def test_single_board_computers(device):
+    """Convolutions and an encoder of speech, in ncnn and whisper.cpp."""
+    several = [row for row in found() if row.device == device]
+    it = score(several)
+    assert it.count == 5
+    assert it.median <= 0.4
+    assert it.inside == 1.0

@@ -28,6 +28,10 @@ SIX = {
     "peak_fp32_flops": 82500000000000,
     "memory_bandwidth_bytes_per_s": 1000000000000,
 }
+SOURCED = (
+    "product_fraction", "convolution_fraction", "depthwise_fraction", "bandwidth_fraction", "max_opset",
+)  # fmt: skip
+"""Fields that are published or measured figures, each beside its source."""
 KNOWN = {
     "id", "name", "vendor", "type", "category", "architecture", "compute_capability", "vram_bytes",
     "memory_is_unified", "memory_bandwidth_bytes_per_s", "peak_fp32_flops", "peak_fp32_matrix_flops",
@@ -35,7 +39,8 @@ KNOWN = {
     "peak_fp4_flops", "peak_int8_ops", "tdp_watts", "tdp_watts_min", "power_limited", "launch_year",
     "interconnect", "l2_cache_bytes", "sm_count", "boost_clock_hz", "usable_memory_fraction", "aliases",
     "sustained_compute_fraction", "sustained_fraction_source", "confidence", "notes", "sources_read",
-    "sources_named_not_read", "data_date",
+    "sources_named_not_read", "data_date", "product_fraction", "convolution_fraction", "depthwise_fraction",
+    "bandwidth_fraction", "max_opset", *(f"{name}_source" for name in SOURCED),
 }  # fmt: skip
 
 
@@ -62,6 +67,7 @@ def test_a_packaged_profile(path):
         assert data.get("sources_read") or data.get("sources_named_not_read")
     if "sustained_compute_fraction" in data:
         assert data["sustained_fraction_source"]
+    assert all(data.get(f"{name}_source") for name in SOURCED if name in data)
     for field, value in data.items():
         assert value is not None, "what is not known is left out"
         if isinstance(value, int | float) and not isinstance(value, bool):

@@ -38,7 +38,7 @@ def seconds(analysis, name, where="a100-sxm4-40gb", precision="fp32"):
 def test_the_default_is_tensorrt_and_its_constants_are_those_of_before():
     assert runtime("") is runtime(None) is runtime(" TensorRT ") is TENSORRT
     assert TENSORRT.model == MODEL
-    assert len(set(IDS)) == len(RUNTIMES) == 4
+    assert len(set(IDS)) == len(RUNTIMES) == 5
 
 
 def test_an_unknown_runtime_is_told_with_those_that_there_are():

@@ -16,7 +16,7 @@ from py_autodoc.hardware.latency_model import Device, device
 from py_autodoc.hardware.profile import PRECISIONS
 from py_autodoc.hardware.requested import requested_profile
 from py_autodoc.hardware.routed import Mixture
-from py_autodoc.hardware.runtimes import ORT, TENSORRT, Runtime
+from py_autodoc.hardware.runtimes import IDS, TENSORRT, Runtime, runs_on, usual
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.report.pipeline.decomposed_operators import written_out
 
@@ -66,13 +66,23 @@ def choose_device(
             f"{'is' if missing == 'memory bandwidth' else 'are'} not published.",
             "Choose another device.",
         )
-    return DeviceChoice(chosen, requested, runs if runtime else usual_runtime([chosen]))
+    if runtime and not runs_on(runs, chosen):
+        raise OptionError(
+            "runtime-not-on-device",
+            f"{runs.label} does not run on {chosen.name}.",
+            f"Omit --runtime for {usual(chosen).label}, or choose {_others(runs)}.",
+        )
+    return DeviceChoice(chosen, requested, runs if runtime else usual(chosen))
+
+
+def _others(chosen: Runtime) -> str:
+    return ", ".join(name for name in IDS if name != chosen.id)
 
 
 def usual_runtime(devices: Sequence[Device]) -> Runtime:
-    """Return the default runtime: TensorRT, or ONNX Runtime for CPUs on which it was measured."""
-    measured = bool(devices) and all(candidate.measured is not None for candidate in devices)
-    return ORT if measured else TENSORRT
+    """Return the usual runtime of devices that run one model together; TensorRT if theirs differ."""
+    found = {usual(candidate).id: usual(candidate) for candidate in devices}
+    return next(iter(found.values())) if len(found) == 1 else TENSORRT
 
 
 def checked_precision(precision: str | None) -> str:

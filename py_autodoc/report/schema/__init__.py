@@ -34,6 +34,7 @@ from py_autodoc.report.schema.generation import DecoderFacts, Limit, LlmPoint, P
 from py_autodoc.report.schema.hardware import (
     DeviceColumns,
     DevicePrice,
+    ElementKernel,
     HardwarePart,
     KernelColumns,
     LatencyBand,
@@ -159,6 +160,7 @@ __all__ = [
     "DimFollows",
     "DimInfo",
     "DimValue",
+    "ElementKernel",
     "EngineSummary",
     "ExpressionCondition",
     "ExpressionPool",

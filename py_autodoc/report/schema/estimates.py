@@ -35,7 +35,8 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     """``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8`` or ``int8``; empty without an
     estimate."""
     runtime: str
-    """The runtime: ``tensorrt``, ``ort-cuda``, ``pytorch-eager`` or ``torch-compile``."""
+    """The runtime: ``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile`` or
+    ``vendor``."""
     batch_size: int | None
     """The value of the only symbolic dimension with “batch” in its name, otherwise the first dimension of
     the first input."""

@@ -147,6 +147,14 @@ class RoutedKernels(Wire, frozen=True, kw_only=True):
     """k of a product: n = macs / depth, m is the number of tokens; else 0."""
 
 
+class ElementKernel(Wire, frozen=True, kw_only=True):
+    """What a CPU computes element by element: a time for each element of ``tensor``; once if that is -1."""
+
+    kernel: int
+    tensor: int
+    picoseconds: int
+
+
 class KernelColumns(Wire, frozen=True, kw_only=True):
     """The fused kernels of the main graph and of subgraphs, index = kernel id.
 
@@ -187,6 +195,9 @@ class KernelColumns(Wire, frozen=True, kw_only=True):
     axis of ``product``. Kind 7: the hidden size. Kind 8: experts per token. Else 1."""
     routed: list[RoutedKernels] = []
     """Kernels whose sizes depend on the data, with the assumed distribution of tokens."""
+    by_element: list[ElementKernel] = []
+    """What CPUs compute element by element, in addition to the FLOPs of the kernel; a kernel may be listed
+    several times. Empty if it is not known for the runtime."""
 
 
 class RuntimeKernels(Wire, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from py_autodoc.graph.ir.model import Model, Shape
-from py_autodoc.hardware.runtimes import RUNTIMES, TENSORRT
+from py_autodoc.hardware.runtimes import RUNTIMES, TENSORRT, VENDOR
 from py_autodoc.report.box_tree.grouping import build_box_tree
 from py_autodoc.report.builders import architecture_section, shared_parts
 from py_autodoc.report.builders.expression_pool import expression_pool
@@ -132,7 +132,8 @@ def _hardware(analysis: Analysis) -> HardwarePart | None:
     alternatives = [
         (runtime, kernels_in(analysis, runtime))
         for runtime in RUNTIMES
-        if is_small and runtime.id != current.id
+        # That of the vendor has the kernels of TensorRT, under another name.
+        if is_small and runtime.id != current.id and runtime is not VENDOR
     ]
     return hardware_part(analysis.kernels, stored, analysis.hardware, alternatives)
 

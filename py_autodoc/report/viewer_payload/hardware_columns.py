@@ -15,6 +15,7 @@ from py_autodoc.report.pipeline.device_choice import DeviceChoice
 from py_autodoc.report.schema import (
     DeviceColumns,
     DevicePrice,
+    ElementKernel,
     HardwarePart,
     KernelColumns,
     LatencyBand,
@@ -150,5 +151,10 @@ def _kernels(kernels: Kernels) -> KernelColumns:
                 depth=list(routing.depth),
             )
             for routing in kernels.routed
+        ],
+        by_element=[
+            ElementKernel(kernel=kernel, tensor=slow.tensor, picoseconds=slow.picoseconds)
+            for kernel, entries in sorted(kernels.by_element.items())
+            for slow in entries
         ],
     )

@@ -4,7 +4,7 @@ import type { HardwarePart } from '../../schema';
 import {
   errorBandOf,
   hardwareOf,
-  inRuntime,
+  partOf,
   precisionOf,
   withErrorBand
 } from './latencyEstimate';
@@ -58,16 +58,15 @@ interface IWidthData {
 }
 
 export class DeviceTimes {
-  private readonly _part: HardwarePart | null;
+  private readonly _stored: HardwarePart | null;
   private readonly _runs: boolean;
-  private readonly _widths = new Map<number, IWidthData>();
+  private readonly _widths = new Map<string, IWidthData>();
 
   constructor(
     private readonly _model: IGraphModel,
-    runtime = ''
+    private readonly _runtime = ''
   ) {
-    const hardware = hardwareOf(_model.payload);
-    this._part = hardware && inRuntime(hardware, runtime);
+    this._stored = hardwareOf(_model.payload);
     this._runs = cannotRun(_model.payload) === '';
   }
 
@@ -75,12 +74,14 @@ export class DeviceTimes {
    * The time on one device; null if it has no peak for the precision. An empty precision means as stored.
    */
   of(device: number, requested = ''): IDeviceTime | null {
-    const hardware = this._part;
+    const hardware =
+      this._stored && partOf(this._stored, device, this._runtime);
     const precision = hardware && precisionOf(hardware, device, requested);
     if (!hardware || !precision) {
       return null;
     }
     const width = this._width(
+      hardware,
       ownValue(hardware.model.widths, precision) ?? Number.NaN
     );
     const rates = ratesOf(hardware, device, precision, width.resident);
@@ -122,16 +123,16 @@ export class DeviceTimes {
 
   /** The times of all devices, by index; null for a device without a peak for the precision. */
   all(requested = ''): (IDeviceTime | null)[] {
-    const ids = this._part?.devices.id ?? [];
+    const ids = this._stored?.devices.id ?? [];
     return ids.map((_, device) => this.of(device, requested));
   }
 
-  private _width(bytes: number): IWidthData {
-    const before = this._widths.get(bytes);
+  private _width(hardware: HardwarePart, bytes: number): IWidthData {
+    const key = `${hardware.runtime ?? ''} ${bytes}`;
+    const before = this._widths.get(key);
     if (before) {
       return before;
     }
-    const hardware = this._part!;
     const tensors = new TensorBytes(this._model, bytes);
     const work = new KernelWorkloads(this._model, hardware, tensors);
     const data: IWidthData = {
@@ -139,7 +140,7 @@ export class DeviceTimes {
       resident: work.resident(),
       required: requiredBytes(this._model, tensors)
     };
-    this._widths.set(bytes, data);
+    this._widths.set(key, data);
     return data;
   }
 }
@@ -155,6 +156,7 @@ function groupKernels(
     const isGuess = kind >= KERNEL.recurrent || work.isRouted(kernel);
     const { runs, flops, weights, activations, m, n, k, steps, inputs } =
       workload;
+    const { byElement } = workload;
     const key = [
       kind,
       isGuess,
@@ -166,7 +168,8 @@ function groupKernels(
       n,
       k,
       steps,
-      inputs
+      inputs,
+      byElement
     ].join(' ');
     const group = kinds.get(key);
     if (group) {

@@ -36,6 +36,8 @@ export interface IKernelWorkload {
    */
   readonly steps?: number;
   readonly inputs?: number;
+  /** Seconds that CPUs need in addition for what they compute element by element. */
+  readonly byElement?: number;
 }
 
 /** Rates of a device in one precision. */
@@ -318,7 +320,8 @@ export function kernelTime(
   const achieved = isKnown
     ? top * Math.min(1, sustained * shareOf(work, rates))
     : Number.NaN;
-  const compute = kind === KERNEL.memory ? 0 : flops / achieved;
+  const byElement = cpu ? (work.byElement ?? 0) : 0;
+  const compute = (kind === KERNEL.memory ? 0 : flops / achieved) + byElement;
   const bytes = transferSeconds(work, rates);
   const memory = bytes / memoryShareOf(rates);
   const starts = kind === KERNEL.experts && !cpu ? model.experts_kernels : 1;

@@ -52,9 +52,23 @@ function expertsOf(hardware: HardwarePart): ReadonlyMap<number, IExpert> {
   return experts;
 }
 
+type IElements = NonNullable<HardwarePart['kernels']['by_element']>[number];
+
+function elementsOf(
+  hardware: HardwarePart
+): ReadonlyMap<number, readonly IElements[]> {
+  const entries = new Map<number, IElements[]>();
+  for (const entry of hardware.kernels.by_element ?? []) {
+    entries.set(entry.kernel, [...(entries.get(entry.kernel) ?? []), entry]);
+  }
+  return entries;
+}
+
 export class KernelWorkloads {
   private readonly _macs: Float64Array;
   private readonly _experts: ReadonlyMap<number, IExpert>;
+  /** What CPUs compute element by element, by kernel index. */
+  private readonly _byElement: ReadonlyMap<number, readonly IElements[]>;
   /** Nodes with an unknown number of runs. */
   private readonly _unboundedNodes: ReadonlySet<number>;
 
@@ -65,6 +79,7 @@ export class KernelWorkloads {
   ) {
     this._macs = kernelMacs(_model, _part);
     this._experts = expertsOf(_part);
+    this._byElement = elementsOf(_part);
     this._unboundedNodes = new Set(_model.payload.nodes.runs_unknown);
   }
 
@@ -104,6 +119,7 @@ export class KernelWorkloads {
       flops: 2 * macs,
       activations: transferred.activations,
       weights: transferred.weights * (routed?.share ?? 1),
+      byElement: this._elementSeconds(kernel),
       ...(routed ?? this._sizes(kernel, kernelKind, macs))
     };
   }
@@ -254,6 +270,15 @@ export class KernelWorkloads {
     }
     const blocks = Math.ceil(rows / this._part.model.attention_rows);
     return { m: batch * blocks, n: 1, k: 1 };
+  }
+
+  private _elementSeconds(kernel: number): number {
+    return (this._byElement.get(kernel) ?? []).reduce(
+      (sum, { tensor, picoseconds }) =>
+        sum +
+        (tensor < 0 ? 1 : this._bytes.elements(tensor)) * picoseconds * 1e-12,
+      0
+    );
   }
 
   private _size(tensor: number, axis: number): number {

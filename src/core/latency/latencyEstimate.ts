@@ -9,6 +9,14 @@ import { cannotRun } from '../model/runnable';
 import type { IGraphModel, IDeviceChoice, ILatencyEstimate } from '../types';
 import { ownValue } from '../base/ownValue';
 
+const TENSORRT = 'tensorrt';
+const VENDOR = 'vendor';
+
+/** True for TensorRT and what is taken to fuse like it. */
+export function isFusing(runtime: string = TENSORRT): boolean {
+  return runtime === TENSORRT || runtime === VENDOR;
+}
+
 /** Index of a device; -1 if the payload does not list it. */
 export function deviceOf(hardware: HardwarePart, id: string): number {
   return id === '' ? -1 : hardware.devices.id.indexOf(id);
@@ -37,6 +45,45 @@ export function precisionsOf(hardware: HardwarePart, device: number): string[] {
   return Object.keys(hardware.devices.peaks).filter(
     name => (ownValue(hardware.devices.peaks, name)?.[device] ?? 0) > 0
   );
+}
+
+/** Id of the runtime that a device is used with: `usual` of the library's `runtimes`. */
+export function usualRuntime(
+  { devices }: HardwarePart,
+  device: number
+): string {
+  if (devices.category[device] === 'cpu') {
+    return 'ort-cuda';
+  }
+  const isOther =
+    !['', 'nvidia'].includes(devices.vendor[device] ?? '') &&
+    devices.confidence[device] !== 'custom';
+  return isOther ? VENDOR : TENSORRT;
+}
+
+/**
+ * The hardware section for a device: in the requested runtime, else in that of the analysis if it was made
+ * for this device, else in the usual one.
+ */
+export function partOf(
+  hardware: HardwarePart,
+  device: number,
+  requested = ''
+): HardwarePart {
+  const isChosen =
+    hardware.chosen !== '' && hardware.devices.id[device] === hardware.chosen;
+  if (requested !== '' || device < 0 || isChosen) {
+    return inRuntime(hardware, requested);
+  }
+  const usual = usualRuntime(hardware, device);
+  if (usual !== VENDOR || hardware.runtime === VENDOR) {
+    return inRuntime(hardware, usual);
+  }
+  // It has the kernels and constants of TensorRT.
+  const part = inRuntime(hardware, TENSORRT);
+  return (part.runtime ?? TENSORRT) === TENSORRT
+    ? { ...part, runtime: VENDOR, runtime_label: 'Compiler of the vendor' }
+    : part;
 }
 
 /**
@@ -149,8 +196,8 @@ export function latencyOf(
   choice: IDeviceChoice | null
 ): ILatencyEstimate | null {
   const stored = hardwareOf(model.payload);
-  const hardware = stored && inRuntime(stored, choice?.runtime);
-  const device = hardware && choice ? deviceOf(hardware, choice.device) : -1;
+  const device = stored && choice ? deviceOf(stored, choice.device) : -1;
+  const hardware = stored && partOf(stored, device, choice?.runtime);
   const precision =
     hardware && device >= 0
       ? precisionOf(hardware, device, choice!.precision)

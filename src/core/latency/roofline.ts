@@ -6,8 +6,8 @@ import type { Bound } from './deviceTimes';
 import {
   deviceOf,
   hardwareOf,
-  inRuntime,
   latencyOf,
+  partOf,
   precisionOf
 } from './latencyEstimate';
 import { TensorBytes } from './deviceTensorBytes';
@@ -54,8 +54,8 @@ export function rooflineOf(
   choice: IDeviceChoice | null
 ): IRoofline | null {
   const stored = hardwareOf(model.payload);
-  const hardware = stored && inRuntime(stored, choice?.runtime);
-  const device = hardware && choice ? deviceOf(hardware, choice.device) : -1;
+  const device = stored && choice ? deviceOf(stored, choice.device) : -1;
+  const hardware = stored && partOf(stored, device, choice?.runtime);
   const precision =
     hardware && device >= 0
       ? precisionOf(hardware, device, choice!.precision)

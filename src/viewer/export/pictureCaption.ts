@@ -2,6 +2,7 @@
 import type { ScaleMode } from '../../core/base/colorScale';
 import { readableTextColor } from '../../core/base/colorScale';
 import { formatExact } from '../../core/base/numberFormat';
+import { isFusing } from '../../core/latency/latencyEstimate';
 import {
   labelText,
   leastText,
@@ -81,7 +82,7 @@ function timeLine(model: IGraphModel, trans: ITranslate): string {
           trans.__('Latency on %1: %2', device, leastText(latency)),
           `${spanText(latency, trans)} (${labelText(latency, trans)})`
         ]),
-    latency.part.runtime === 'tensorrt'
+    isFusing(latency.part.runtime)
       ? trans.__('fused runtime assumed')
       : latency.part.runtime_label,
     ...(need.fits ? [] : [need.text])

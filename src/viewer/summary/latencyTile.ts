@@ -1,6 +1,6 @@
 /** The latency in the totals strip. */
 
-import { hardwareOf } from '../../core/latency/latencyEstimate';
+import { hardwareOf, isFusing } from '../../core/latency/latencyEstimate';
 import { KERNEL } from '../../core/latency/kernelTime';
 import { cannotRun } from '../../core/model/runnable';
 import type { IGraphModel, IDeviceChoice } from '../../core/types';
@@ -17,15 +17,13 @@ import {
   spanText
 } from './deviceText';
 
-const DEFAULT_RUNTIME = 'tensorrt';
-
 /** Assumptions of an estimate, in one sentence. */
 export function assumption(
   trans: ITranslate,
   latency: IGraphModel['latency'] = null
 ): string {
-  const { runtime = DEFAULT_RUNTIME, runtime_label = '' } = latency?.part ?? {};
-  return runtime === DEFAULT_RUNTIME
+  const { runtime, runtime_label = '' } = latency?.part ?? {};
+  return isFusing(runtime)
     ? trans.__('Assumes a fusing runtime (TensorRT class).')
     : trans.__('Runtime assumed: %1.', runtime_label);
 }

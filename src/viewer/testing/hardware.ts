@@ -102,7 +102,8 @@ export function withHardware(
     product: [...blockIds.map(outputOf), -1],
     n_axis: [...blockIds.map(() => 1), -1],
     groups: all.map(() => 1),
-    routed: []
+    routed: [],
+    by_element: []
   };
   const hardware: HardwarePart = {
     devices: DEVICES,

@@ -5,6 +5,7 @@ import {
   hardwareOf,
   precisionsOf
 } from '../../../core';
+import { partOf } from '../../../core/latency/latencyEstimate';
 import type { HardwarePart } from '../../../schema';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
 import {
@@ -235,8 +236,12 @@ function RuntimePicker(props: {
   const session = useSession();
   const { hardware, device } = props;
   const choice = useView(state => state.device);
-  const runtimes = hardware.runtimes ?? [];
-  return runtimes.length === 0 ? null : (
+  const usual = partOf(hardware, device);
+  const own = { id: hardware.runtime, label: hardware.runtime_label };
+  const runtimes = [own, ...(hardware.runtimes ?? [])].filter(
+    ({ id }) => id !== usual.runtime
+  );
+  return (hardware.runtimes ?? []).length === 0 ? null : (
     <select
       className="oad-Select"
       aria-label={trans.__('Runtime')}
@@ -252,7 +257,7 @@ function RuntimePicker(props: {
         });
       }}
     >
-      <option value="">{hardware.runtime_label ?? ''}</option>
+      <option value="">{usual.runtime_label ?? ''}</option>
       {runtimes.map(({ id, label }) => (
         <option key={id} value={id}>
           {label}

@@ -1,5 +1,9 @@
 import * as React from 'react';
-import { hardwareOf, inRuntime } from '../../../core/latency/latencyEstimate';
+import {
+  deviceOf,
+  hardwareOf,
+  partOf
+} from '../../../core/latency/latencyEstimate';
 import {
   formatBytes,
   formatExact,
@@ -126,10 +130,11 @@ function ServingCharts(props: {
   const id = React.useId();
   const { at } = pointed;
   const number = numbers.find(number => number.id === pointed.id);
+  const part =
+    hardware &&
+    partOf(hardware, deviceOf(hardware, choice.device), choice.runtime);
   const runtime =
-    hardware && inRuntime(hardware, choice.runtime).runtime === plans.runtime
-      ? inRuntime(hardware, choice.runtime).runtime_label
-      : plans.runtime;
+    part?.runtime === plans.runtime ? part.runtime_label : plans.runtime;
   return (
     <div className="oad-Sweep oad-Serving">
       <div className="oad-Tools">
