@@ -14,7 +14,8 @@ from py_autodoc.limits import CONFIG_FILE, SETTINGS
 from py_autodoc.llm.architecture import Architecture
 from py_autodoc.llm.config_fields import Fields
 from py_autodoc.llm.decoder import Decoder
-from py_autodoc.llm.families import FAMILIES, WITHIN, architecture_of
+from py_autodoc.llm.families import FAMILIES, WITHIN
+from py_autodoc.llm.family_architecture import architecture_of
 from py_autodoc.llm.quantization_config import Storage, storage_of
 from py_autodoc.option_files import read_bytes, shown_name
 
