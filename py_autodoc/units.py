@@ -59,6 +59,13 @@ def seconds(value: float | None) -> str:
     return f"{'-' if value < 0 else ''}{_three_digits(shown, unit)} {_SECONDS[unit]}"
 
 
+def seconds_range(low: float, high: float) -> str:
+    """Return ``3.13 to 12.5 ms``, the unit once where both have the same."""
+    first, last = seconds(low), seconds(high)
+    number, _, unit = first.rpartition(" ")
+    return f"{number} to {last}" if number and last.endswith(f" {unit}") else f"{first} to {last}"
+
+
 def exact(value: int | None) -> str:
     """Return all digits with separators: ``25,557,032``. Unknown is ``—``."""
     return UNKNOWN if value is None else f"{value:,}"

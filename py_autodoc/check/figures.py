@@ -30,6 +30,8 @@ class CheckedFigure:
     """Lower bound of an unknown value: the sum of its known parts."""
     reason: str = ""
     """Why the value is unknown."""
+    likely: tuple[float, float] | None = None
+    """The likely range of an estimate."""
 
 
 Figures = dict[str, CheckedFigure]
@@ -129,7 +131,8 @@ def _maybe_partial(value: Number, is_complete: bool, reason: str) -> CheckedFigu
 def _latency(estimate: HardwareEstimates) -> CheckedFigure:
     value = estimate.estimated_latency_ms
     if value is not None and not estimate.unknown_kernels:
-        return CheckedFigure(value)
+        low, high = estimate.latency_low_ms, estimate.latency_high_ms
+        return CheckedFigure(value, likely=None if low is None or high is None else (low, high))
     return CheckedFigure(
         None, value, shorten_middle(estimate.reason) or "there is no estimate for this device"
     )

@@ -120,6 +120,8 @@ class Policy(_PolicyTable, frozen=True, kw_only=True):
     precision: str = ""
     runtime: str = ""
     """Runtime of the model on ``hardware``; empty: the usual one."""
+    risk: str = ""
+    """What a limit on latency applies to: ``typical`` (the estimate) or ``high`` (the end of its range)."""
     require: list[str] = []
     sizes: PolicySizes = PolicySizes()
     limits: PolicyLimits = PolicyLimits()

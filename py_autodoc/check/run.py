@@ -66,7 +66,7 @@ def plan(policy: Policy) -> CheckPlan:
     Raises: OptionError: the policy is invalid or empty.
     """
     limits, hardware = policy.limits, policy.hardware
-    rules = limit_rules(limits, hardware)
+    rules = limit_rules(limits, hardware, policy.risk)
     rules += operator_rules(policy.operators.forbid, policy.operators.allow)
     if policy.findings.fail_on is not None:
         rules.append(finding_rule(policy.findings.fail_on, policy.findings.ignore))

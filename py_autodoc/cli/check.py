@@ -10,7 +10,7 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, hardware, progress_options, sizes
+from py_autodoc.cli.options import force, hardware, progress_options, risk_option, sizes
 
 if TYPE_CHECKING:
     from py_autodoc.check import CheckResult
@@ -31,6 +31,7 @@ _ACTIONS = "GITHUB_ACTIONS"
 @click.option("--max-weights", metavar="SIZE", help="Maximum size of all weights, such as 100MB.")
 @click.option("--max-size", metavar="SIZE", help="Maximum size of the file, including external weights.")
 @click.option("--max-latency", metavar="TIME", help="Maximum estimated latency on --hardware, such as 10ms.")
+@risk_option()
 @click.option(
     "--fail-on",
     metavar="SEVERITY|CONDITION",

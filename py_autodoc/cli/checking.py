@@ -52,6 +52,7 @@ def given_policy(options: Mapping[str, Any]) -> tuple[Policy, str | None]:
         hardware=options["hardware"] or policy.hardware,
         precision=options["precision"] or policy.precision,
         runtime=options["runtime"] or policy.runtime,
+        risk=options["risk"] or policy.risk,
         require=[*policy.require, *options["require"]],
         sizes=_sizes(policy.sizes, options),
         baseline=_baseline(policy.baseline, options, conditions),

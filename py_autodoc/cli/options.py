@@ -107,6 +107,17 @@ def runtime_option() -> Callable[[F], F]:
     )
 
 
+def risk_option() -> Callable[[F], F]:
+    """The option ``--risk``: which end of the likely range a limit on latency applies to."""
+    return click.option(
+        "--risk",
+        metavar="R",
+        default="",
+        help="A limit on latency applies to the estimate (typical, the default) or to the upper end of its "
+        "likely range (high).",
+    )
+
+
 def hardware(command: F) -> F:
     """Options for latency estimates: ``--hardware``, ``--precision``, ``--runtime``, ``--list-hardware``."""
     several: Callable[[F], F] = _all(

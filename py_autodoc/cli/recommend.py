@@ -10,7 +10,7 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, progress_options, runtime_option
+from py_autodoc.cli.options import force, progress_options, risk_option, runtime_option
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.render.output_target import targets
 from py_autodoc.render.terminal_text import printable
@@ -38,8 +38,16 @@ _TIERS = (
     help="edge, local or cloud (default: any device).",
 )
 @click.option("--target-latency", metavar="TIME", help="Maximum time per inference: 5ms.")
+@risk_option()
 @click.option("--target-throughput", metavar="RATE", help="Minimum items per second: 30, 30fps or 1000/s.")
 @click.option("--max-power", metavar="WATTS", type=float, help="Maximum power of the device.")
+@click.option(
+    "--max-devices",
+    metavar="N",
+    type=click.IntRange(min=1, max=1024),
+    default=16,
+    help="Devices of a kind that may share the throughput if one is too slow (default: 16).",
+)
 @click.option("--max-price", metavar="USD", type=float, help="Maximum price per hour.")
 @click.option("--cloud", metavar="NAME", default="", help="Prices of one provider: aws, azure or gcp.")
 @click.option(
@@ -92,6 +100,8 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
         latency=axes.milliseconds(options["target_latency"], "--target-latency"),
         throughput=axes.per_second(options["target_throughput"], "--target-throughput"),
         power=axes.positive(options["max_power"], "--max-power"),
+        risk=options["risk"],
+        max_devices=options["max_devices"],
         price=axes.positive(options["max_price"], "--max-price"),
         provider=options["cloud"],
         precision=axes.texts(options["precision"]),

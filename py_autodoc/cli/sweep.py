@@ -10,7 +10,7 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, progress_options, runtime_option
+from py_autodoc.cli.options import force, progress_options, risk_option, runtime_option
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.render.output_target import targets
 from py_autodoc.render.terminal_text import printable
@@ -62,6 +62,7 @@ INCOMPLETE = 2
 @runtime_option()
 @click.option("--max-memory", metavar="SIZE", help="Maximum memory for the best batch: 8GB.")
 @click.option("--max-latency", metavar="TIME", help="Maximum latency for the best batch: 10ms.")
+@risk_option()
 @click.option(
     "--cloud", metavar="NAME", default="", help="Add prices per million items: aws, azure, gcp, or all."
 )
@@ -102,6 +103,7 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
         bindings=fixed,
         max_memory=axes.byte_size(options["max_memory"], "--max-memory"),
         max_latency=axes.milliseconds(options["max_latency"], "--max-latency"),
+        risk=options["risk"],
         provider=options["cloud"].strip().lower(),
     )
     requested = {"--out-json": (options["out_json"], "sweep"), "--out-csv": (options["out_csv"], "csv")}

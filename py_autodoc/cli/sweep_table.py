@@ -16,11 +16,13 @@ from py_autodoc import units
 from py_autodoc.cli.streams import styled
 from py_autodoc.metrics import BY_ID
 from py_autodoc.render.terminal_text import printable, shorten
-from py_autodoc.sweep.choose import KNEE
+from py_autodoc.sweep.choose import KNEE, latency_text
 from py_autodoc.sweep.schema import Sweep, SweepPoint
 
 MAX_ROWS = 200
 _NAME = 24
+_RANGE = "Likely"
+"""Heading of the likely range of the latency."""
 _GAP = 3
 """Width between columns, including the padding of the library."""
 _BOUNDS = {"compute": "compute", "memory_bandwidth": "memory", "kernel_overhead": "overhead"}
@@ -84,6 +86,11 @@ def _latency(point: SweepPoint) -> str:
     return units.seconds(None if point.latency_ms is None else point.latency_ms / 1e3)
 
 
+def _likely(point: SweepPoint) -> str:
+    low, high = point.latency_low_ms, point.latency_high_ms
+    return units.UNKNOWN if low is None or high is None else units.seconds_range(low / 1e3, high / 1e3)
+
+
 class _Column(NamedTuple):
     title: str
     cell: Callable[[SweepPoint], str]
@@ -102,6 +109,7 @@ _COSTS = (
 _TIMES = (
     _Column("Memory", _memory),
     _Column(BY_ID["latency"].head, _latency),
+    _Column(_RANGE, _likely),
     _Column("Items/s", lambda point: units.count(point.throughput)),
     _Column("Used", lambda point: units.share(point.compute_utilization, 1.0)),
     _Column("Bound by", lambda point: _BOUNDS.get(point.bottleneck, ""), "left"),
@@ -126,7 +134,7 @@ def choice_lines(result: Sweep) -> list[str]:
         sizes = ", ".join(
             [f"{name} {_size(point, name)}" for name in result.axes if name not in ("hardware", "precision")]
         )
-        time = _latency(point)
+        time = latency_text(point)
         setting = sizes or f"batch {point.batch}"
         lines.append(f"{device}: {what}: {setting} ({units.count(point.throughput)} items/s, {time}).")
     for price in result.prices:

@@ -82,6 +82,13 @@ def of_devices(device: str, count: int, provider: str = "") -> tuple[CloudInstan
     return None if best is None else (best[3], best[0])
 
 
+def of_single(device: str, count: int, provider: str = "") -> tuple[CloudInstance, float] | None:
+    """Return the cheapest instance with one device, and the dollars per hour for ``count`` of them."""
+    rented = of_device(device, provider)
+    price = None if rented is None else rented.approx_on_demand_usd_per_hour
+    return None if rented is None or price is None else (rented, price * count)
+
+
 def providers() -> tuple[str, ...]:
     """Return the names of the providers."""
     return tuple(dict.fromkeys(instance.provider for instance in instances()))

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.hardware.cloud import checked_provider, of_device
+from py_autodoc.hardware.cloud import checked_provider, of_device, of_devices, of_single
 from py_autodoc.hardware.latency_model import MAGNITUDE, MODEL
 from py_autodoc.hardware.latency_model import device as device_of
 from py_autodoc.hardware.profile import Profile, profiles
+from py_autodoc.hardware.risk import TYPICAL, checked_risk, judged
 from py_autodoc.hardware.runtimes import runs_on
 from py_autodoc.hardware.runtimes import runtime as runtime_of
+from py_autodoc.hardware.systems import system_of
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.recommend.schema import SCHEMA, Constraints, DeviceCandidate, Recommendation
-from py_autodoc.recommend.words import reason
+from py_autodoc.recommend.words import milliseconds_text, reason
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep import Axes, Sweep, SweepOptions, SweepPoint, sweep
+from py_autodoc.sweep.choose import KNEE
 from py_autodoc.version import NAME, version
 
 TARGETS: dict[str, frozenset[str]] = {
@@ -30,6 +36,11 @@ TARGETS: dict[str, frozenset[str]] = {
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 """Batch sizes tried if the model allows it."""
 HALF = 0.5
+MAX_DEVICES = 16
+SECOND = 1_000.0
+"""Milliseconds of an inference that a minimum may take if no speed is requested."""
+SLOWEST = 4.0
+"""How much slower than the targets a minimum may be, if there is any that is faster."""
 MAGNITUDE_LABEL = MODEL.bands[MAGNITUDE].label
 Progress = Callable[[int, int], None]
 
@@ -51,7 +62,11 @@ class RecommendOptions:
     provider: str = ""
     precision: Sequence[str] = ()
     runtime: str = ""
-    """Runtime of the model; empty: the usual one."""
+    """Runtime of the model; empty: the usual one of each device."""
+    risk: str = TYPICAL
+    """Whether ``latency`` is a target for the estimate or for the upper end of its range (``high``)."""
+    max_devices: int = MAX_DEVICES
+    """Devices of one kind that may run copies of the model side by side if one is too slow."""
     batch: int | None = None
     bindings: Mapping[str, int] = field(default_factory=dict)
     limits: Limits = LIBRARY
@@ -82,11 +97,17 @@ def recommend(
     sweeps = [_sweep_model(model, chosen, devices, progress or _silent) for model in models]
     points = _sum_models([result.points for result in sweeps])
     by_id = {device.id: device for device in devices}
+    opset = max((result.opset or 0 for result in sweeps), default=0)
+    judged_points = _Judge(chosen, provider, opset)
     candidates = [
         candidate
         for device, members in _by_device(points).items()
-        if (candidate := _candidate(by_id[device], members, chosen, provider)) is not None
+        if (candidate := judged_points.candidate(by_id[device], members)) is not None
     ]
+    if not any(candidate.meets_all_targets for candidate in candidates):
+        candidates += [
+            more for candidate in candidates if (more := judged_points.several(by_id, candidate)) is not None
+        ]
     sizes = {name: size for result in sweeps for name, size in _sizes(result).items()}
     runtime = runtime_of(chosen.runtime).id if chosen.runtime else None
     return _tiers([result.model for result in sweeps], chosen, candidates, sizes, runtime)
@@ -153,8 +174,6 @@ def _sum_models(models: Sequence[Sequence[SweepPoint]]) -> list[SweepPoint]:
 
 
 def _sum(points: Sequence[SweepPoint]) -> SweepPoint:
-    import msgspec
-
     def add(name: str) -> Any:
         values = [getattr(point, name) for point in points]
         return None if None in values else sum(values)
@@ -181,73 +200,134 @@ def _by_device(points: Sequence[SweepPoint]) -> dict[str, list[SweepPoint]]:
     return by_device
 
 
-def _candidate(
-    device: Profile, points: Sequence[SweepPoint], chosen: RecommendOptions, provider: str
-) -> DeviceCandidate | None:
-    """Return the device at its best batch and precision; None without any estimate."""
-    timed = [point for point in points if point.latency_ms is not None and point.precision]
-    if not timed:
-        return None
+class _Judge:
+    """Selects the setting of each device, and says which targets it misses."""
 
-    def rank(point: SweepPoint) -> tuple[bool, bool, float]:
-        meets_latency = chosen.latency is None or (point.latency_ms or 0) <= chosen.latency
-        # Without a throughput target, latency refers to a single item.
-        throughput = point.throughput or 0.0
-        if chosen.throughput is None:
-            return point.fits is not False, meets_latency, -(point.latency_ms or 0)
-        return point.fits is not False, meets_latency, throughput
+    def __init__(self, chosen: RecommendOptions, provider: str, opset: int) -> None:
+        self.chosen, self.provider, self.opset = chosen, provider, opset
+        self.risk = checked_risk(chosen.risk)
 
-    best = max(timed, key=rank)
-    rented = of_device(device.id, provider)
-    price = None if rented is None else rented.approx_on_demand_usd_per_hour
-    meets_latency = None if chosen.latency is None else (best.latency_ms or 0) <= chosen.latency
-    misses = _misses(best, device, price, chosen)
-    return DeviceCandidate(
-        device=device.id,
-        device_name=device.name,
-        category=device.category,
-        precision=best.precision or "",
-        runtime=best.runtime or "",
-        batch=best.batch,
-        vram_required_gb=None if best.memory_bytes is None else best.memory_bytes / 1e9,
-        vram_gb=None if best.available_bytes is None else best.available_bytes / 1e9,
-        fits=best.fits,
-        estimated_latency_ms=best.latency_ms,
-        latency_low_ms=best.latency_low_ms,
-        latency_high_ms=best.latency_high_ms,
-        estimated_throughput_fps=best.throughput,
-        bottleneck=best.bottleneck,
-        label=best.label,
-        power_watts=device.tdp_watts,
-        instance=None if rented is None else rented.id,
-        price_usd_per_hour=price,
-        price_date=None if rented is None else rented.price_date,
-        region=None if rented is None else rented.region,
-        usd_per_million=price / 3600 / best.throughput * 1e6 if price and best.throughput else None,
-        meets_latency_target=meets_latency,
-        meets_all_targets=not misses and best.fits is not False,
-        reason=reason(best, misses),
-    )
+    def candidate(self, device: Profile, points: Sequence[SweepPoint]) -> DeviceCandidate | None:
+        """Return the device at its best batch and precision; None without any estimate."""
+        timed = [point for point in points if point.latency_ms is not None and point.precision]
+        if not timed:
+            return None
+        best = self._best(timed)
+        rented = of_device(device.id, self.provider)
+        price = None if rented is None else rented.approx_on_demand_usd_per_hour
+        reads = self._reads(device, best.runtime or "")
+        found = DeviceCandidate(
+            device=device.id,
+            device_name=device.name,
+            category=device.category,
+            precision=best.precision or "",
+            runtime=best.runtime or "",
+            batch=best.batch,
+            vram_required_gb=None if best.memory_bytes is None else best.memory_bytes / 1e9,
+            vram_gb=None if best.available_bytes is None else best.available_bytes / 1e9,
+            fits=best.fits,
+            devices=1,
+            system=None,
+            estimated_latency_ms=best.latency_ms,
+            latency_low_ms=best.latency_low_ms,
+            latency_high_ms=best.latency_high_ms,
+            estimated_throughput_fps=best.throughput,
+            bottleneck=best.bottleneck,
+            label=best.label,
+            power_watts=device.tdp_watts,
+            instance=None if rented is None else rented.id,
+            price_usd_per_hour=price,
+            price_date=None if rented is None else rented.price_date,
+            region=None if rented is None else rented.region,
+            usd_per_million=price / 3600 / best.throughput * 1e6 if price and best.throughput else None,
+            reads_opset=reads,
+            meets_latency_target=None if self.chosen.latency is None else self._is_fast(best),
+            meets_all_targets=False,
+            reason="",
+        )
+        return self._judged(found)
 
+    def several(self, by_id: Mapping[str, Profile], one: DeviceCandidate) -> DeviceCandidate | None:
+        """Return as many copies of a device as the throughput needs; None if that does not meet the targets.
 
-def _misses(point: SweepPoint, device: Profile, price: float | None, chosen: RecommendOptions) -> list[str]:
-    """Return the targets that are missed; unknown values miss them."""
-    misses = []
-    if chosen.latency is not None and (point.latency_ms or 0) > chosen.latency:
-        misses.append(f"{point.latency_ms:.3g} ms instead of {chosen.latency:g} ms")
-    if chosen.throughput is not None and (point.throughput or 0) < chosen.throughput:
-        misses.append(f"{point.throughput or 0:,.3g} items/s instead of {chosen.throughput:g}")
-    if chosen.power is not None:
-        if device.tdp_watts is None:
-            misses.append("its power is unknown")
-        elif device.tdp_watts > chosen.power:
-            misses.append(f"{device.tdp_watts:g} W instead of {chosen.power:g} W")
-    if chosen.price is not None:
-        if price is None:
-            misses.append("its price is unknown")
-        elif price > chosen.price:
-            misses.append(f"${price:g}/h instead of ${chosen.price:g}/h")
-    return misses
+        Each runs the whole model on its own requests: the throughput is the sum, the latency that of one.
+        """
+        wanted, rate = self.chosen.throughput, one.estimated_throughput_fps
+        if not wanted or not rate or one.fits is False:
+            return None
+        count = math.ceil(wanted / rate - 1e-9)
+        if not 1 < count <= self.chosen.max_devices:
+            return None
+        rented = of_devices(one.device, count, self.provider) or of_single(one.device, count, self.provider)
+        found = msgspec.structs.replace(
+            one,
+            devices=count,
+            system=system_of(one.device, count),
+            estimated_throughput_fps=rate * count,
+            power_watts=None if one.power_watts is None else one.power_watts * count,
+            instance=None if rented is None else rented[0].id,
+            price_usd_per_hour=None if rented is None else rented[1],
+            price_date=None if rented is None else rented[0].price_date,
+            region=None if rented is None else rented[0].region,
+            usd_per_million=None if rented is None else rented[1] / 3600 / (rate * count) * 1e6,
+        )
+        judged = self._judged(found)
+        return judged if judged.meets_all_targets else None
+
+    def _best(self, points: Sequence[SweepPoint]) -> SweepPoint:
+        """Return the fastest inference; for a throughput, the smallest batch that reaches it.
+
+        If none does, it is the smallest with nearly the highest throughput: a larger one only takes longer.
+        """
+        fitting = [point for point in points if point.fits is not False] or list(points)
+        fast = [point for point in fitting if self._is_fast(point)]
+        within = fast or fitting
+        wanted = self.chosen.throughput
+        if wanted is None or not fast:
+            return min(within, key=lambda point: point.latency_ms or 0)
+        enough = [point for point in within if (point.throughput or 0) >= wanted]
+        if not enough:
+            top = max(point.throughput or 0 for point in within)
+            enough = [point for point in within if (point.throughput or 0) >= KNEE * top]
+        return min(enough, key=lambda point: (point.batch or 0, point.latency_ms or 0))
+
+    def _is_fast(self, point: SweepPoint) -> bool:
+        latency = judged(point.latency_ms, point.latency_high_ms, self.risk)
+        return self.chosen.latency is None or (latency is not None and latency <= self.chosen.latency)
+
+    def _reads(self, device: Profile, runtime: str) -> bool | None:
+        most = device.max_opset.get(runtime)
+        return None if most is None or not self.opset else self.opset <= most
+
+    def _judged(self, found: DeviceCandidate) -> DeviceCandidate:
+        misses = self._misses(found)
+        return msgspec.structs.replace(
+            found, meets_all_targets=not misses and found.fits is not False, reason=reason(found, misses)
+        )
+
+    def _misses(self, found: DeviceCandidate) -> list[str]:
+        """Return the targets that are missed; unknown values miss them."""
+        chosen, misses = self.chosen, []
+        if found.reads_opset is False:
+            misses.append(f"its last runtime does not read opset {self.opset}")
+        latency = judged(found.estimated_latency_ms, found.latency_high_ms, self.risk)
+        if chosen.latency is not None and (latency is None or latency > chosen.latency):
+            end = "up to " if self.risk != TYPICAL else ""
+            misses.append(f"{end}{milliseconds_text(latency)} instead of {milliseconds_text(chosen.latency)}")
+        rate = found.estimated_throughput_fps or 0
+        if chosen.throughput is not None and rate < chosen.throughput:
+            misses.append(f"{rate:,.3g} items/s instead of {chosen.throughput:g}")
+        if chosen.power is not None:
+            if found.power_watts is None:
+                misses.append("its power is unknown")
+            elif found.power_watts > chosen.power:
+                misses.append(f"{found.power_watts:g} W instead of {chosen.power:g} W")
+        if chosen.price is not None:
+            if found.price_usd_per_hour is None:
+                misses.append("its price is unknown")
+            elif found.price_usd_per_hour > chosen.price:
+                misses.append(f"${found.price_usd_per_hour:g}/h instead of ${chosen.price:g}/h")
+        return misses
 
 
 def _tiers(
@@ -257,7 +337,11 @@ def _tiers(
     sizes: dict[str, int],
     runtime: str | None,
 ) -> Recommendation:
-    fitting = [candidate for candidate in candidates if candidate.fits is not False]
+    fitting = [
+        candidate
+        for candidate in candidates
+        if candidate.fits is not False and candidate.reads_opset is not False
+    ]
     allowed = [candidate for candidate in fitting if _within_limits(candidate, chosen)]
     meeting_targets = [candidate for candidate in fitting if candidate.meets_all_targets]
     targets = (chosen.latency, chosen.throughput, chosen.power, chosen.price)
@@ -280,9 +364,10 @@ def _tiers(
             min_throughput_fps=chosen.throughput,
             max_power_watts=chosen.power,
             max_price_usd_per_hour=chosen.price,
+            risk=checked_risk(chosen.risk),
         ),
         bindings=sizes,
-        minimum=min(allowed or fitting, key=_demands, default=None),
+        minimum=min(_usable(allowed or fitting, chosen), key=_demands, default=None),
         recommended=min(_well_estimated(fast_enough), key=_demands, default=None),
         optimal=optimal,
         nearest_miss=nearest,
@@ -296,6 +381,36 @@ def _tiers(
             ),
         ),
     )
+
+
+def _usable(candidates: Sequence[DeviceCandidate], chosen: RecommendOptions) -> Sequence[DeviceCandidate]:
+    """Return those at no more than ``SLOWEST`` times the targets, or a second without any; else the fastest.
+
+    Devices known to an order of magnitude only are left out, if there are others.
+    """
+    known = _well_estimated(candidates)
+    targets = chosen.latency is not None or chosen.throughput is not None
+    usable = [
+        candidate
+        for candidate in known
+        if (
+            _slowness(candidate, chosen) <= SLOWEST
+            if targets
+            else (candidate.estimated_latency_ms or 0) <= SECOND
+        )
+    ]
+    if usable or not known:
+        return usable
+    return [min(known, key=lambda candidate: _slowness(candidate, chosen))]
+
+
+def _slowness(candidate: DeviceCandidate, chosen: RecommendOptions) -> float:
+    """Return how many times slower than the targets a device is; without any, its latency."""
+    latency = candidate.estimated_latency_ms or float("inf")
+    ratios = [] if chosen.latency is None else [latency / chosen.latency]
+    if chosen.throughput is not None:
+        ratios.append(chosen.throughput / max(candidate.estimated_throughput_fps or 0, 1e-9))
+    return max(ratios, default=latency)
 
 
 def _well_estimated(candidates: Sequence[DeviceCandidate]) -> Sequence[DeviceCandidate]:

@@ -18,6 +18,8 @@ class Constraints(Wire, frozen=True, kw_only=True):
     """Items per second."""
     max_power_watts: float | None
     max_price_usd_per_hour: float | None
+    risk: str = "typical"
+    """``typical``: the target applies to the estimate; ``high``: to the upper end of its likely range."""
 
 
 class DeviceCandidate(Wire, frozen=True, kw_only=True):
@@ -36,6 +38,11 @@ class DeviceCandidate(Wire, frozen=True, kw_only=True):
     vram_gb: float | None
     """Memory of the device that a model can use."""
     fits: bool | None
+    devices: int
+    """Devices that run copies of the model side by side (data-parallel); throughput, power and price are
+    those of all, memory and latency of each."""
+    system: str | None
+    """The smallest system that has as many of them, such as a DGX; null for one device, or if none has."""
     estimated_latency_ms: float | None
     latency_low_ms: float | None
     latency_high_ms: float | None
@@ -53,6 +60,8 @@ class DeviceCandidate(Wire, frozen=True, kw_only=True):
     region: str | None
     usd_per_million: float | None
     """Price of a million items at that throughput."""
+    reads_opset: bool | None
+    """Whether the last runtime for the device reads the opset of the model; null if no limit is known."""
     meets_latency_target: bool | None
     """Null without a target or an estimate."""
     meets_all_targets: bool
@@ -75,7 +84,7 @@ class Recommendation(Wire, frozen=True, kw_only=True):
     bindings: dict[str, int]
     """Values of the symbolic dimensions except the batch, including assumed ones."""
     minimum: DeviceCandidate | None
-    """The smallest device that fits the model."""
+    """The smallest device that runs the model, at no more than four times the targets if one does."""
     recommended: DeviceCandidate | None
     """The smallest device that meets all targets; without any, that has half of the best throughput."""
     optimal: DeviceCandidate | None

@@ -12,6 +12,7 @@ from py_autodoc.errors import AutodocError, OptionError
 from py_autodoc.hardware.cloud import checked_provider, of_device
 from py_autodoc.hardware.kernel_fusion import Kernels
 from py_autodoc.hardware.latency_model import Device
+from py_autodoc.hardware.risk import TYPICAL, checked_risk
 from py_autodoc.hardware.runtimes import Runtime, usual
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
@@ -62,6 +63,8 @@ class SweepOptions:
     bindings: Mapping[str, int] = field(default_factory=dict)
     max_memory: int | None = None
     max_latency: float | None = None
+    risk: str = TYPICAL
+    """Whether ``max_latency`` is a limit of the estimate or of the upper end of its range (``high``)."""
     provider: str = ""
     """Cloud provider for prices, ``all`` for the cheapest; empty: no prices."""
     limits: Limits = LIBRARY
@@ -188,7 +191,10 @@ class _SweepRun:
             runtime=runtimes[0] if len(runtimes := self._runtimes()) == 1 else None,
             axes=self._named_axes(),
             points=points,
-            choices=choices(points, self.options.max_memory, self.options.max_latency),
+            choices=choices(
+                points, self.options.max_memory, self.options.max_latency, checked_risk(self.options.risk)
+            ),
+            opset=base.model.opsets.get("") or base.model.opsets.get("ai.onnx"),
             prices=list(self.rented.values()),
         )
 

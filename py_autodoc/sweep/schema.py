@@ -91,6 +91,8 @@ class Sweep(Wire, frozen=True, kw_only=True):
     """Runtime of the model on all devices; null without a device, or if theirs differ (``points``)."""
     points: list[SweepPoint]
     choices: list[SweepChoice]
+    opset: int | None = None
+    """Opset of the operators of ONNX in the file."""
     prices: list[SweepPrice] = msgspec.field(default_factory=list)
     """Prices of the devices that can be rented, if a cloud was requested."""
 

@@ -894,8 +894,7 @@ export interface components {
     };
     /**
      * ElementKernel
-     * @description A kernel that CPUs compute element by element: it takes so long for each element of `tensor`, or once
-     *         if that is -1.
+     * @description What a CPU computes element by element: a time for each element of `tensor`; once if that is -1.
      */
     ElementKernel: {
       kernel: number;

@@ -277,3 +277,83 @@ def test_rates(given, wanted):
 def test_what_is_no_rate(given):
     with pytest.raises(OptionError, match="--target-throughput"):
         axes.per_second(given, "--target-throughput")
+
+
+OLD_OPSET = {"jetson-nano", "jetson-nano-2gb", "jetson-tx2"}
+
+
+@pytest.fixture(scope="module")
+def at_any_size():
+    """ResNet-50 with a free batch, at opset 17 or later, for a rate that no small board reaches."""
+    return recommend([DYNAMIC], RecommendOptions(target="edge", throughput=400, precision=["fp16"]))
+
+
+DYNAMIC = str(DATA / "resnet50_dyn.stripped.onnx")
+
+
+def test_a_board_that_does_not_read_the_opset_is_in_no_tier(at_any_size):
+    listed = {one.device: one for one in at_any_size.candidates}
+    assert listed.keys() >= OLD_OPSET
+    for name in OLD_OPSET:
+        assert listed[name].reads_opset is False
+        assert not listed[name].meets_all_targets
+        assert "does not read opset" in listed[name].reason
+    tiers = (at_any_size.minimum, at_any_size.recommended, at_any_size.optimal, at_any_size.nearest_miss)
+    assert OLD_OPSET.isdisjoint(one.device for one in tiers if one is not None)
+
+
+def test_a_minimum_is_not_many_times_too_slow(at_any_size):
+    assert at_any_size.minimum.estimated_throughput_fps >= 100
+    alone = recommend([DYNAMIC], RecommendOptions(precision=["fp16"]))
+    assert alone.minimum.estimated_latency_ms <= 1000
+    assert alone.minimum.batch == 1
+
+
+def test_the_batch_is_the_smallest_that_is_fast_enough(at_any_size):
+    """Not the largest one, at which a slow device takes seconds."""
+    for one in at_any_size.candidates:
+        if one.meets_all_targets and one.batch > 1 and one.devices == 1:
+            half = recommend(
+                [DYNAMIC], RecommendOptions(target="edge", batch=one.batch // 2, precision=["fp16"])
+            )
+            smaller = {c.device: c.estimated_throughput_fps for c in half.candidates}
+            assert smaller[one.device] < 400
+            break
+
+
+def test_each_device_has_a_runtime_that_exists_for_it():
+    found = recommend([RESNET], RecommendOptions(batch=1))
+    assert found.runtime is None
+    of = {one.device: one.runtime for one in found.candidates}
+    assert (of["l4"], of["raspberry-pi-5"], of["mi300x"]) == ("tensorrt", "ort-cuda", "vendor")
+    only = recommend([RESNET], RecommendOptions(batch=1, runtime="tensorrt"))
+    assert {find_profile(one.device).vendor for one in only.candidates} == {"nvidia"}
+
+
+def test_the_upper_end_of_the_range_is_a_stricter_target():
+    typical = recommend([RESNET], RecommendOptions(target="local", latency=2, precision=["fp16"]))
+    high = recommend([RESNET], RecommendOptions(target="local", latency=2, precision=["fp16"], risk="high"))
+    fast = {one.device for one in high.candidates if one.meets_all_targets}
+    assert fast < {one.device for one in typical.candidates if one.meets_all_targets}
+    assert all(one.latency_high_ms <= 2 for one in high.candidates if one.meets_all_targets)
+    with pytest.raises(OptionError, match="Unknown risk"):
+        recommend([RESNET], RecommendOptions(risk="brave"))
+
+
+def test_several_devices_share_what_is_too_much_for_one():
+    wanted = RecommendOptions(target="cloud", throughput=300_000, precision=["int8"], max_devices=64)
+    found = recommend([DYNAMIC], wanted)
+    assert found.recommended is not None
+    several = [one for one in found.candidates if one.meets_all_targets]
+    one_each = {one.device: one for one in found.candidates if one.devices == 1}
+    for one in several:
+        alone = one_each[one.device]
+        assert one.devices > 1
+        assert one.estimated_throughput_fps == pytest.approx(one.devices * alone.estimated_throughput_fps)
+        assert one.estimated_throughput_fps >= 300_000 > (one.devices - 1) * alone.estimated_throughput_fps
+        assert one.estimated_latency_ms == alone.estimated_latency_ms
+        assert one.vram_required_gb == alone.vram_required_gb
+    systems = {one.device: one.system for one in several}
+    assert any(name and "DGX" in name for name in systems.values())
+    none = recommend([DYNAMIC], RecommendOptions(throughput=300_000, precision=["int8"], max_devices=1))
+    assert all(one.devices == 1 for one in none.candidates)

@@ -8,6 +8,8 @@ from py_autodoc.check.outcomes import CheckOutcome, Status
 from py_autodoc.check.policy import PolicyLimits
 from py_autodoc.check.subject import CheckSubject, Rule
 from py_autodoc.errors import OptionError
+from py_autodoc.hardware.risk import TYPICAL, checked_risk
+from py_autodoc.units import seconds_range
 
 FIGURES = {
     "params": "params", "macs": "macs", "flops": "flops", "peak_memory": "peak", "weights": "weights",
@@ -23,9 +25,9 @@ _HINTS = {
 _BY_SIZES = "Set the dimensions with --bind or --batch-size, or use typical values with --assume."
 
 
-def limit_rules(limits: PolicyLimits, hardware: str) -> list[Rule]:
-    """Return a rule per limit. Raises: OptionError."""
-    rules = []
+def limit_rules(limits: PolicyLimits, hardware: str, risk: str = "") -> list[Rule]:
+    """Return a rule per limit; ``risk`` says what of a latency it applies to. Raises: OptionError."""
+    rules, judged_by = [], checked_risk(risk)
     for field, figure in FIGURES.items():
         setting = getattr(limits, field)
         if setting is None:
@@ -34,26 +36,38 @@ def limit_rules(limits: PolicyLimits, hardware: str) -> list[Rule]:
         if figure == "latency" and not hardware:
             raise OptionError("hardware-missing", "A latency limit needs a device.", "Add --hardware ID.")
         limit = (milliseconds if figure == "latency" else amount)(setting, f"--{name}")
-        rules.append(_rule(name, figure, limit))
+        rules.append(_rule(name, figure, limit, judged_by))
     return rules
 
 
-def _rule(name: str, figure: str, limit: float) -> Rule:
+def _rule(name: str, figure: str, limit: float, risk: str) -> Rule:
     def check(subject: CheckSubject) -> list[CheckOutcome]:
-        return [limit_outcome(name, figure, limit, subject.figures[figure])]
+        return [limit_outcome(name, figure, limit, subject.figures[figure], risk=risk)]
 
     return check
 
 
 def limit_outcome(
-    name: str, figure: str, limit: float, measured: CheckedFigure, nodes_text: str = ""
+    name: str,
+    figure: str,
+    limit: float,
+    measured: CheckedFigure,
+    nodes_text: str = "",
+    risk: str = TYPICAL,
 ) -> CheckOutcome:
-    """Return the outcome of a limit. ``nodes_text`` names the nodes it applies to; empty means the model."""
+    """Return the outcome of a limit. ``nodes_text`` names the nodes it applies to; empty means the model.
+
+    With the ``risk`` high, an estimate is judged by the upper end of its likely range.
+    """
     label = f"{LABELS[figure]}{nodes_text}"
     title = f"{label} ≤ {figure_text(figure, limit)}"
     if measured.value is not None:
+        judged = measured.value if measured.likely is None or risk == TYPICAL else measured.likely[1]
         value_text, limit_text = _distinct_texts(figure, measured.value, limit)
-        if measured.value <= limit:
+        if measured.likely is not None:
+            low, high = measured.likely
+            value_text += f", likely {seconds_range(low / 1e3, high / 1e3)}"
+        if judged <= limit:
             return CheckOutcome(
                 name, title, Status.PASSED, f"{label}: {value_text}; the limit is {limit_text}."
             )
