@@ -48,7 +48,7 @@ def _temporary_folder(arguments: list[str]) -> contextlib.AbstractContextManager
 
     if not wanted(arguments) and arguments[:1] != ["export"]:
         return contextlib.nullcontext()
-    from py_autodoc.outputs.temporary import libraries_in_scratch
+    from py_autodoc.temporary import libraries_in_scratch
 
     return libraries_in_scratch()
 

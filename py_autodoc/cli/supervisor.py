@@ -234,7 +234,7 @@ class _Supervisor:
         import tempfile
         from pathlib import Path
 
-        from py_autodoc.outputs.temporary import sweep
+        from py_autodoc.temporary import sweep
 
         folders = [tempfile.gettempdir(), os.curdir]
         for argument in self._arguments:

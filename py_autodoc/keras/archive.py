@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from py_autodoc import temporary
 from py_autodoc.bounded import TooMuch, parse_json
 from py_autodoc.errors import LimitError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file
@@ -17,7 +18,6 @@ from py_autodoc.keras.conversion_errors import broken, reading, too_large
 from py_autodoc.keras.hdf_reader import RawGroup
 from py_autodoc.keras.safe_hdf5 import RATIO, most_weights
 from py_autodoc.limits import DESCRIPTION
-from py_autodoc.outputs import temporary
 
 LEGACY, ZIPPED = "h5", "keras"
 MAX_CONFIG = 1 << 26

@@ -16,7 +16,7 @@ from py_autodoc.outputs.output_files import (
     filling,
     output_failed,
 )
-from py_autodoc.outputs.temporary import scratch
+from py_autodoc.temporary import scratch
 
 __all__ = [
     "OutputFile",

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from py_autodoc import temporary
 from py_autodoc.errors import OutputError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
-from py_autodoc.outputs import marks, temporary
+from py_autodoc.outputs import marks
 from py_autodoc.outputs.inputs import ReadFiles
 
 ROOM = "Make room, or write to another disk."

@@ -23,7 +23,6 @@ from py_autodoc.int8_kernels.text import REMEDY, both_figures, not_measured, rem
 from py_autodoc.ort import onnxruntime, open_session, original_names
 from py_autodoc.outputs import output_failed
 from py_autodoc.outputs.marks import unmark
-from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.clipping import ClippingPairs, clipping_pairs
 from py_autodoc.quantize.document import GAP_DB, Quantization
 from py_autodoc.quantize.exclude import excluded_nodes
@@ -45,6 +44,7 @@ from py_autodoc.tags.model import ROOT
 from py_autodoc.tags.model_files import finish, staging, targets, to_ir
 from py_autodoc.tags.read import table_in
 from py_autodoc.tags.tag_storage import proto_nodes
+from py_autodoc.temporary import scratch
 from py_autodoc.units import plural
 from py_autodoc.verify.api import verify
 from py_autodoc.verify.document import VerifiedOutput

@@ -22,13 +22,13 @@ import onnx
 from py_autodoc.errors import AnalysisError, InputError, OptionError
 from py_autodoc.float_models import PRODUCTS
 from py_autodoc.ort import one_line, quiet_default_logger
-from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.half import half
 from py_autodoc.quantize.out_of_reach import nothing_quantized
 from py_autodoc.quantize.recipe import ALL, Recipe
 from py_autodoc.quantize.storage import is_large, store
 from py_autodoc.samples import Sample
 from py_autodoc.similar_names import similar_names
+from py_autodoc.temporary import scratch
 
 GROUP = "onnx_autodoc.quantizers"
 Method = Callable[[Path, Path, Recipe, Sequence[Sample], Sequence[str]], None]

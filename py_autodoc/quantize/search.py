@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from py_autodoc.errors import AutodocError, InputError, OptionError
 from py_autodoc.int8_kernels.targets import COMPUTATIONS
-from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.document import GAP_DB, Quantization
 from py_autodoc.quantize.kernels import current_runtime
 from py_autodoc.quantize.recipe import STATIC_OPS, Recipe
 from py_autodoc.quantize.search_document import Search, Trial
 from py_autodoc.samples import Sample
+from py_autodoc.temporary import scratch
 
 AUTO = "auto"
 GOALS = ("balanced", "size", "latency", "accuracy")

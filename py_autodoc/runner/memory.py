@@ -9,9 +9,10 @@ import sys
 import msgspec
 import numpy as np
 
+from py_autodoc import temporary
 from py_autodoc.children import command, popen
 from py_autodoc.graph.protobuf.probe import PathLike
-from py_autodoc.outputs import temporary
+from py_autodoc.ort import original_names
 from py_autodoc.samples import Sample
 
 _SECONDS = 600.0
@@ -32,7 +33,8 @@ def peak():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 arrays = np.load(sys.stdin.buffer)
-feeds = {{name: arrays[name] for name in arrays.files}}
+names = arrays["names"].tolist()
+feeds = {{name: arrays[f"value {{number}}"] for number, name in enumerate(names)}}
 options = onnxruntime.SessionOptions()
 options.log_severity_level = 4
 options.intra_op_num_threads = {threads}
@@ -68,8 +70,12 @@ def process_memory(path: PathLike, sample: Sample, threads: int = 0) -> ProcessM
     with temporary.nameless() as feeds:
         # Text has the type object, which would be pickled.
         arrays = {
-            name: value.astype(str) if value.dtype == object else value for name, value in sample.items()
+            f"value {number}": value.astype(str) if value.dtype == object else value
+            for number, value in enumerate(sample.values())
         }
+        # The child opens the file, whose names may be longer than those of the analysis, and of a file.
+        stored = original_names(path)
+        arrays["names"] = np.array([stored.get(name, name) for name in sample], str)
         np.savez(feeds, allow_pickle=False, **arrays)
         feeds.seek(0)
         code = _CODE.format(path=os.path.abspath(os.fspath(path)), threads=threads, parent=os.getpid())

@@ -8,10 +8,10 @@ from dataclasses import replace
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Float, Integer
 
+from py_autodoc import temporary
 from py_autodoc.jobs.job_queue import JobQueue, QueueSettings
 from py_autodoc.jobs.launch import default_launcher
 from py_autodoc.limits import SERVER
-from py_autodoc.outputs import temporary
 from py_autodoc.report.schema import SCHEMA_VERSION
 from py_autodoc.server.routes import tornado_rules
 from py_autodoc.tasks.manager import TaskManager

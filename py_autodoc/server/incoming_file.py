@@ -9,9 +9,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
+from py_autodoc import temporary
 from py_autodoc.errors import OptionError, OutputError
 from py_autodoc.extract.output_name import SUFFIX, part_name, reserve_file
-from py_autodoc.outputs import OutputFile, OutputRequest, check_outputs, temporary
+from py_autodoc.outputs import OutputFile, OutputRequest, check_outputs
 from py_autodoc.outputs.inputs import ReadFiles
 from py_autodoc.report.schema import ExtractRequest
 

@@ -15,6 +15,7 @@ from typing import BinaryIO
 import onnx
 import onnx_ir as ir
 
+from py_autodoc import temporary
 from py_autodoc.errors import InputError
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.ir.name_sanitizer import repair_texts
@@ -24,7 +25,7 @@ from py_autodoc.graph.loading.load import parse_structure
 from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file
 from py_autodoc.graph.protobuf.protobuf_wire import WireSource
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.outputs import OutputFile, OutputRequest, check_outputs, output_failed, temporary
+from py_autodoc.outputs import OutputFile, OutputRequest, check_outputs, output_failed
 from py_autodoc.outputs.marks import DATA, WRITTEN, seal_model
 from py_autodoc.tags.map_types import keep_types, without_map_types
 

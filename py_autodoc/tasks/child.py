@@ -12,13 +12,13 @@ import traceback
 
 import msgspec
 
-from py_autodoc import process_limits
+from py_autodoc import process_limits, temporary
 from py_autodoc.errors import AutodocError
 from py_autodoc.graph.loading.external_data import refuse_hidden_files
 from py_autodoc.jobs import ipc_frames
 from py_autodoc.jobs.errors import out_of_memory
 from py_autodoc.jobs.problems import internal_problem, problem_of
-from py_autodoc.outputs import confine, temporary
+from py_autodoc.outputs import confine
 from py_autodoc.report.schema import Problem
 from py_autodoc.tasks.kinds import run_task
 from py_autodoc.tasks.protocol import MAX_RESULT_BYTES, Order, result_too_large

@@ -19,13 +19,12 @@ from pathlib import Path
 
 import msgspec
 
-from py_autodoc import children
+from py_autodoc import children, temporary
 from py_autodoc.errors import AnalysisError
 from py_autodoc.jobs import ipc_frames
 from py_autodoc.jobs.ipc_frames import JobEnd, JobProgress
 from py_autodoc.jobs.isolated_analysis import EncodedBody
 from py_autodoc.jobs.problems import problem_of, truncate
-from py_autodoc.outputs import temporary
 from py_autodoc.report.schema import Problem
 from py_autodoc.tasks.protocol import MAX_RESULT_BYTES, Order, result_too_large
 

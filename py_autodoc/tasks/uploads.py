@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from py_autodoc import temporary
 from py_autodoc.errors import LimitError, PathError
-from py_autodoc.outputs import temporary
 
 MAX_UPLOAD_BYTES = 1 << 27
 MAX_UPLOADS = 8

@@ -268,7 +268,7 @@ def test_leftovers_of_a_killed_child_are_removed(tmp_path):
     before = """
 import os, signal
 from pathlib import Path
-from py_autodoc.outputs import temporary
+from py_autodoc import temporary
 context = temporary.folder(Path.cwd())
 (context.__enter__() / "private.npz").write_bytes(b"x")
 os.kill(os.getpid(), signal.SIGKILL)

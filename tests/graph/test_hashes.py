@@ -108,6 +108,16 @@ def test_a_hash_is_remembered_until_the_file_is_another(tmp_path, monkeypatch, o
     assert len(read) > before
 
 
+def test_what_a_killed_run_left_of_the_cache_goes(tmp_path, monkeypatch, own_cache):
+    monkeypatch.setattr(module, "SETTLED_NS", -(1 << 62))
+    own_cache.parent.mkdir(parents=True)
+    left = own_cache.parent / ".autodoc-1-0123456789abcdef.tmp"
+    left.write_bytes(b"half a cache")
+    os.utime(left, (OLD, OLD))
+    hashes(str(saved(tmp_path / "m.onnx", 1)))
+    assert [file.name for file in own_cache.parent.iterdir()] == [own_cache.name]
+
+
 def test_a_file_that_was_just_written_is_not_remembered(tmp_path, own_cache):
     hashes(str(saved(tmp_path / "m.onnx", 1)))
     assert not own_cache.exists()

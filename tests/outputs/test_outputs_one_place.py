@@ -12,15 +12,14 @@ RULES = {
     r"\bos\.(replace|rename)\(|\.rename\(|shutil\.(move|copy)": {
         "outputs/output_files.py",  # the rule
         "server/incoming_file.py",  # onto the empty file that `reserve` just made
-        "graph/loading/file_hashes.py",  # no result: a cache in a folder of its own
+        "temporary.py",  # no result: a cache in a folder of its own
     },
     r"\btempfile\.(mk|Temporary|Named|Spooled)": {
-        "outputs/temporary.py",  # the rule: named ones are locked and swept, the others have no name
-        "graph/loading/file_hashes.py",  # below the rule: it sweeps its own folder
+        "temporary.py",  # the rule: named ones are locked and swept, the others have no name
     },
     r"\.write_(text|bytes)\(|\bopen\([^)\n]*[\"'][wax+]b?[\"']|\.open\([\"'][wax]b?[\"']": {
         "outputs/output_files.py",
-        "outputs/temporary.py",
+        "temporary.py",
         "outputs/marks.py",
         # Into a folder of their own that takes its place by the rule, or that is removed.
         "extract/write_sub_model.py",

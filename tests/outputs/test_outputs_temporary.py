@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from py_autodoc.outputs import check_output, temporary
+from py_autodoc import temporary
+from py_autodoc.outputs import check_output
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="locks")
 _CHILD = """
 import sys, time
 from pathlib import Path
-from py_autodoc.outputs import temporary
+from py_autodoc import temporary
 with temporary.file(Path(sys.argv[1])) as (file, path), temporary.folder(Path(sys.argv[1])) as folder:
     file.write(b"half")
     file.flush()

@@ -12,8 +12,8 @@ from pathlib import Path
 import writers
 from click.testing import CliRunner
 
+from py_autodoc import temporary
 from py_autodoc.cli.app import app
-from py_autodoc.outputs import temporary
 
 KILLED = ("analyze", "check", "compare", "extract", "graph", "quantize", "rebatch", "recommend", "resize",
           "sweep", "to-torch")  # fmt: skip

@@ -20,7 +20,7 @@ TASK = """
 import os, subprocess, sys, tempfile, time
 from contextlib import ExitStack
 from py_autodoc import children, process_limits
-from py_autodoc.outputs import temporary
+from py_autodoc import temporary
 from py_autodoc.tasks import child
 WATCHED_ONLY = {watched}
 if WATCHED_ONLY:
@@ -147,7 +147,7 @@ def test_a_killed_server_ends_its_tasks_and_the_next_start_removes_its_data(fold
     for pid in pids[1:]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    code = "from py_autodoc.outputs import temporary; temporary.sweep_scratch()"
+    code = "from py_autodoc import temporary; temporary.sweep_scratch()"
     subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "TMPDIR": str(folders[0])},
@@ -161,7 +161,7 @@ def test_the_start_of_a_server_removes_what_a_killed_one_left(tmp_path, monkeypa
     """Locked folders, of runs that are still at work, stay."""
     import tempfile
 
-    from py_autodoc.outputs import temporary
+    from py_autodoc import temporary
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left = tmp_path / temporary.name()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import onnx
@@ -15,6 +16,8 @@ from py_autodoc.errors import InputError
 from py_autodoc.graph.ir.name_sanitizer import bounded_name
 from py_autodoc.ort import one_line
 from py_autodoc.quantize import quantize
+from py_autodoc.runner import InferenceRunner
+from py_autodoc.runner.memory import process_memory
 from py_autodoc.samples import read_arrays
 from py_autodoc.sensitivity import sensitivity
 from py_autodoc.verify import verify
@@ -71,6 +74,17 @@ def test_every_command_runs_it(odd, tmp_path):
         assert done.exit_code == 0, done.stderr
         names = [[one.name for one in model.graph.input] for model in (onnx.load(odd), onnx.load(out))]
         assert names[0] == names[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the memory of processes is not known there")
+@pytest.mark.parametrize("name", ["x", *LONG], ids=len)
+def test_the_memory_of_a_run_is_known_whatever_its_inputs_are_called(tmp_path, name):
+    ends = [value(f"{name}x", 2, 4), helper.make_tensor_value_info(f"{name}s", TensorProto.STRING, [1])]
+    path = saved(tmp_path / "m.onnx", [node("MatMul", [f"{name}x", "w"], ["y"])], [value("y", 2, 4)], ends)
+    runner = InferenceRunner(path)
+    found = process_memory(path, runner.samples(None, 1, 0)[0][0])
+    assert found is not None
+    assert found.peak_bytes > 0
 
 
 def test_samples_by_the_names_of_the_file(tmp_path):

@@ -11,7 +11,6 @@ import hashlib
 import os
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from py_autodoc import temporary
 from py_autodoc.errors import InputError, PathError
 from py_autodoc.graph.loading.external_data import Folders
 
@@ -29,10 +29,6 @@ MAX_CACHED = 4096
 """Maximum number of cached hashes; the newest are kept."""
 SETTLED_NS = 2_000_000_000
 """A file modified more recently may change again without a new timestamp, so its hash is not cached."""
-
-_UNFINISHED = ".sha256-"
-"""Prefix of a cache that is being written."""
-_ABANDONED_S = 3600.0
 
 
 class Hashes(msgspec.Struct, frozen=True):
@@ -145,21 +141,7 @@ class _Cache:
         newest = dict(list(self._digests.items())[-MAX_CACHED:])
         with suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._sweep()
-            fd, name = tempfile.mkstemp(dir=self._file.parent, prefix=_UNFINISHED)
-            try:
-                with os.fdopen(fd, "wb") as file:
-                    file.write(msgspec.json.encode(newest))
-                os.replace(name, self._file)
-            except OSError:
-                os.unlink(name)
-
-    def _sweep(self) -> None:
-        """Remove what killed runs left here."""
-        for left in self._file.parent.glob(f"{_UNFINISHED}*"):
-            with suppress(OSError):
-                if time.time() - left.stat().st_mtime > _ABANDONED_S:
-                    left.unlink()
+            temporary.written(self._file, msgspec.json.encode(newest))
 
 
 def _folder() -> Path:

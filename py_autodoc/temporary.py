@@ -67,6 +67,14 @@ def file(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
 
 
+def written(path: Path, data: bytes) -> None:
+    """Replace a file of our own, such as a cache, in one step. Raises: OSError."""
+    with file(path.parent) as (handle, temporary):
+        handle.write(data)
+        handle.close()
+        os.replace(temporary, path)
+
+
 @contextmanager
 def folder(parent: Path) -> Iterator[Path]:
     """Yield a new folder in ``parent`` readable only by this user; it is removed afterwards.
