@@ -14,9 +14,10 @@ import click
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.fitting import fitting
 from py_autodoc.cli.graph import DIRECTIONS
-from py_autodoc.cli.options import force, hardware, seed_option, sizes
+from py_autodoc.cli.options import force, hardware, preprocessing, seed_option, sizes
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.run_limits import run_limits
+from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.cli.verdict import report_verdict
 from py_autodoc.errors import AutodocError, InputError, OptionError
 from py_autodoc.render.output_target import STDOUT, targets
@@ -119,6 +120,7 @@ class _Sizes:
     shell_complete=completion.files,
     help="Input of --run: .npz, .npy, or a folder of them or of images (default: synthetic).",
 )
+@preprocessing
 @seed_option("the synthetic input of --run")
 @run_limits
 @sizes("page")
@@ -137,6 +139,7 @@ def command(
     force: bool,
     run: bool,
     data: str | None,
+    preprocessing: str | None,
     seed: int,
     weights: bool,
     out_json: str | None,
@@ -180,7 +183,7 @@ def command(
     by_bytes = topology or structure or tags
     values: dict[str, object] = {"--weights": weights, "--out-json": out_json, "--out-md": out_md}
     values |= {"--eval-metrics": eval_metrics, "--baseline-precision": baseline_precision}
-    values |= {"--run": run, "--data": data}
+    values |= {"--run": run, "--data": data, "--preprocessing": preprocessing}
     values |= {"--with-plots": with_plots, "--assets-dir": assets_dir}
     values |= {"--out-pdf": out_pdf, "--out-svg": out_svg, "--out-png": out_png, "--fail-on": fail_on}
     used = [name for name, value in values.items() if value]
@@ -195,6 +198,7 @@ def command(
         _refuse_reports((a, b, *others), option)
     if data is not None and not run:
         raise OptionError("data-without-run", "--data is the input of --run.", "Pass --run too.")
+    samples = samples_at(data, preprocessing)
     drawn = out_svg is not None or out_png is not None
     if others and drawn:
         raise OptionError("two-comparisons", "An image shows two models.", "Pass two models.")
@@ -240,13 +244,13 @@ def command(
             baseline_precision,
             with_plots,
             assets_dir,
-            [path for path in (hardware, data) if path],
-            functools.partial(_run_both, data, seed, chosen) if run else None,
+            [path for path in (hardware, data, preprocessing) if path],
+            functools.partial(_run_both, samples, seed, chosen) if run else None,
         ),
     )
 
 
-def _run_both(data: str | None, seed: int, chosen: _Sizes, left: str, right: str) -> RunDifference:
+def _run_both(data: Any, seed: int, chosen: _Sizes, left: str, right: str) -> RunDifference:
     """Run two models once on the same input."""
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
     from py_autodoc.runner.output_difference import run_both

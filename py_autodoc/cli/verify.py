@@ -54,6 +54,12 @@ _SCALE = 2.0
     "0.1 for quantized models).",
 )
 @click.option(
+    "--target",
+    metavar="T",
+    default="",
+    help="Also as this target computes: cpu-vnni, cpu-avx2, cpu-arm or tensorrt (default: the recipe's).",
+)
+@click.option(
     "--bind",
     metavar="NAME=N",
     multiple=True,
@@ -119,6 +125,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
             seed=options["seed"],
             bindings=parse_bindings(options["bind"]),
             input_shapes=parse_input_shapes(options["input_shape"]),
+            target=options["target"],
             progress=lambda done, total: line.update("passes", done, total),
         )
     for option, target in outputs.items():

@@ -13,6 +13,7 @@ import onnx_ir as ir
 from py_autodoc.errors import AnalysisError, ExternalDataError
 from py_autodoc.extract.sub_model_parts import SubModelParts
 from py_autodoc.graph.ir.name_sanitizer import decode_text
+from py_autodoc.graph.loading.external_data import location_hint
 from py_autodoc.graph.loading.first_pass import nested
 from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
 from py_autodoc.graph.tensor_data.weight_reader import TensorContent, content_of
@@ -216,5 +217,5 @@ def unreadable_tensor_error(
     name: str, tensor: onnx.TensorProto, reason: UnreadableTensor
 ) -> ExternalDataError:
     """Return an error with the tensor that cannot be read, and the reason."""
-    hint = reason.hint or "Put the weight files into the folder of the model."
+    hint = reason.hint or location_hint(reason.code, "")
     return ExternalDataError(reason.code, f"{name}: {tensor.name or 'a constant'}: {reason}.", hint)

@@ -23,6 +23,7 @@ from py_autodoc.int8_kernels.text import REMEDY, both_figures, not_measured, rem
 from py_autodoc.ort import onnxruntime, open_session, original_names
 from py_autodoc.outputs import output_failed
 from py_autodoc.outputs.marks import unmark
+from py_autodoc.quantize.choices import AUTO
 from py_autodoc.quantize.clipping import ClippingPairs, clipping_pairs
 from py_autodoc.quantize.document import GAP_DB, Quantization
 from py_autodoc.quantize.exclude import excluded_nodes
@@ -32,7 +33,7 @@ from py_autodoc.quantize.methods import BUILT_IN, apply, method
 from py_autodoc.quantize.passed_outputs import DetachedOutputs, detach_outputs
 from py_autodoc.quantize.prepare import fit_recipe, load_float_model, modernize, prepare_model
 from py_autodoc.quantize.recipe import ALL, Recipe, complete_recipe
-from py_autodoc.quantize.search import AUTO, GOALS, search, search_notes, split, weights_by_trial
+from py_autodoc.quantize.search import GOALS, search, search_notes, split, weights_by_trial
 from py_autodoc.quantize.speed import SLOWER, CpuTime, cpu_time
 from py_autodoc.quantize.storage import check_space, store, too_large
 from py_autodoc.quantize.written_form import written_form

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.int8_kernels.text import decibels, machine_text
+from py_autodoc.int8_kernels.text import both_figures, decibels, machine_text, not_measured
 from py_autodoc.quantize.document import Quantization
 from py_autodoc.quantize.recipe import ALL
 from py_autodoc.quantize.search_document import Search
@@ -12,7 +12,7 @@ from py_autodoc.quantize.speed import FASTER, SLOWER, CpuTime
 from py_autodoc.quantize.written_form import WrittenForm
 from py_autodoc.samples.sample_source import SYNTHETIC
 from py_autodoc.units import plural, share, size
-from py_autodoc.verify.lines import agreement_text, error_text, kernel_figures
+from py_autodoc.verify.lines import agreement_text, output_lines
 
 
 def scales_text(form: WrittenForm) -> str:
@@ -71,6 +71,19 @@ def _search_lines(found: Search) -> Iterator[str]:
         yield f"{mark} {trial.name:<{width}}  {', '.join(parts)}"
 
 
+def _shown_figures(result: Quantization) -> set[str]:
+    """Return the notes that only repeat the figures of outputs."""
+    kernels = result.kernels
+    if kernels is None:
+        return set()
+    notes = {f"{output.name}: {not_measured(kernels)}." for output in result.outputs}
+    for output in result.outputs:
+        here, target = output.error_fused, output.error_target
+        if here is not None and target is not None:
+            notes.add(f"{output.name}: {both_figures(kernels, here.sqnr_db, target.sqnr_db)}.")
+    return notes
+
+
 def quantization_lines(result: Quantization) -> Iterator[str]:
     """Yield lines about the result, the comparison with the float model, and notes."""
     recipe = result.recipe
@@ -98,14 +111,10 @@ def quantization_lines(result: Quantization) -> Iterator[str]:
     yield ""
     yield f"Compared with {result.model} ({result.cpu}{machine_text(result.kernels)})"
     for output in result.outputs:
-        yield f"  {output.name}: {error_text(output.error)}{agreement_text(output.agreement)}"
-        figures = list(kernel_figures(output, result.kernels))
-        yield from (f"    {text}" for text in figures)
-        if not figures and output.error_fused is not None:
-            yield f"    in ONNX Runtime on this machine: {error_text(output.error_fused)}"
+        yield from (f"  {text}" for text in output_lines(output.name, output, result.kernels))
     if result.cpu_time is not None:
         yield _speed_line(result.cpu_time)
     if result.search is not None:
         yield from _search_lines(result.search)
-    for text in result.findings:
-        yield f"! {text}"
+    shown = _shown_figures(result)
+    yield from (f"! {text}" for text in result.findings if text not in shown)

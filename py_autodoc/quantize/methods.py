@@ -22,6 +22,7 @@ import onnx
 from py_autodoc.errors import AnalysisError, InputError, OptionError
 from py_autodoc.float_models import PRODUCTS
 from py_autodoc.ort import one_line, quiet_default_logger
+from py_autodoc.quantize.choices import GROUP, checked_method
 from py_autodoc.quantize.half import half
 from py_autodoc.quantize.out_of_reach import nothing_quantized
 from py_autodoc.quantize.recipe import ALL, Recipe
@@ -30,7 +31,6 @@ from py_autodoc.samples import Sample
 from py_autodoc.similar_names import similar_names
 from py_autodoc.temporary import scratch
 
-GROUP = "onnx_autodoc.quantizers"
 Method = Callable[[Path, Path, Recipe, Sequence[Sample], Sequence[str]], None]
 _TOOL = "onnxruntime.quantization"
 _PERCENTILE = 99.999
@@ -206,10 +206,8 @@ def method(name: str) -> Method:
     """Return the method of a name: built in, else an entry point. Raises: OptionError."""
     if name in BUILT_IN:
         return BUILT_IN[name]
+    checked_method(name)
     plugins = {plugin.name: plugin for plugin in entry_points(group=GROUP)}
-    if name not in plugins:
-        names = ", ".join([*BUILT_IN, *sorted(plugins)])
-        raise OptionError("unknown-method", f"Unknown method {name[:80]!r}.", f"Choose one of {names}.")
     loaded: Method = plugins[name].load()
     return loaded
 

@@ -10,12 +10,9 @@ from py_autodoc.float_models import PRODUCTS
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.int8_kernels.targets import COMPUTATIONS
 from py_autodoc.limits import RECIPE_FILE
+from py_autodoc.quantize.choices import ACTIVATIONS, CALIBRATIONS, FORMATS, METHODS, WEIGHTS
 from py_autodoc.quantize.kernels import current_runtime
 
-METHODS = ("static", "dynamic", "int8-weights", "int4-weights", "fp16")
-FORMATS = ("qdq", "qoperator")
-CALIBRATIONS = ("minmax", "percentile", "entropy")
-ACTIVATIONS, WEIGHTS = ("u8", "s8", "u16"), ("s8", "u8", "s7")
 TARGETS = tuple(COMPUTATIONS)
 STATIC_OPS = (*PRODUCTS, "Relu", "Clip", "MaxPool")
 """Operators that ``static`` quantizes by default: products, and what is fused into them or adds no error.

@@ -17,7 +17,6 @@ from py_autodoc.quantize.search_document import Search, Trial
 from py_autodoc.samples import Sample
 from py_autodoc.temporary import scratch
 
-AUTO = "auto"
 GOALS = ("balanced", "size", "latency", "accuracy")
 CLOSE_DB, CLOSE_AGREEMENT = 20.0, 0.99
 """Results are close with this agreement of classes, or without classes from this ratio on."""

@@ -12,6 +12,7 @@ from py_autodoc.errors import InputError
 from py_autodoc.free_memory import need, shown
 from py_autodoc.graph.ir.file_faults import refusal
 from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.graph.loading.external_data import location_hint
 from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.samples.images import images_in
@@ -46,11 +47,11 @@ def analysis_at_sizes(
     )
     fault = refusal(analysis.model, analysis.diagnostics)
     if fault is not None:
-        raise InputError(
-            fault.diagnostic.code,
-            f"{analysis.model.file.name}: {shorten_middle(fault.text, 300)}.",
-            "No runtime accepts such a file.",
-        )
+        file, code, where = analysis.model.file, fault.diagnostic.code, fault.diagnostic.where
+        hint = "No runtime accepts such a file: export the model again."
+        if code.startswith("external-"):
+            hint = location_hint(code, where if where in file.external_files else "")
+        raise InputError(code, f"{file.name}: {shorten_middle(fault.text, 300)}.", hint)
     return analysis
 
 

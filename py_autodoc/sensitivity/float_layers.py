@@ -6,9 +6,12 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from py_autodoc.errors import OptionError
-from py_autodoc.sensitivity.scores import Score
+
+if TYPE_CHECKING:
+    from py_autodoc.sensitivity.scores import Score
 
 _TARGET = re.compile(r"\s*(agreement|sqnr|kl|relative_error)\s*(>=|<=|>|<)\s*([0-9.eE+-]+)\s*(%|dB)?\s*")
 _LARGER = {"agreement": True, "sqnr": True, "kl": False, "relative_error": False}

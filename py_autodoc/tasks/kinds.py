@@ -54,13 +54,26 @@ def run_task(request: TaskRequest, files: TaskFiles, report_progress: ReportProg
 
 
 def check_request(request: TaskRequest) -> None:
-    """Check what needs no file. Raises: OptionError: the kind is unknown, or has no target."""
+    """Check what needs no file, and imports nothing heavy: the server does this.
+
+    Raises: OptionError: the kind, its target or its method is unknown, or it has no target.
+    """
     if request.kind not in KINDS:
         names = ", ".join(KINDS)
         raise OptionError("unknown-task", f"Unknown task {request.kind[:40]!r}.", f"Choose one of {names}.")
     if request.target and request.kind not in _WITH_TARGET:
         names = " and ".join(_WITH_TARGET)
         raise OptionError("bad-target", f"{request.kind} has no target, only {names} have.", "Omit target.")
+    if request.target and request.kind == "sensitivity":
+        from py_autodoc.sensitivity.float_layers import target
+
+        target(request.target)
+    if request.kind == "quantize":
+        from py_autodoc.int8_kernels.computations import checked_target
+        from py_autodoc.quantize.choices import checked_method
+
+        checked_target(request.target)
+        checked_method(request.method or "static")
 
 
 def _numbers(heat: Mapping[str, object]) -> tuple[str, str, dict[str, float]]:

@@ -14,6 +14,7 @@ from py_autodoc.graph.building import structure_checks
 from py_autodoc.graph.building.build import build
 from py_autodoc.graph.building.node_protos import graph_protos
 from py_autodoc.graph.ir.model import ConstTensor, Node
+from py_autodoc.graph.loading.external_data import location_hint
 from py_autodoc.graph.loading.load import load
 from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.graph.protobuf.tensor_protos import element_count
@@ -133,7 +134,7 @@ class ModelFile:
     def unread(self, tensor: int, why: UnreadableTensor) -> ExternalDataError:
         """Return the error that names the unreadable weight."""
         label = self.model.tensors[tensor].name[:200]
-        hint = why.hint or "Put the weight files into the folder of the model."
+        hint = why.hint or location_hint(why.code, "")
         return ExternalDataError(why.code, f"{self.name}: {label or 'a constant'}: {why}.", hint)
 
     def _tensors(self) -> Iterator[tuple[int, onnx.TensorProto]]:

@@ -15,6 +15,7 @@ from py_autodoc.compare.align import align
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.graph.protobuf.probe import base_name
+from py_autodoc.int8_kernels.targets import checked_target
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.samples import (
     InputSpec,
@@ -74,7 +75,7 @@ def verify(
 
     Raises:
         InputError: a file cannot be read, the data does not fit, or the inputs do not correspond.
-        OptionError: the reference, the tolerance or the number of samples is invalid.
+        OptionError: the reference, the tolerance, the target or the number of samples is invalid.
         RequirementError: ONNX Runtime is not installed.
         AnalysisError: nothing can be compared, ONNX Runtime rejects a model, or a sample fails.
     """
@@ -114,6 +115,7 @@ def verify_with_analysis(
             f"The tolerance must be a finite number that is not negative, not {tolerance}.",
             "Pass a relative error, such as 0.01.",
         )
+    checked_target(target)
     expected = _expected_arrays(against)
     values = data if data is not None else against
     analysis = analysis_at_sizes(model, values if expected is not None else data, bindings, input_shapes)

@@ -35,6 +35,8 @@ _RELATION = {
     DIVERGES: "diverges from",
     NOT_COMPARED: "was not verified: it has no output in common with",
 }
+_FILE = "with every operator as in the file"
+_FUSED = "Fused or integer kernels are less accurate than the operators of the file."
 _MAX_NAMES = 10
 """Number of outputs that a line names."""
 _WIDTH = 56
@@ -51,7 +53,8 @@ def verification_lines(
         every_layer: list all layers instead of those that add the largest errors.
         list_layers: False omits the list.
     """
-    yield f"{result.model} {_RELATION[result.verdict]} {result.reference}."
+    here = " with exact sums, but not on this machine" if _diverges_here(result) else ""
+    yield f"{result.model} {_RELATION[result.verdict]} {result.reference}{here}."
     yield f"Tolerance: relative error {result.tolerance:g} ({result.tolerance_reason})"
     yield f"Data: {plural(result.samples, 'sample')}, {result.data}"
     if result.kernels is not None:
@@ -60,8 +63,7 @@ def verification_lines(
     yield "Outputs"
     for output in result.outputs:
         name = output.name if output.name == output.reference else f"{output.name} ({output.reference})"
-        yield f"  {name}: {error_text(output.error)}{agreement_text(output.agreement)}"
-        yield from (f"    {text}" for text in kernel_figures(output, result.kernels))
+        yield from (f"  {text}" for text in output_lines(name, output, result.kernels))
     if not result.outputs:
         yield "  None was compared. Name the outputs as in the reference, or give both equally many."
     for names, side in (
@@ -103,6 +105,14 @@ def verification_lines(
     )
 
 
+def _diverges_here(result: Verification) -> bool:
+    """True if the model agrees, but exceeds the tolerance with the saturating kernels of this machine."""
+    if result.verdict != AGREES or result.kernels is None or result.kernels.here != "pairs":
+        return False
+    fused = [output.error_fused for output in result.outputs if output.error_fused is not None]
+    return any(not error.exact and error.relative_error_or_inf > result.tolerance for error in fused)
+
+
 def largest_added_errors(layers: list[VerifiedLayer]) -> list[VerifiedLayer]:
     """Return the layers whose error exceeds that of their inputs the most, in execution order."""
     ranked = sorted(layers, key=lambda layer: layer.error_before - layer.error.relative_error_or_inf)
@@ -135,28 +145,36 @@ def agreement_text(agreement: float | None) -> str:
     return "" if agreement is None else f", top-1 agreement {agreement:.1%}"
 
 
-def kernel_figures(output: VerifiedOutput, kernels: IntegerKernels | None) -> Iterator[str]:
-    """Yield the error with this machine's kernels if they are worse than the file, and that of the target."""
-    differs = kernels is not None and kernels.differs
-    if differs and kernels is not None:
-        if output.error_fused is not None:
-            kind = SATURATING_HERE if kernels.here == "pairs" else kind_text(kernels.here)
-            yield f"On this machine ({kind}): {error_text(output.error_fused)}"
-        if output.error_target is not None:
-            text = target_text(kernels)
-            yield f"{text[:1].upper()}{text[1:]}: {error_text(output.error_target)}"
-        elif kernels.not_measured:
-            text = not_measured(kernels)
-            yield f"{text[:1].upper()}{text[1:]}"
-    elif output.error_fused is not None and _loses(output.error, output.error_fused):
-        # The target computes like this machine.
-        reason = (
-            f"{SATURATING_HERE[:1].upper()}{SATURATING_HERE[1:]}."
-            if kernels is not None and kernels.here == "pairs" and kernels.saturating_operators
-            else "Fused or integer kernels are less accurate than the operators of the file."
-        )
-        error = error_text(output.error_fused)
-        yield f"With the optimizations of ONNX Runtime on this CPU: {error}. {reason}"
+def output_lines(name: str, output: VerifiedOutput, kernels: IntegerKernels | None) -> Iterator[str]:
+    """Yield the errors of an output, each figure once, with what computed it.
+
+    First is the error that users of this machine get: with kernels that saturate, not that of exact sums.
+    """
+    fused, differs = output.error_fused, kernels is not None and kernels.differs
+    file = f"{error_text(output.error)}{agreement_text(output.agreement)}"
+    figures: list[tuple[Error, str]] = [(output.error, _FILE)]
+    saturates = kernels is not None and kernels.here == "pairs" and kernels.saturating_operators != 0
+    if fused is not None and (differs or saturates or _loses(output.error, fused)):
+        here = "with the optimizations of ONNX Runtime on this CPU"
+        if kernels is not None and (differs or saturates):
+            here = f"on this machine ({SATURATING_HERE if saturates else kind_text(kernels.here)})"
+        figures.insert(0 if saturates else 1, (fused, here))
+    if kernels is not None and differs and output.error_target is not None:
+        figures.append((output.error_target, target_text(kernels)))
+    groups: dict[str, list[str]] = {}
+    for error, label in figures:
+        groups.setdefault(error_text(error), []).append(label)
+    for index, (text, labels) in enumerate(groups.items()):
+        shown = file if _FILE in labels else text
+        if index:
+            joined = ", ".join(labels)
+            line = f"  {joined[:1].upper()}{joined[1:]}: {shown}"
+            yield line + ("" if differs or saturates else f". {_FUSED}")
+        else:
+            yield f"{name}: {shown}" + (f"; {', '.join(labels)}" if labels != [_FILE] else "")
+    if kernels is not None and differs and kernels.not_measured and output.error_target is None:
+        text = not_measured(kernels)
+        yield f"  {text[:1].upper()}{text[1:]}"
 
 
 def _loses(error: Error, fused: Error) -> bool:

@@ -98,7 +98,8 @@ async def test_sensitivity_then_quantize(client, digits):
     [
         ({"kind": "fly", **MODEL}, 422, "unknown-task"),
         ({"kind": "measure", "target": "cpu-avx2", **MODEL}, 422, "bad-target"),
-        ({"kind": "quantize", "out": "q.onnx", "target": "abacus", **MODEL}, 202, "bad-recipe"),
+        ({"kind": "quantize", "out": "q.onnx", "target": "abacus", **MODEL}, 422, "unknown-target"),
+        ({"kind": "quantize", "out": "q.onnx", "method": "abacus", **MODEL}, 422, "unknown-method"),
         ({"kind": "quantize", "out": "digits.npz", "overwrite": True, **MODEL}, 422, "bad-name"),
         ({"kind": "quantize", **MODEL}, 422, "bad-name"),
         ({"kind": "quantize", "out": "../q.onnx", **MODEL}, 422, "bad-name"),
@@ -107,7 +108,7 @@ async def test_sensitivity_then_quantize(client, digits):
         ({"kind": "measure", "path": "models/none.onnx"}, 404, "file-not-found"),
         ({"kind": "measure", **MODEL, "data": "../../etc/passwd"}, 404, "file-not-found"),
         ({"kind": "measure", "path": "models/digits.npz"}, 422, "not-an-onnx-name"),
-        ({"kind": "sensitivity", **MODEL, "target": "x"}, 202, "bad-target"),
+        ({"kind": "sensitivity", **MODEL, "target": "x"}, 422, "bad-target"),
         ({"kind": 7, **MODEL}, 422, "bad-request"),
     ],
 )

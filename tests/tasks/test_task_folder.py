@@ -125,7 +125,7 @@ def test_the_process_sees_no_secret_and_no_folder_of_ours(tmp_path, monkeypatch)
 def test_plugins_of_the_users_packages_are_found(tmp_path, monkeypatch):
     """A quantizer that an installed package offers is found by the process of a task."""
     from py_autodoc import children
-    from py_autodoc.quantize.methods import GROUP
+    from py_autodoc.quantize.choices import GROUP
 
     own = tmp_path / "site"
     info = own / "mine-1.0.dist-info"

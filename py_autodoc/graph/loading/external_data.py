@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import onnx
@@ -17,6 +17,8 @@ import onnx
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.protobuf.tensor_protos import element_count, external_entries, stored_bytes
 
+RANGE = "external-range"
+"""Code of a diagnostic: an offset or a length does not fit."""
 _MAX_LOCATION = 4096
 _hidden_refused = False
 _IN_MEMORY = "_ORT_MEM_ADDR_"
@@ -86,15 +88,24 @@ def _range(tensor: onnx.TensorProto, notes: DiagnosticCollector) -> tuple[str, i
     needed = None if count is None else stored_bytes(tensor.data_type, count)
     start = _number(entries.get("offset"), 0)
     length = _number(entries.get("length"), needed)
-    for key, number in (("offset", start), ("length", length)):
-        if key in entries and (number is None or number < 0):
-            said = "is not a number" if number is None else f"is negative ({number:,})"
-            notes.add("external-range", f"The {key} of its external data {said}.", tensor.name)
-            return location, 0, None
+    fault = invalid_range(entries)
+    if fault:
+        notes.add(RANGE, f"{fault[:1].upper()}{fault[1:]}.", tensor.name)
+        return location, 0, None
     if length is not None and needed is not None and length < needed:
         message = f"Needs {needed:,} bytes, the length says {length:,}."
-        notes.add("external-range", message, tensor.name)
+        notes.add(RANGE, message, tensor.name)
     return location, start or 0, length
+
+
+def invalid_range(entries: Mapping[str, str]) -> str:
+    """Return what is wrong with the offset or length of external data, as a clause; empty if nothing is."""
+    for key in ("offset", "length"):
+        number = _number(entries.get(key), 0)
+        if number is None or number < 0:
+            said = "is not a number" if number is None else f"is negative ({number:,})"
+            return f"the {key} of its external data {said}"
+    return ""
 
 
 def _number(value: str | None, default: int | None) -> int | None:
@@ -202,7 +213,7 @@ def _check(location: str, demand: _FileDemand, folders: Folders, notes: Diagnost
         message = (
             f"Data of {tensors_text} reach to byte {demand.end:,} of a file of {status.st_size:,} bytes."
         )
-        notes.add("external-range", message, location_text)
+        notes.add(RANGE, message, location_text)
 
 
 def shown_location(location: str) -> str:

@@ -17,6 +17,7 @@ import onnx
 from py_autodoc.graph.building.node_protos import graph_protos
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 from py_autodoc.graph.ir.model import Diagnostic, Model
+from py_autodoc.graph.loading.external_data import RANGE, invalid_range, location_hint
 from py_autodoc.graph.loading.load import LoadedModel
 from py_autodoc.graph.protobuf.tensor_protos import (
     BITS,
@@ -221,17 +222,14 @@ def _payload_range(proto: onnx.TensorProto, size: int) -> tuple[str, ByteRange]:
     """Return (TensorProto field, range) of a payload outside the structure. Raises: UnreadableTensor."""
     entries = external_entries(proto)
     moved, _ = payload_reference(entries)
-    try:
-        start = int(entries.get("offset", "-1" if moved else "0")[:20])
-        length = int(entries.get("length", str(size))[:20])
-    except ValueError:
-        raise UnreadableTensor("the offset or length of its data is not a number") from None
     if moved:
-        if start < 0:
+        if "offset" not in entries:
             raise UnreadableTensor("its data are in several pieces")
-        return moved, ByteRange("", start, length)
-    if start < 0 or length < 0:
-        raise UnreadableTensor("the offset or length of its data is negative")
+        return moved, ByteRange("", int(entries["offset"]), int(entries.get("length", size)))
+    fault = invalid_range(entries)
+    if fault:
+        raise UnreadableTensor(fault, RANGE, location_hint(RANGE, ""))
+    start, length = int(entries.get("offset", 0)), int(entries.get("length", size))
     location = entries.get("location", "")
     if not location:
         raise UnreadableTensor("it has external data without a location")
