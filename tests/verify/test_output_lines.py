@@ -51,11 +51,8 @@ def kernels(here, target, operators, *, not_measured=""):
     )
 
 
-CASES = list(
-    itertools.product(
-        ("exact", "pairs"), COMPUTATIONS, (0, 2, None), ((0.01, 0.01), (0.01, 0.4)), (0.01, 0.2, 0.4)
-    )
-)
+FIGURES = ((0.01, 0.01), (0.01, 0.4))
+CASES = list(itertools.product(("exact", "pairs"), COMPUTATIONS, (0, 2, None), FIGURES, (0.01, 0.2, 0.4)))
 
 
 @pytest.mark.parametrize(("here", "target", "operators", "figures", "there"), CASES)
