@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from py_autodoc.llm.run import PlanOptions, plan
+from py_autodoc.llm.plan_options import PlanOptions
+from py_autodoc.llm.run import plan
 from py_autodoc.report.schema.generation import Plan, Plans
 
 __all__ = ["Plan", "PlanOptions", "Plans", "plan"]

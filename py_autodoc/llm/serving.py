@@ -11,7 +11,8 @@ from py_autodoc.hardware.profile import profiles
 from py_autodoc.hardware.runtimes import Runtime
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.llm.decoder import decoder_of
-from py_autodoc.llm.run import PlanOptions, plan_sized
+from py_autodoc.llm.plan_options import PlanOptions
+from py_autodoc.llm.run import plan_sized
 from py_autodoc.llm.sizes import SizedModel
 from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.pipeline.device_choice import DeviceChoice, choose_device
