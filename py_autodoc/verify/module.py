@@ -40,6 +40,8 @@ class ModuleReference:
     def __init__(self, module: Any, specs: Sequence[InputSpec]) -> None:
         self.name = type(module).__name__
         self._module, self._specs = module, list(specs)
+        self._folded: list[str] = []
+        """Normalizations without a node in the model: they are part of the weights before them."""
 
     def points(self, model: Analysis, captured: CapturedTensors) -> ReferencePoints:
         """Return one point for each submodule with a single result, and the outputs in order.
@@ -48,6 +50,7 @@ class ModuleReference:
         """
         points = ReferencePoints()
         modules = {name for name, _ in self._module.named_modules() if name}
+        self._folded = _folded(self._module, model)
         for path, tensors in _module_results(model).items():
             if path not in modules:
                 continue
@@ -68,7 +71,7 @@ class ModuleReference:
 
     def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
         """Return a run that records the results of these modules with forward hooks."""
-        return _ModuleRun(self._module, list(keys), self._specs)
+        return _ModuleRun(self._module, list(keys), self._specs, self._folded)
 
     def tolerance(self, model: Analysis) -> tuple[float, str]:
         """Return the tolerance of the model's lowest precision."""
@@ -80,6 +83,7 @@ class _ModuleRun:
     module: Any
     keys: list[Any]
     specs: list[InputSpec]
+    folded: list[str]
 
     def values(self, sample: Sample, index: int) -> Iterator[Array]:
         torch: Any = import_module("torch")
@@ -87,8 +91,11 @@ class _ModuleRun:
         modules = dict(self.module.named_modules())
         hooks = []
         calls: Counter[str] = Counter()
+        recorded = dict[int, tuple[str, Any]]()
         for path in (key for key in self.keys if isinstance(key, str)):
-            hooks.append(modules[path].register_forward_hook(_recorder(path, results, calls)))
+            hooks.append(modules[path].register_forward_hook(_recorder(path, results, calls, recorded)))
+        for path in self.folded:
+            hooks.append(modules[path].register_forward_hook(_continuing(results, recorded)))
         training = self.module.training
         device = next((parameter.device for parameter in self.module.parameters()), torch.device("cpu"))
         try:
@@ -117,10 +124,42 @@ class _ModuleRun:
         return iter([results.get(key, np.zeros((0, 2))) for key in self.keys])
 
 
-def _recorder(path: str, results: dict[Any, Array], calls: Counter[str]) -> Any:
-    """Return a forward hook that stores the first tensor of a module which is called once."""
+def _folded(module: Any, analysis: Analysis) -> list[str]:
+    """Return the paths of batch normalizations that no node of the model belongs to."""
+    present = {
+        ".".join(node.scope[:depth])
+        for node in analysis.model.nodes
+        for depth in range(1, len(node.scope) + 1)
+    }
+    return [
+        path
+        for path, one in module.named_modules()
+        if path and path not in present and getattr(one, "running_var", None) is not None
+    ]
+
+
+def _continuing(results: dict[Any, Array], recorded: dict[int, tuple[str, Any]]) -> Any:
+    """Return a forward hook of a folded module: its result is that of the module whose result it reads."""
+
+    def record(_module: Any, args: Any, result: Any) -> None:
+        path, _ = recorded.get(id(args[0]), ("", None)) if args else ("", None)
+        if path in results:
+            results[path] = next(_tensors(result))
+            recorded[id(result)] = path, result
+
+    return record
+
+
+def _recorder(
+    path: str, results: dict[Any, Array], calls: Counter[str], recorded: dict[int, tuple[str, Any]]
+) -> Any:
+    """Return a forward hook that stores the first tensor of a module which is called once.
+
+    ``recorded`` gets the path by the identity of the result, which it keeps alive.
+    """
 
     def record(_module: Any, _args: Any, result: Any) -> None:
+        recorded[id(result)] = path, result
         calls[path] += 1
         tensors = list(_tensors(result))
         if calls[path] == 1 and tensors:
