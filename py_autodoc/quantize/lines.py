@@ -35,6 +35,9 @@ def _form_lines(result: Quantization) -> Iterator[str]:
             else "; operators other than " + ", ".join(ops) + " stay float (--ops)"
         )
         yield f"Quantized: {kinds}{others}{f'; products in float: {kept}' if kept else ''}."
+    if form.outside:
+        outside = ", ".join(f"{count} {place}" for place, count in form.outside.items())
+        yield f"Outside the main graph, products stay float: {outside}."
     changes = result.changes
     if changes.lifted_weights:
         yield f"{plural(changes.lifted_weights, 'weight')} of nodes such as Constant became initializers."

@@ -18,7 +18,7 @@ _METHODS = "Use static for convolutions; the other methods quantize only matrix 
 
 def nothing_quantized(model: onnx.ModelProto, method: str) -> tuple[str, str]:
     """Return why ``method`` quantized nothing of a model, without its name, and a hint."""
-    for op_type, place in _out_of_reach(model):
+    for op_type, place, _ in out_of_reach(model):
         inline = "Inline the functions first (onnx.inliner)."
         hint = inline if place.startswith("the function") else "Products of branches and loops stay in float."
         return f"nothing is quantized: its {op_type} is inside {place}, where {method} does not look", hint
@@ -33,20 +33,24 @@ def nothing_quantized(model: onnx.ModelProto, method: str) -> tuple[str, str]:
     return f"it has no operators that {method} quantizes", hint if method == "static" else _METHODS
 
 
-def _out_of_reach(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
-    """Yield products outside the main graph, as (operator, place)."""
+def out_of_reach(model: onnx.ModelProto) -> Iterator[tuple[str, str, str]]:
+    """Yield float products outside the main graph, as (operator, place, name of the node or its output)."""
     for function in model.functions:
         for node in function.node:
             if node.op_type in _PRODUCTS:
-                yield node.op_type, f"the function {function.name}"
+                yield node.op_type, f"the function {function.name}", _name(node)
     yield from _inside(model.graph.node)
 
 
-def _inside(nodes: Iterable[onnx.NodeProto], place: str = "") -> Iterator[tuple[str, str]]:
+def _name(node: onnx.NodeProto) -> str:
+    return node.name or next(iter(node.output), "")
+
+
+def _inside(nodes: Iterable[onnx.NodeProto], place: str = "") -> Iterator[tuple[str, str, str]]:
     pending = [(node, place) for node in nodes]
     while pending:
         node, around = pending.pop()
         if around and node.op_type in _PRODUCTS:
-            yield node.op_type, around
+            yield node.op_type, around, _name(node)
         inner = _WHERE.get(node.op_type, around or "a subgraph")
         pending += [(one, inner) for attribute in node.attribute for one in attribute.g.node]
