@@ -783,6 +783,22 @@ export interface components {
       cache: string;
     };
     /**
+     * Description
+     * @description Free text of a part of the model, without records of exporters.
+     */
+    Description: {
+      /** @description `graph`, `subgraph`, `input`, `output`, `initializer`, `value` or `function`. */
+      kind: string;
+      /** @description Name of the part. */
+      name: string;
+      /** @description At most 1,024 characters. */
+      doc_string: string;
+      /** @description At most 16 entries. */
+      metadata: {
+        [key: string]: string;
+      };
+    };
+    /**
      * DeviceColumns
      * @description The devices that latency can be estimated for, one entry per device, by vendor, then by name.
      *
@@ -1978,6 +1994,13 @@ export interface components {
       metadata: {
         [key: string]: string;
       };
+      /**
+       * @description Doc strings and metadata of graphs, inputs, outputs, initializers, values and functions that have some;
+       *     at most 100.
+       */
+      descriptions: components['schemas']['Description'][];
+      /** @description Number of all of them. */
+      num_descriptions: number;
     };
     /**
      * ModuleColumns

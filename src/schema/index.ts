@@ -26,6 +26,7 @@ export type SectionBlock = Schemas['SectionBlock'];
 export type SectionCell = Schemas['SectionCell'];
 export type SectionInfo = Schemas['SectionInfo'];
 export type ModelInfo = Schemas['ModelInfo'];
+export type Description = Schemas['Description'];
 export type OpsetImport = Schemas['OpsetImport'];
 export type GraphInfo = Schemas['GraphInfo'];
 export type ValueInfo = Schemas['ValueInfo'];

@@ -101,6 +101,8 @@ class _GraphBuilder:
             functions=self.loaded.functions,
             unexpanded_calls=self.loaded.unexpanded_calls,
             texts=self.loaded.texts,
+            descriptions=self.loaded.descriptions,
+            num_descriptions=self.loaded.num_descriptions,
         )
 
     # Tensors

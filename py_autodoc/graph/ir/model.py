@@ -211,6 +211,17 @@ class TextFacts(msgspec.Struct, frozen=True):
 NO_TEXTS = TextFacts()
 
 
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Free text of a part of the model."""
+
+    kind: str
+    """``graph``, ``subgraph``, ``input``, ``output``, ``initializer``, ``value`` or ``function``."""
+    name: str
+    doc_string: str
+    metadata: Mapping[str, str]
+
+
 class Model(msgspec.Struct, frozen=True):
     """A whole model, without its weights."""
 
@@ -234,6 +245,9 @@ class Model(msgspec.Struct, frozen=True):
     unexpanded_calls: int = 0
     """Calls kept as one node because the expansion exceeded the limit."""
     texts: TextFacts = NO_TEXTS
+    descriptions: tuple[Description, ...] = ()
+    """The first texts of graphs, inputs, outputs, initializers, values and functions."""
+    num_descriptions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

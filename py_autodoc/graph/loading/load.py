@@ -15,7 +15,8 @@ from google.protobuf.message import DecodeError
 
 from py_autodoc.errors import CorruptModel, LimitError
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
-from py_autodoc.graph.ir.model import NO_TEXTS, Diagnostic, FileFacts, TextFacts
+from py_autodoc.graph.ir.model import NO_TEXTS, Description, Diagnostic, FileFacts, TextFacts
+from py_autodoc.graph.loading.descriptions import descriptions
 from py_autodoc.graph.loading.external_data import external_facts
 from py_autodoc.graph.loading.first_pass import collect_and_sanitize
 from py_autodoc.graph.loading.function_inlining import expand_functions
@@ -48,6 +49,8 @@ class LoadedModel:
     unexpanded_calls: int = 0
     """Calls kept as one node because the expansion is circular or exceeds a limit."""
     texts: TextFacts = NO_TEXTS
+    descriptions: tuple[Description, ...] = ()
+    num_descriptions: int = 0
     external_values: Mapping[tuple[str, int, int], bytes] = field(default_factory=dict)
     """(location, offset, bytes) → data of small integer constants in external files
     (``tensor_data.small_constants``)."""
@@ -109,13 +112,22 @@ def _loaded(
     notes = DiagnosticCollector()
     first_pass = collect_and_sanitize(proto, notes)
     texts = text_facts(proto, first_pass.graphs, structure)
+    described, num_described = descriptions(proto, first_pass.graphs)
     external = external_facts(first_pass.external, path, notes)
     unexpanded = expand_functions(proto, limits, notes)
     facts = FileFacts(
         name, scan.source.size, scan.counts.structure_bytes, identity, external.files, external.bytes
     )
     return LoadedModel(
-        proto, facts, scan.counts, tuple(notes.diagnostics()), scan.counts.functions, unexpanded, texts
+        proto,
+        facts,
+        scan.counts,
+        tuple(notes.diagnostics()),
+        scan.counts.functions,
+        unexpanded,
+        texts,
+        described,
+        num_described,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import onnx
 
@@ -97,6 +98,8 @@ def _texts(proto: onnx.ModelProto, graphs: Iterable[onnx.GraphProto]) -> Iterato
     for graph in graphs:
         yield "graph doc_string", decode_text(graph.doc_string)
         yield from _of_nodes(graph.node)
+        for values in (graph.input, graph.output, graph.value_info, graph.initializer, [graph]):
+            yield from _of_values(values)
     for function in proto.functions:
         yield "function doc_string", decode_text(function.doc_string)
         yield from _of_nodes(function.node)
@@ -108,6 +111,16 @@ def _of_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[tuple[str, str]]:
             yield "node doc_string", decode_text(node.doc_string)
         for entry in node.metadata_props:
             yield f"node metadata {_key(entry.key)}", decode_text(entry.value)
+
+
+def _of_values(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """Yield texts of inputs, outputs, values and initializers, and the metadata of graphs."""
+    for value in values:
+        if value.doc_string and not isinstance(value, onnx.GraphProto):
+            yield "tensor doc_string", decode_text(value.doc_string)
+        kind = "graph" if isinstance(value, onnx.GraphProto) else "tensor"
+        for entry in value.metadata_props:
+            yield f"{kind} metadata {_key(entry.key)}", decode_text(entry.value)
 
 
 def _key(key: str | bytes) -> str:

@@ -13,6 +13,7 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.pipeline.dim_bindings import Follows
 from py_autodoc.report.schema import (
     Coverage,
+    Description,
     DiagnosticInfo,
     DimFollows,
     DimInfo,
@@ -62,6 +63,16 @@ def model_info(model: Model) -> ModelInfo:
         model_version=model.model_version,
         doc_string=shorten_middle(model.doc_string, MAX_TEXT),
         metadata={shorten_middle(k): metadata_text(v) for k, v in list(model.metadata.items())[:MAX_LISTED]},
+        descriptions=[
+            Description(
+                kind=one.kind,
+                name=shorten_middle(one.name),
+                doc_string=one.doc_string,
+                metadata={shorten_middle(k): metadata_text(v) for k, v in one.metadata.items()},
+            )
+            for one in model.descriptions
+        ],
+        num_descriptions=model.num_descriptions,
     )
 
 

@@ -65,6 +65,7 @@ from py_autodoc.report.schema.memory import (
     WeightTypeBytes,
 )
 from py_autodoc.report.schema.model import (
+    Description,
     DiagnosticInfo,
     DimFollows,
     DimInfo,
@@ -154,6 +155,7 @@ __all__ = [
     "Coverage",
     "DatasetInfo",
     "DecoderFacts",
+    "Description",
     "DeviceColumns",
     "DevicePrice",
     "DiagnosticInfo",

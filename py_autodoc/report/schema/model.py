@@ -14,6 +14,19 @@ class OpsetImport(Wire, frozen=True, kw_only=True):
     """Version."""
 
 
+class Description(Wire, frozen=True, kw_only=True):
+    """Free text of a part of the model, without records of exporters."""
+
+    kind: str
+    """``graph``, ``subgraph``, ``input``, ``output``, ``initializer``, ``value`` or ``function``."""
+    name: str
+    """Name of the part."""
+    doc_string: str
+    """At most 1,024 characters."""
+    metadata: dict[str, str]
+    """At most 16 entries."""
+
+
 class ModelInfo(Wire, frozen=True, kw_only=True):
     """Facts stored in the file. ``name`` is the base name, never a path."""
 
@@ -51,6 +64,11 @@ class ModelInfo(Wire, frozen=True, kw_only=True):
     """Free text of the author, at most 4,096 characters."""
     metadata: dict[str, str]
     """Free key-value pairs of the author."""
+    descriptions: list[Description] = []
+    """Doc strings and metadata of graphs, inputs, outputs, initializers, values and functions that have some;
+    at most 100."""
+    num_descriptions: int = 0
+    """Number of all of them."""
 
 
 class ValueInfo(Wire, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from py_autodoc.report.schema import Description
 from py_autodoc.report.sections.labels import SETTINGS
 from py_autodoc.report.sections.section_model import (
     Block,
@@ -51,6 +52,11 @@ def section(context: SectionContext) -> Section:
         )
     if model.doc_string:
         blocks.append(Paragraph((Name(model.doc_string),), "Documentation"))
+    if model.descriptions:
+        listed_texts = [row for one in model.descriptions for row in _texts(one)]
+        more = model.num_descriptions - len(model.descriptions) + max(0, len(listed_texts) - MAX_ROWS)
+        columns = ("Of", "Name", "Key", "Text")
+        blocks.append(Table(columns, tuple(listed_texts[:MAX_ROWS]), more, "Documentation of parts"))
     generator = report.generator
     blocks.append(
         Paragraph(
@@ -62,3 +68,10 @@ def section(context: SectionContext) -> Section:
         )
     )
     return Section("origin", "How this was made", tuple(blocks))
+
+
+def _texts(one: Description) -> list[tuple[Line, ...]]:
+    """Return a row for the doc string and for each entry of the metadata."""
+    texts = [("", one.doc_string)] if one.doc_string else []
+    texts += one.metadata.items()
+    return [((one.kind,), (Name(one.name),), (Name(key),), (Name(text),)) for key, text in texts]

@@ -200,6 +200,8 @@ export function emptyPayload(name: string): GraphPayload {
       domain: '',
       model_version: 0,
       doc_string: '',
+      descriptions: [],
+      num_descriptions: 0,
       metadata: {}
     },
     graph: {

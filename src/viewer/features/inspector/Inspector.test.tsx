@@ -250,6 +250,26 @@ describe('hostile names', () => {
   });
 });
 
+test('documentation of parts is listed as text', async () => {
+  const payload = testPayload();
+  payload.model.descriptions = [
+    {
+      kind: 'input',
+      name: '__proto__',
+      doc_string: '<b>RGB</b>, 0 to 1',
+      metadata: JSON.parse('{"__proto__": "px"}')
+    }
+  ];
+  payload.model.num_descriptions = 1;
+  await mount(payload);
+  const name = within(panel()).getByText('input __proto__');
+  const texts = Array.from(name.parentElement!.querySelectorAll('dd'));
+  expect(texts.map(text => text.textContent)).toEqual([
+    '<b>RGB</b>, 0 to 1',
+    '__proto__: px'
+  ]);
+});
+
 test('long values of the metadata are collapsed', async () => {
   const config = `{"architectures":["${'X'.repeat(300)}"]}`;
   const payload = testPayload();

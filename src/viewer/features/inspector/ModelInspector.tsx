@@ -4,6 +4,7 @@ import type { ValueInfo } from '../../../schema';
 import { useDocument } from '../../session/sessionContext';
 import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import { ArchitectureSections } from './sections/Architecture';
+import { Descriptions } from './sections/Descriptions';
 import { Metadata } from './sections/Metadata';
 import {
   ModelFacts,
@@ -113,6 +114,10 @@ export function ModelInspector(): JSX.Element {
         </Section>
       )}
       <Metadata metadata={model.metadata} />
+      <Descriptions
+        descriptions={model.descriptions}
+        count={model.num_descriptions}
+      />
     </>
   );
 }
