@@ -83,7 +83,7 @@ def _stand_in(path: str, serialized: bytes, ctx: click.Context) -> str:
     from py_autodoc.graph.protobuf.probe import base_name
     from py_autodoc.graph.protobuf.protobuf_wire import WireSource
     from py_autodoc.outputs.inputs import stands_for
-    from py_autodoc.outputs.temporary import same_name
+    from py_autodoc.temporary import same_name
 
     name = base_name(path)
     if external_tensors(parse_structure(WireSource.of_bytes(serialized), name)):
