@@ -24,11 +24,11 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 from onnxruntime.quantization import (
     CalibrationDataReader,
     CalibrationMethod,
@@ -296,7 +296,7 @@ def crnn(folder: Path) -> Made:
             self.layers = nn.Sequential(
                 *[
                     part
-                    for a, b in zip(widths, widths[1:], strict=False)
+                    for a, b in pairwise(widths)
                     for part in (
                         nn.Conv2d(a, b, 3, 1, 1, bias=False),
                         nn.BatchNorm2d(b),
@@ -518,11 +518,11 @@ def _verdict(
     """Print ours against the best rival; return whether it is a miss."""
     best = max(theirs, key=lambda one: one[1])
     mine = max(own, key=lambda one: one[1])
-    default = own[0]
+    default, gap = own[0], mine[1] - best[1]
     print(
-        f"  best of ours {mine[1]:.1f} dB ({mine[0]}), best rival {best[1]:.1f} dB ({best[0]}): {mine[1] - best[1]:+.1f} "
-        f"dB; default {default[1] - best[1]:+.1f} dB at {default[2] / best[2]:.2f} of its speed"
+        f"  best of ours {mine[1]:.1f} dB ({mine[0]}), best rival {best[1]:.1f} dB ({best[0]}): {gap:+.1f} dB"
     )
+    print(f"  default {default[1] - best[1]:+.1f} dB at {default[2] / best[2]:.2f} of that speed")
     larger = [one[0] for one in own if one[3] > before]
     if larger:
         print(f"  larger than the float file: {', '.join(larger)}")
