@@ -66,6 +66,8 @@ class FileKind:
 
 THRESHOLDS_FILE = FileKind("a threshold file", "bad-threshold-file", 1 << 20)
 CHECK_POLICY_FILE = FileKind("a policy file", "bad-policy-file", 1 << 20)
+CARD_FILE = FileKind("a file with [card]", "bad-card", 1 << 20)
+RECOMMENDATION_FILE = FileKind("a result of `recommend`", "bad-recommendation", 1 << 26)
 RECIPE_FILE = FileKind("a recipe", "bad-recipe", 1 << 20)
 EVALUATION_FILE = FileKind("an evaluation", "bad-evaluation", 1 << 20)
 PREPROCESSING_FILE = FileKind("a preprocessing configuration", "bad-preprocessing", 1 << 20)

@@ -102,6 +102,20 @@ def confidence(value: float | None) -> str:
     return f"{'99' if percent == '100' and value < 1 else percent} %"
 
 
+def dollars(value: float | None) -> str:
+    """Return an amount in dollars with three digits: ``$0.0412``, ``$1.50``, ``$1,230``. Unknown is ``—``."""
+    if value is None or not _finite(value):
+        return UNKNOWN
+    if abs(value) >= 100:
+        return f"${value:,.0f}"
+    return f"${value:.2f}" if abs(value) >= 1 else f"${value:.3g}"
+
+
+def number(value: float | None) -> str:
+    """Return a number as it was given, with at most six digits. Unknown is ``—``."""
+    return UNKNOWN if value is None else f"{value:.6g}"
+
+
 def shape(sizes: Iterable[int | str | None] | None) -> str:
     """Return ``1×64×56×56``, ``batch×768``; ``scalar`` without dimensions, ``?`` if unknown."""
     if sizes is None:

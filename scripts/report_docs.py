@@ -62,6 +62,12 @@ ORDER = [
     "QuantizationAdvice",
     "SensitiveLayerInfo",
     "EngineSummary",
+    "CardFacts",
+    "Evaluation",
+    "SystemRequirements",
+    "RequirementTier",
+    "ServingSummary",
+    "Service",
 ]
 HEAD = """# The report
 

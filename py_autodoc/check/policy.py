@@ -129,6 +129,8 @@ class Policy(_PolicyTable, frozen=True, kw_only=True):
     findings: PolicyFindings = PolicyFindings()
     where: list[PolicyWhere] = []
     baseline: PolicyBaseline | None = None
+    card: dict[str, Any] = {}
+    """Statements of the owner for the model card; a check ignores them."""
     rules: dict[str, Any] = {}
     """Thresholds and severities of findings, as in a threshold file."""
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from py_autodoc.llm_summary import Endpoint
     from py_autodoc.report.document.report import Report
     from py_autodoc.report.pipeline.analysis import Analysis, Options
-    from py_autodoc.report.schema import LlmSummary
+    from py_autodoc.report.schema import CardFacts, LlmSummary, SystemRequirements
 
 PARTIAL = 2
 """Exit status if a stage failed; the report says so."""
@@ -50,6 +50,13 @@ class _AnalyzeRequest:
     out_md: str | None
     out_pdf: str | None
     sensitivity: str | None
+    requirements: str | None
+    card: str | None
+    owner: str | None
+    intended_use: str | None
+    limitation: tuple[str, ...]
+    evaluation: tuple[str, ...]
+    price_per_hour: float | None
     llm_summary: bool
     llm_url: str | None
     llm_model: str | None
@@ -162,6 +169,33 @@ class _Result:
     help="Add recommendations for quantization from the JSON of `sensitivity`.",
 )
 @click.option(
+    "--requirements",
+    metavar="FILE",
+    shell_complete=files,
+    help="Add the system requirements from the JSON of `recommend`.",
+)
+@click.option(
+    "--card",
+    metavar="FILE",
+    shell_complete=files,
+    help="Add what its owner states in [card] of a TOML file (default: autodoc.toml, if it has one).",
+)
+@click.option("--owner", metavar="TEXT", help="Owner of the model, for the card.")
+@click.option("--intended-use", metavar="TEXT", help="Intended use of the model, for the card.")
+@click.option("--limitation", metavar="TEXT", multiple=True, help="A known limit. Repeatable.")
+@click.option(
+    "--evaluation",
+    metavar="METRIC[@DATA]=VALUE",
+    multiple=True,
+    help="A result of the model, for the card. Repeatable.",
+)
+@click.option(
+    "--price-per-hour",
+    metavar="USD",
+    type=float,
+    help="Price of the device (default: the cheapest cloud instance with one).",
+)
+@click.option(
     "--hash", is_flag=True, help="Report the SHA-256 of the file, and of the files with its weights."
 )
 @click.option("--findings", is_flag=True, help="List all findings with their nodes instead of counting them.")
@@ -197,9 +231,11 @@ def _run(request: _AnalyzeRequest) -> int:
         from py_autodoc.sensitivity.advice import read_sensitivity, with_advice
 
         measured = read_sensitivity(request.sensitivity)
+    stated = _stated(request)
     analysis = _analyze(request, first)
     if measured is not None:
         analysis = with_advice(analysis, measured)
+    analysis = stated.added(analysis, with_serving=documents is not None)
     status = _verdict(request, first, analysis)
     written = _written(request, analysis, service)
     result = _Result(analysis, request.max_layers, written)
@@ -217,6 +253,46 @@ def _run(request: _AnalyzeRequest) -> int:
     if service is not None and written is None:
         status = max(status, NO_SUMMARY)
     return status
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """What options say about a model beside its file, read before the analysis."""
+
+    card: CardFacts | None
+    requirements: SystemRequirements | None
+    price: float | None
+
+    def added(self, analysis: Analysis, with_serving: bool) -> Analysis:
+        """Return the analysis with these statements, and with text generation for documents."""
+        from dataclasses import replace
+
+        if self.price is not None and analysis.hardware is not None:
+            analysis = replace(analysis, hardware=replace(analysis.hardware, usd_per_hour=self.price))
+        serving = None
+        if with_serving and analysis.hardware is not None:
+            from py_autodoc.llm.for_card import serving_summary
+
+            serving = serving_summary(analysis, price=self.price)
+        return replace(analysis, card=self.card, requirements=self.requirements, serving=serving)
+
+
+def _stated(request: _AnalyzeRequest) -> _Stated:
+    """Return the statements. Raises: PathError, OptionError."""
+    from py_autodoc.cli.axes import positive
+    from py_autodoc.report.pipeline.card_facts import card_facts
+
+    price = positive(request.price_per_hour, "--price-per-hour")
+    if price is not None and not request.hardware:
+        raise OptionError("hardware-missing", "A price needs a device.", "Add --hardware ID.")
+    texts = {"owner": request.owner or "", "intended_use": request.intended_use or ""}
+    facts = card_facts(request.card, texts, request.limitation, request.evaluation)
+    requirements = None
+    if request.requirements is not None:
+        from py_autodoc.recommend.for_card import read_requirements
+
+        requirements = read_requirements(request.requirements)
+    return _Stated(facts, requirements, price)
 
 
 def _service(request: _AnalyzeRequest) -> Endpoint | AutodocError | None:
@@ -274,6 +350,7 @@ def _documents(request: _AnalyzeRequest, outputs: dict[str, Target]) -> Document
     from py_autodoc.cli.documents import requested_documents
 
     inputs = [request.models[0], request.thresholds or "", request.sensitivity or "", request.hardware]
+    inputs += [request.requirements or "", request.card or ""]
     return requested_documents(
         outputs, request.update, request.assets_dir, request.with_plots, inputs, request.force
     )
@@ -326,6 +403,13 @@ def _run_all(request: _AnalyzeRequest) -> int:
         "--out-pdf": request.out_pdf,
         "--llm-summary": request.llm_summary,
         "--sensitivity": request.sensitivity,
+        "--requirements": request.requirements,
+        "--card": request.card,
+        "--owner": request.owner,
+        "--intended-use": request.intended_use,
+        "--limitation": request.limitation,
+        "--evaluation": request.evaluation,
+        "--price-per-hour": request.price_per_hour,
         "--update": request.update,
         "--assets-dir": request.assets_dir,
         "--with-plots": request.with_plots,

@@ -74,6 +74,7 @@ _TIERS = (
 )
 @click.option("--all", "every", is_flag=True, help="List all devices below the tiers, not only the best ten.")
 @click.option("--out-json", metavar="PATH", help="Write the recommendation as JSON (- for stdout).")
+@click.option("--out-md", metavar="PATH", help="Write the system requirements as Markdown (- for stdout).")
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
@@ -109,12 +110,16 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
         batch=options["batch"],
         bindings=parse_bindings(options["bind"]),
     )
-    outputs = targets({"--out-json": (options["out_json"], "recommendation")}, list(models), options["force"])
+    requested = {
+        "--out-json": (options["out_json"], "recommendation"),
+        "--out-md": (options["out_md"], "markdown"),
+    }
+    outputs = targets(requested, list(models), options["force"])
     with ProgressLine(printable(os.path.basename(models[0])), progress) as line:
         result = recommend(models, chosen, lambda done, total: line.update("points", done, total))
     text = result.to_json(options["pretty"]) + "\n"
-    for target in outputs.values():
-        written = target.write(text)
+    for option, target in outputs.items():
+        written = target.write(text if option == "--out-json" else _markdown(result))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
     if not outputs:
@@ -123,6 +128,18 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
         else:
             stdout.json_text(text)
     return _status(result)
+
+
+def _markdown(result: Recommendation) -> str:
+    from py_autodoc.outputs.marks import sealed_text
+    from py_autodoc.recommend.for_card import requirements
+    from py_autodoc.render.markdown import render_sections
+    from py_autodoc.render.markdown_text import escape
+    from py_autodoc.report.sections.requirements import requirements_section
+
+    section = requirements_section(requirements(result))
+    names = ", ".join(result.models)
+    return sealed_text(f"# {escape(names)}\n\n{render_sections([section])}", "markdown")
 
 
 def _status(result: Recommendation) -> int:

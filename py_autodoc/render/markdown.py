@@ -85,7 +85,8 @@ def front_matter(report: Report) -> str:
         task = _HUB_TASKS.get(identity.task_id)
         if task and identity.known.task in ("file", "structure"):
             lines.append(f"pipeline_tag: {task}")
-    lines += _license(report.model.metadata.get("license", ""))
+    stated = report.card.license if report.card is not None else ""
+    lines += _license(stated or report.model.metadata.get("license", ""))
     if report.architecture.family != "unknown":
         tags.append(report.architecture.family)
     quantization = report.architecture.quantization
@@ -155,7 +156,8 @@ def _finalize(value: Any) -> Any:
     if isinstance(value, Name):
         return Markup(code(value.text))  # noqa: S704 - inert
     if isinstance(value, Value):
-        return Markup(value.text)  # noqa: S704 - digits and units
+        # A dollar would begin a formula.
+        return Markup(escape(value.text) if "$" in value.text else value.text)  # noqa: S704 - digits and units
     if isinstance(value, str):
         return Markup(escape(value))  # noqa: S704 - inert
     raise TypeError(f"a template prints {type(value).__name__}")

@@ -651,6 +651,24 @@ export interface components {
       module: components['schemas']['ModuleOrigin'] | null;
     };
     /**
+     * CardFacts
+     * @description Statements of the owner, from the table `[card]` of a TOML file or from options; not checked.
+     */
+    CardFacts: {
+      owner: string;
+      contact: string;
+      license: string;
+      intended_use: string;
+      out_of_scope: string;
+      /** @description Known limits of the model. */
+      limits: string[];
+      evaluation: components['schemas']['Evaluation'][];
+      /** @description Names of the classes in the order of the outputs; compared with the shapes of the outputs. */
+      labels: string[];
+      /** @description Name of the file, empty if all is from options. */
+      source: string;
+    };
+    /**
      * ComparisonColumns
      * @description How the nodes of two models correspond. A node is in at most one pair.
      */
@@ -948,6 +966,16 @@ export interface components {
       agreement: number | null;
     };
     /**
+     * Evaluation
+     * @description One result that the owner states.
+     */
+    Evaluation: {
+      metric: string;
+      value: number | string;
+      dataset: string;
+      note: string;
+    };
+    /**
      * ExpressionCondition
      * @description A condition that bindings must meet for the expressions to hold.
      */
@@ -1232,6 +1260,15 @@ export interface components {
       reason: string;
       /** @description Assumptions about dimensions that are known only at run time; empty without any. */
       assumption: string;
+      /**
+       * @description Price of the device: as given, else that of the cheapest cloud instance with one, approximate and on
+       *     demand; null if none has one.
+       */
+      usd_per_hour: number | null;
+      /** @description Instance, region and date of that price, or `as given`. */
+      price_source: string;
+      /** @description At that price, one inference after the other. */
+      usd_per_million_inferences: number | null;
     };
     /**
      * HardwarePart
@@ -2429,6 +2466,12 @@ export interface components {
       shared_weights: components['schemas']['SharedWeight'][];
       /** @description Which layers to quantize, from measurements; null without `--sensitivity`. */
       quantization: components['schemas']['QuantizationAdvice'] | null;
+      /** @description Statements of the owner; null if none are given. */
+      card: components['schemas']['CardFacts'] | null;
+      /** @description Devices for the model; null without `--requirements`. */
+      system_requirements: components['schemas']['SystemRequirements'] | null;
+      /** @description Text generation on the device; null without one, and for models that generate no text. */
+      serving: components['schemas']['ServingSummary'] | null;
     };
     /**
      * ReportDocument
@@ -2446,6 +2489,28 @@ export interface components {
         [key: string]: number;
       };
       sections: components['schemas']['SectionInfo'][];
+    };
+    /**
+     * RequirementTier
+     * @description A device of a recommendation.
+     */
+    RequirementTier: {
+      /** @description `minimum`, `recommended` or `optimal`. */
+      tier: string;
+      device_name: string;
+      devices: number;
+      system: string | null;
+      precision: string;
+      batch: number | null;
+      memory_bytes: number | null;
+      latency_ms: number | null;
+      latency_low_ms: number | null;
+      latency_high_ms: number | null;
+      label: string;
+      items_per_s: number | null;
+      watts: number | null;
+      usd_per_hour: number | null;
+      usd_per_million: number | null;
     };
     /**
      * ResizeInfo
@@ -2727,6 +2792,21 @@ export interface components {
       reason: string;
     };
     /**
+     * ServingSummary
+     * @description Text generation on the chosen device, as in `llm`.
+     */
+    ServingSummary: {
+      device_name: string;
+      input_tokens: number;
+      output_tokens: number;
+      /** @description Tokens per second of one user alone, after the first. */
+      decode_tokens_per_s: number | null;
+      /** @description Time of the prompt of one user alone. */
+      prefill_ms: number | null;
+      service: components['schemas']['Service'] | null;
+      assumptions: string[];
+    };
+    /**
      * SharedWeight
      * @description A weight that several layers use. It counts once, at the first of them.
      */
@@ -2744,6 +2824,20 @@ export interface components {
       layers: number[];
       /** @description Their names, in the same order. */
       layer_names: string[];
+    };
+    /**
+     * SystemRequirements
+     * @description The tiers of `recommend`, for a card.
+     */
+    SystemRequirements: {
+      models: string[];
+      /** @description The requested targets in words; empty without any. */
+      targets: string;
+      /** @description Symbolic dimensions of the estimates. */
+      sizes: {
+        [key: string]: number;
+      };
+      tiers: components['schemas']['RequirementTier'][];
     };
     /**
      * Task

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from py_autodoc.graph.ir.model import Model, TensorKind
+from py_autodoc.hardware.cloud import of_device
 from py_autodoc.hardware.estimate_inputs import FLOATS, EstimateInputs, tensor_bytes
 from py_autodoc.hardware.kernel_fusion import Kernels
 from py_autodoc.hardware.kernel_products import EXPERTS
@@ -37,6 +38,7 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
     latency, reason = _estimate(analysis, model, chosen, precision, requested)
     required = required_bytes(analysis, model, precision)
     available = available_bytes(chosen.device)
+    hourly, price_source = _price(chosen)
     return HardwareEstimates(
         device=chosen.device.id,
         device_name=chosen.device.name,
@@ -58,7 +60,24 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
         layers=_layers(analysis.model, analysis.kernels, latency) if analysis.kernels and latency else [],
         reason=reason,
         assumption=_assumption(analysis.kernels) if latency else "",
+        usd_per_hour=hourly,
+        price_source=price_source,
+        usd_per_million_inferences=(
+            None
+            if hourly is None or latency is None or latency.seconds is None or latency.unknown
+            else hourly / 3600 * latency.seconds * 1e6
+        ),
     )
+
+
+def _price(chosen: DeviceChoice) -> tuple[float | None, str]:
+    """Return dollars per hour, and where they are from; (None, "") without a price."""
+    if chosen.usd_per_hour is not None:
+        return chosen.usd_per_hour, "as given"
+    rented = of_device(chosen.device.id)
+    if rented is None:
+        return None, ""
+    return rented.approx_on_demand_usd_per_hour, f"{rented.id}, {rented.region}, {rented.price_date}"
 
 
 def _estimate(

@@ -12,6 +12,7 @@ from py_autodoc.report.builders.dataset_section import dataset
 from py_autodoc.report.builders.expression_pool import Texts
 from py_autodoc.report.builders.hardware_section import hardware_estimates
 from py_autodoc.report.builders.identity_section import identity
+from py_autodoc.report.builders.label_check import label_diagnostics
 from py_autodoc.report.builders.memory_section import memory_info
 from py_autodoc.report.builders.node_numbers import activation_bytes, per_execution, per_inference, why_null
 from py_autodoc.report.builders.repeat_section import repeats
@@ -73,6 +74,9 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             num_shared_weights=len(analysis.params.shared),
             shared_weights=shared_weights(analysis),
             quantization=analysis.quantization,
+            card=analysis.card,
+            system_requirements=analysis.requirements,
+            serving=analysis.serving,
         )
 
 
@@ -97,7 +101,7 @@ def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Repo
         memory=memory_info(analysis),
         coverage=shared_parts.build_coverage(analysis),
         dims=shared_parts.build_dims(analysis),
-        diagnostics=shared_parts.diagnostics(analysis.diagnostics),
+        diagnostics=shared_parts.diagnostics((*analysis.diagnostics, *label_diagnostics(analysis))),
         layers=layers,
         layers_omitted=omitted,
         blocks=blocks(analysis, scope_tree(model)),
@@ -113,6 +117,9 @@ def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Repo
         num_shared_weights=len(analysis.params.shared),
         shared_weights=shared_weights(analysis),
         quantization=analysis.quantization,
+        card=analysis.card,
+        system_requirements=analysis.requirements,
+        serving=analysis.serving,
     )
 
 

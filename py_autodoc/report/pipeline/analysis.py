@@ -56,7 +56,13 @@ from py_autodoc.report.pipeline.rebatch_request import Rebatch, rebatch_if_reque
 from py_autodoc.report.pipeline.resize_request import Resize, at_sizes
 from py_autodoc.report.pipeline.rule_settings import rule_settings
 from py_autodoc.report.pipeline.stored_figures import StoredFigures
-from py_autodoc.report.schema import QuantizationAdvice, RuleSettings
+from py_autodoc.report.schema import (
+    CardFacts,
+    QuantizationAdvice,
+    RuleSettings,
+    ServingSummary,
+    SystemRequirements,
+)
 
 if TYPE_CHECKING:
     from py_autodoc.graph.shapes.infer import SymbolicTypes
@@ -144,6 +150,12 @@ class Analysis:
     """How fixed dimensions of the file were changed; None if they were not."""
     quantization: QuantizationAdvice | None = None
     """Recommendations from sensitivity measurements; None without them."""
+    card: CardFacts | None = None
+    """Statements of the owner; None without any."""
+    requirements: SystemRequirements | None = None
+    """Devices of a recommendation; None without one."""
+    serving: ServingSummary | None = None
+    """Text generation on the device; None without one."""
     open_types: SymbolicTypes | None = None
     """Types with symbolic dimensions kept; None without symbolic input dimensions."""
     stored: StoredFigures | None = None

@@ -38,6 +38,8 @@ class DeviceChoice:
     precision: str = ""
     runtime: Runtime = TENSORRT
     """The runtime that executes the model."""
+    usd_per_hour: float | None = None
+    """Price as given; None: that of the cloud profiles."""
 
 
 def choose_device(

@@ -14,6 +14,13 @@ from py_autodoc.report.schema.architecture import (
     QuantizationInfo,
     RiskSignal,
 )
+from py_autodoc.report.schema.card import (
+    CardFacts,
+    Evaluation,
+    RequirementTier,
+    ServingSummary,
+    SystemRequirements,
+)
 from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, OpTotals, RepeatInfo
 from py_autodoc.report.schema.dataset import DatasetInfo
 from py_autodoc.report.schema.details import (
@@ -150,6 +157,7 @@ __all__ = [
     "BlockKind",
     "Bundle",
     "BundleNode",
+    "CardFacts",
     "ComparisonColumns",
     "ConstantInfo",
     "Coverage",
@@ -164,6 +172,7 @@ __all__ = [
     "DimValue",
     "ElementKernel",
     "EngineSummary",
+    "Evaluation",
     "ExpressionCondition",
     "ExpressionPool",
     "ExtractRequest",
@@ -218,6 +227,7 @@ __all__ = [
     "RepeatInfo",
     "ReportDocument",
     "ReportFields",
+    "RequirementTier",
     "ResizeInfo",
     "RiskSignal",
     "RoutedKernels",
@@ -232,7 +242,9 @@ __all__ = [
     "SectionStage",
     "SensitiveLayerInfo",
     "Service",
+    "ServingSummary",
     "SharedWeight",
+    "SystemRequirements",
     "Task",
     "TaskAccuracy",
     "TaskIntegerKernels",

@@ -6,6 +6,7 @@ Their methods are in ``report.document.report.Report``, the class that is create
 from __future__ import annotations
 
 from py_autodoc.report.schema.architecture import ArchitectureInfo, RiskSignal
+from py_autodoc.report.schema.card import CardFacts, ServingSummary, SystemRequirements
 from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, RepeatInfo
 from py_autodoc.report.schema.dataset import DatasetInfo
 from py_autodoc.report.schema.estimates import HardwareEstimates
@@ -82,3 +83,9 @@ class ReportFields(Wire, frozen=True, kw_only=True):
     """These weights, those with the most parameters first; at most 1,000."""
     quantization: QuantizationAdvice | None = None
     """Which layers to quantize, from measurements; null without ``--sensitivity``."""
+    card: CardFacts | None = None
+    """Statements of the owner; null if none are given."""
+    system_requirements: SystemRequirements | None = None
+    """Devices for the model; null without ``--requirements``."""
+    serving: ServingSummary | None = None
+    """Text generation on the device; null without one, and for models that generate no text."""

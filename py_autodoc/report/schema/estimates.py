@@ -71,3 +71,10 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     """Why there is no estimate, or why kernels have no time; empty if all have one."""
     assumption: str = ""
     """Assumptions about dimensions that are known only at run time; empty without any."""
+    usd_per_hour: float | None = None
+    """Price of the device: as given, else that of the cheapest cloud instance with one, approximate and on
+    demand; null if none has one."""
+    price_source: str = ""
+    """Instance, region and date of that price, or ``as given``."""
+    usd_per_million_inferences: float | None = None
+    """At that price, one inference after the other."""

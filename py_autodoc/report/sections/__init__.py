@@ -10,9 +10,9 @@ from importlib import import_module
 from py_autodoc.report.sections.section_model import Section, SectionContext
 
 ORDER = (
-    "summary", "language_model", "identity", "totals", "interface", "architecture", "blocks", "layers",
-    "operators", "memory", "attention", "precision", "quantization", "findings", "dimensions", "device",
-    "labels", "diagnostics", "coverage", "origin",
+    "summary", "language_model", "owner", "identity", "totals", "interface", "architecture", "blocks",
+    "layers", "operators", "memory", "attention", "precision", "quantization", "findings", "dimensions",
+    "device", "serving", "requirements", "labels", "diagnostics", "coverage", "origin",
 )  # fmt: skip
 """Modules of this folder, in the order of the report."""
 

@@ -21,6 +21,8 @@ _WRITE = {
     "seconds": units.seconds,
     "share": lambda value: units.share(value, 1.0),
     "confidence": units.confidence,
+    "usd": units.dollars,
+    "number": units.number,
 }
 
 
@@ -30,7 +32,8 @@ class Value:
 
     value: float | None
     unit: str = "exact"
-    """``count``, ``exact``, ``size`` (bytes), ``seconds``, ``share`` (of 1) or ``confidence``."""
+    """``count``, ``exact``, ``size`` (bytes), ``seconds``, ``share`` (of 1), ``confidence``, ``usd`` or
+    ``number``."""
     field: str = ""
     is_lower_bound: bool = False
     """A lower bound: some parts are unknown."""

@@ -32,7 +32,9 @@ def _decide(context: SectionContext) -> Iterator[Line]:
     yield _identity_line(report)
     yield _size(report)
     yield from _work_lines(report)
+    yield from _purpose(report)
     yield from _device(report)
+    yield from _answers(report)
     yield _risks(report)
     yield from _unknown_parts(report)
 
@@ -48,6 +50,12 @@ def _identity_line(report: Report) -> Line:
     )
     family = "" if identity.family == "unknown" else f"; {identity.family}"
     return (prefix, task, family, f" – {source}.")
+
+
+def _purpose(report: Report) -> Iterator[Line]:
+    """Return what the owner says it is for."""
+    if report.card is not None and report.card.intended_use:
+        yield ("Intended use, as its owner says: ", Name(report.card.intended_use), ".")
 
 
 def _size(report: Report) -> Line:
@@ -122,6 +130,46 @@ def _device(report: Report) -> Iterator[Line]:
         ),
         f"; {fits}." if fits else ".",
     )
+    priced = estimates.usd_per_hour is not None and estimates.usd_per_million_inferences is not None
+    if priced and report.serving is None:
+        yield (
+            "A million inferences cost about ",
+            Value(
+                estimates.usd_per_million_inferences, "usd", "/hardware_estimates/usd_per_million_inferences"
+            ),
+            " one after the other, at ",
+            Value(estimates.usd_per_hour, "usd", "/hardware_estimates/usd_per_hour"),
+            f" per hour ({estimates.price_source}).",
+        )
+
+
+def _answers(report: Report) -> Iterator[Line]:
+    """Return what text generation costs, and how many users a device serves."""
+    serving = report.serving
+    if serving is None or serving.service is None:
+        return
+    service = serving.service
+    yield (
+        "Requests of ",
+        Value(serving.input_tokens),
+        " tokens with answers of ",
+        Value(serving.output_tokens),
+        ": one device serves ",
+        Value(service.users_per_replica),
+        " users at once, each reads ",
+        Value(service.tokens_per_s_per_user, "count", "/serving/service/tokens_per_s_per_user"),
+        " tokens per second, the first after ",
+        Value(None if service.first_token_ms is None else service.first_token_ms / 1e3, "seconds"),
+        ".",
+    )
+    if service.usd_per_million_output_tokens is not None:
+        yield (
+            "A million tokens of answers, with their prompts, cost about ",
+            Value(
+                service.usd_per_million_output_tokens, "usd", "/serving/service/usd_per_million_output_tokens"
+            ),
+            ".",
+        )
 
 
 def _risks(report: Report) -> Line:

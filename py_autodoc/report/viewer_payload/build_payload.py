@@ -10,6 +10,7 @@ from py_autodoc.report.box_tree.grouping import build_box_tree
 from py_autodoc.report.builders import architecture_section, shared_parts
 from py_autodoc.report.builders.expression_pool import expression_pool
 from py_autodoc.report.builders.identity_section import identity
+from py_autodoc.report.builders.label_check import label_diagnostics
 from py_autodoc.report.builders.memory_section import memory_info, timeline_columns
 from py_autodoc.report.builders.node_details import MAX_MODULE_ORIGINS
 from py_autodoc.report.builders.node_numbers import (
@@ -91,7 +92,7 @@ def build_payload(analysis: Analysis, batch: BatchOffer | None = None) -> GraphP
         timeline=timeline_columns(analysis.timeline),
         coverage=shared_parts.build_coverage(analysis),
         dims=shared_parts.build_dims(analysis),
-        diagnostics=shared_parts.diagnostics(analysis.diagnostics),
+        diagnostics=shared_parts.diagnostics((*analysis.diagnostics, *label_diagnostics(analysis))),
         ops=[_op(*key) for key in ops],
         dtypes=[dtype_name(dtype) for dtype in dtypes],
         shapes=[wire_shape(shape) for shape, _ in shapes],
