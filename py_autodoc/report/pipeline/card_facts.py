@@ -1,4 +1,4 @@
-"""What the owner says about a model: the table ``[card]`` of a TOML file, and options that replace its entries.
+"""What the owner says about a model: the table ``[card]`` of a TOML file, and options that replace entries.
 
 ::
 
