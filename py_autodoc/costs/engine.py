@@ -13,6 +13,7 @@ from py_autodoc.costs.control_flow import graph_runs
 from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView, UnknownSize, may_carry_macs, rule_for
 from py_autodoc.costs.tensor_sizes import TensorSizes
 from py_autodoc.graph.ir.model import Diagnostic, Model, Node, TypeTable
+from py_autodoc.graph.operators.compiled_parts import compiled_for, is_compiled
 from py_autodoc.units import count
 
 __all__ = [
@@ -161,6 +162,8 @@ class CostRun:
         rule = rule_for(node.domain, node.op_type)
         if rule is None:
             self.unknown.setdefault(op_name(node), []).append(node.id)
+            if is_compiled(node):
+                return None, f"compiled for {compiled_for(node)}; its operators are not in the graph"
             return None, f"no cost rule for {op_name(node)}"
         error = self.types.contradiction
         if error is not None and node.id in error.reached:
@@ -231,8 +234,11 @@ class CostRun:
         messages = []
         for name, nodes in self.unknown.items():
             count_text = f"{len(nodes)} nodes" if len(nodes) > 1 else "1 node"
-            message = f"{name} is not an operator we know; the cost of {count_text} is unknown."
             first = self.model.nodes[nodes[0]]
+            what = "is not an operator we know"
+            if is_compiled(first):
+                what = f"holds operators and weights compiled for {compiled_for(first)}"
+            message = f"{name} {what}; the cost of {count_text} is unknown."
             messages.append(Diagnostic("unknown-op", "warning", message, first.name or name, node=first.id))
         for (name, error), number in self.failed.items():
             message = f"The inputs or attributes do not fit the operator {name} ({error[:120]})."

@@ -28,6 +28,7 @@ from py_autodoc.costs.tensor_sizes import FLOAT_TYPES, TensorSizes
 from py_autodoc.costs.weight_roles import MASK, OPEN, SCALE, SETTING, WEIGHT, ZERO_POINT, Role, WeightRoles
 from py_autodoc.costs.weight_slots import ML_ATTRIBUTES, PASSES_ON, packed_bits, packed_elements
 from py_autodoc.graph.ir.model import ConstTensor, Model, Node, Tensor, TypeTable
+from py_autodoc.graph.operators.compiled_parts import compiled_for, is_compiled
 from py_autodoc.graph.protobuf.tensor_protos import BITS
 
 MAX_ELEMENTS = 1 << 50
@@ -62,7 +63,7 @@ class ParamTable:
     total: int
     """Elements of all parameters, including unused ones."""
     params: list[int | None]
-    """Parameters of which each node is the first user; None if one has an invalid shape, see ``reasons``."""
+    """Parameters of which each node is the first user; None if unknown, see ``reasons``."""
     node_bytes: list[int | None]
     """Bytes of the constants of which each node is the first user; None if a size is unknown."""
     weight_bytes: int | None
@@ -76,7 +77,8 @@ class ParamTable:
     constants: tuple[Constant, ...] = ()
     """Every constant once; their bytes add up to ``weight_bytes``, their parameters to ``total``."""
     reason: str = ""
-    """Why ``total`` is meaningless: it excludes a weight with an invalid shape. Empty if there is none."""
+    """Why ``total`` is meaningless: it excludes a weight with an invalid shape, or weights compiled into a
+    binary. Empty if there is none."""
     reasons: dict[int, str] = field(default_factory=dict)
     """Node → reason for unknown parameters."""
     shared: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -115,6 +117,11 @@ class _Count:
                 self._generated(node)
             elif node.domain == "ai.onnx.ml":
                 self._attributes(node)
+            elif is_compiled(node):
+                why = f"weights are compiled into {node.op_type} for {compiled_for(node)}"
+                self.reason = self.reason or why
+                self.params[node.id] = None
+                self.reasons[node.id] = why
         return ParamTable(
             self.total,
             self.params,

@@ -38,8 +38,8 @@ def identify(flow: DataflowGraph, structure: Structure, flows: Sequence[Dataflow
     from_metadata = _for_inputs(case, task_in_metadata(case.model))
     task = _task(from_metadata, readings)
     roles = {port.tensor: port.role for port in case.ports if port.role}
-    output = next((reading.output for one, reading in readings if one.id == task.id), "")
-    outputs = _outputs(case, output, roles)
+    reading = next((reading for one, reading in readings if one.id == task.id), RuleReading(0, ()))
+    outputs = _outputs(case, reading, roles)
     return ModelIdentity(task, kind_of(case), tuple(sorted(case.ports, key=_weight)), tuple(outputs), roles)
 
 
@@ -98,14 +98,17 @@ def _weight(port: ModelPort) -> int:
     return 2 if port.role in ("state", "key/value cache", "sample rate", "number", "time step") else 1
 
 
-def _outputs(case: IdentityCase, role: str, roles: dict[int, str]) -> list[ModelPort]:
+def _outputs(case: IdentityCase, reading: RuleReading, roles: dict[int, str]) -> list[ModelPort]:
     """Return the outputs, results before states and caches."""
     results = {end.tensor: end for end in case.ends}
     ports: list[ModelPort] = []
     for tensor in dict.fromkeys(case.model.graphs[0].outputs):
         info = case.model.tensors[tensor]
         kept = tensor not in results and case.kept(tensor)
-        own = "state or cache" if kept else role if len(results) == 1 or not ports else ""
+        role = reading.outputs.get(tensor, "")
+        if not role and not reading.outputs and (len(results) == 1 or not ports):
+            role = reading.output
+        own = "state or cache" if kept else role
         if own:
             roles[tensor] = own
         ports.append(

@@ -144,7 +144,7 @@ def _by_name(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPor
     parts = w.words(port.name)
     if parts[-2:] == ("hidden", "states"):
         return replace(port, role="hidden states")
-    if parts == ("input", "features") and len(shape) == 3:
+    if parts == ("input", "features") and len(shape) in (3, 4):
         return replace(port, role="spectrogram")
     if parts == ("input", "values") and len(shape) in (2, 3):
         sound = len(shape) == 2 or shape[1] in (1, 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.blocks.architecture.layer_inventory import CONV, RECURRENT, count_layers
+from py_autodoc.graph.operators.compiled_parts import compiled_parts
 from py_autodoc.identity.case import IdentityCase
 from py_autodoc.identity.metadata_task import named_make
 from py_autodoc.identity.model import FILE, LIKELY, NOTHING, STRUCTURE, MetadataTask
@@ -27,6 +28,11 @@ _MIXED, _SIDE = 0.3, 0.05
 def kind_of(case: IdentityCase) -> MetadataTask:
     """Return the family in words, with the model name if the file states one."""
     verdict = case.structure.verdict
+    compiled = compiled_parts(case.model)
+    if compiled is not None:
+        target = compiled.target or "an execution provider"
+        why = tuple(dict.fromkeys((*compiled.lines, *verdict.evidence)))
+        return MetadataTask(verdict.family, f"compiled for {target}", FILE, why)
     description = _FAMILY_TEXTS.get(verdict.family) or _describe_layers(case)
     named = named_make(case.model)
     if not description and named is None:

@@ -23,6 +23,8 @@ class RuleReading(NamedTuple):
     why: tuple[str, ...]
     output: str = ""
     """Content of the first outputs, such as ``class scores``; empty if the rule does not determine it."""
+    outputs: Mapping[int, str] = {}
+    """Output tensor → its content, where the rule tells outputs apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,12 +78,12 @@ def end_of(flow: DataflowGraph, tensor: int, normalizing: frozenset[int]) -> Out
             return _stop(end, number, "linear", name)
         if name in NORMS and name != "BatchNormalization":
             return _stop(end, number, "unit" if name == "LpNormalization" else "norm", name)
+        if name == "Div" and len(data) == 2 and _length(flow, data[1]):
+            return _stop(end, number, "unit", name)
         if number in normalizing:
             return _stop(end, number, "norm", name)
         if name in RECURRENT:
             return _stop(end, number, "recurrent", name)
-        if name == "Div" and len(data) == 2 and _length(flow, data[1]):
-            return _stop(end, number, "unit", name)
         if name in _BOUNDED:
             end.activation = end.activation or _BOUNDED[name]
         elif name in _SCALED:

@@ -9,8 +9,11 @@ import pytest
 from graph_maker import G, flows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import TensorProto, helper, numpy_helper
 from test_attention_forms import B, D, S, T, layer, qkv, scores
+from written_out import F32, HEADS, SIZE, WIDTH, Builder
 
+from py_autodoc import analyze, to_markdown, units
 from py_autodoc.blocks.architecture.attention_dependencies import independent_stacks, upstream_masks
 from py_autodoc.blocks.architecture.classify_architecture import classify_architecture
 from py_autodoc.blocks.attention_layers.attention import find_attention
@@ -290,3 +293,130 @@ def test_line_of_the_summary(path, line):
     report = build_report(run_analysis(DATA / path), max_layers=0)
     assert architecture_line(report) == line
     assert report.architecture.family == run_analysis(DATA / path).structure.verdict.family
+
+
+def cached_chunks(tokens: bool, queries: int, masked: bool, scores: int = 0, bias: bool = True) -> bytes:
+    """Two layers whose positions attend to cached keys and their own; convolutions as in a Conformer."""
+    made = Builder()
+    if tokens:
+        x = made.op("Gather", made.table(300, WIDTH), made.given("ids", [1, queries]))
+    else:
+        x = made.op("MatMul", made.given("x", [1, queries, 80], F32), made.table(80, WIDTH))
+    mask = made.given("mask", [1, 1, queries, 24 + queries], F32) if masked else ""
+
+    def near(x: str) -> str:
+        turned, kernel = made.op("Transpose", x, perm=[0, 2, 1]), made.table(WIDTH, 1, 3)
+        mixed = made.op("Conv", turned, kernel, group=WIDTH, pads=[1, 1])
+        return made.op("Add", x, made.op("Transpose", mixed, perm=[0, 2, 1]))
+
+    for number in range(2):
+        x = near(x)
+        parts = [made.op("MatMul", x, made.table(WIDTH, WIDTH)) for _ in range(3)]
+        parts = [made.op("Reshape", t, made.fixed([0, 0, HEADS, SIZE])) for t in parts]
+        q, k, v = (made.op("Transpose", t, perm=[0, 2, 1, 3]) for t in parts)
+        k, v = (
+            made.op("Concat", made.given(f"past_{name}{number}", [1, HEADS, 24, SIZE], F32), t, axis=2)
+            for name, t in (("k", k), ("v", v))
+        )
+        seen = made.op("MatMul", q, made.op("Transpose", k, perm=[0, 1, 3, 2]))
+        seen = made.op("Add", seen, mask) if masked else seen
+        mixed = made.op("MatMul", made.op("Softmax", seen, axis=-1), v)
+        mixed = made.op("Reshape", made.op("Transpose", mixed, perm=[0, 2, 1, 3]), made.fixed([0, 0, WIDTH]))
+        x = made.op("Add", x, made.op("MatMul", mixed, made.table(WIDTH, WIDTH)))
+        x = near(x)
+    if scores:
+        x = made.op("MatMul", x, made.table(WIDTH, scores))
+        x = made.op("Add", x, made.table(scores)) if bias else x
+    return made.model(x)
+
+
+@pytest.mark.parametrize(
+    ("settings", "family"),
+    [
+        ({"tokens": False, "queries": 16, "masked": False}, "transformer-encoder"),
+        ({"tokens": False, "queries": 16, "masked": True}, "transformer-encoder"),
+        ({"tokens": False, "queries": 16, "masked": True, "scores": 5000}, "transformer-encoder"),
+        (
+            {"tokens": False, "queries": 16, "masked": True, "scores": 5000, "bias": False},
+            "transformer-decoder",
+        ),
+        ({"tokens": False, "queries": 1, "masked": False}, "transformer-decoder"),
+        ({"tokens": True, "queries": 16, "masked": True, "scores": 300}, "transformer-decoder"),
+    ],
+)
+def test_a_cache_alone_makes_no_decoder(settings, family):
+    """A streaming encoder keeps keys of earlier chunks, and its positions see all of their own."""
+    verdict = analyze(cached_chunks(**settings)).architecture
+    assert verdict.family == family
+    assert not (family == "transformer-decoder" and "none causal" in " ".join(verdict.evidence))
+
+
+def recurrent_in(where: str, count: int = 1) -> bytes:
+    """A dense layer and LSTMs in the branches of an If, or one in a loop that runs 50 times."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [10, 1, 32])
+    weights = [
+        numpy_helper.from_array(np.zeros(shape, np.float32), name)
+        for name, shape in (("w", (1, 128, 32)), ("r", (1, 128, 32)), ("d", (32, 512)), ("e", (512, 32)))
+    ]
+    lstm = helper.make_node("LSTM", ["x0", "w", "r"], ["y4"], hidden_size=32)
+    flat = helper.make_node("Squeeze", ["y4", "one"], ["out"])
+    weights.append(numpy_helper.from_array(np.asarray([1]), "one"))
+    nodes = [helper.make_node("MatMul", ["x", "d"], ["x1"]), helper.make_node("MatMul", ["x1", "e"], ["x0"])]
+    inner = [lstm, flat]
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    inputs = [x]
+    if where == "main":
+        nodes += [lstm, helper.make_node("Squeeze", ["y4", "one"], ["y"])]
+    elif where == "branches":
+        inputs.append(helper.make_tensor_value_info("fast", TensorProto.BOOL, []))
+        graphs = [
+            helper.make_graph(
+                inner, f"b{n}", [], [helper.make_tensor_value_info("out", TensorProto.FLOAT, None)]
+            )
+            for n in range(2)
+        ]
+        nodes.append(helper.make_node("If", ["fast"], ["y"], then_branch=graphs[0], else_branch=graphs[1]))
+    else:
+        weights += [numpy_helper.from_array(np.asarray(count), "n")]
+        body = helper.make_graph(
+            [
+                helper.make_node("LSTM", ["state", "w", "r"], ["y4"], hidden_size=32),
+                helper.make_node("Squeeze", ["y4", "one"], ["out"]),
+                helper.make_node("Identity", ["go"], ["going"]),
+            ],
+            "body",
+            [
+                helper.make_tensor_value_info("i", TensorProto.INT64, []),
+                helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+                helper.make_tensor_value_info("state", TensorProto.FLOAT, [10, 1, 32]),
+            ],
+            [
+                helper.make_tensor_value_info("going", TensorProto.BOOL, []),
+                helper.make_tensor_value_info("out", TensorProto.FLOAT, [10, 1, 32]),
+            ],
+        )
+        nodes.append(helper.make_node("Loop", ["n", "", "x0"], ["y"], body=body))
+    graph = helper.make_graph(nodes, "g", inputs, [result], weights)
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+    ).SerializeToString()
+
+
+@pytest.mark.parametrize(("where", "count"), [("main", 1), ("branches", 1), ("loop", 1), ("loop", 50)])
+def test_shares_are_those_of_the_totals(where, count):
+    """One of two branches runs, and a loop runs as often as it says."""
+    report = analyze(recurrent_in(where, count))
+    (line,) = [line for line in report.architecture.evidence if "recurrent layer" in line]
+    rows = {row.type: row.macs for row in report.metrics.by_op}
+    share = rows["LSTM"] / report.metrics.total_macs
+    assert line.startswith(f"1 recurrent layer with {units.share(share, 1)}")
+
+
+@pytest.mark.parametrize("name", ["light_resnet50", "bert_tiny", "light_vgg19", "ddddocr_det.stripped"])
+def test_a_card_has_one_number_for_a_repeat(name):
+    report = analyze(str(DATA / "models" / f"{name}.onnx"))
+    (said,) = [line for line in report.architecture.evidence if "is repeated" in line]
+    times = said.partition(" is repeated ")[2].partition(" ")[0]
+    lines = [line for line in to_markdown(report).splitlines() if "is repeated" in line]
+    assert lines
+    assert all(f"is repeated {times} times in a row" in line for line in lines)

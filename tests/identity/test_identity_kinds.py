@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
-from identity_nets import INT64, Net
+from identity_nets import FLOAT, INT64, Net
+from onnx import helper
+
+from py_autodoc import analyze
 
 INTS = np.int64
 
@@ -322,3 +325,179 @@ def test_recurrent_layers_below_a_large_table():
     net.give(net.op("Transpose", net.dense(y, 8, 9000), perm=[1, 0, 2]), "y", [1, 16, 9000])
     found = net.identified()
     assert (found.family.id, found.task.id) == ("recurrent", "text-generation")
+
+
+def analysed(net):
+    graph = helper.make_graph(net.nodes, "g", net.fed, net.given, net.weights)
+    sets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return analyze(helper.make_model(graph, opset_imports=sets, ir_version=8).SerializeToString())
+
+
+def variants(report):
+    return [block.variant for block in report.blocks if block.kind == "head"]
+
+
+def agent(name="x", out="y", spread="Clip", value=False):
+    """An actor: means of six actions and their spread, or scores of actions and a value."""
+    net = Net()
+    x = net.dense(net.dense(net.feed(name, [1, 24]), 24, 64, "Relu"), 64, 64, "Relu")
+    if spread:
+        limits = [net.const(np.array(n, np.float32)) for n in (-20, 2)] if spread == "Clip" else []
+        net.give(net.op("Tanh", net.dense(x, 64, 6)), out, [1, 6])
+        net.give(net.op(spread, net.dense(x, 64, 6), *limits), "spread", [1, 6])
+    else:
+        net.give(net.dense(x, 64, 6), out, [1, 6])
+    if value:
+        net.give(net.dense(x, 64, 1), "value", [1, 1])
+    return analysed(net)
+
+
+@pytest.mark.parametrize(
+    ("settings", "task", "heads"),
+    [
+        ({}, "control", ["policy", "policy"]),
+        ({"spread": "Exp"}, "control", ["policy", "policy"]),
+        ({"name": "obs", "out": "actions", "spread": "", "value": True}, "control", ["policy", "value"]),
+        ({"out": "action", "spread": ""}, "tabular-classification", ["policy"]),
+        ({"spread": "Tanh"}, "unknown", ["dense", "dense"]),
+    ],
+)
+def test_heads_of_agents_are_no_classifiers(settings, task, heads):
+    report = agent(**settings)
+    assert (report.identity.task_id, variants(report)) == (task, heads)
+
+
+@pytest.mark.parametrize(("channels", "task"), [(4, "control"), (3, "image-classification")])
+def test_frames_of_a_game(channels, task):
+    net = Net()
+    x = net.stem(net.feed("x", [1, channels, 84, 84]), channels)
+    x = net.op("Flatten", net.op("GlobalAveragePool", x))
+    net.give(net.dense(x, 8, 6), "y", [1, 6])
+    report = analysed(net)
+    assert report.identity.task_id == task
+    assert variants(report) == ["policy" if channels == 4 else "classifier"]
+
+
+@pytest.mark.parametrize("shape", [(1, 24, 1), (1, 24)])
+def test_heads_of_forecasters_are_no_classifiers(shape):
+    """A flattened or pooled series, then its next values."""
+    net = Net()
+    x = net.op("Transpose", net.feed("past_values", [1, 96, 1]), perm=[0, 2, 1])
+    x = net.op("Relu", net.op("Conv", x, net.weight(8, 1, 8), strides=[8]))
+    x = net.dense(net.op("Flatten", x), 96, 24)
+    x = net.op("Reshape", x, net.const(np.array(shape, INTS)))
+    net.give(x, "prediction", list(shape))
+    report = analysed(net)
+    assert report.identity.task_id == "time-series-forecasting"
+    assert variants(report) in (["forecast"], [])
+
+
+def detector(classes, first, names=("a", "b"), ends=("", "Sigmoid")):
+    """Boxes and scores of 30 queries, in either order."""
+    net = Net()
+    x = net.stem(net.feed("image", [1, 3, 64, 64]))
+    x = net.op("Transpose", net.op("Reshape", x, net.const(np.array([1, 8, 256], INTS))), perm=[0, 2, 1])
+    x = net.op("MatMul", net.weight(1, 30, 256), x)
+    scores = net.dense(x, 8, classes, ends[0])
+    boxes = net.dense(net.dense(net.dense(x, 8, 8, "Relu"), 8, 8, "Relu"), 8, 4, ends[1])
+    outputs = [(scores, names[0], classes), (boxes, names[1], 4)]
+    for tensor, name, width in outputs if first == "scores" else outputs[::-1]:
+        net.give(tensor, name, [1, 30, width])
+    return analysed(net)
+
+
+@pytest.mark.parametrize("classes", [4, 7, 91])
+@pytest.mark.parametrize("first", ["scores", "boxes"])
+@pytest.mark.parametrize(
+    ("names", "ends"),
+    [
+        (("a", "b"), ("", "Sigmoid")),
+        (("a", "b"), ("Softmax", "")),
+        (("logits", "pred_boxes"), ("", "")),
+        (("scores", "a"), ("Sigmoid", "")),
+    ],
+)
+def test_boxes_and_classes_keep_their_roles(classes, first, names, ends):
+    """Also with four classes, or three and none, which look like boxes."""
+    report = detector(classes, first, names, ends)
+    assert {port.name: port.role for port in report.identity.outputs} == {
+        names[0]: "class scores",
+        names[1]: "boxes",
+    }
+    (head,) = [block for block in report.blocks if block.kind == "head"]
+    assert (head.variant, head.facts["classes"]) == ("detection", classes)
+
+
+def towers(feed, shape, channels):
+    """Vectors of text and of something else, divided by their lengths, and their products."""
+    net = Net()
+    x = net.stem(net.feed(feed, shape), channels, times=3)
+    vectors = [net.dense(net.op("Flatten", net.op("GlobalAveragePool", x)), 8, 16)]
+    text = net.op("ReduceMean", net.looked_up("ids", [1, 12], 30000, 8), axes=[1], keepdims=0)
+    vectors.append(net.dense(text, 8, 16))
+    vectors = [net.op("Div", v, net.op("ReduceL2", v, axes=[1], keepdims=1)) for v in vectors]
+    net.give(net.op("MatMul", vectors[0], net.op("Transpose", vectors[1], perm=[1, 0])), "y", [1, 1])
+    for number, vector in enumerate(vectors):
+        net.give(vector, f"vector{number}", [1, 16])
+    return net.identified().task.id
+
+
+@pytest.mark.parametrize(
+    ("feed", "shape", "task"),
+    [
+        ("input_features", [1, 1, 1001, 64], "audio-text-matching"),
+        ("input_features", [1, 4, 1001, 64], "audio-text-matching"),
+        ("x", [1, 1, 1001, 64], "audio-text-matching"),
+        ("mel", [1, 1, 64, 500], "audio-text-matching"),
+        ("x", [1, 3, 224, 224], "image-text-matching"),
+    ],
+)
+def test_towers_of_text_and_sound(feed, shape, task):
+    assert towers(feed, shape, shape[1]) == task
+
+
+def compiled(count=2, **attributes):
+    nodes, name = [], "x"
+    for number in range(count):
+        settings = {
+            "main_context": int(number == 0), "embed_mode": 0, "ep_cache_context": "model_ctx.bin",
+            "ep_sdk_version": "2.28", "source": "QNNExecutionProvider", "hardware_architecture": "73",
+            "partition_name": f"part_{number}", **attributes,
+        }  # fmt: skip
+        nodes.append(
+            helper.make_node("EPContext", [name], [f"y{number}"], domain="com.microsoft", **settings)
+        )
+        name = f"y{number}"
+    net = Net()
+    net.nodes = nodes
+    net.fed = [helper.make_tensor_value_info("x", FLOAT, [1, 3, 32, 32])]
+    net.given = [helper.make_tensor_value_info(name, FLOAT, [1, 10])]
+    return analysed(net)
+
+
+def test_compiled_parts_say_what_for():
+    report = compiled()
+    assert report.identity.family == "compiled for QNN"
+    assert report.identity.known.family == "file"
+    text = " ".join(line.text for line in report.identity.evidence)
+    for word in ("2 parts", "SDK 2.28", "architecture 73", "part_0, part_1", "model_ctx.bin"):
+        assert word in text
+    assert report.metrics.total_params is None
+    assert "QNN" in report.metrics.params_reason
+    assert "QNN" in next(d.message for d in report.diagnostics if d.code == "unknown-op")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "family"),
+    [
+        ({"source": "OpenVINOExecutionProvider", "ep_sdk_version": ""}, "compiled for OpenVINO"),
+        ({"source": "", "partition_name": ""}, "compiled for an execution provider"),
+        ({"source": "\x1b[31m::error::x"}, "compiled for an execution provider"),
+        ({"embed_mode": 1, "ep_cache_context": b"\x00\x01" * 40}, "compiled for QNN"),
+    ],
+)
+def test_compiled_parts_with_few_facts(attributes, family):
+    report = compiled(1, **attributes)
+    assert report.identity.family == family
+    inside = any("inside the file" in line.text for line in report.identity.evidence)
+    assert inside == (attributes.get("embed_mode") == 1)

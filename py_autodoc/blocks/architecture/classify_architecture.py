@@ -19,6 +19,7 @@ from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph, DataflowGra
 from py_autodoc.blocks.layer_blocks import detection_outputs
 from py_autodoc.blocks.results import ArchitectureVerdict, AttentionLayer, RecognisedBlock, Repeat
 from py_autodoc.graph.ir.model import Model, TypeTable
+from py_autodoc.graph.operators.compiled_parts import compiled_parts
 from py_autodoc.units import plural
 
 _CLASSICAL = ("TreeEnsemble", "SVM", "LinearClassifier", "LinearRegressor")
@@ -291,7 +292,7 @@ class _Classifier:
             self.repeats, key=lambda run: (run.count * len(run.members[0]), run.count), default=None
         )
         if longest is not None and longest.count > 1:
-            lines.append(f"{longest.type or 'one block'} is repeated {longest.count} times")
+            lines.append(f"{longest.type or 'one block'} is repeated {longest.count} times in a row")
         unknown_ops = self._unknown_operators()
         if unknown_ops:
             lines.append(f"{plural(unknown_ops, 'operator')} of other domains, with unknown cost")
@@ -312,12 +313,16 @@ class _Classifier:
             if k.layers
         ]
         weights = f"only {', '.join(kinds)}" if kinds else "no layers with weights"
+        compiled = compiled_parts(self.model)
+        if compiled is not None:
+            weights = "layers and weights are compiled"
         mixer = (
             ["the operators that mix the positions of the sequence are not recognised"]
             if self._is_unexplained()
             else []
         )
-        return [*self._attention_line(), weights, *mixer, *self._details()]
+        lines = compiled.lines if compiled is not None else ()
+        return [*lines, *self._attention_line(), weights, *mixer, *self._details()]
 
 
 _FamilyChoice = tuple[str, float, list[str]] | None

@@ -160,7 +160,12 @@ def _single(
         return "transformer-decoder", 0.95, lines
     if cached:
         lines.append(f"{_plural(cached, 'layer')} with keys and values cached in graph inputs")
-        return "transformer-decoder", 0.9, lines
+        if known_words or not _streams(attention, inventory, vocabulary):
+            return "transformer-decoder", 0.9, lines
+        evidence = (
+            "chunks of features, whose positions see each other, beside cached ones: a streaming encoder"
+        )
+        return "transformer-encoder", 0.8, [*lines, evidence]
     if any(causal) and not decodes and None not in causal:
         evidence = "the result of the causal layers conditions layers that are not causal"
         return "transformer-encoder", 0.7, [*lines, evidence]
@@ -172,6 +177,24 @@ def _single(
     return _by_inputs_and_outputs(
         inventory, lines, vocabulary[1] if vocabulary is not None and known_words else None, main
     )
+
+
+def _streams(
+    attention: Sequence[AttentionLayer], inventory: LayerInventory, vocabulary: tuple[int, bool] | None
+) -> bool:
+    """True for cached layers of an encoder that reads a signal chunk by chunk (Emformer, 2021).
+
+    Tokens, or one query a step, mean a decoder; so do vectors that end in word scores without a bias.
+    """
+    selves = [layer for layer in attention if layer.kind != "cross"]
+    if inventory.token_tables or any(layer.queries == 1 for layer in selves):
+        return False
+    if all(layer.causal is False for layer in selves):
+        return True
+    if any(layer.causal for layer in selves):
+        return False
+    next_words = vocabulary is not None and vocabulary[1] and vocabulary[0] >= _BIG_VOCABULARY
+    return inventory.spatial >= _MIN_LAYERS and not next_words
 
 
 def _scores_vocabulary(main: DataflowGraph) -> bool:

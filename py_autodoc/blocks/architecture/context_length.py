@@ -173,8 +173,8 @@ class _Tables:
         op, inputs = flow.qualified_op_types[number], flow.nodes[number].inputs
         if op in ROTARIES or op in _CACHED_ROTARIES:
             tables = inputs[1:] if op in ROTARIES else inputs[7:9]
-            rows = [r for i in tables if i >= 0 for r in _rotary_rows(flow, i)]
-            self.rotary = max([*rows, self.rotary or 0]) or None
+            lengths = [r for i in tables if i >= 0 for r in _rotary_rows(flow, i)]
+            self.rotary = max([*lengths, self.rotary or 0]) or None
         elif op == "Gather" and len(inputs) == 2 and min(inputs) >= 0:
             if flow.nodes[number].attributes.get("axis", 0) == 0:
                 self._lookup(number, inputs[0], inputs[1])

@@ -83,9 +83,14 @@ class LayerInventory:
 
 
 def count_layers(flows: list[DataflowGraph]) -> LayerInventory:
-    """Count the layers of all graphs of a model, in linear time."""
+    """Count the layers of all graphs that an inference runs, in linear time.
+
+    Of the branches of an If, one runs; the MACs of a loop are those of all its iterations.
+    """
     inventory = LayerInventory()
     for flow in flows:
+        if flow.runs < 1:
+            continue
         for op, numbers in flow.by_name.items():
             inventory.ops[op] = inventory.ops.get(op, 0) + len(numbers)
         for number in flow.named(_LAYERS):
@@ -101,11 +106,11 @@ def count_layers(flows: list[DataflowGraph]) -> LayerInventory:
     return inventory
 
 
-def _add(inventory: LayerInventory, kind: str, weights: int, macs: int | None) -> None:
+def _add(inventory: LayerInventory, kind: str, weights: int, macs: int | None, runs: int) -> None:
     entry = inventory.kinds[kind]
     entry.layers += 1
     entry.weights += weights
-    entry.macs += weights if macs is None else macs
+    entry.macs += (weights if macs is None else macs) * runs
     inventory.macs_complete = inventory.macs_complete and macs is not None
 
 
@@ -139,7 +144,7 @@ def _convolution(flow: DataflowGraph, number: int, op: str, inventory: LayerInve
     grid = flow.shapes[node.inputs[0] if op in TRANSPOSED else node.outputs[0]]
     positions = elements(grid[:1] + grid[2:]) if grid is not None and len(grid) > 2 else 1
     has_positions = grid is not None and all(isinstance(d, int) for d in grid[2:])
-    _add(inventory, CONV, weight_count, weight_count * positions if has_positions else None)
+    _add(inventory, CONV, weight_count, weight_count * positions if has_positions else None, flow.runs)
     kernel = tuple(d for d in weight[2:] if isinstance(d, int))
     inventory.spatial += max(kernel, default=1) > 1
     strides = node.attributes.get("strides")
@@ -153,7 +158,8 @@ def _recurrent(flow: DataflowGraph, number: int, inventory: LayerInventory) -> N
     weights = sum(elements(flow.shapes[i]) for i in node.inputs[1:3] if i >= 0)
     grid = flow.shapes[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else None
     has_positions = grid is not None and len(grid) == 3 and isinstance(grid[0], int)
-    _add(inventory, RECURRENT, weights, weights * elements(grid[:2]) if has_positions and grid else None)
+    macs = weights * elements(grid[:2]) if has_positions and grid else None
+    _add(inventory, RECURRENT, weights, macs, flow.runs)
 
 
 def _table(flow: DataflowGraph, number: int, inventory: LayerInventory) -> None:
@@ -190,6 +196,7 @@ def _projecting(flow: DataflowGraph, number: int, inventory: LayerInventory) -> 
         DENSE,
         elements(weight),
         elements(weight) * elements(grid[:-1]) if has_positions and grid else None,
+        flow.runs,
     )
 
 
@@ -205,7 +212,8 @@ def _dense(flow: DataflowGraph, number: int, op: str, inventory: LayerInventory)
     has_positions = out is not None and _is_known(out[1:])  # a batch of unknown size counts as 1
     inventory.on_positions += out is not None and len(out) > 2
     inventory.across_positions += _is_transposed(flow, number)
-    _add(inventory, DENSE, widths[0] * widths[1], elements(out) * widths[0] if has_positions else None)
+    macs = elements(out) * widths[0] if has_positions else None
+    _add(inventory, DENSE, widths[0] * widths[1], macs, flow.runs)
 
 
 def _is_transposed(flow: DataflowGraph, number: int) -> bool:

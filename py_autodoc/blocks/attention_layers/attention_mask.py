@@ -230,12 +230,14 @@ def hides_keys(table: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
     None if it hides none.
     """
     if table.dtype.kind == "f" and (table <= _HIDDEN).any():
-        return table <= _HIDDEN
+        low: np.ndarray[Any, Any] = table <= _HIDDEN
+        return low
     lowest, highest = table.min(), table.max()
     if lowest == highest or not ((table == lowest) | (table == highest)).all():
         return None
     own = table[-1, -1]
-    return table != own
+    hidden: np.ndarray[Any, Any] = table != own
+    return hidden
 
 
 def _float_verdicts(stack: np.ndarray[Any, Any]) -> set[str]:

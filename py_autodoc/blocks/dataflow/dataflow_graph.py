@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial, wraps
 from typing import Any, Protocol, TypeVar
 
@@ -78,6 +78,8 @@ class DataflowGraph:
         """Output tensors of this graph."""
         self.incomplete: set[str] = set()
         """Recognisers that hit their limit on this graph and may have missed something."""
+        self.runs = 1
+        """Executions of this graph per inference; 0 for a branch of an If that does not count."""
         self.memo: dict[Any, Any] = {}
         """Memoised results by function; see ``memoised_on_graph``."""
         if graph:
@@ -281,9 +283,11 @@ class DataflowGraph:
 class DataflowGraphs:
     """The dataflow graphs of a model, each built on first use."""
 
-    def __init__(self, model: Model, types: TypeTable) -> None:
+    def __init__(self, model: Model, types: TypeTable, runs: Mapping[int, int] | None = None) -> None:
+        """``runs``: graph → executions per inference, as the totals count them; 1 where it has none."""
         self.model = model
         self.types = types
+        self.runs = runs or {}
         self._flows: dict[int, DataflowGraph] = {}
 
     def of(self, graph: int) -> DataflowGraph:
@@ -291,6 +295,7 @@ class DataflowGraphs:
         flow = self._flows.get(graph)
         if flow is None:
             flow = self._flows[graph] = DataflowGraph(self.model, self.types, graph)
+            flow.runs = self.runs.get(graph, 1)
         return flow
 
     def all(self) -> list[DataflowGraph]:

@@ -7,6 +7,7 @@ a heat map (Zhou et al., CenterNet, 2019).
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from itertools import pairwise
 from typing import NamedTuple
@@ -33,6 +34,9 @@ _SCALES = (
     frozenset({"Mul", "Add", "Relu", "Exp", "Sigmoid", "Clip", "Softplus", "Softmax"}) | QUANTIZED_COPY_OPS
 )
 """Operators allowed between a convolution and the output map of its prediction."""
+_WORD = re.compile(r"[a-z]+")
+_BOX_WORDS = frozenset({"box", "boxes", "bbox", "bboxes", "rois", "regression", "loc", "locations"})
+_SCORE_WORDS = frozenset({"logits", "scores", "score", "cls", "class", "classes", "conf", "confidence"})
 _MAX_NODES = 512
 _MAX_OUTPUTS = 32
 _ANCHORS = 9
@@ -61,7 +65,7 @@ def detection_signs(flow: DataflowGraph, ops: dict[str, int]) -> Signs | None:
         return 0.85, f"{', '.join(regions)} on regions of the feature maps"
     shapes = _outputs(flow)
     return (
-        _boxes_and_scores(shapes, _batches(flow))
+        _boxes_and_scores(flow, shapes)
         or _candidates(flow, shapes)
         or _several_maps(flow, shapes)
         or _heat_maps(flow, shapes)
@@ -79,16 +83,76 @@ def _batches(flow: DataflowGraph) -> set[Dim]:
     return {shape[0] for shape in input_shapes if shape}
 
 
-def _boxes_and_scores(shapes: list[tuple[int, Shape]], batches: set[Dim]) -> Signs | None:
+def box_outputs(flow: DataflowGraph) -> tuple[int, int] | None:
+    """Return the output tensors with boxes and with scores of the same candidates, None without both."""
+    shapes = _outputs(flow)
+    return _pair_of(flow, shapes, _batches(flow)) or _transposed_pair(flow, shapes)
+
+
+def _boxes_and_scores(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
+    pair = _pair_of(flow, shapes, _batches(flow))
+    if pair is None:
+        return None
+    boxes, scores = (flow.shapes[tensor] or () for tensor in pair)
+    return 0.9, f"outputs with boxes ({size(boxes)}) and scores ({size(scores)}) of the same candidates"
+
+
+def _pair_of(
+    flow: DataflowGraph, shapes: list[tuple[int, Shape]], batches: set[Dim]
+) -> tuple[int, int] | None:
     """Match (…, candidates, 4) together with (…, candidates, classes)."""
     for number, shape in shapes:
         if len(shape) not in (2, 3) or shape[-1] != 4 or (len(shape) == 2 and shape[0] in batches):
             continue  # four values per batch item are not candidates
-        for other, scores in shapes:
-            if other != number and len(scores) == len(shape) and scores[-2] == shape[-2] is not None:
-                why = f"outputs with boxes ({size(shape)}) and scores ({size(scores)}) of the same candidates"
-                return 0.9, why
+        others = [
+            (other, scores)
+            for other, scores in shapes
+            if other != number and len(scores) == len(shape) and scores[-2] == shape[-2] is not None
+        ]
+        if not others:
+            continue
+        # Four classes look like four coordinates.
+        rivals = [number, *(other for other, scores in others if scores[-1] == 4)]
+        boxes = max(rivals, key=lambda tensor: _box_evidence(flow, tensor))
+        scores = next((other for other, shape in others if shape[-1] != 4), None)
+        return boxes, scores if scores is not None else next(t for t in rivals if t != boxes)
     return None
+
+
+def _box_evidence(flow: DataflowGraph, tensor: int) -> int:
+    """Return how much says that four numbers are a box and not scores of four classes."""
+    words = set(_WORD.findall(flow.model.tensors[tensor].name.lower()))
+    evidence = 8 * bool(words & _BOX_WORDS) - 8 * bool(words & _SCORE_WORDS)
+    number = flow.producers[flow.back(tensor, QUANTIZED_COPY_OPS)]
+    op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
+    if op in ("Softmax", "LogSoftmax"):
+        return evidence - 4
+    # Boxes are bounded or computed from anchors and corners; scores of classes compete or stay logits.
+    if op in ("Concat", "Add", "Sub", "Mul", "Clip", "Stack") and not _adds_bias(flow, number):
+        return evidence + 3
+    if op == "Sigmoid":
+        return evidence + 2 + _layers_before(flow, tensor)
+    return evidence + _layers_before(flow, tensor)
+
+
+def _adds_bias(flow: DataflowGraph, number: int) -> bool:
+    return len(flow.data_inputs[number]) < 2 and bool(flow.constant_inputs[number])
+
+
+def _layers_before(flow: DataflowGraph, tensor: int) -> int:
+    """Return 1 for an output of several layers of its own: DETR and its kin regress boxes so, not classes."""
+    layers = 0
+    for _ in range(_ANCHORS):
+        number = flow.producers[tensor]
+        if number < 0 or not flow.data_inputs[number]:
+            break
+        op = flow.qualified_op_types[number]
+        if op in ("MatMul", "Gemm") or op in CONVS:
+            layers += 1
+        elif op not in _HEAD_OPS:
+            break
+        tensor = flow.data_inputs[number][0]
+    return int(layers > 1)
 
 
 # ------------------------------------------------------------------ one row per candidate
@@ -125,6 +189,14 @@ def _candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs |
 
 def _split_candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
     """Match (B, 4, candidates) together with (B, classes, candidates), from several grids."""
+    pair = _transposed_pair(flow, shapes)
+    if pair is None:
+        return None
+    boxes, scores = (flow.shapes[tensor] or () for tensor in pair)
+    return 0.9, f"outputs with boxes ({size(boxes)}) and scores ({size(scores)}) of the same candidates"
+
+
+def _transposed_pair(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> tuple[int, int] | None:
     for number, shape in shapes:
         if len(shape) != 3 or shape[1] != 4 or not isinstance(shape[2], int):
             continue
@@ -135,8 +207,9 @@ def _split_candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> S
                 and scores[2] == shape[2]
                 and len(_grids(flow, other)[0]) > 1
             ):
-                why = f"outputs with boxes ({size(shape)}) and scores ({size(scores)}) of the same candidates"
-                return 0.9, why
+                if scores[1] == 4 and _box_evidence(flow, other) > _box_evidence(flow, number):
+                    return other, number
+                return number, other
     return None
 
 

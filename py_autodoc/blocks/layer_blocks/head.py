@@ -18,7 +18,7 @@ from py_autodoc.blocks.dataflow.operator_queries import (
 )
 from py_autodoc.blocks.layer_blocks.activations import SIMPLE
 from py_autodoc.blocks.layer_blocks.conv import kernel_shape
-from py_autodoc.blocks.layer_blocks.detection_outputs import detection_signs
+from py_autodoc.blocks.layer_blocks.detection_outputs import box_outputs, detection_signs
 from py_autodoc.blocks.results import Fact, RecognisedBlock
 
 _POOLS = frozenset({
@@ -29,9 +29,11 @@ _PICKS = frozenset({"Gather", "Slice", "GatherND", "GatherElements"})
 _AFTER = COPY_OPS | RESHAPES | frozenset({
     "Softmax", "LogSoftmax", "Sigmoid", "Tanh", "Clip", "ArgMax", "ReduceMax", "TopK", "Slice", "Gather",
     "Resize", "Upsample", "Relu", "Exp", "HardSigmoid", "QLinearSigmoid", "Pad", "DepthToSpace",
-    "GlobalAveragePool", "QLinearGlobalAveragePool",
+    "GlobalAveragePool", "QLinearGlobalAveragePool", "Softplus",
 })  # fmt: skip
 """Operators allowed between the last weights and an output."""
+_BOUNDED = frozenset({"Tanh", "Relu", "Exp", "Clip", "Softplus"})
+"""Operators after values: scores of classes are left as they are."""
 _MAPS = CONV | {"Concat"}
 _MAX_STEPS = 24
 _MAX_OUTPUTS = 600
@@ -133,9 +135,9 @@ def _dense(
         variant = (
             "classifier" if pooled or output_shape is None or len(output_shape) < 3 else "token-classifier"
         )
-    elif pooled:
+    elif pooled and not _BOUNDED.intersection(flow.op_types[number] for number in end.after):
         variant, confidence = "classifier", 0.8
-    elif end.activation or (classes is not None and classes != facts["features"]):
+    elif pooled or end.activation or (classes is not None and classes != facts["features"]):
         variant, confidence = "dense", 0.6
     else:
         # A bare projection is no evidence: encoders end this way, too.
@@ -232,27 +234,24 @@ def _detection(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | Non
 
 def _pair(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | None:
     """Match one output of four values and one of classes for the same positions."""
-    shapes = [(t, flow.shapes[t]) for t in outputs[:64]]
-    boxes = [(t, s) for t, s in shapes if s is not None and len(s) == 3 and s[-1] == 4]
-    for box, size in boxes:
-        for other, shape in shapes:
-            if other == box or shape is None or len(shape) != 3 or shape[:2] != size[:2] or shape[-1] == 4:
-                continue
-            ends = [end for t in (box, other) if (end := _last_weights(flow, t)) is not None]
-            if len(ends) != 2:
-                continue
-            classes = shape[-1]
-            facts: dict[str, Fact] = {
-                "nms": False,
-                "classes": classes if isinstance(classes, int) else None,
-                "queries": size[1] if isinstance(size[1], int) else None,
-                "outputs": len(outputs),
-            }
-            nodes = [n for end in ends for n in (end.node, *end.after)]
-            return make_block(
-                flow, "head", nodes, ends[0].node, variant="detection", confidence=0.9, facts=facts
-            )
-    return None
+    pair = box_outputs(flow)
+    size, shape = (flow.shapes[t] for t in pair) if pair is not None else (None, None)
+    if pair is None or size is None or shape is None or len(size) != 3 or size[-1] != 4:
+        return None
+    if shape[:2] != size[:2]:
+        return None
+    ends = [end for t in pair if (end := _last_weights(flow, t)) is not None]
+    if len(ends) != 2:
+        return None
+    classes = shape[-1]
+    facts: dict[str, Fact] = {
+        "nms": False,
+        "classes": classes if isinstance(classes, int) else None,
+        "queries": size[1] if isinstance(size[1], int) else None,
+        "outputs": len(outputs),
+    }
+    nodes = [n for end in ends for n in (end.node, *end.after)]
+    return make_block(flow, "head", nodes, ends[0].node, variant="detection", confidence=0.9, facts=facts)
 
 
 def _scales(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | None:

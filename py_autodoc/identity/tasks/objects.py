@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from py_autodoc.blocks.layer_blocks.detection_outputs import box_outputs
 from py_autodoc.identity.case import IdentityCase
 from py_autodoc.identity.model import PROBABLE, SURE, RuleReading
 from py_autodoc.identity.registry import task
@@ -26,7 +27,9 @@ def detection(case: IdentityCase) -> RuleReading | None:
     evidence = verdict.evidence[:1]
     rows = {end.at(1) for end in case.ends} | {end.at(2) for end in case.ends}
     is_sure = verdict.confidence >= 0.85 and case.image is not None and not _POSES & rows
-    return RuleReading(SURE if is_sure else PROBABLE, evidence, "boxes and scores")
+    pair = box_outputs(case.flow)
+    outputs = {} if pair is None else {pair[0]: "boxes", pair[1]: "class scores"}
+    return RuleReading(SURE if is_sure else PROBABLE, evidence, "boxes and scores", outputs)
 
 
 def _levels(case: IdentityCase) -> RuleReading | None:

@@ -24,6 +24,9 @@ _SITUATIONS = frozenset({"state", "states", "observation", "observations"})
 _REWARDS = frozenset({"reward", "rewards", "return", "returns"})
 _DONE = ("action", "actions", "policy")
 """Words in input and output names of agents, as exported by reinforcement learning libraries."""
+_FRAMES = (4, (84, 84))
+_MAX_ACTIONS = 64
+_SPREADS = ("Clip", "Exp", "Softplus")
 _REGRESSORS = ("TreeEnsembleRegressor", "SVMRegressor", "LinearRegressor")
 
 
@@ -112,12 +115,31 @@ def _agent_evidence(case: IdentityCase) -> str:
     )
 
 
+def _policy_evidence(case: IdentityCase) -> str:
+    """Return the evidence of outputs that only agents have."""
+    image = case.image
+    if image is not None and (image.channels, image.size) == _FRAMES and case.first is not None:
+        widths = [end.width for end in case.ends if end.rank == 2]
+        if len(widths) == len(case.ends) and all(w is not None and w <= _MAX_ACTIONS for w in widths):
+            return "four grey frames of 84×84 as input, a few values as output, as in Mnih et al. (2015)"
+    if case.only == "features" and len(case.ends) == 2:
+        mean, spread = case.ends
+        paired = mean.rank == spread.rank == 2 and mean.width == spread.width is not None
+        spreads = spread.activation in _SPREADS and mean.activation in ("Tanh", "")
+        if paired and spreads and mean.kind == spread.kind == "linear" and case.family == "mlp":
+            return "mean and bounded spread of as many values as outputs: a Gaussian policy"
+    return ""
+
+
 @task("control", "action selection", ("reinforcement-learning", "robotics"), ())
 def control(case: IdentityCase) -> RuleReading | None:
     """Match the actions of an agent, from its observations."""
     evidence = _agent_evidence(case)
     if evidence:
         return RuleReading(SURE, (evidence,), "actions")
+    evidence = _policy_evidence(case)
+    if evidence:
+        return RuleReading(PROBABLE + 0.1, (evidence,), "actions")
     seen = next((port for port in case.ports if contains_word(port.name, _SEEN)), None)
     if seen is None or seen.role not in ("features", "image") or case.first is None or case.first.rank != 2:
         return None

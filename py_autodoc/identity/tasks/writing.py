@@ -92,16 +92,34 @@ def describing(case: IdentityCase) -> RuleReading | None:
 @task("image-text-matching", "image–text matching", ("zero-shot-image-classification",), ("CLIPModel",))
 def matching(case: IdentityCase) -> RuleReading | None:
     """Match image and text encoders whose embeddings are compared."""
-    if case.image is None or case.tokens is None or case.vocabulary is not None or case.page:
+    if case.image is None or case.page:
+        return None
+    found = _towers(case, "image")
+    # One channel may be a spectrogram as well.
+    return (
+        found if found is None or case.image.sure else found._replace(strength=min(found.strength, PROBABLE))
+    )
+
+
+@task("audio-text-matching", "audio–text matching", ("zero-shot-audio-classification",), ("ClapModel",))
+def audio_matching(case: IdentityCase) -> RuleReading | None:
+    """Match encoders of sound and text whose embeddings are compared (Wu et al., CLAP, 2023)."""
+    heard = case.port("spectrogram", "waveform", "signal")
+    return None if heard is None or case.image is not None else _towers(case, "sound")
+
+
+def _towers(case: IdentityCase, other: str) -> RuleReading | None:
+    """Match encoders of text and of something else, whose embeddings are compared."""
+    if case.tokens is None or case.vocabulary is not None:
         return None
     if case.crossing and case.family != "transformer-encoder":
         return None
     towers = any("towers" in line for line in case.structure.verdict.evidence)
     unit = any(end.kind == "unit" for end in case.ends)
     named = case.named("similarity", "embeds") or any("per" in case.name(end) for end in case.ends)
-    evidence = "image and text inputs, each with its own tower"
+    evidence = f"{other} and text inputs, each with its own tower"
     if towers or unit or named:
         return RuleReading(
             SURE if towers and (unit or named or case.ends) else PROBABLE, (evidence,), "similarity"
         )
-    return RuleReading(WEAK, ("image and text inputs",), "scores")
+    return RuleReading(WEAK, (f"{other} and text inputs",), "scores")

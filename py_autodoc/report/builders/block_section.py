@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 from py_autodoc.blocks.results import KINDS, AttentionLayer, Fact, RecognisedBlock
-from py_autodoc.identity.model import UNKNOWN
 from py_autodoc.report.builders.node_numbers import activation_bytes, per_inference
 from py_autodoc.report.encode.labels import node_label, shorten_middle
 from py_autodoc.report.module_tree.containment import common_scope, structural_parents, with_bodies
@@ -18,8 +17,6 @@ MAX_LEVELS = 12
 """Maximum depth of the scopes listed: each level repeats the nodes below it."""
 MODULE = "module"
 """Kind of blocks that are scopes."""
-_SEGMENTATION = ("segmentation", "mask-generation")
-"""Ends of the ids of tasks that are segmentations."""
 
 
 @dataclass(slots=True)
@@ -217,14 +214,8 @@ def block_facts(entry: RecognisedBlock) -> dict[str, Fact]:
 
 
 def recognised_blocks(analysis: Analysis) -> Iterator[RecognisedBlock]:
-    """Yield all recognised structures, attention layers included as blocks.
-
-    A head that computes maps has the form of a segmentation; it is none in a model of another known task.
-    """
-    task = analysis.identified.task.id
-    is_other_task = task != UNKNOWN and not task.endswith(_SEGMENTATION)
-    for block in analysis.structure.blocks:
-        yield replace(block, variant="") if is_other_task and block.variant == "segmentation" else block
+    """Yield all recognised structures, attention layers included as blocks."""
+    yield from analysis.structure.blocks
     for layer in analysis.structure.attention:
         yield RecognisedBlock(
             kind="attention",

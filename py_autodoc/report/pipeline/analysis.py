@@ -47,6 +47,7 @@ from py_autodoc.graph.tensor_data.weight_stats import TensorFacts
 from py_autodoc.hardware.kernel_fusion import Kernels
 from py_autodoc.identity.identify import identify
 from py_autodoc.identity.model import ModelIdentity
+from py_autodoc.identity.task_heads import with_task_heads
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.pipeline.device_choice import DeviceChoice, choose_device, kernels_of
 from py_autodoc.report.pipeline.dim_bindings import Dims, resolve_dims, unresolved_dims
@@ -244,7 +245,7 @@ class _Pipeline:
         if self.options.brief:
             flows = self._guard(
                 "masks",
-                lambda: _flows(loaded, model, types, model_source),
+                lambda: _flows(loaded, model, types, model_source, table.nodes),
                 lambda: DataflowGraphs(model, types),
             )
             layers = self._guard("structure", lambda: quantized_only(model, flows.types, flows), Structure)
@@ -279,7 +280,9 @@ class _Pipeline:
         )
         self._enter("structure")
         flows = self._guard(
-            "masks", lambda: _flows(loaded, model, types, model_source), lambda: DataflowGraphs(model, types)
+            "masks",
+            lambda: _flows(loaded, model, types, model_source, table.nodes),
+            lambda: DataflowGraphs(model, types),
         )
         recognised = self._guard(
             "structure", lambda: recognise_structure(model, flows.types, flows), Structure
@@ -287,7 +290,10 @@ class _Pipeline:
         identified = self._guard(
             "identity", lambda: identify(flows.of(0), recognised, flows.all()), ModelIdentity
         )
-        contexts = self._guard("longest context", lambda: model_contexts(flows, recognised.attention), dict)
+        recognised = with_task_heads(model, recognised, identified)
+        contexts: dict[int, ContextLimit] = self._guard(
+            "longest context", lambda: model_contexts(flows, recognised.attention), dict
+        )
         cache = self._guard("KV cache", lambda: _kv_cache(flows, types, recognised), lambda: None)
         runs = () if hardware is None else (hardware.runtime,)
         kernels = self._guard(
@@ -458,10 +464,18 @@ def _no_diagnostics() -> list[Diagnostic]:
     return []
 
 
-def _flows(loaded: LoadedModel, model: Model, types: TypeTable, model_source: str | bytes) -> DataflowGraphs:
+def _flows(
+    loaded: LoadedModel,
+    model: Model,
+    types: TypeTable,
+    model_source: str | bytes,
+    costs: Sequence[NodeCost],
+) -> DataflowGraphs:
     """Return the graphs for the recognisers, with stored masks, which distinguish encoders and decoders."""
     masks = mask_tables(loaded, model, model_source)
-    return DataflowGraphs(model, replace(types, values={**types.values, **masks}) if masks else types)
+    runs = {graph.id: costs[graph.nodes[0]].runs for graph in model.graphs if graph.nodes}
+    types = replace(types, values={**types.values, **masks}) if masks else types
+    return DataflowGraphs(model, types, runs)
 
 
 def _kv_cache(flows: DataflowGraphs, types: TypeTable, recognised: Structure) -> KVCache:

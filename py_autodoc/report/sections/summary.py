@@ -217,16 +217,18 @@ def _run(context: SectionContext) -> Iterator[Line]:
 
 
 def _repeats(report: Report) -> Iterator[Line]:
-    """Return the part that covers most layers, all its runs together."""
-    same = [repeat for repeat in report.repeats if repeat.name == report.repeats[0].name]
-    if same:
-        nodes = sum(repeat.count * repeat.size for repeat in same)
+    """Return the longest run of equal parts, as the evidence of the architecture has it.
+
+    Stages may have more parts of that name, which differ in their sizes.
+    """
+    longest = max(report.repeats, key=lambda run: (run.count * run.size, run.count), default=None)
+    if longest is not None:
         yield (
-            Name(same[0].name),
+            Name(longest.name),
             " is repeated ",
-            Value(sum(repeat.count for repeat in same)),
-            " times, ",
-            Value(nodes),
+            Value(longest.count),
+            " times in a row, ",
+            Value(longest.count * longest.size),
             " nodes in all.",
         )
 
