@@ -5,45 +5,39 @@ and arithmetic with other constants (a weight stored as ``Cast`` · ``Mul``, nib
 slot of the operator that finally reads it says what it is (``weight_slots``). Elementwise operators have no
 slots, so the tensor that the constant meets decides:
 
-* one number is a setting, unless it is the bias of a product of width one;
+* any other number is a setting, unless it is the bias of a product of width one;
 * against positions or indices (integers), or against an image input, it is a table;
 * on attention scores (a product of two activations) it is a mask, unless it has a size for each head;
 * two products with constants that are added are a rotation (cosines and sines);
+* a product on the way from samples to the logarithm of their spectrum is fixed (``front_end``): a table;
+* one number on the products of two embeddings, past all layers, is a temperature or offset, and trained;
 * one that nothing trained follows, past the last layer, is a grid (anchors, strides) unless it is a bias;
 * everything else is trained: biases, scales, learned positions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from py_autodoc.costs.registry import rule_for
 from py_autodoc.costs.tensor_sizes import FLOAT_TYPES
+from py_autodoc.costs.weight_facts import BITS, MAX_STEPS, ConstantFacts, node_key
 from py_autodoc.costs.weight_slots import (
-    CARRIERS,
     ELEMENTWISE,
     LEARNED,
     PRODUCTS,
     QUANTIZED,
     UNARY,
-    VIEWS,
     is_dequantizer,
 )
 from py_autodoc.graph.building.quantization_params import param_positions
-from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
+from py_autodoc.graph.ir.model import Model, Node, TypeTable
 
 WEIGHT = ""
 MASK, TABLE, SCALE, ZERO_POINT, SETTING = "masks", "tables", "scales", "zero_points", "settings"
 OPEN = "open"
 """Nothing says what it is: an unknown operator reads it, an output of the model, or nothing at all."""
-_INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13, 21, 22, 25, 26})
-_QUANTIZED_TYPES = frozenset({2, 3, 4, 5, 6, 12, 21, 22, 25, 26})
-"""Integers that may stand for weights: 2 to 16 bits, or 32 with several packed in one."""
-_MAX_STEPS = 64
-_IMAGE_CHANNELS = 4
 
 
 class Role(NamedTuple):
@@ -61,21 +55,14 @@ class Role(NamedTuple):
 
 
 _ORDER = {WEIGHT: 0, SCALE: 1, ZERO_POINT: 2, TABLE: 3, MASK: 4, SETTING: 5, OPEN: 6}
-_BITS = frozenset({"BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
 
 
-class WeightRoles:
+class WeightRoles(ConstantFacts):
     """Roles of the constants of a model. Linear in the graph."""
 
     def __init__(self, model: Model, types: TypeTable) -> None:
-        self.model, self.types = model, types
-        self.stored, self.integer = self._stored()
-        self.widths: set[int] = set()
-        """Sizes of the weights of layers: a vector of another length is none of their scales or biases."""
-        self.trained_after, self.trained_before = self._trained()
+        super().__init__(model, types)
         self._roles: dict[int, Role] = {}
-        self._slots: dict[int, dict[int, list[int]]] = {}
-        self._computed: dict[int, list[int]] = {}
 
     def role(self, tensor: int) -> Role:
         """Return the role of a tensor that consists of constants."""
@@ -100,112 +87,6 @@ class WeightRoles:
         """Return whether a node computes another constant from ``tensor`` and other constants."""
         return node.op_type not in _CHOOSES and self._carries(node, tensor) and node.outputs[0] in self.stored
 
-    # ------------------------------------------------------------------ passes over the graph
-
-    def _stored(self) -> tuple[set[int], set[int]]:
-        """Return tensors computed from constants alone, and those of them that hold quantized integers."""
-        model = self.model
-        stored = {t.id for t in model.tensors if t.is_constant}
-        integer = {t for t in stored if self._dtype(t) in _QUANTIZED_TYPES}
-        for node in model.nodes:
-            if node.subgraphs or not node.inputs or not node.outputs:
-                continue
-            data = [t for t in self._data_inputs(node) if t >= 0]
-            if not data or not all(t in stored for t in data) or not self._prepares(node):
-                continue
-            if node.op_type == "Gather" and node.inputs[-1] not in stored:
-                continue  # rows chosen by the data are activations
-            stored.update(t for t in node.outputs if t >= 0)
-            if any(t in integer for t in data):
-                integer.update(t for t in node.outputs if t >= 0)
-        return stored, integer
-
-    def _trained(self) -> tuple[set[int], set[int]]:
-        """Return the nodes from which a layer with weights can be reached, and those that one reaches."""
-        model = self.model
-        layers = [n.id for n in model.nodes if any(t in self.stored for t in self._weights(n))]
-        for number in layers:
-            for t in self._weights(model.nodes[number]):
-                if t in self.stored:
-                    self.widths.update(d for d in self.types.shapes[t] or () if isinstance(d, int))
-        after: set[int] = set()
-        before: set[int] = set()
-        stack = list(layers)
-        while stack:
-            node = model.nodes[stack.pop()]
-            parent = model.graphs[node.graph].parent_node
-            producers = [model.tensors[t].producer for t in node.inputs if t >= 0]
-            for number in (*producers, parent):
-                if number >= 0 and number not in after:
-                    after.add(number)
-                    stack.append(number)
-        stack = list(layers)
-        while stack:
-            node = model.nodes[stack.pop()]
-            for t in node.outputs:
-                for number in model.tensors[t].consumers if t >= 0 else ():
-                    if number not in before:
-                        before.add(number)
-                        stack.append(number)
-        return after | set(layers), before | set(layers)
-
-    def _weights(self, node: Node) -> Iterable[int]:
-        slots = (*LEARNED.get(_key(node), ()), *QUANTIZED.get(_key(node), ()))
-        if is_dequantizer(node):
-            return ()
-        return [node.inputs[slot] for slot in slots if slot < len(node.inputs)]
-
-    def _dtype(self, tensor: int) -> int:
-        return self.types.dtypes[tensor] or self.model.tensors[tensor].dtype
-
-    # ------------------------------------------------------------------ carriers
-
-    def _prepares(self, node: Node) -> bool:
-        """Return whether a node only prepares constants if all its data are constants."""
-        return is_dequantizer(node) or (
-            not node.domain and (node.op_type in CARRIERS or node.op_type in ELEMENTWISE | UNARY | _BITS)
-        )
-
-    def _data_inputs(self, node: Node) -> Sequence[int]:
-        """Return the inputs whose elements end in the output; the others are shapes, indices and scales."""
-        if is_dequantizer(node):
-            return node.inputs[:1]
-        if not node.domain and node.op_type in CARRIERS and node.op_type != "Concat":
-            return node.inputs[:1]
-        return node.inputs
-
-    def _carries(self, node: Node, tensor: int) -> bool:
-        """Return whether ``node`` hands the elements of ``tensor`` on to its outputs."""
-        if not node.outputs or not self._prepares(node):
-            return False
-        if is_dequantizer(node) or (node.op_type in CARRIERS and node.op_type != "Concat"):
-            return tensor in self._data_inputs(node)
-        return tensor in self._slots_of(node) and not self._computed_inputs(node)
-
-    def _slots_of(self, node: Node) -> Mapping[int, Sequence[int]]:
-        """Return tensor → positions among the inputs: a Sum of all weights has each of them as a reader."""
-        slots = self._slots.get(node.id)
-        if slots is None:
-            slots = self._slots[node.id] = {}
-            for position, tensor in enumerate(node.inputs):
-                slots.setdefault(tensor, []).append(position)
-        return slots
-
-    def _computed_inputs(self, node: Node) -> Sequence[int]:
-        """Return the inputs that do not come from constants alone."""
-        found = self._computed.get(node.id)
-        if found is None:
-            found = self._computed[node.id] = [t for t in node.inputs if t >= 0 and t not in self.stored]
-        return found
-
-    def _next(self, tensor: int) -> list[int]:
-        found = []
-        for number in self.model.tensors[tensor].consumers:
-            node = self.model.nodes[number]
-            if self._carries(node, tensor):
-                found += [t for t in node.outputs if t >= 0]
-        return found
-
     # ------------------------------------------------------------------ readings
 
     def _decide(self, tensor: int) -> Role:
@@ -221,7 +102,7 @@ class WeightRoles:
         return Role(OPEN) if best is None else best
 
     def _reading(self, node: Node, slot: int, tensor: int) -> Role:
-        key = _key(node)
+        key = node_key(node)
         if not node.outputs or node.outputs[0] < 0:
             return Role(OPEN, node.id, slot)
         positions = param_positions(node)
@@ -257,7 +138,7 @@ class WeightRoles:
             and not self.integer.isdisjoint(self._slots_of(node))
         ):
             return Role(ZERO_POINT if node.op_type in ("Sub", "Add") else SCALE, node.id, slot)
-        if node.op_type in _BITS and (slot if node.op_type == "BitShift" else self._count(tensor) == 1):
+        if node.op_type in BITS and (slot if node.op_type == "BitShift" else self._count(tensor) == 1):
             return Role(SETTING, node.id, slot)  # how far to shift, which bits to keep
         if node.op_type == "Gather" and slot == 0 and role.kind not in (TABLE, MASK):
             if len(self.types.shapes[tensor] or ()) == 1 and self._is_beyond(node):
@@ -267,7 +148,7 @@ class WeightRoles:
                 return role._replace(kind=WEIGHT, node=node.id, slot=slot, strict=True)
         if is_dequantizer(node) or (node.op_type in ELEMENTWISE and tensor in self.integer):
             role = role._replace(scaled=True)
-        if node.op_type in _BITS and tensor in self.integer and role.unpacked < 0:
+        if node.op_type in BITS and tensor in self.integer and role.unpacked < 0:
             role = role._replace(unpacked=self._widest(node))
         return role
 
@@ -275,7 +156,7 @@ class WeightRoles:
         """Return the largest tensor computed from the outputs of a node by operators that only prepare it."""
         best, most = -1, 0
         stack, seen = [t for t in node.outputs if t >= 0], set[int]()
-        while stack and len(seen) < _MAX_STEPS:
+        while stack and len(seen) < MAX_STEPS:
             tensor = stack.pop()
             if tensor in seen:
                 continue
@@ -288,6 +169,8 @@ class WeightRoles:
 
     def _slot(self, node: Node, slot: int, tensor: int) -> Role:
         """A slot for weights, but a vector that positions are multiplied by holds frequencies."""
+        if node.id in self.front_end:
+            return Role(TABLE, node.id, slot)
         if node.op_type in PRODUCTS:
             partners = [t for i, t in enumerate(node.inputs[:2]) if i != slot and t >= 0]
             axes = self._axes(tensor)
@@ -310,7 +193,9 @@ class WeightRoles:
         if axes is not None and not axes:
             narrow = any(self._is_layer(s) and self._width(s) == 1 for s in sources)
             rank_one = len(self.types.shapes[tensor] or ()) == 1
-            return role._replace(kind=WEIGHT) if narrow and rank_one and node.op_type == "Add" else role
+            offset = narrow and rank_one and node.op_type == "Add"
+            learned = node.op_type in ("Mul", "Div", "Add") and self._compares(node)
+            return role._replace(kind=WEIGHT, strict=learned) if offset or learned else role
         if any(self._counts(t) for t in partners):
             return role._replace(kind=TABLE)
         if any(self._rescales(s) for s in sources) and node.op_type in ("Mul", "Div"):
@@ -345,184 +230,12 @@ class WeightRoles:
             return WEIGHT
         return MASK
 
-    def _rotates(self, node: Node, partners: Sequence[int]) -> bool:
-        """Return whether the product is added to another product with a constant (rotary embedding)."""
-        if any(self._transformed(t) for t in partners):
-            return False
-        for number in self._readers(node.outputs[0]):
-            other = self.model.nodes[number]
-            if other.domain or other.op_type not in ("Add", "Sub"):
-                continue
-            for t in other.inputs:
-                producer = self._producer(self._source(t, VIEWS | {"Cast", "Neg"}))
-                if producer is None or producer.id == node.id or producer.op_type != "Mul" or producer.domain:
-                    continue
-                if any(self._from_table(i) for i in producer.inputs):
-                    return True
-        return False
-
-    def _from_table(self, tensor: int) -> bool:
-        source = self._source(tensor, CARRIERS)
-        axes = self._axes(tensor)
-        return (source in self.stored or tensor in self.stored) and (axes is None or len(axes) > 1)
-
-    def _transformed(self, tensor: int) -> bool:
-        """Return whether the values come from a Fourier transform, whose filters are trained."""
-        producer = self._producer(self._source(tensor, CARRIERS))
-        return producer is not None and producer.op_type in ("DFT", "STFT", "Rfft", "Irfft")
-
-    def _readers(self, tensor: int) -> Iterable[int]:
-        stack, steps = [tensor], 0
-        while stack and steps < _MAX_STEPS:
-            steps += 1
-            for number in self.model.tensors[stack.pop()].consumers:
-                node = self.model.nodes[number]
-                yield number
-                if not node.domain and node.op_type in VIEWS | {"Cast"} and node.outputs[0] >= 0:
-                    stack.append(node.outputs[0])
-
-    def _to_softmax(self, node: Node) -> bool:
-        stack, steps = [node.outputs[0]], 0
-        while stack and steps < _MAX_STEPS:
-            steps += 1
-            for number in self.model.tensors[stack.pop()].consumers:
-                other = self.model.nodes[number]
-                if other.op_type in ("Softmax", "LogSoftmax"):
-                    return True
-                if other.op_type in _ALONG and other.outputs[0] >= 0:
-                    stack.append(other.outputs[0])
-        return False
-
-    def _source(self, tensor: int, through: frozenset[str] | None = None) -> int:
-        """Return the tensor that views, casts and arithmetic with constants are applied to."""
-        through = _ALONG if through is None else through
-        for _ in range(_MAX_STEPS):
-            node = self._producer(tensor)
-            if node is None or node.domain or node.op_type not in through:
-                return tensor
-            data = [t for t in self._data_inputs(node) if t >= 0]
-            moving = [t for t in data if t not in self.stored]
-            if node.op_type == "Where":
-                moving = [t for t in moving if t != node.inputs[0]]
-            if len(moving) != 1 and len(data) != 1:
-                scores = [t for t in moving if self._is_score(t)]
-                if len(scores) != 1:
-                    return tensor
-                moving = scores
-            tensor = (moving or data)[0]
-        return tensor
-
-    def _producer(self, tensor: int) -> Node | None:
-        producer = self.model.tensors[tensor].producer if tensor >= 0 else -1
-        return None if producer < 0 else self.model.nodes[producer]
-
-    def _is_score(self, tensor: int) -> bool:
-        """Return whether the tensor is a product of two activations."""
-        node = self._producer(tensor)
-        if node is None or node.op_type not in ("MatMul", "Einsum", "FusedMatMul", "MatMulInteger"):
-            return False
-        return len(node.inputs) > 1 and not any(self._is_fixed(t) for t in node.inputs[:2])
-
-    def _is_fixed(self, tensor: int) -> bool:
-        return tensor < 0 or tensor in self.stored
-
-    def _is_layer(self, tensor: int) -> bool:
-        """Return whether the tensor is the output of an operator with weights."""
-        node = self._producer(tensor)
-        return node is not None and any(t in self.stored for t in self._weights(node))
-
-    def _rescales(self, tensor: int) -> bool:
-        """Return whether the tensor is a product with integer weights, or the scale of a quantized input."""
-        node = self._producer(tensor)
-        if node is None:
-            return False
-        if node.op_type in ("MatMulInteger", "ConvInteger"):
-            return True
-        if node.op_type == "DynamicQuantizeLinear":
-            return len(node.outputs) > 1 and node.outputs[1] == tensor
-        return node.op_type in PRODUCTS and any(
-            t in self.integer and t in self.stored and not self._is_dequantized(t) for t in node.inputs[:2]
-        )
-
-    def _is_dequantized(self, tensor: int) -> bool:
-        """Return whether scales are already applied to an integer constant."""
-        for _ in range(_MAX_STEPS):
-            node = self._producer(tensor)
-            if node is None or node.op_type == "Constant":
-                return False
-            if is_dequantizer(node) or node.op_type in ("Mul", "Div"):
-                return True
-            data = self._data_inputs(node)
-            if not data:
-                return False
-            tensor = data[0]
-        return False
-
-    def _counts(self, tensor: int) -> bool:
-        """Return whether the values are integers by origin: positions, indices, masks, sizes."""
-        if self._dtype(tensor) in _INTEGERS and self._dtype(tensor) not in (2, 3):
-            return True
-        node = self._producer(self._source(tensor, VIEWS | {"Expand", "Slice", "Concat", "Tile"}))
-        if node is None or node.op_type not in ("Cast", "Range"):
-            return False
-        source = node.inputs[0] if node.inputs else -1
-        return source >= 0 and self._dtype(source) in _INTEGERS and self._dtype(source) not in (2, 3, 6)
-
-    def _is_image(self, tensor: int) -> bool:
-        entry = self.model.tensors[tensor]
-        shape = self.types.shapes[tensor]
-        return entry.kind == TensorKind.INPUT and entry.graph == 0 and shape is not None and len(shape) == 4
-
-    def _small(self, tensor: int) -> bool:
-        count = self._count(tensor)
-        return count is not None and count <= _IMAGE_CHANNELS
-
-    def _is_pattern(self, tensor: int) -> bool:
-        """Return whether known values are a unit matrix, or zeros and one other number over several axes."""
-        value = self.types.values.get(tensor)
-        value = self.model.constants.get(tensor) if value is None else value
-        if value is None or value.ndim < 2 or value.dtype.kind != "f" or (value.size > 1 << 16):
-            return False
-        found: Any = np.unique(value)
-        return len(found) == 2 and bool(found[0] == 0 or found[1] == 0) and len(self._axes(tensor) or ()) > 1
-
-    def _axes(self, tensor: int) -> list[int] | None:
-        """Return the axes, from the back, along which a tensor varies; None if the rank is unknown."""
-        shape = self.types.shapes[tensor]
-        if shape is None:
-            return None
-        return [i - len(shape) for i, d in enumerate(shape) if d != 1]
-
-    def _width(self, tensor: int) -> int | None:
-        shape = self.types.shapes[tensor]
-        last = shape[-1] if shape else None
-        return last if isinstance(last, int) else None
-
-    def _count(self, tensor: int) -> int | None:
-        shape = self.types.shapes[tensor]
-        if shape is None:
-            return None
-        count = 1
-        for d in shape:
-            if not isinstance(d, int) or d < 0:
-                return None
-            count *= d
-        return count
-
 
 _TRAINED = frozenset({"Add", "Sub", "Mul", "Div", "Sum", "Where"})
 """Elementwise operators whose constant may be trained; an exponent or a bound is not."""
-_ALONG = VIEWS | {"Cast", "Add", "Sub", "Mul", "Div", "Where", "Clip", "Max", "Min", "Tanh", "Neg", "Expand"}
-"""Operators between scores and their softmax, or between a layer and its bias."""
-
-
 _CHOOSES = frozenset({"Gather", "GatherElements", "GatherND", "Slice", "Split"})
 """Operators that use a part of a weight, and so are its first users."""
 
 
 def _rank(role: Role) -> int:
     return _ORDER[role.kind]
-
-
-def _key(node: Node) -> tuple[str, str]:
-    return node.domain, node.op_type

@@ -74,6 +74,28 @@ CONTRIB_LAYERS = [
     # one query head reads for two key heads: 2·4·4 written, 2·4·4 read, scaled
     C("LinearAttention", [(1, 6, 4), (1, 6, 8), (1, 6, 8)], 6 * 16 * 4, 2 * 384 + 6 * 8, ..., ...,
       {"q_num_heads": 1, "kv_num_heads": 2, "update_rule": "linear"}, n_outs=2, domain=MS, name="inverse"),
+    C("QOrderedMatMul", [("i8", (2, 3, 8)), (), ("i8", (8, 16)), (), (), (16,)], 96 * 8, 2 * 768 + 6 * 96,
+      ..., 96, domain=MS),
+    C("QOrderedMatMul", [("i8", (2, 3, 8)), (), ("i8", (16, 8)), (), ()], 96 * 8, 2 * 768 + 5 * 96, ..., 96,
+      {"order_B": 0}, domain=MS, name="transposed"),
+    C("QOrderedGelu", [("i8", (2, 6)), (), ()], 0, 12 * (2 + 5 + 5), ..., 12, domain=MS),
+    C("QuantizeWithOrder", [(2, 6), ()], 0, 12 * 5, ..., 12, domain=MS),
+    C("DequantizeWithOrder", [("i8", (2, 6)), ()], 0, 12 * 2, ..., F * 12, {"to": 1}, domain=MS),
+    # two heads of 4: 3·8·8 per token, then 2·(2·6·6) scores of 4 + 4
+    C("QOrderedAttention", [("i8", (1, 6, 8)), (), (), (), (), *[("i8", (8, 8))] * 3, (), (), (), (8,), (8,),
+      (8,), (), (), ()], 6 * 192 + 72 * 8, ..., ..., 48, {"num_heads": 2}, domain=MS),
+    # two norms, dot, ×; a gate for each of 2·3·2
+    C("EngramGate", [(2, 3, 2, 8), (2, 3, 2, 8), (2, 3, 8), (2, 8), (2, 8)], 0, 96 * (2 * 4 + 3) + 12 * 7,
+      ..., F * 96, domain=MS),
+    C("HyperConnectionPreMix", [(2, 3, 4, 8), (2, 3, 4)], 0, 2 * 192, ..., F * 48, domain=MS),
+    C("HyperConnectionPostMix", [(2, 3, 4, 8), (2, 3, 8), (2, 3, 4), (2, 3, 4, 4)], 192 * 4, 2 * 768 +
+      2 * 192, ..., F * 192, domain=MS),
+    C("LinearAttentionGate", [(2, 3, 4), (4,), (4,), (2, 3, 4)], 0, 24 * (2 + 3) + 24, ..., 2 * F * 24,
+      n_outs=2, domain=MS),
+    # 6 queries of 2 heads, 5 selected keys, 4 + 4 products each
+    C("DynamicSparseAttention", [(1, 6, 8), (1, 6, 4), (1, 6, 4), (1, 1, 3, 4), (1, 1, 3, 4), None, None,
+      ("i32", (6, 5)), ("i32", (6,))], 2 * 6 * 5 * 8, ..., ..., F * (48 + 36 + 36), {"num_heads": 2,
+      "kv_num_heads": 1, "attention_mode": "selected_only"}, n_outs=3, domain=MS),
     C("MRotaryEmbedding", [(2, 6, 64), ("i64", (3, 2, 6)), (32, 8), (32, 8)], 0, 3 * 768, ..., F * 768,
       {"mrope_section": [2, 3, 3], "num_heads": 4}, domain=MS),
     # gate and up: 12·64·32 each; SiLU and × on 12·64; 2·2·64·32 to dequantize

@@ -363,3 +363,80 @@ def test_the_count_does_not_depend_on_the_sizes_of_the_inputs():
     for shape in ((2, 6, 8), (1, 6, 8), ("n", "s", 8), (None, None, None)):
         totals.add(count(nodes, [const("pos", 1, 6, 8), weight], shape).total)
     assert totals == {64 + 48}
+
+
+# ------------------------------------------------------------------ temperatures and front ends
+
+
+def towers(end: list[onnx.NodeProto], *constants: onnx.TensorProto) -> ParamTable:
+    """Two layers of 64 weights, whose results are compared: ``scores``."""
+    a, b = layer("x", "a"), layer("y", "b")
+    nodes = [a[0], b[0], node("Transpose", "b", "t", perm=[1, 0]), node("MatMul", "a t", "scores"), *end]
+    return count(nodes, [a[1], b[1], *constants], {"x": (2, 8), "y": (3, 8)})
+
+
+ONE = numpy_helper.from_array(np.float32(2.6), "scale")
+
+
+@pytest.mark.parametrize(
+    ("end", "params"),
+    [
+        ([node("Mul", "scores scale", "z")], 129),
+        ([node("Exp", "scale", "e"), node("Mul", "e scores", "z")], 129),
+        ([node("Mul", "scores scale", "m"), node("Add", "m offset", "z")], 130),
+        ([node("Div", "scores scale", "m"), node("Transpose", "m", "z")], 129),
+        ([node("Mul", "scores scale", "m"), node("Softmax", "m", "s"), node("MatMul", "s b", "z")], 128),
+        ([node("Pow", "scores scale", "z")], 128),
+        ([node("Max", "scores scale", "z")], 128),
+    ],
+)
+def test_a_temperature_of_two_towers_is_trained(end, params):
+    """CLIP's logit_scale and SigLIP's bias; not the scale of an attention, an exponent or a bound."""
+    offset = numpy_helper.from_array(np.float32(-10), "offset")
+    needed = {name for one in end for name in one.input}
+    assert towers(end, *[t for t in (ONE, offset) if t.name in needed]).total == params
+
+
+def test_a_scale_before_the_product_is_one_too():
+    a, b = layer("x", "a"), layer("y", "b")
+    nodes = [a[0], b[0], node("Mul", "a scale", "m"), node("Transpose", "b", "t", perm=[1, 0])]
+    nodes.append(node("MatMul", "m t", "z"))
+    assert count(nodes, [a[1], b[1], ONE], {"x": (2, 8), "y": (3, 8)}).total == 129
+
+
+def spectrum(how: str, last: str = "Log", between: str = "") -> ParamTable:
+    """Samples → power of a Fourier transform → bands → logarithm → a layer of 4 × 4 weights."""
+    constants = [const("mel", 9, 4), const("w", 4, 4)]
+    nodes = []
+    if how == "convolution":
+        constants += [const("re", 9, 1, 16), const("im", 9, 1, 16)]
+        for part in ("re", "im"):
+            nodes += [node("Conv", f"x {part}", f"c_{part}", strides=[8])]
+            nodes += [node("Mul", f"c_{part} c_{part}", f"s_{part}")]
+        nodes += [node("Add", "s_re s_im", "power"), node("Transpose", "power", "frames", perm=[0, 2, 1])]
+    else:
+        constants += [ints("hop", 8), ints("size", 16), ints("last", -1), ints("squeeze", 1)]
+        constants[-4] = numpy_helper.from_array(np.int64(8), "hop")
+        constants[-3] = numpy_helper.from_array(np.int64(16), "size")
+        nodes += [node("Squeeze", "x squeeze", "flat"), node("STFT", "flat hop _ size", "f")]
+        nodes += [node("ReduceSumSquare", "f last", "frames", keepdims=0)]
+    x = "frames"
+    if between:
+        nodes.append(node(between, x, "between"))
+        x = "between"
+    nodes += [node("MatMul", f"{x} mel", "bands"), node(last, "bands", "l"), node("MatMul", "l w", "z")]
+    return count(nodes, constants, {"x": (1, 1, 64)})
+
+
+@pytest.mark.parametrize("how", ["convolution", "STFT"])
+def test_filters_of_a_spectrum_are_tables(how):
+    table = spectrum(how)
+    assert table.total == 16
+    assert table.other_constants["tables"] == (36 if how == "STFT" else 36 + 2 * 9 * 16)
+
+
+@pytest.mark.parametrize("how", ["convolution", "STFT"])
+@pytest.mark.parametrize(("last", "between"), [("Relu", ""), ("Log", "Relu"), ("Log", "Sigmoid")])
+def test_layers_on_a_spectrum_are_trained(how, last, between):
+    """Without a logarithm, or past an activation, the products may be layers."""
+    assert spectrum(how, last, between).total == 16 + (36 if how == "STFT" else 36 + 2 * 9 * 16)

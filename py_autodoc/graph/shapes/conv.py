@@ -12,6 +12,9 @@ from py_autodoc.graph.ir.model import Dim, Shape
 from py_autodoc.graph.shapes.shape_context import INT32, INT64, MS, InvalidNode, ShapeContext, agree, rule
 from py_autodoc.graph.symbolic_dims import dim_arithmetic, pooling_windows
 
+NHWC = "com.ms.internal.nhwc"
+"""Domain of operators that a runtime has moved to channels last; they keep the names of ai.onnx."""
+
 
 @dataclass(frozen=True, slots=True)
 class KernelWindow:
@@ -173,6 +176,7 @@ def _grown(w: KernelWindow, i: int, size: Dim, extra: int) -> Dim:
     )
 
 
+@rule("MaxPool", "AveragePool", domain=NHWC)
 @rule("QLinearAveragePool", "NhwcMaxPool", domain=MS)
 @rule("MaxPool", "AveragePool", "LpPool")
 def pool(op: ShapeContext) -> None:
@@ -187,7 +191,8 @@ def pool(op: ShapeContext) -> None:
         return
     if len(x) < 3:
         raise InvalidNode("shape-mismatch", f"pooling needs spatial axes, the input is {x}")
-    last = op.node.op_type == "NhwcMaxPool" or bool(op.int_attr("channels_last", 0))
+    named = op.node.op_type == "NhwcMaxPool" or op.node.domain == NHWC
+    last = named or bool(op.int_attr("channels_last", 0))
     spatial = x[1:-1] if last else x[2:]
     sizes = tuple(_pooled(op, axis, d) for axis, d in zip(_pool_axes(op, len(spatial)), spatial, strict=True))
     out = (x[0], *sizes, x[-1]) if last else (x[0], x[1], *sizes)

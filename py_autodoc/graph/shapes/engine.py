@@ -8,6 +8,7 @@ from py_autodoc.graph.shapes import (  # noqa: F401  (importing a module registe
     attention,
     contrib,
     contrib_layers,
+    contrib_ordered,
     control,
     conv,
     elementwise,

@@ -107,7 +107,7 @@ def matmul_nbits(op: ShapeContext) -> None:
         op.set(0, (*a[:-1], n))
 
 
-@rule("FusedGemm", "GemmFastGelu", "GemmFloat8", domain=MS)
+@rule("FusedGemm", "GemmFastGelu", domain=MS)
 @rule("Gemm")
 def gemm(op: ShapeContext) -> None:
     """[M, K] · [K, N], each optionally transposed."""

@@ -82,7 +82,8 @@ _MICROSOFT = {
         "GroupQueryAttention LongformerAttention MultiHeadAttention PackedAttention PackedMultiHeadAttention "
         "GatedDeltaNet PagedAttention QAttention QLongformerAttention QOrderedAttention "
         "QOrderedLongformerAttention "
-        "SparseAttention"
+        "SparseAttention DynamicSparseAttention SparseAttentionIndexer PackedSparseAttentionIndexer "
+        "SparsePagedAttention LinearAttentionGate"
     ),
     "layer": (
         "EmbedLayerNormalization FusedConv FusedGemm FusedMatMul FusedMatMulActivation "
@@ -100,11 +101,12 @@ _MICROSOFT = {
     ),
     "pool": "NhwcMaxPool MaxpoolWithMask CropAndResize",
     "math": (
-        "BiasAdd GatedAdd BifurcationDetector CDist ComplexMul ComplexMulConj DynamicTimeWarping IsAllFinite"
+        "BiasAdd EngramGate GatedAdd HyperConnectionPostMix HyperConnectionPreMix "
+        "BifurcationDetector CDist ComplexMul ComplexMulConj DynamicTimeWarping IsAllFinite"
     ),
     "transform": (
-        "ExpandDims GatherND GridSample Irfft NGramRepeatBlock Pad RemovePadding RestorePadding Rfft "
-        "Tokenizer TransposeMatMul Trilu UnfoldTensor Unique"
+        "ExpandDims GatherND GridSample Irfft NGramHashMapping NGramRepeatBlock Pad RemovePadding "
+        "RestorePadding Rfft Tokenizer TransposeMatMul Trilu UnfoldTensor Unique"
     ),
     "quantization": (
         "DequantizeBFP DequantizeLinear DequantizeWithOrder DynamicQuantizeLSTM DynamicQuantizeMatMul "
@@ -128,6 +130,14 @@ _BLOCKED = {"layer": "Conv", "pool": "AveragePool GlobalAveragePool GlobalMaxPoo
             "transform": "ReorderInput ReorderOutput Upsample"}  # fmt: skip
 
 
+_CHANNELS_LAST = {
+    "layer": "Conv ConvTranspose QLinearConv QLinearConvTranspose",
+    "pool": "AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool MaxUnpool",
+    "normalization": "BatchNormalization InstanceNormalization LRN",
+    "transform": "DepthToSpace GridSample Resize SpaceToDepth",
+}
+
+
 def _of_vendors() -> dict[str, dict[str, str]]:
     """Return the tables of the domains of vendors, which hold quantizers."""
     tables: dict[str, dict[str, str]] = {}
@@ -141,6 +151,7 @@ _TABLES = {
     "ai.onnx.preview": _table(_ONNX),
     "com.microsoft": {**_table(_ONNX), **_table(_MICROSOFT)},
     "com.microsoft.nchwc": _table(_BLOCKED),
+    "com.ms.internal.nhwc": _table(_CHANNELS_LAST),
     **_of_vendors(),
 }
 _DOMAINS = {
