@@ -221,7 +221,7 @@ METRICS: tuple[Metric, ...] = (
         stored="execution",
         query=("read",),
         shown=("column", "costs", "csv", "attachment", "totals"),
-        total=Total(name="read", label="Bytes read, unfused", field="read_bytes"),
+        total=Total(name="read", label="Bytes read, unfused", field="read_bytes", covered="nodes"),
     ),
     Metric(
         id="write_bytes",
@@ -233,7 +233,7 @@ METRICS: tuple[Metric, ...] = (
         stored="execution",
         query=("write",),
         shown=("column", "costs", "csv", "attachment", "totals"),
-        total=Total(name="write", label="Bytes written, unfused", field="write_bytes"),
+        total=Total(name="write", label="Bytes written, unfused", field="write_bytes", covered="nodes"),
     ),
     Metric(
         id="moved_bytes",

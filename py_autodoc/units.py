@@ -7,7 +7,7 @@ The viewer formats in the same way (``src/core/base/numberFormat.ts``); both are
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 UNKNOWN = "—"
@@ -28,9 +28,11 @@ def count(value: float | None, unit: str = "") -> str:
     return " ".join(part for part in (digits, _COUNTS[power], unit) if part)
 
 
-def at_least(value: float | None, known: float | None) -> str:
-    """Return ``count`` of a sum, with ``≥`` if only the share ``known`` of its parts is known."""
-    return ("" if value is None or known is None or known >= 1 else "≥ ") + count(value)
+def at_least(
+    value: float | None, known: float | None, written: Callable[[float | None], str] | None = None
+) -> str:
+    """Return a sum, with ``≥`` if only the share ``known`` of its parts is known. ``written``: ``count``."""
+    return ("" if value is None or known is None or known >= 1 else "≥ ") + (written or count)(value)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from py_autodoc import units
 from py_autodoc.graph.ir.model import Diagnostic, Dim, Model, Node, TensorKind, TypeTable
 
 UNBOUNDED_TRIPS = (1 << 31) - 1
@@ -18,6 +19,8 @@ UNBOUNDED_TRIPS = (1 << 31) - 1
 
 _COPIES = ("Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten")
 _MAX_CHAIN = 64
+_MAX_OPEN = 20
+"""Maximum number of diagnostics on branches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,8 @@ def graph_runs(
             diagnostics.append(
                 Diagnostic(trip_facts.code, "warning", trip_facts.message, label, node=node.id)
             )
-    branch_runs = _branches(model, facts, trips, weight_of)
+    branch_runs, totals = _branches(model, facts, trips, weight_of)
+    diagnostics += _open_branches(model, facts, branch_runs, totals)
     for graph in model.graphs[1:]:
         node = model.nodes[graph.parent_node]
         outer, trip = runs[node.graph], trips[graph.id]
@@ -81,8 +85,8 @@ def graph_runs(
 
 def _branches(
     model: Model, facts: TripFacts, trips: dict[int, Trips], weight_of: Callable[[int], Weight]
-) -> dict[int, int]:
-    """Return If node → graph of the counted branch. Subgraphs are summed before their parents."""
+) -> tuple[dict[int, int], dict[int, Weight]]:
+    """Return If node → graph of the counted branch, and graph → its sums; subgraphs before their parents."""
     total: dict[int, Weight] = {}
     branch_runs: dict[int, int] = {}
     for graph in reversed(model.graphs[1:]):
@@ -107,7 +111,33 @@ def _branches(
         node = model.nodes[number]
         if node.subgraphs and node.op_type == "If" and not node.domain:
             branch_runs[number] = facts.branch(node, total)
-    return branch_runs
+    return branch_runs, total
+
+
+def _open_branches(
+    model: Model, facts: TripFacts, branch_runs: dict[int, int], totals: dict[int, Weight]
+) -> list[Diagnostic]:
+    """Return a diagnostic per If that is decided at run time between branches of different cost."""
+    found = []
+    for number, counted in branch_runs.items():
+        node = model.nodes[number]
+        others = [body for _, body in node.subgraphs if body != counted]
+        condition = facts.value(node.inputs[0]) if node.inputs else None
+        if condition is not None or len(others) != 1 or counted < 0:
+            continue
+        (flops, macs, _), (least_flops, least_macs, _) = totals[counted], totals[others[0]]
+        if (flops, macs) == (least_flops, least_macs):
+            continue
+        unit, most, least = "MACs", macs, least_macs
+        if macs <= least_macs:
+            unit, most, least = "FLOPs", flops, least_flops
+        message = (
+            f"Which branch runs is known at run time only; the costlier one counts, with {units.count(most)} "
+            f"{unit}; the other has {units.count(least)}."
+        )
+        label = node.name or f"{node.op_type} {node.id}"
+        found.append(Diagnostic("branch-unknown", "info", message, label, node=number))
+    return found[:_MAX_OPEN]
 
 
 class TripFacts:

@@ -234,6 +234,10 @@ class ConstantFacts:
             return False
         return len(node.inputs) > 1 and not any(self._is_fixed(t) for t in node.inputs[:2])
 
+    def _is_beyond(self, node: Node) -> bool:
+        """Return whether layers with weights come before the node and none after it."""
+        return node.id in self.trained_before and node.id not in self.trained_after
+
     def _compares(self, node: Node) -> bool:
         """Return whether a scale or offset belongs to the products of two embeddings, past all layers.
 

@@ -213,10 +213,6 @@ class WeightRoles(ConstantFacts):
             return role._replace(kind=TABLE)
         return role._replace(kind=WEIGHT)
 
-    def _is_beyond(self, node: Node) -> bool:
-        """Return whether layers with weights come before the node and none after it."""
-        return node.id in self.trained_before and node.id not in self.trained_after
-
     # ------------------------------------------------------------------ facts about what a constant meets
 
     def _on_scores(self, node: Node, tensor: int, axes: Sequence[int] | None) -> str:

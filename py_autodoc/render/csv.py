@@ -55,6 +55,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Layer], Cell]], ...] = (
     ("output_shape", lambda layer: shape(layer.output_shape)),
     ("output_dtype", lambda layer: layer.output_dtype),
     *_of_metrics(shown("csv")),
+    ("data_dependent_flops_per_inference", partial(layer_in_inference, cost="data_dependent_flops")),
 )
 
 

@@ -1709,6 +1709,8 @@ export interface components {
       runs_expr: string | null;
       /** @description Why an expression is missing although an input dimension is symbolic. */
       expr_reason: string;
+      /** @description FLOPs of one execution that the data may add at most; not in `flops`. Null: unknown. */
+      data_dependent_flops: number | null;
     };
     /**
      * LayerLatency

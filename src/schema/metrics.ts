@@ -241,7 +241,11 @@ export const METRICS: Readonly<Record<AnyMetric, IMetric>> = {
     unit: 'bytes',
     stored: 'execution',
     query: ['read'],
-    total: { field: 'read_bytes', label: t => t.__('Bytes read, unfused') }
+    total: {
+      field: 'read_bytes',
+      label: t => t.__('Bytes read, unfused'),
+      covered: 'nodes'
+    }
   },
   write_bytes: {
     label: t => t.__('Bytes written'),
@@ -249,7 +253,11 @@ export const METRICS: Readonly<Record<AnyMetric, IMetric>> = {
     unit: 'bytes',
     stored: 'execution',
     query: ['write'],
-    total: { field: 'write_bytes', label: t => t.__('Bytes written, unfused') }
+    total: {
+      field: 'write_bytes',
+      label: t => t.__('Bytes written, unfused'),
+      covered: 'nodes'
+    }
   },
   moved_bytes: {
     label: t => t.__('Bytes moved'),

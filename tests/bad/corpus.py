@@ -115,6 +115,7 @@ _STRUCTURE = [
     Case(25, "huge-pad", model(g.huge_pad), Diag("huge-output"), "report"),
     Case(25, "huge-onehot", model(g.huge_one_hot), Diag("huge-output"), "report"),
     Case(26, "endless-loop", model(g.endless_loop), Diag("unbounded-loop"), "report"),
+    Case(26, "open-branch", model(g.open_branch), Diag("branch-unknown"), "report"),
     Case(27, "cycle", model(g.circle), Diag("cycle")),
     Case(28, "self-reader", model(g.self_reader), Diag("cycle")),
     Case(29, "same-node-names", model(g.same_node_names), Diag("duplicate-name")),

@@ -109,6 +109,18 @@ def endless_loop():
     return model([loop], initializers=[trips, go])
 
 
+def open_branch():
+    """An If on an input: a branch with arithmetic, and one without."""
+    branches = [
+        helper.make_graph([relu("x", "t")], "then", [], [value("t")]),
+        helper.make_graph([helper.make_node("Identity", ["x"], ["e"])], "else", [], [value("e")]),
+    ]
+    node = helper.make_node("If", ["go"], ["y"], then_branch=branches[0], else_branch=branches[1], name="if")
+    made = model([node])
+    made.graph.input.append(value("go", (), TensorProto.BOOL))
+    return made
+
+
 def circle():
     nodes = [
         helper.make_node("Add", ["x", "b"], ["a"], name="first"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx.parser
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from costs.harness import Analysed, analyse
+from py_autodoc import analyze
 from py_autodoc.costs.engine import Totals, totals
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20, "custom" : 1]>\n'
@@ -199,3 +202,40 @@ def test_symbols_leave_macs_of_movement_known() -> None:
     assert (total.mac_nodes_known, total.mac_nodes_total) == (0, 1)
     assert total.reasons == {"output 0 has the dimension n": 1}
     assert total_of(analyse(onnx.parser.parse_model(HEAD + text), {"n": 5})).macs == 80
+
+
+@pytest.mark.parametrize(("condition", "said"), [("input", True), ("constant", False)])
+@pytest.mark.parametrize("wide", [8, 64])
+def test_a_branch_that_is_chosen_at_run_time_is_said(condition, said, wide):
+    """The costlier branch counts; branches that cost the same need no word."""
+    tensors = [
+        numpy_helper.from_array(np.zeros(shape, np.float32), name)
+        for name, shape in (("a", (8, 8)), ("b", (8, wide)))
+    ]
+    branches = [
+        helper.make_graph(
+            [helper.make_node("MatMul", ["x", name], [f"out_{name}"])],
+            name,
+            [],
+            [helper.make_tensor_value_info(f"out_{name}", TensorProto.FLOAT, None)],
+        )
+        for name in ("a", "b")
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 8])]
+    if condition == "input":
+        inputs.append(helper.make_tensor_value_info("go", TensorProto.BOOL, []))
+    else:
+        tensors.append(numpy_helper.from_array(np.array(True), "go"))
+    node = helper.make_node("If", ["go"], ["y"], then_branch=branches[0], else_branch=branches[1])
+    out = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    proto = helper.make_model(
+        helper.make_graph([node], "g", inputs, out, tensors),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=8,
+    )
+    report = analyze(proto.SerializeToString())
+    found = [d.message for d in report.diagnostics if d.code == "branch-unknown"]
+    assert bool(found) == (said and wide != 8)
+    if found:
+        assert "1.02 K MACs; the other has 128" in found[0]
+    assert report.metrics.total_macs == (2 * 8 * wide if condition == "input" else 128)

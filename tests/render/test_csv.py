@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from py_autodoc import analyze
+from py_autodoc import analyze, to_markdown
 from py_autodoc.render.csv import guard_formula, layers_csv
 
 F = onnx.TensorProto.FLOAT
@@ -93,3 +93,32 @@ def test_numbers_are_left_alone():
     assert guard_formula(-1.5) == -1.5
     assert guard_formula(None) is None
     assert guard_formula("conv1") == "conv1"
+
+
+def test_what_the_data_may_add_has_a_column():
+    """The bound of NonMaxSuppression is not among the FLOPs, here as in the totals."""
+    inputs = [
+        helper.make_tensor_value_info(name, F, shape)
+        for name, shape in (("boxes", [1, 50, 4]), ("scores", [1, 2, 50]))
+    ]
+    most = helper.make_tensor("most", onnx.TensorProto.INT64, [1], [5])
+    node = helper.make_node("NonMaxSuppression", ["boxes", "scores", "most"], ["kept"])
+    out = [helper.make_tensor_value_info("kept", onnx.TensorProto.INT64, None)]
+    graph = helper.make_graph([node, helper.make_node("Relu", ["boxes"], ["r"])], "g", inputs, out, [most])
+    graph.output.append(helper.make_tensor_value_info("r", F, None))
+    sets = [helper.make_opsetid("", 17)]
+    report = analyze(helper.make_model(graph, opset_imports=sets, ir_version=8).SerializeToString())
+    cells = {row["type"]: row["data_dependent_flops_per_inference"] for row in table(report)}
+    assert report.metrics.data_dependent_flops > 0
+    assert cells == {"NonMaxSuppression": str(report.metrics.data_dependent_flops), "Relu": "0"}
+
+
+def test_bytes_are_a_lower_bound_beside_unknown_nodes():
+    nodes = [helper.make_node("Relu", ["x"], ["h"]), helper.make_node("Odd", ["h"], ["y"], domain="custom")]
+    x, y = (helper.make_tensor_value_info(name, F, [2, 8]) for name in "xy")
+    sets = [helper.make_opsetid("", 17), helper.make_opsetid("custom", 1)]
+    graph = helper.make_graph(nodes, "g", [x], [y])
+    text = to_markdown(helper.make_model(graph, opset_imports=sets, ir_version=8).SerializeToString())
+    rows = [line for line in text.splitlines() if "Bytes read" in line or "Bytes written" in line]
+    assert len(rows) == 2
+    assert all("≥ 64" in row for row in rows)

@@ -183,6 +183,7 @@ class _LayerBuilder:
             read_bytes=numbers.read_bytes,
             write_bytes=numbers.write_bytes,
             activation_bytes=activation_bytes(analysis, node),
+            data_dependent_flops=None if entry.cost is None else entry.cost.data_flops,
             group=self._group(node),
             tag=shorten_middle(node.tag),
             attributes=node_attributes(analysis.model, node),

@@ -38,11 +38,11 @@ def strip(report: ReportFields, optional: bool = True) -> list[TotalText]:
             continue
         if impossible and total.runs:
             text, detail = CANNOT_RUN, report.runnable.reason
-        elif metric.unit == "bytes":
-            text, detail = size(value), f"{exact(value)} bytes"
         else:
             coverage = getattr(report.coverage, total.covered) if total.covered else 1
             text, detail = at_least(value, coverage), exact(value)
+            if metric.unit == "bytes":
+                text, detail = at_least(value, coverage, size), f"{exact(value)} bytes"
         texts.append(TotalText(total_label(metric.id), text, detail))
     return [*texts, TotalText("Coverage", coverage_text(report), "nodes whose cost is known")]
 

@@ -86,6 +86,8 @@ class Layer(Wire, frozen=True, kw_only=True):
     """``runs`` as an expression."""
     expr_reason: str = ""
     """Why an expression is missing although an input dimension is symbolic."""
+    data_dependent_flops: int | None = 0
+    """FLOPs of one execution that the data may add at most; not in ``flops``. Null: unknown."""
 
     def __post_init__(self) -> None:
         """Derive ``runs`` from loops and branches for reports before 1.1, which do not have it."""
