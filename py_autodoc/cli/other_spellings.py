@@ -43,12 +43,14 @@ ACCEPTED = (
     Accepted(("sweep", "llm"), "--batch-sizes", "--batch"),
     Accepted(("sweep", "llm", "rebatch"), "--batch-size", "--batch"),
     Accepted(("recommend",), "--max-latency", "--target-latency"),
+    Accepted(("sweep",), "--charts", "--assets-dir"),
+    Accepted(("sweep",), "--gpu-count", "--devices"),
     Accepted(("compare",), "--models", ""),
 )
 
 _DEVICES_TOGETHER = (
     "For text generation: `onnx-autodoc llm MODEL --hardware h100 --tensor-parallel N` or "
-    "`--pipeline-parallel N`."
+    "`--pipeline-parallel N`; for other models: `onnx-autodoc sweep MODEL --hardware h100 --devices 1,2,4`."
 )
 _RECOMMEND = (
     "Devices for a target: `onnx-autodoc recommend MODEL --deployment-target cloud --target-latency 50ms "

@@ -16,6 +16,7 @@ from py_autodoc.render.output_target import targets
 from py_autodoc.render.terminal_text import printable
 
 if TYPE_CHECKING:
+    from py_autodoc.cli.assets import Assets
     from py_autodoc.sweep import Sweep
 
 INCOMPLETE = 2
@@ -66,6 +67,17 @@ INCOMPLETE = 2
 @click.option(
     "--cloud", metavar="NAME", default="", help="Add prices per million items: aws, azure, gcp, or all."
 )
+@click.option(
+    "--devices",
+    metavar="N,N…",
+    multiple=True,
+    help="Devices with a copy of the model each: their throughput is the sum.",
+)
+@click.option(
+    "--assets-dir",
+    metavar="DIR",
+    help="Draw latency, throughput and memory by the first varied size into this folder (SVG, PNG).",
+)
 @click.option("--out-json", metavar="PATH", help="Write every point as JSON (- for stdout).")
 @click.option("--out-csv", metavar="PATH", help="Write every point as CSV (- for stdout).")
 @click.option("--pretty", is_flag=True, help="Indent the JSON.")
@@ -98,6 +110,7 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
         hardware=axes.texts(options["hardware"]),
         precision=axes.texts(options["precision"]),
         runtime=options["runtime"],
+        devices=axes.counts(options["devices"], "--devices"),
     )
     limits = SweepOptions(
         bindings=fixed,
@@ -108,13 +121,16 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
     )
     requested = {"--out-json": (options["out_json"], "sweep"), "--out-csv": (options["out_csv"], "csv")}
     outputs = targets(requested, [model, *grid.hardware], options["force"])
+    folder = _charts_folder(options["assets_dir"], [model, *grid.hardware], options["force"])
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
         result = sweep(model, grid, limits, lambda done, total: line.update("points", done, total))
     for option, target in outputs.items():
         written = target.write(_text(option, result, pretty))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.display_name} ({written:,} bytes).")
-    if not outputs:
+    if folder is not None:
+        _draw(result, folder)
+    if not outputs and (folder is None or sys.stdout.isatty()):
         if sys.stdout.isatty():
             from py_autodoc.cli.sweep_table import print_sweep
 
@@ -122,6 +138,29 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
         else:
             stdout.json_text(_text("--out-json", result, pretty))
     return _exit_status(model, result)
+
+
+def _charts_folder(path: str | None, inputs: list[str], force: bool) -> Assets | None:
+    """Return the folder for the plots. Raises: OutputError, RequirementError."""
+    if path is None:
+        return None
+    from py_autodoc.cli.assets import assets
+    from py_autodoc.render.plots import files_of, require_matplotlib
+    from py_autodoc.render.plots.sweep_lines import NAMES
+
+    require_matplotlib()
+    return assets(path, files_of(NAMES), inputs, force)
+
+
+def _draw(result: Sweep, folder: Assets) -> None:
+    from py_autodoc.render.plots import sweep_plots
+
+    files = sweep_plots(result)
+    if not files:
+        stderr.warning("No plots: nothing with a number was varied. Pass --batch, --bind or --resize.")
+    for name, size in folder.write(files):
+        if sys.stderr.isatty():
+            stderr.note(f"Wrote {printable(name)} ({size:,} bytes).")
 
 
 def _text(option: str, result: Sweep, pretty: bool) -> str:

@@ -21,6 +21,7 @@ from py_autodoc.sweep.schema import Sweep, SweepPoint
 
 MAX_ROWS = 200
 _NAME = 24
+_OF_DEVICES = ("hardware", "precision", "devices")
 _RANGE = "Likely"
 """Heading of the likely range of the latency."""
 _GAP = 3
@@ -41,12 +42,14 @@ def print_sweep(result: Sweep, console: Console | None = None) -> None:
 def _table(result: Sweep, width: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     timed = any(point.hardware is not None for point in result.points)
-    varied = [name for name in result.axes if name not in ("hardware", "precision")]
+    varied = [name for name in result.axes if name not in _OF_DEVICES]
     if any(point.batch is not None for point in result.points) and "batch" not in varied:
         varied.insert(0, "batch")
     columns: list[_Column] = [
         _Column(shorten(printable(name), _NAME), partial(_size, name=name)) for name in varied
     ]
+    if "devices" in result.axes:
+        columns.append(_Column("Devices", lambda point: str(point.devices)))
     columns += [*_DEVICE, *_COSTS, *_TIMES] if timed else _COSTS
     if result.prices:
         columns.append(_Column("$/M items", _dollars))
@@ -118,11 +121,16 @@ _LEAST = (BY_ID["peak"].head, BY_ID["flops"].head, "Bound by", "Used")
 """Columns omitted on narrow terminals, in order."""
 
 
+def _copies(result: Sweep, point: int | None) -> str:
+    count = 1 if point is None else result.points[point].devices
+    return f"{count} ×" if count > 1 else ""
+
+
 def choice_lines(result: Sweep) -> list[str]:
     """Return the best choice for each device and precision as text."""
     lines = []
     for choice in result.choices:
-        device = " ".join(filter(None, (choice.hardware, choice.precision)))
+        device = " ".join(filter(None, (_copies(result, choice.point), choice.hardware, choice.precision)))
         what = "most items/s"
         if choice.question != "throughput":
             what = f"smallest batch with {100 * KNEE:.0f} % of that"
@@ -131,9 +139,7 @@ def choice_lines(result: Sweep) -> list[str]:
                 lines.append(f"{device}: nothing is within the limits: {choice.reason}.")
             continue
         point = result.points[choice.point]
-        sizes = ", ".join(
-            [f"{name} {_size(point, name)}" for name in result.axes if name not in ("hardware", "precision")]
-        )
+        sizes = ", ".join([f"{name} {_size(point, name)}" for name in result.axes if name not in _OF_DEVICES])
         time = latency_text(point)
         setting = sizes or f"batch {point.batch}"
         lines.append(f"{device}: {what}: {setting} ({units.count(point.throughput)} items/s, {time}).")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.llm.run import PlanOptions, plan_sized
+from py_autodoc.llm.plan_options import PlanOptions
+from py_autodoc.llm.run import plan_sized
 from py_autodoc.llm.serving import decodes
 from py_autodoc.llm.sizes import SizedModel
 from py_autodoc.report.pipeline.analysis import Analysis

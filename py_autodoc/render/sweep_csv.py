@@ -6,7 +6,7 @@ from py_autodoc.render.csv import Cell, csv_text
 from py_autodoc.sweep.schema import Sweep
 
 COLUMNS = (
-    "batch", "hardware", "precision", "macs", "flops", "read_bytes", "write_bytes",
+    "batch", "hardware", "precision", "runtime", "devices", "macs", "flops", "read_bytes", "write_bytes",
     "peak_activation_bytes", "memory_bytes", "available_bytes", "fits", "latency_ms", "latency_low_ms",
     "latency_high_ms", "throughput", "usd_per_million", "compute_utilization", "bottleneck", "label",
     "reason",

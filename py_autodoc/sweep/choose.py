@@ -73,12 +73,12 @@ def choices(
     points: Sequence[SweepPoint], max_memory: int | None, max_latency: float | None, risk: str = TYPICAL
 ) -> list[SweepChoice]:
     """Return the choices per device and precision, comparing batches with otherwise equal dimensions."""
-    groups: dict[tuple[str, str], list[int]] = {}
+    groups: dict[tuple[str, str, int], list[int]] = {}
     for index, point in enumerate(points):
         if point.hardware is not None:
-            groups.setdefault((point.hardware, point.precision or ""), []).append(index)
+            groups.setdefault((point.hardware, point.precision or "", point.devices), []).append(index)
     sweep_choices = []
-    for (hardware, precision), members in groups.items():
+    for (hardware, precision, _), members in groups.items():
         inside = [points[index] for index in members]
         for question, rule in (("throughput", best), ("knee", knee)):
             choice = rule(inside, max_memory, max_latency, risk)

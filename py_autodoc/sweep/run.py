@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from py_autodoc.errors import AutodocError, OptionError
 from py_autodoc.hardware.cloud import checked_provider, of_device
 from py_autodoc.hardware.kernel_fusion import Kernels
@@ -53,7 +55,9 @@ class Axes:
     hardware: Sequence[str] = ()
     precision: Sequence[str] = ()
     runtime: str = ""
-    """Runtime of the model on the devices; empty: the usual one."""
+    """Runtime of the model on the devices; empty: the usual one of each."""
+    devices: Sequence[int] = ()
+    """Numbers of devices that run copies of the model side by side; empty: one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +111,15 @@ class _SweepRun:
         self.kernels: dict[tuple[int, str], Kernels | None] = {}
         if axes.precision and not self.devices:
             raise OptionError("hardware-missing", "A precision needs a device.", "Add --hardware ID.")
+        if axes.devices and not self.devices:
+            raise OptionError("hardware-missing", "A number of devices needs a device.", "Add --hardware ID.")
+        self.counts = list(axes.devices) or [1]
+        if any(count < 1 for count in self.counts):
+            raise OptionError("bad-amount", "A number of devices must be at least 1.", "Pass 1,2,4.")
         self.rented = self._prices()
         self.sizes = list(self._points())
         self.total = len(self.sizes) * max(1, len(self.devices)) * max(1, len(self.precisions))
+        self.total *= len(self.counts)
         if self.total > MAX_POINTS:
             raise OptionError(
                 "too-many-points",
@@ -182,7 +192,8 @@ class _SweepRun:
             numbers, complete = costs.evaluate(sizes)
             for device in self.devices or [None]:
                 for precision in self.precisions or [""]:
-                    points.append(self._point(base, complete, numbers, device, precision))
+                    point = self._point(base, complete, numbers, device, precision)
+                    points.extend(_side_by_side(point, count) for count in self.counts)
             self.progress(len(points), self.total)
         return Sweep(
             schema=SCHEMA,
@@ -241,6 +252,8 @@ class _SweepRun:
             named["hardware"] = [device.id for device in self.devices if device]
         if axes.precision:
             named["precision"] = list(self.precisions)
+        if axes.devices:
+            named["devices"] = list(axes.devices)
         return named
 
     def _point(
@@ -301,6 +314,14 @@ class _SweepRun:
             label=time.label if time else "",
             reason=reason if failed else "; ".join(filter(None, (reason, no_time_reason))),
         )
+
+
+def _side_by_side(point: SweepPoint, count: int) -> SweepPoint:
+    """Return a point for several devices with a copy of the model each: the throughput is their sum."""
+    if count == 1:
+        return point
+    rate = None if point.throughput is None else point.throughput * count
+    return msgspec.structs.replace(point, devices=count, throughput=rate)
 
 
 def _ms(seconds: float | None) -> float | None:

@@ -25,6 +25,8 @@ class SweepPoint(Wire, frozen=True, kw_only=True):
     """Precision of the estimate; null without a device."""
     runtime: str | None = None
     """Id of the runtime of the estimate; null without a device."""
+    devices: int = 1
+    """Devices that run copies of the model on requests of their own; memory and latency are those of one."""
     macs: int | None
     """Multiply-accumulate operations (MACs) in one inference."""
     flops: int | None
@@ -41,7 +43,7 @@ class SweepPoint(Wire, frozen=True, kw_only=True):
     latency_low_ms: float | None
     latency_high_ms: float | None
     throughput: float | None
-    """Items per second with sequential inferences: ``batch`` divided by the latency."""
+    """Items per second with sequential inferences: ``batch`` divided by the latency, times ``devices``."""
     usd_per_million: float | None = None
     """Price of a million items at that throughput, on the cheapest cloud instance with one such device; null
     if no cloud was requested, or none has a price. Approximate: see ``prices``."""

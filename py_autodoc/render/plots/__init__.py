@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from py_autodoc.render.plots.draw import Theme
     from py_autodoc.render.plots.series import Scatter
+    from py_autodoc.sweep.schema import Sweep
 
 NAMES = ("operators", "depth", "parameters", "shapes", "memory", "roofline")
 """Names of the plots, as used by sections."""
@@ -70,6 +71,17 @@ def scatters(data: Mapping[str, Scatter], png: bool = True) -> dict[str, tuple[s
     from py_autodoc.render.plots.tradeoff import tradeoff
 
     return draw_themed({name: partial(tradeoff, scatter) for name, scatter in data.items()}, png)
+
+
+def sweep_plots(result: Sweep, png: bool = True) -> dict[str, tuple[str, bytes]]:
+    """Return the plots of a sweep: figure → file name and data, as ``plots``.
+
+    Raises: RequirementError without matplotlib.
+    """
+    require_matplotlib()
+    from py_autodoc.render.plots.sweep_lines import drawers
+
+    return draw_themed(drawers(result), png)
 
 
 def plots(report: Report, analysis: Analysis | None, png: bool = True) -> dict[str, tuple[str, bytes]]:
