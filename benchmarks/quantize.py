@@ -71,6 +71,7 @@ def digits_cnn(folder: Path) -> Made:
 def _trained(model: Any, batches: Callable[[int], tuple[Any, Any]], steps: int, loss: Any) -> None:
     import torch
 
+    torch.set_num_threads(1)  # threads of small layers wait for each other
     optimizer = torch.optim.AdamW(model.parameters(), 2e-3)
     model.train()
     for step in range(steps):

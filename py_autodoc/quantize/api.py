@@ -36,7 +36,7 @@ from py_autodoc.quantize.recipe import ALL, Recipe, complete_recipe
 from py_autodoc.quantize.search import GOALS, search, search_notes, split, weights_by_trial
 from py_autodoc.quantize.speed import SLOWER, CpuTime, cpu_time
 from py_autodoc.quantize.storage import check_space, store, too_large
-from py_autodoc.quantize.written_form import written_form
+from py_autodoc.quantize.written_form import WrittenForm, written_form
 from py_autodoc.samples import Images, analysis_at_sizes, check_memory, choose_samples, input_specs
 from py_autodoc.samples.sample_source import SYNTHETIC
 from py_autodoc.samples.specs import Sample
@@ -257,7 +257,7 @@ def _quantize(
         machine = cpu()
         made_up = data is None or data_source.startswith(SYNTHETIC)
         findings = [*half_notes(half, "Keep these nodes and those that read them in float32 with --exclude.")]
-        findings += _findings(chosen, outputs, kernels, pairs, made_up, len(masked))
+        findings += _findings(chosen, outputs, kernels, pairs, made_up, len(masked), form)
         if not settings.tags:
             _strip_metadata(result)
         restore_names(result.graph, original_names(model))
@@ -383,6 +383,7 @@ def _findings(
     pairs: ClippingPairs | None,
     made_up: bool,
     masked: int,
+    form: WrittenForm,
 ) -> list[str]:
     """Return notes about the result, one sentence each."""
     findings = []
@@ -397,6 +398,11 @@ def _findings(
         findings.append(
             f"{pairs.share:.1%} of neighbouring weights can clip on processors without VNNI, most in "
             f"{pairs.worst_layer} ({pairs.worst_share:.1%})."
+        )
+    if recipe.method == "static" and form.quantized and not {"Conv", "ConvTranspose"} & set(form.quantized):
+        findings.append(
+            "Only matrix products are quantized, for which --method dynamic is often more accurate and "
+            "faster on a CPU. --method auto tries both."
         )
     if recipe.method == "fp16":
         findings.append(

@@ -90,3 +90,4 @@ def test_a_result_names_the_products_that_stay_float_outside_the_main_graph(meth
     assert found.form.float_names == ["inner", "inner"]
     text = "\n".join(quantization_lines(found))
     assert "Outside the main graph, products stay float: 2 MatMul in a branch." in text
+    assert ("--method dynamic is often more accurate" in text) == (method == "static")
