@@ -144,3 +144,21 @@ def test_windows_in_some_layers():
     attention = analyze(made.model(x)).metrics.attention
     assert [(group.count, group.attention_window) for group in attention.groups] == [(2, 16), (1, None)]
     assert (attention.attention_window, attention.window_layers) == (16, 2)
+
+
+@pytest.mark.parametrize(("kind", "size"), [("window", 16), ("band", 17), ("causal", 0)])
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.float32])
+def test_masks_from_stored_distances(kind, size, dtype):
+    """A fixed length: the distances are stored, and compared when the model runs."""
+    made = Builder()
+    x = made.given("x", ["batch", LENGTH, WIDTH], F32)
+    distance = made.fixed((np.arange(LENGTH)[:, None] - np.arange(LENGTH))[None, None], dtype)
+    if kind == "band":
+        seen = made.op("LessOrEqual", made.op("Abs", distance), made.fixed((size - 1) // 2, dtype))
+    else:
+        seen = made.op("GreaterOrEqual", distance, made.fixed(0, dtype))
+        if kind == "window":
+            seen = made.op("And", seen, made.op("Less", distance, made.fixed(size, dtype)))
+    seen = made.op("And", made.op("Cast", seen, to=9), made.fixed(np.ones((1, 1, 1, LENGTH)), bool))
+    mask = made.op("Where", seen, made.fixed(0, np.float32), made.fixed(-1e9, np.float32))
+    assert found(made.model(made.attention(x, mask))) == EXPECTED[kind, size]

@@ -30,6 +30,10 @@ MIN_ROWS = 32
 _BOOL = 9
 _TYPES = frozenset({_BOOL, 1, 10, 11, 16})
 """Booleans and floats of 16, 32 and 64 bits."""
+_DISTANCES = frozenset({6, 7})
+"""Integers of 32 and 64 bits: how far keys are from queries."""
+_COMPARING = frozenset({"Abs", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Neg"})
+"""Operators that read distances, not indices."""
 _ADDING = frozenset({"Add", "Sub", "Where", "Unsqueeze", "Slice", "Expand", "Cast"})
 """Operators that may read a mask but not the weight of a layer."""
 
@@ -100,14 +104,17 @@ def _row_bytes(tensor: Tensor) -> int:
 def _rows_to_read(model: Model, tensor: Tensor) -> int:
     """Return the rows to read of a possible mask without values; 0 for other tensors."""
     storage, shape = tensor.storage, tensor.shape
-    if not tensor.is_constant or tensor.dtype not in _TYPES or storage is None:
+    if not tensor.is_constant or tensor.dtype not in _TYPES | _DISTANCES or storage is None:
         return 0
     if shape is None or len(shape) < 2 or tensor.id in model.constants:
         return 0
     sizes = _sizes(tensor)
     if len(sizes) != len(shape) or min(sizes[-2:]) < 2 or any(d != 1 for d in sizes[:-2]):
         return 0
-    if tensor.dtype != _BOOL and len(shape) != 4 and not _added(model, tensor, sizes):
+    if tensor.dtype in _DISTANCES and not _read_by(model, tensor, sizes, _COMPARING):
+        return 0
+    floats = tensor.dtype not in _DISTANCES | {_BOOL}
+    if floats and len(shape) != 4 and not _read_by(model, tensor, sizes, _ADDING):
         return 0
     length = prod(sizes) * BITS[tensor.dtype] // 8
     if storage.location:
@@ -124,11 +131,11 @@ def _rows_to_read(model: Model, tensor: Tensor) -> int:
     return rows if sizes[-1] == sizes[-2] and rows >= MIN_ROWS else 0
 
 
-def _added(model: Model, tensor: Tensor, sizes: list[int]) -> bool:
-    """True for a square table that is not a factor of any product."""
+def _read_by(model: Model, tensor: Tensor, sizes: list[int], ops: frozenset[str]) -> bool:
+    """True for a square table that only operators in ``ops`` read, which are no products."""
     if sizes[-1] != sizes[-2] or not tensor.consumers:
         return False
-    return all(model.nodes[n].op_type in _ADDING and not model.nodes[n].domain for n in tensor.consumers)
+    return all(model.nodes[n].op_type in ops and not model.nodes[n].domain for n in tensor.consumers)
 
 
 def _table_in_file(files: TensorFiles, tensor: Tensor, rows: int) -> np.ndarray[Any, Any]:

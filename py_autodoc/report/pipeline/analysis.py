@@ -41,6 +41,7 @@ from py_autodoc.graph.ir.gc_pause import gc_paused
 from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, TypeTable
 from py_autodoc.graph.loading.load import LoadedModel
 from py_autodoc.graph.symbolic_dims.dim_names import symbolic_inputs
+from py_autodoc.graph.tensor_data.mask_folding import folded
 from py_autodoc.graph.tensor_data.mask_tables import mask_tables
 from py_autodoc.graph.tensor_data.small_constants import with_small_constants
 from py_autodoc.graph.tensor_data.weight_stats import TensorFacts
@@ -474,7 +475,9 @@ def _flows(
     """Return the graphs for the recognisers, with stored masks, which distinguish encoders and decoders."""
     masks = mask_tables(loaded, model, model_source)
     runs = {graph.id: costs[graph.nodes[0]].runs for graph in model.graphs if graph.nodes}
-    types = replace(types, values={**types.values, **masks}) if masks else types
+    if masks:
+        masks |= folded(model, types.values, masks)
+        types = replace(types, values={**types.values, **masks})
     return DataflowGraphs(model, types, runs)
 
 

@@ -35,6 +35,7 @@ const GROUP: AttentionGroup = {
   fused: false,
   max_sequence_length: null,
   max_sequence_length_reason: 'no table',
+  attention_window: 16,
   nodes: [0, 2]
 };
 
@@ -68,6 +69,8 @@ function decoder(): GraphPayload {
     mechanism: 'GQA',
     max_sequence_length: null,
     max_sequence_length_reason: 'no table',
+    attention_window: 16,
+    window_layers: 1,
     groups: [GROUP],
     kv_cache_bytes_per_token: null
   };
@@ -119,6 +122,9 @@ test('shows verdict, attention, cache and repeats, and the reasons for unknown f
   expect(shownFacts.get('Causal layers')).toBe('1, unknown for 1');
   expect(shownFacts.get('Key/value heads')).toBe('—');
   expect(shownFacts.get('Longest sequence')).toBe('—no table');
+  expect(shownFacts.get('Attention window')).toBe(
+    '16Keys that a query sees at most, in 1 of 2 layers'
+  );
   expect(shownFacts.get('Per token')).toContain('1.02');
   expect(shownFacts.get('Full context')).toBe(
     '—the longest sequence is unknown'

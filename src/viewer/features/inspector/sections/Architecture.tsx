@@ -205,6 +205,18 @@ function Attention(): JSX.Element | null {
         >
           {valueText(attention.max_sequence_length)}
         </Fact>
+        {attention.window_layers > 0 && (
+          <Fact
+            label={trans.__('Attention window')}
+            note={trans.__(
+              'Keys that a query sees at most, in %1 of %2 layers',
+              attention.window_layers,
+              attention.num_layers
+            )}
+          >
+            {valueText(attention.attention_window)}
+          </Fact>
+        )}
       </Facts>
       <ul className="oad-Links">
         <TruncatedList items={attention.groups}>
