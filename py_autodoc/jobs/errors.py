@@ -51,6 +51,20 @@ class FileChanged(AutodocError):
         )
 
 
+class TooManyBodies(ServiceError):
+    """The requests that are being received take the memory of the server."""
+
+    http_status = 429
+    retry_after_s = 5
+
+    def __init__(self) -> None:
+        super().__init__(
+            "bodies-too-large",
+            "Other requests that are being sent take all memory for them.",
+            f"Try again in {self.retry_after_s} seconds.",
+        )
+
+
 class QueueFull(ServiceError):
     """Too many analyses are queued."""
 

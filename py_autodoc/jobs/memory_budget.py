@@ -38,7 +38,7 @@ class MemoryBudget:
     """
 
     def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
         self._holders: list[Holder] = []
 
     def add(self, holder: Holder) -> None:
@@ -52,7 +52,7 @@ class MemoryBudget:
 
     def trim(self) -> None:
         """Drop results until the rest fits, or only the most recently used one is left."""
-        excess = self.bytes - self._max_bytes
+        excess = self.bytes - self.max_bytes
         if excess <= 0:
             return
         kept = sorted((one for holder in self._holders for one in holder.kept()), key=lambda one: one.used_at)

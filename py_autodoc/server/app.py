@@ -11,6 +11,7 @@ from traitlets import Bool, Float, Integer
 from py_autodoc import temporary
 from py_autodoc.jobs.job_queue import JobQueue, QueueSettings
 from py_autodoc.jobs.launch import default_launcher
+from py_autodoc.jobs.request_bodies import RequestBodies
 from py_autodoc.limits import SERVER
 from py_autodoc.report.schema import SCHEMA_VERSION
 from py_autodoc.server.routes import tornado_rules
@@ -83,6 +84,7 @@ class AutodocApp(ExtensionApp):
     jobs: JobQueue
     tasks: TaskManager
     uploads: Uploads
+    bodies: RequestBodies
 
     def initialize_settings(self) -> None:
         """Create the queues. No process is started yet."""
@@ -105,6 +107,7 @@ class AutodocApp(ExtensionApp):
         self.jobs = JobQueue(default_launcher(), settings, SCHEMA_VERSION)
         self.tasks = TaskManager(self.task_seconds, self.jobs.budget)
         self.uploads = Uploads()
+        self.bodies = RequestBodies(self.jobs.budget)
         if self.serverapp is not None:
             # What a server that was killed left there, in a thread: the folder can be slow.
             self.serverapp.io_loop.run_in_executor(None, temporary.sweep_scratch)

@@ -11,10 +11,12 @@ from typing import Any, TypeVar, cast
 import msgspec
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.extension.handler import ExtensionHandlerMixin
+from tornado import web
 from tornado.iostream import StreamClosedError
 
 from py_autodoc.bounded import TooMuch, check_json
 from py_autodoc.errors import LimitError, OptionError
+from py_autodoc.jobs.errors import TooManyBodies
 from py_autodoc.jobs.isolated_analysis import EncodedBody
 from py_autodoc.jobs.job_queue import JobQueue
 from py_autodoc.limits import REQUEST
@@ -37,10 +39,58 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
+@web.stream_request_body
 class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
-    """Base class of the JSON handlers. Every method of a handler declares its own permission."""
+    """Base class of the JSON handlers. Every method of a handler declares its own permission.
 
+    Bodies are received in pieces, and what exceeds a limit is read but not kept.
+    """
+
+    max_body_bytes = MAX_REQUEST_BYTES
     _etag: str | None = None
+
+    def initialize(self, *args: Any, **kwargs: Any) -> None:
+        """Begin without a body."""
+        super().initialize(*args, **kwargs)
+        self._pieces: list[bytes] = []
+        self._held = self._received = 0
+        self._crowded = False
+
+    def data_received(self, chunk: bytes) -> None:
+        """Keep a piece of the body, of users only, as long as it and all bodies together are small enough."""
+        self._received += len(chunk)
+        fits = self._received <= self.max_body_bytes and self.current_user is not None
+        if fits and not self._crowded and self.services.bodies.take(len(chunk), self._held):
+            self._pieces.append(chunk)
+            self._held += len(chunk)
+            return
+        self._crowded = self._crowded or fits
+        self._drop_body()
+
+    def on_finish(self) -> None:
+        """Give the memory of the body back."""
+        self._drop_body()
+        super().on_finish()
+
+    def on_connection_close(self) -> None:
+        """Give the memory back also if the client ends in the middle."""
+        self._drop_body()
+        super().on_connection_close()
+
+    def _drop_body(self) -> None:
+        self._pieces.clear()
+        self.services.bodies.give(self._held)
+        self._held = 0
+
+    def body(self) -> bytes:
+        """Return the body of the request. Raises: LimitError, TooManyBodies: it is, or all are, too large."""
+        size = self._received
+        if size > self.max_body_bytes:
+            message = f"The request has {size:,} bytes; the maximum is {self.max_body_bytes:,}."
+            raise LimitError("request_bytes", size, self.max_body_bytes, message)
+        if self._crowded:
+            raise TooManyBodies
+        return b"".join(self._pieces)
 
     @property
     def services(self) -> Services:
@@ -66,18 +116,15 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
 
         Raises: OptionError, which names the path of the invalid value; LimitError: the request is too large.
         """
-        size = len(self.request.body)
-        if size > MAX_REQUEST_BYTES:
-            message = f"The request has {size:,} bytes; the maximum is {MAX_REQUEST_BYTES:,}."
-            raise LimitError("request_bytes", size, MAX_REQUEST_BYTES, message)
+        body = self.body()
         try:
-            check_json(self.request.body, REQUEST)
-            result = msgspec.json.decode(self.request.body, type=kind)
-            json.loads(self.request.body, object_pairs_hook=_unique_keys)
+            check_json(body, REQUEST)
+            result = msgspec.json.decode(body, type=kind)
+            json.loads(body, object_pairs_hook=_unique_keys)
             return result
         except TooMuch as fault:
             message = f"The request {fault}."
-            raise LimitError("request", size, REQUEST.values, message) from None
+            raise LimitError("request", len(body), REQUEST.values, message) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise OptionError("bad-request", f"The request is invalid: {error}.") from error
 

@@ -10,7 +10,7 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.jobs.errors import QueueFull
+from py_autodoc.jobs.errors import QueueFull, TooManyBodies
 from py_autodoc.jobs.problems import TYPE_PREFIX, internal_problem, problem_of
 from py_autodoc.report.schema import Problem
 
@@ -50,7 +50,7 @@ class ProblemMixin:
         self.set_status(problem.status)
         self.set_header("Content-Type", CONTENT_TYPE)
         self.set_header("Cache-Control", "no-store")
-        if isinstance(error, QueueFull):
+        if isinstance(error, (QueueFull, TooManyBodies)):
             self.set_header("Retry-After", str(error.retry_after_s))
         # ``APIHandler.finish`` would set the type to JSON; the handlers of sockets do not have this argument.
         options = {"set_content_type": CONTENT_TYPE} if isinstance(self, APIHandler) else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from py_autodoc.jobs.job_queue import JobQueue
+from py_autodoc.jobs.request_bodies import RequestBodies
 from py_autodoc.tasks.manager import TaskManager
 from py_autodoc.tasks.uploads import Uploads
 
@@ -15,5 +16,6 @@ class Services(Protocol):
     jobs: JobQueue
     tasks: TaskManager
     uploads: Uploads
+    bodies: RequestBodies
     allow_outside_links: bool
     task_memory_bytes: int

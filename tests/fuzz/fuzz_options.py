@@ -126,8 +126,6 @@ def drawn(
 
 def _option(dice: random.Random, command: str, parameter: click.Option, files: dict[str, bytes]) -> list[str]:
     flag, name = parameter.opts[0], parameter.name or ""
-    if command == "compare" and {"--pdf", "--out-pdf"}.intersection(parameter.opts):
-        return []  # killed in a fork, though it ends in 3 s as a command; cause not known yet
     if parameter.is_flag:
         return [dice.choice([*parameter.opts, *parameter.secondary_opts])]
     if isinstance(parameter.type, click.Choice):

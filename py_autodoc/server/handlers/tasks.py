@@ -17,6 +17,7 @@ from py_autodoc.server.paths import refuse_inputs, require_model
 from py_autodoc.tasks.kinds import TaskFiles, check_request
 from py_autodoc.tasks.manager import TooManyTasks
 from py_autodoc.tasks.protocol import Order
+from py_autodoc.tasks.uploads import MAX_UPLOAD_BYTES
 
 RESOURCE = "contents"
 """The same permission as for saving files: a task runs the model, or writes a file next to it."""
@@ -28,11 +29,13 @@ _MAX_PROFILES = 3
 class UploadsHandler(Handler):
     """Files from the client's machine for tasks."""
 
+    max_body_bytes = MAX_UPLOAD_BYTES
+
     @web.authenticated
     @authorized("write", RESOURCE)
     async def post(self) -> None:
         """Store a file and send its id."""
-        content = self.request.body
+        content = self.body()
         name = self.get_query_argument("name", "")
         loop = asyncio.get_running_loop()
         number, name = await loop.run_in_executor(None, self.services.uploads.add, name, content)
