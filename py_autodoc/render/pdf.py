@@ -44,6 +44,11 @@ MARK = b"\n% Written by onnx-autodoc\n"
 """A comment at the end that identifies PDFs written by this program."""
 MAX_CHARACTERS = 2_000
 """Maximum number of characters of one text."""
+_TRIES = 16
+"""Compilations, each without the characters that the one before could not show."""
+_NO_GLYPH = re.compile(r'the text `"(.{1,200}?)"` could not be displayed')
+_ESCAPED = re.compile(r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")
+"""A character beyond the basic plane, as ``json.dumps`` writes it."""
 _SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"')
 _MAX_TEXT_WIDTH, _MAX_WIDTH = 16, 60
 """Columns up to the first number of characters are as wide as their text; the second is the maximum."""
@@ -133,24 +138,55 @@ def _set(
 
 
 def compile_typst(compiler: ModuleType, source: str, inputs: Mapping[str, str]) -> bytes:
-    """Compile a source with texts that it reads as ``sys.inputs``. Raises: AnalysisError."""
+    """Compile a source with texts that it reads as ``sys.inputs``. Raises: AnalysisError.
+
+    Characters that no font has become question marks: an accessible PDF must not contain them.
+    """
+    texts = dict(inputs)
     with resources.as_file(_templates()) as folder:
-        try:
-            data: bytes = compiler.compile(
-                source.encode("utf-8"),
-                # Only our templates can be read; no packages are available.
-                root=str(folder),
-                sys_inputs=dict(inputs),
-                format="pdf",
-                pdf_standards=["ua-1"],
-                timestamp=TIMESTAMP,
-                package_path=str(folder / "none"),
-                package_cache_path=str(folder / "none"),
-            )
-        except (RuntimeError, ValueError, OSError) as fault:
-            first = (str(fault).strip().splitlines() or ["no reason given"])[0]
-            raise AnalysisError("pdf-failed", f"The PDF could not be created: {first[:200]}.", "") from None
-    return data + MARK
+        for _ in range(_TRIES):
+            try:
+                data: bytes = compiler.compile(
+                    source.encode("utf-8"),
+                    # Only our templates can be read; no packages are available.
+                    root=str(folder),
+                    sys_inputs=texts,
+                    format="pdf",
+                    pdf_standards=["ua-1"],
+                    timestamp=TIMESTAMP,
+                    package_path=str(folder / "none"),
+                    package_cache_path=str(folder / "none"),
+                )
+            except (RuntimeError, ValueError, OSError) as fault:
+                said = str(fault).strip()
+                changed = _without_glyphs(texts, said)
+                if changed != texts:
+                    texts = changed
+                    continue
+                break
+            return data + MARK
+    first = (said.splitlines() or ["no reason given"])[0]
+    raise AnalysisError("pdf-failed", f"The PDF could not be created: {first[:200]}.", "")
+
+
+def _without_glyphs(texts: Mapping[str, str], said: str) -> dict[str, str]:
+    """Return the texts without the characters that an error says no font has."""
+    named = _NO_GLYPH.search(said)
+    if named is None:
+        return dict(texts)
+    missing = {character for character in named[1] if not character.isascii()}
+    # Each try takes seconds: pictures like the named one, which no text font has, go at once.
+    missing |= {character for text in texts.values() for character in _decoded(text) if character > "\uffff"}
+    replaced = dict(texts)
+    for character in missing:
+        for form in (character, json.dumps(character)[1:-1]):
+            replaced = {name: text.replace(form, "?") for name, text in replaced.items()}
+    return replaced
+
+
+def _decoded(text: str) -> str:
+    """Return a text with the characters that JSON escapes."""
+    return _ESCAPED.sub(lambda found: str(json.loads(f'"{found[0]}"')), text)
 
 
 def typst() -> ModuleType:

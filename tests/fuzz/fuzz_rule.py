@@ -119,6 +119,9 @@ def _judge(
     verdict = verdict or (made.command == "check" and not errors and out.startswith(b"ERROR  "))
     # Of the models each may have its own, before what ends the comparison.
     told = {1, 2, 3, 4} if made.command == "compare" and status == 2 else {1}
+    # What cannot run is said before what fails: a service that is not known, a file that cannot be written.
+    if status in (3, 4) and any(" cannot run: " in one for one in errors[:-1]):
+        told = {len(errors)} if len(errors) <= 2 else told
     if status in (1, 2, 3, 4) and len(errors) not in told and not verdict:
         return f"exit {status} with {len(errors)} lines of error: {said[:300]!r}"
     if status == 0 and errors:

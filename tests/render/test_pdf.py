@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
@@ -13,7 +14,7 @@ import pytest
 from document_cases import HOSTILE, MODELS, analysed, hostile
 from test_markdown import values
 
-from py_autodoc.errors import AnalysisError, RequirementError
+from py_autodoc.errors import AnalysisError, AutodocError, RequirementError
 from py_autodoc.render import pdf
 from py_autodoc.render.document import context
 from py_autodoc.report.pipeline.analysis import run_analysis
@@ -174,3 +175,40 @@ def test_without_typst(monkeypatch):
     with pytest.raises(RequirementError) as fault:
         pdf.typst()
     assert fault.value.hint == "pip install 'onnx-autodoc[pdf]'"
+
+
+class FontWithout:
+    """A typesetter that refuses the first of some characters in its texts, as typst does."""
+
+    def __init__(self, missing):
+        self.missing, self.tries, self.texts = missing, 0, {}
+
+    def compile(self, source, *, sys_inputs, **options):
+        self.tries += 1
+        self.texts = dict(sys_inputs)
+        shown = json.loads(sys_inputs["data"]) + sys_inputs["graph"]
+        for character in shown:
+            if character in self.missing:
+                raise RuntimeError(
+                    f'PDF/UA-1 error: the text `"{character}"` could not be displayed with font'
+                )
+        return b"%PDF"
+
+
+@pytest.mark.parametrize("text", ["🚀", "a🚀b🛸c", "𓀀", "\u0ff0", "\u0ff0 and \u1cd7", "plain"])
+def test_characters_that_no_font_has_are_replaced(text):
+    missing = {character for character in text if not character.isascii()}
+    font = FontWithout(missing)
+    inputs = {"data": json.dumps(f"{text} é"), "graph": f"<text>{text}</text>"}
+    assert pdf.compile_typst(font, "", inputs).startswith(b"%PDF")
+    expected = "".join("?" if character in missing else character for character in text)
+    assert json.loads(font.texts["data"]) == f"{expected} é"
+    assert font.texts["graph"] == f"<text>{expected}</text>"
+    assert font.tries <= 1 + len(missing)
+
+
+def test_more_than_we_try_is_one_error():
+    font = FontWithout({chr(code) for code in range(0x0900, 0x0A00)})
+    inputs = {"data": json.dumps("".join(sorted(font.missing))), "graph": ""}
+    with pytest.raises(AutodocError, match="could not be created"):
+        pdf.compile_typst(font, "", inputs)
