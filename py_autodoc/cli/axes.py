@@ -91,6 +91,21 @@ def shapes(items: Sequence[str]) -> dict[str, list[tuple[int, ...]]]:
     return values
 
 
+def resolutions(items: Sequence[str], option: str) -> list[tuple[int, int]]:
+    """Parse ``224x224,384x512`` (height × width) or ``224`` for both. Raises: OptionError."""
+    found: list[tuple[int, int]] = []
+    for text in texts(items):
+        match = re.fullmatch(r"(\d{1,5})(?:\s*[x×]\s*(\d{1,5}))?", text.strip().lower())
+        size = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not all(size):
+            raise OptionError(
+                "bad-list", f"{option}: {text[:40]!r} is not HEIGHTxWIDTH.", "Pass 224x224,384x384."
+            )
+        if size not in found:
+            found.append(size)
+    return found
+
+
 def byte_size(text: str | None, option: str) -> int | None:
     """Parse ``8GB`` or ``512 MiB`` as bytes. Raises: OptionError."""
     return None if text is None else int(_amount(text, option, _UNITS, "8GB or 512MiB"))

@@ -64,10 +64,7 @@ _EXPORT = (
     "Export first, the ONNX file is kept: `onnx-autodoc export SOURCE model.onnx`, then "
     "`onnx-autodoc analyze model.onnx`."
 )
-_RESOLUTIONS = (
-    "Pass the shapes: `onnx-autodoc sweep MODEL --resize INPUT=1x3x224x224,1x3x384x384` for fixed sizes, "
-    "`--bind NAME=224,384` for symbolic ones."
-)
+_RESOLUTIONS = "Several resolutions: `onnx-autodoc sweep MODEL --input-resolution 224x224,384x384`."
 HINTED = (
     Hinted(
         ANY,

@@ -47,6 +47,12 @@ INCOMPLETE = 2
     help="Shapes (1x3x320x320) of an input with fixed dimensions. Repeatable.",
 )
 @click.option(
+    "--input-resolution",
+    metavar="HxW,HxW…",
+    multiple=True,
+    help="Heights and widths of the image input: 224x224,384x384.",
+)
+@click.option(
     "--hardware",
     metavar="ID|FILE,…",
     multiple=True,
@@ -107,6 +113,7 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
         batch=axes.counts(options["batch"], "--batch"),
         bindings=bindings,
         shapes=axes.shapes(options["resize"]),
+        resolutions=axes.resolutions(options["input_resolution"], "--input-resolution"),
         hardware=axes.texts(options["hardware"]),
         precision=axes.texts(options["precision"]),
         runtime=options["runtime"],

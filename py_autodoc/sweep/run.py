@@ -26,6 +26,7 @@ from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep.choose import choices
 from py_autodoc.sweep.costs import Costs, SweepSizes, estimate_time
 from py_autodoc.sweep.evaluate import SweepNumbers
+from py_autodoc.sweep.image_input import ImageInput, image_input
 from py_autodoc.sweep.schema import SCHEMA, Sweep, SweepPoint, SweepPrice
 from py_autodoc.version import NAME, version
 
@@ -52,6 +53,8 @@ class Axes:
     batch: Sequence[int] = ()
     bindings: Mapping[str, Sequence[int]] = field(default_factory=dict)
     shapes: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
+    resolutions: Sequence[tuple[int, int]] = ()
+    """Heights and widths of the image input, in pairs."""
     hardware: Sequence[str] = ()
     precision: Sequence[str] = ()
     runtime: str = ""
@@ -117,6 +120,7 @@ class _SweepRun:
         if any(count < 1 for count in self.counts):
             raise OptionError("bad-amount", "A number of devices must be at least 1.", "Pass 1,2,4.")
         self.rented = self._prices()
+        self.image = self._image_input() if axes.resolutions else None
         self.sizes = list(self._points())
         self.total = len(self.sizes) * max(1, len(self.devices)) * max(1, len(self.precisions))
         self.total *= len(self.counts)
@@ -171,18 +175,30 @@ class _SweepRun:
                 )
         return prices
 
+    def _image_input(self) -> ImageInput:
+        """Return the image input whose resolution is varied. Raises: InputError: there is none."""
+        analysis = run_analysis(
+            self.source, Options(bindings=self.options.bindings, assume=True, limits=self.options.limits)
+        )
+        return image_input(analysis)
+
     def _points(self) -> Iterator[SweepSizes]:
         axes = self.axes
         names, inputs = list(axes.bindings), list(axes.shapes)
         batches: Sequence[int | None] = axes.batch or [None]
+        resolutions: Sequence[tuple[int, int] | None] = axes.resolutions or [None]
         rows = product(
             batches,
             product(*(axes.bindings[name] for name in names)),
             product(*(axes.shapes[name] for name in inputs)),
+            resolutions,
         )
-        for batch, values, input_shapes in rows:
+        for batch, values, input_shapes, resolution in rows:
             bindings = {**self.options.bindings, **dict(zip(names, values, strict=True))}
-            yield SweepSizes(batch, bindings, dict(zip(inputs, input_shapes, strict=True)))
+            shapes: dict[str, Sequence[int]] = dict(zip(inputs, input_shapes, strict=True))
+            if self.image is not None and resolution is not None:
+                shapes[self.image.name] = self.image.shape(batch, *resolution)
+            yield SweepSizes(batch, bindings, shapes)
 
     def run(self) -> Sweep:
         base_sizes, base = self._base()
@@ -248,6 +264,10 @@ class _SweepRun:
         named.update((name, list(values)) for name, values in axes.bindings.items())
         for name, shapes in axes.shapes.items():
             named[name] = ["×".join(map(str, shape)) for shape in shapes]
+        if self.image is not None:
+            named[self.image.name] = [
+                "×".join(map(str, self.image.shape(None, *resolution))) for resolution in axes.resolutions
+            ]
         if axes.hardware:
             named["hardware"] = [device.id for device in self.devices if device]
         if axes.precision:

@@ -83,3 +83,28 @@ def test_a_limit_may_apply_to_the_upper_end():
         for found in (typical, high)
     ]
     assert batches[1] < batches[0]
+
+
+PPOCR = str(Path(__file__).parents[1] / "data/models/ppocr_v4_det.onnx")
+FIXED = str(DATA / "resnet50.stripped.onnx")
+
+
+@pytest.mark.parametrize(("model", "batch"), [(PPOCR, []), (FIXED, []), (RESNET, [1, 2])])
+def test_height_and_width_are_varied_in_pairs(model, batch):
+    """Of a file with open sizes, of one with fixed ones, and with a batch."""
+    found = sweep(model, Axes(batch=batch, resolutions=[(224, 224), (320, 448)], hardware=["l4"]))
+    assert len(found.points) == 2 * max(1, len(batch))
+    assert [point.reason for point in found.points] == [""] * len(found.points)
+    for small, large in zip(found.points[::2], found.points[1::2], strict=True):
+        assert large.macs / small.macs == pytest.approx(320 * 448 / 224**2, rel=0.02)
+        (shape,) = large.input_shapes.values()
+        assert shape[2:] == [320, 448]
+    _, plots = sweep_lines(found)
+    assert plots
+
+
+def test_a_text_has_no_resolution():
+    with pytest.raises(OptionError, match="no input that is known to be an image"):
+        sweep(BERT, Axes(resolutions=[(224, 224)]))
+    done = invoke("sweep", FIXED, "--input-resolution", "224x", "--hardware", "l4")
+    assert (done.exit_code, "is not HEIGHTxWIDTH" in done.stderr) == (1, True)
