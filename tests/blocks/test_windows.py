@@ -162,3 +162,24 @@ def test_masks_from_stored_distances(kind, size, dtype):
     seen = made.op("And", made.op("Cast", seen, to=9), made.fixed(np.ones((1, 1, 1, LENGTH)), bool))
     mask = made.op("Where", seen, made.fixed(0, np.float32), made.fixed(-1e9, np.float32))
     assert found(made.model(made.attention(x, mask))) == EXPECTED[kind, size]
+
+
+@pytest.mark.parametrize("size", [0, 12])
+def test_positions_that_are_looked_up_by_position(size):
+    """Masks of packed sequences: positions gathered by position, and equal numbers of the sequences."""
+    made = Builder()
+    x = made.given("x", [1, "seq", WIDTH], F32)
+    length = made.op("Gather", made.op("Shape", x), made.fixed(1))
+    counted = made.op("Range", made.fixed(0), length, made.fixed(1))
+    positions = made.op("Unsqueeze", counted, made.fixed([0]))
+    sides = []
+    for axes in ([0, 1, 3], [0, 1, 2]):
+        at = made.op("Unsqueeze", made.op("Unsqueeze", counted, made.fixed(axes)), made.fixed([4]))
+        index = made.op("Concat", made.op("Sub", at, at), at, axis=-1)
+        sides.append(made.op("GatherND", positions, index))
+    query, key = sides
+    seen = made.op("LessOrEqual", key, query)
+    if size:
+        seen = made.op("And", seen, made.op("Greater", key, made.op("Sub", query, made.fixed(size))))
+    mask = made.op("Where", seen, made.fixed(0, np.float32), made.fixed(-1e9, np.float32))
+    assert found(made.model(made.attention(x, mask))) == (True, size or None)

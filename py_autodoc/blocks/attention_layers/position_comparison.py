@@ -20,6 +20,7 @@ _MIRRORED = {
 COMPARISONS = frozenset(_ORDERED) | {"Equal"}
 _SHAPED = QUANTIZED_COPY_OPS | {"Unsqueeze", "Reshape", "Squeeze", "Expand", "Tile"}
 _COUNTERS = frozenset({"Range", "CumSum", "NonZero"})
+_LOOKUPS = frozenset({"Gather", "GatherND"})
 CAUSAL, OPEN, BIAS, UNKNOWN, INSIDE = "causal", "open", "bias", "unknown", "inside"
 _STEPS = 16
 
@@ -131,7 +132,7 @@ def _divided(flow: DataflowGraph, tensor: int) -> tuple[str, int] | None:
             divisor = _number(flow, inputs[1])
             return (axis, divisor) if divisor is not None and divisor > 1 else None
         # Rounding down is a division, less one where it rounded up.
-        if op in _SHAPED or op in ("Floor", "Sub", "Where", "Trunc"):
+        if op in _SHAPED or op in _LOOKUPS or op in ("Floor", "Sub", "Where", "Trunc"):
             inputs = inputs[2:] if op == "Where" else inputs
         else:
             return None
@@ -169,7 +170,9 @@ def _describe_operand(flow: DataflowGraph, tensor: int) -> _PositionOperand:
         number = flow.producers[tensor]
         op = flow.qualified_op_types[number]
         inputs = flow.nodes[number].inputs if number >= 0 else ()
-        if op in _SHAPED and inputs and inputs[0] >= 0:
+        # Positions of packed sequences are looked up by position.
+        looked_up = op in _LOOKUPS and axis in ("query", "key")
+        if (op in _SHAPED or looked_up) and inputs and inputs[0] >= 0:
             tensor = inputs[0]
             continue
         if op in ("Add", "Sub") and len(inputs) == 2 and min(inputs) >= 0:
