@@ -8,6 +8,7 @@ from dataclasses import replace
 from py_autodoc.compare.align import Alignment, Pair
 from py_autodoc.compare.block_differences import BlockDifference, block_differences
 from py_autodoc.compare.changes import NAMES
+from py_autodoc.compare.estimate_rows import estimate_rows
 from py_autodoc.compare.impact import Evaluations, impact, layer_precisions, precisions
 from py_autodoc.compare.measures import percent, relative
 from py_autodoc.compare.summary import front_line, headline, rows, table, unmatched_nodes
@@ -69,6 +70,7 @@ def sections(
         heading = names[index] if len(alignments) > 1 else "What changed"
         sections.append(Section(f"pair{index}", heading, tuple(_pair(alignment))))
     numbers = [[_line(label), *map(_line, values)] for label, values in table(analyses, evaluations)]
+    numbers += [[_line(label), *map(_line, values)] for label, values in estimate_rows(analyses)]
     gains = impact(analyses, evaluations)
     best = front_line(gains, names)
     front = (Paragraph(_line(best)),) if best else ()
