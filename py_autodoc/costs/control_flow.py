@@ -128,6 +128,8 @@ def _open_branches(
         (flops, macs, _), (least_flops, least_macs, _) = totals[counted], totals[others[0]]
         if (flops, macs) == (least_flops, least_macs):
             continue
+        if not all(isinstance(figure, int) for figure in (flops, macs, least_flops, least_macs)):
+            continue  # expressions in symbols, which have no figure
         unit, most, least = "MACs", macs, least_macs
         if macs <= least_macs:
             unit, most, least = "FLOPs", flops, least_flops

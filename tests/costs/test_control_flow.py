@@ -239,3 +239,25 @@ def test_a_branch_that_is_chosen_at_run_time_is_said(condition, said, wide):
     if found:
         assert "1.02 K MACs; the other has 128" in found[0]
     assert report.metrics.total_macs == (2 * 8 * wide if condition == "input" else 128)
+
+
+def test_branches_of_symbolic_sizes_have_expressions() -> None:
+    """Which one runs is open, and their costs are expressions without a figure."""
+
+    def branch(nodes: list[onnx.NodeProto]) -> onnx.GraphProto:
+        return helper.make_graph(nodes, "b", [], [helper.make_tensor_value_info("r", 1, None)], [])
+
+    long = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("MatMul", ["m", "w"], ["r"])]
+    short = [helper.make_node("MatMul", ["x", "w"], ["r"])]
+    ends = [helper.make_tensor_value_info("x", 1, ["n", 4]), helper.make_tensor_value_info("c", 9, [])]
+    node = helper.make_node("If", ["c"], ["y"], then_branch=branch(long), else_branch=branch(short))
+    weight = numpy_helper.from_array(np.ones((4, 4), np.float32), "w")
+    graph = helper.make_graph(
+        [node], "g", ends, [helper.make_tensor_value_info("y", 1, None)], initializer=[weight]
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    for bindings in ({}, {"n": 3}):
+        report = analyze(model, bindings=bindings)
+        codes = {one.code for one in report.diagnostics}
+        assert "analysis-failed" not in codes
+        assert ("branch-unknown" in codes) <= bool(bindings)

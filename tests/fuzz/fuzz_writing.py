@@ -26,7 +26,9 @@ def fault(kind: str, number: int) -> str | None:
     found = [one for one in writers.writers() if one.command != "hardware"]
     if kind == KILLS:
         found = [
-            one for one in found if one.parameter not in writers.FOLDERS and one.command in writing.KILLED
+            one
+            for one in found
+            if one.parameter not in writers.FOLDERS | writing.NEVER_WRITTEN and one.command in writing.KILLED
         ]
         chosen = dice.choice(found)
         if dice.random() < 0.5:
