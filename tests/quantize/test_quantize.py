@@ -147,7 +147,7 @@ def test_bad_input_leaves_nothing(model, data, recipe, said, tmp_path):
 
 
 def test_a_plugin(monkeypatch, tmp_path):
-    from py_autodoc.quantize import methods
+    from py_autodoc.quantize import choices, methods
 
     seen = []
 
@@ -161,7 +161,8 @@ def test_a_plugin(monkeypatch, tmp_path):
         def load(self):
             return mine
 
-    monkeypatch.setattr(methods, "entry_points", lambda group: [Entry()])
+    for module in (choices, methods):
+        monkeypatch.setattr(module, "entry_points", lambda group: [Entry()])
     found = quantize(DIGITS, tmp_path / "q.onnx", DATA, Recipe(method="mine"), samples=3)
     assert seen == [("mine", 3, [])]
     assert found.outputs[0].error.exact or found.outputs[0].error.sqnr_db > 100
