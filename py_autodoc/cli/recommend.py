@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -158,6 +159,9 @@ def _status(result: Recommendation) -> int:
 
 def lines(result: Recommendation, all_devices: bool = False) -> list[str]:
     """Return the tiers and the best devices as text."""
+    from py_autodoc.recommend.words import rate_text
+    from py_autodoc.units import dollars
+
     sizes = ", ".join(f"{name} = {size}" for name, size in result.bindings.items())
     text = [f"System requirements of {', '.join(result.models)}{f' at {sizes}' if sizes else ''}"]
     for name, title in _TIERS:
@@ -172,10 +176,12 @@ def lines(result: Recommendation, all_devices: bool = False) -> list[str]:
         )
         text.append(f"  {candidate.reason}")
         more = [
-            f"{candidate.estimated_throughput_fps:,.4g} items/s" if candidate.estimated_throughput_fps else ""
+            f"{rate_text(candidate.estimated_throughput_fps)} items/s"
+            if candidate.estimated_throughput_fps
+            else ""
         ]
         more.append(f"{candidate.power_watts:g} W" if candidate.power_watts is not None else "")
-        more.append(_price(candidate))
+        more.append(_price(candidate, dollars))
         details = "; ".join(detail for detail in more if detail)
         if details:
             text.append(f"  {details}")
@@ -193,10 +199,10 @@ def _batch(candidate: DeviceCandidate) -> str:
     return "" if candidate.batch is None else f", batch {candidate.batch}"
 
 
-def _price(candidate: DeviceCandidate) -> str:
+def _price(candidate: DeviceCandidate, dollars: Callable[[float | None], str]) -> str:
     if candidate.price_usd_per_hour is None:
         return ""
     offer = f"{candidate.instance}, {candidate.region}, {candidate.price_date}"
     million = candidate.usd_per_million
-    per_million = "" if million is None else f", ${million:.3g} per million items"
-    return f"about ${candidate.price_usd_per_hour:g}/h ({offer}){per_million}"
+    per_million = "" if million is None else f", {dollars(million)} per million items"
+    return f"about {dollars(candidate.price_usd_per_hour)}/h ({offer}){per_million}"

@@ -21,7 +21,7 @@ from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.hardware.systems import system_of
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.recommend.schema import SCHEMA, Constraints, DeviceCandidate, Recommendation
-from py_autodoc.recommend.words import milliseconds_text, reason
+from py_autodoc.recommend.words import milliseconds_text, rate_text, reason
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep import Axes, Sweep, SweepOptions, SweepPoint, sweep
 from py_autodoc.sweep.choose import KNEE
@@ -316,7 +316,7 @@ class _Judge:
             misses.append(f"{end}{milliseconds_text(latency)} instead of {milliseconds_text(chosen.latency)}")
         rate = found.estimated_throughput_fps or 0
         if chosen.throughput is not None and rate < chosen.throughput:
-            misses.append(f"{rate:,.3g} items/s instead of {chosen.throughput:g}")
+            misses.append(f"{rate_text(rate)} items/s instead of {rate_text(chosen.throughput)}")
         if chosen.power is not None:
             if found.power_watts is None:
                 misses.append("its power is unknown")

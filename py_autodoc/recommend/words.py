@@ -13,6 +13,7 @@ _BOUNDS = {
     "kernel_overhead": "launch-bound",
 }
 _SECOND = 1_000.0
+_THOUSAND = 1_000.0
 
 
 def reason(found: DeviceCandidate, misses: Sequence[str]) -> str:
@@ -34,6 +35,11 @@ def milliseconds_text(value: float | None) -> str:
     if value is None or value >= _SECOND:
         return units.seconds(None if value is None else value / 1e3)
     return f"{value:.3g} ms"
+
+
+def rate_text(value: float) -> str:
+    """Return items per second without an exponent: ``35.8``, ``1,357``, ``129,900``."""
+    return f"{value:,.0f}" if value >= _THOUSAND else f"{value:.4g}"
 
 
 def _memory(found: DeviceCandidate) -> str:

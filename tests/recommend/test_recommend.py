@@ -357,3 +357,12 @@ def test_several_devices_share_what_is_too_much_for_one():
     assert any(name and "DGX" in name for name in systems.values())
     none = recommend([DYNAMIC], RecommendOptions(throughput=300_000, precision=["int8"], max_devices=1))
     assert all(one.devices == 1 for one in none.candidates)
+
+
+def test_numbers_have_no_exponents():
+    from py_autodoc.cli.recommend import lines
+
+    wanted = RecommendOptions(target="cloud", throughput=300_000, precision=["fp16"])
+    text = "\n".join(lines(recommend([DYNAMIC], wanted), all_devices=True))
+    assert "e+" not in text
+    assert "items/s instead of 300,000" in text
