@@ -10,8 +10,8 @@ times in one thread, models in turn.
 
 Rivals: ``quantize_static`` after ``quant_pre_process`` with per-channel and per-tensor scales, reduced
 ranges, MinMax, Entropy and Percentile calibration; ``quantize_dynamic``; NNCF's ``quantize`` with
-``--nncf``, a Python that has it (it needs other versions than we pin). Last line of each model: SQNR of
-ours minus the best rival's, where 1 dB less counts as a miss unless ours is smaller and faster.
+``--nncf``, a Python that has it (it needs other versions than we pin). At the end of each model: SQNR of
+ours minus the best rival's. Exit status 1 if the best of ours is more than 1 dB below it.
 """
 
 from __future__ import annotations
