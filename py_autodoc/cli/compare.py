@@ -196,9 +196,9 @@ def command(
     needing["--beside"] = beside is not None
     for option in (name for name, value in needing.items() if value):
         _refuse_reports((a, b, *others), option)
+    samples = samples_at(data, preprocessing)
     if data is not None and not run:
         raise OptionError("data-without-run", "--data is the input of --run.", "Pass --run too.")
-    samples = samples_at(data, preprocessing)
     drawn = out_svg is not None or out_png is not None
     if others and drawn:
         raise OptionError("two-comparisons", "An image shows two models.", "Pass two models.")
