@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from py_autodoc.compare.run_difference import RunDifference
     from py_autodoc.compare.tags import TagChange, TagComparison
     from py_autodoc.compare.topology import Difference
+    from py_autodoc.render.output_target import Target
     from py_autodoc.report.document.report import Report
     from py_autodoc.report.pipeline.analysis import Analysis
 
@@ -181,7 +183,8 @@ def command(
     if topology and structure:
         raise OptionError("two-comparisons", "Pass --topology or --structure, not both.")
     by_bytes = topology or structure or tags
-    values: dict[str, object] = {"--weights": weights, "--out-json": out_json, "--out-md": out_md}
+    values: dict[str, object] = {"--weights": weights}
+    values |= {} if by_bytes else {"--out-json": out_json, "--out-md": out_md}
     values |= {"--eval-metrics": eval_metrics, "--baseline-precision": baseline_precision}
     values |= {"--run": run, "--data": data, "--preprocessing": preprocessing}
     values |= {"--with-plots": with_plots, "--assets-dir": assets_dir}
@@ -221,7 +224,9 @@ def command(
             return status
         if by_bytes:
             graph = "structure" if structure else "topology" if topology else ""
-            return max(status, _compare(a, b, graph, tags, as_json))
+            written = {"--out-json": (out_json, "comparison"), "--out-md": (out_md, "markdown")}
+            files = targets(written, [a, b], force)
+            return max(status, _compare(a, b, graph, tags, as_json, files))
     from py_autodoc.cli.comparing import compare, evaluations_of
 
     if as_json and out_json is None:
@@ -361,24 +366,32 @@ def _refuse_reports(paths: tuple[str, ...], option: str) -> None:
         raise OptionError("report-compared", message, "Pass models, or omit the option.")
 
 
-def _compare(a: str, b: str, graph: str, tags: bool, as_json: bool) -> int:
-    """Print the differences. Return the exit status."""
+def _compare(a: str, b: str, graph: str, tags: bool, as_json: bool, outputs: Mapping[str, Target]) -> int:
+    """Print or write the differences. Return the exit status."""
     from py_autodoc.compare.tags import compare_tags
     from py_autodoc.tags import load_tags
 
     differences, left_out = _differences(a, b, graph) if graph else (None, None)
     modules = compare_tags(load_tags(a)[1], load_tags(b)[1]) if tags else None
-    if as_json:
-        document: dict[str, object] = {}
-        if differences is not None:
-            document["topology"] = [asdict(difference) for difference in differences]
-            document["weights"] = graph == "topology" and left_out is None
-        if modules is not None:
-            document["tags"] = modules.to_dict()
+    weights = graph == "topology" and left_out is None
+    document: dict[str, object] = {}
+    if differences is not None:
+        document |= {"topology": [asdict(difference) for difference in differences], "weights": weights}
+    if modules is not None:
+        document["tags"] = modules.to_dict()
+    lines = _topology(differences, weights) if differences is not None else []
+    for option, target in outputs.items():
+        if option == "--out-json":
+            target.write(json.dumps(document) + "\n")
+            continue
+        from py_autodoc.compare.module_report import module_report
+        from py_autodoc.outputs.marks import sealed_text
+
+        names = os.path.basename(a), os.path.basename(b)
+        target.write(sealed_text(module_report(names, lines, modules), "markdown"))
+    if as_json and not outputs:
         stdout.as_json(document)
-    else:
-        weights = graph == "topology" and left_out is None
-        lines = _topology(differences, weights) if differences is not None else []
+    elif not outputs:
         stdout.lines(lines + (_tags(modules) if modules is not None else []))
     if left_out is not None:
         stderr.error(f"Weights were not compared: {left_out.message}", "Use --structure to ignore weights.")

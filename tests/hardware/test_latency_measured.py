@@ -134,7 +134,7 @@ def test_compiled():
 @pytest.mark.parametrize("model", ["mobilenetv3_large_100", "efficientnet_b0"])
 def test_depthwise_convolutions(model):
     """On two GPUs, compiled and eager, and two CPUs; the rule was fitted on one of the GPUs."""
-    several = [row for row in found() if row.model == model]
+    several = [row for row in found() if row.model == model and not row.device.startswith("raspberry")]
     assert len({row.device for row in several}) == 4
     assert len(several) == 5
     assert all(row.inside for row in several)
