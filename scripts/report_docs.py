@@ -19,6 +19,7 @@ ORDER = [
     "IdentityKnown",
     "IdentityEvidence",
     "ModelInfo",
+    "Description",
     "DatasetInfo",
     "OpsetImport",
     "GraphInfo",
