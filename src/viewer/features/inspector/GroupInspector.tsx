@@ -18,7 +18,7 @@ import {
 } from '../common/facts';
 import { MainNode, Prepared } from './PreparedBy';
 import { Tensors } from './sections/Tensors';
-import { useActivationTotal } from './sections/useActivationTotal';
+import { useActivationTotal } from './useActivationTotal';
 import { Histogram } from '../common/Histogram';
 import { useTrans } from '../../i18n/translateContext';
 

@@ -18,7 +18,7 @@ import {
   Section,
   TruncatedList
 } from '../common/facts';
-import { useActivationTotal } from './sections/useActivationTotal';
+import { useActivationTotal } from './useActivationTotal';
 import { Histogram } from '../common/Histogram';
 import { sumOf } from './sections/sumOf';
 import { useTrans } from '../../i18n/translateContext';

@@ -19,8 +19,8 @@ import { OperatorDocs } from './sections/OperatorDocs';
 import { Fact, Facts, Section, Title } from '../common/facts';
 import { Prepared } from './PreparedBy';
 import { Tensors } from './sections/Tensors';
-import { useActivationTotal } from './sections/useActivationTotal';
-import { useDetails, type DetailsState } from './sections/useDetails';
+import { useActivationTotal } from './useActivationTotal';
+import { useDetails, type DetailsState } from './useDetails';
 import { settingOf } from '../../graph/cards/cardContents';
 import { useTrans } from '../../i18n/translateContext';
 

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
-import { isAbort, problemOf } from '../../../../providers/provider';
-import type { NodeDetails, Problem } from '../../../../schema';
-import { useSession, useView } from '../../../session/sessionContext';
+import { isAbort, problemOf } from '../../../providers/provider';
+import type { NodeDetails, Problem } from '../../../schema';
+import { useSession, useView } from '../../session/sessionContext';
 
 export type DetailsState =
   | { readonly status: 'loading' }

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useDocument } from '../../../session/sessionContext';
+import { useDocument } from '../../session/sessionContext';
 
 /** Sum of the known activation bytes of all nodes. */
 export function useActivationTotal(): number {
