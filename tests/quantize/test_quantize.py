@@ -531,7 +531,7 @@ def test_weights_that_nodes_give(kind, method, tmp_path):
     found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, recipe)
     assert found.form.quantized == {"MatMul": 1}
     assert found.changes.lifted_weights == 1
-    assert found.outputs[0].error.sqnr_db > 25
+    assert found.outputs[0].error_target.sqnr_db > 25
 
 
 def test_a_model_of_paddle(tmp_path):
