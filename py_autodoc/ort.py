@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FOLDER = "session.model_external_initializers_file_folder_path"
 """Session option: the folder in which a session created from bytes finds external weights."""
+FORMAT = "session.load_model_format"
+"""Session option: the format of the file, whatever its name."""
 ENDLESS = "expansion-too-large"
 """Diagnostic of functions that call each other so often that no runtime could expand them."""
 OUT_OF_REACH = frozenset(
@@ -269,6 +271,8 @@ def open_session(
         options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     elif portable:
         options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    # It would go by the ending, and what stands for a model in another format has the name of that.
+    options.add_session_config_entry(FORMAT, "ONNX")
     for key, value in (settings or {}).items():
         options.add_session_config_entry(key, value)
     if profile:

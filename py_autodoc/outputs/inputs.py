@@ -23,6 +23,11 @@ def stands_for(path: str, original: str) -> None:
     _originals[path] = original
 
 
+def original(path: PathLike) -> str | None:
+    """Return the input that a temporary file stands for, or None for a file of its own."""
+    return _originals.get(os.fsdecode(path))
+
+
 class ReadFiles:
     """The files behind some paths. Folders include their content, models their external data.
 

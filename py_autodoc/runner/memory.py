@@ -12,7 +12,7 @@ import numpy as np
 from py_autodoc import temporary
 from py_autodoc.children import command, popen
 from py_autodoc.graph.protobuf.probe import PathLike
-from py_autodoc.ort import original_names
+from py_autodoc.ort import FORMAT, original_names
 from py_autodoc.samples import Sample
 
 _SECONDS = 600.0
@@ -38,6 +38,7 @@ feeds = {{name: arrays[f"value {{number}}"] for number, name in enumerate(names)
 options = onnxruntime.SessionOptions()
 options.log_severity_level = 4
 options.intra_op_num_threads = {threads}
+options.add_session_config_entry({format!r}, "ONNX")
 before = peak()
 session = onnxruntime.InferenceSession({path!r}, options, providers=["CPUExecutionProvider"])
 loaded = peak()
@@ -78,7 +79,9 @@ def process_memory(path: PathLike, sample: Sample, threads: int = 0) -> ProcessM
         arrays["names"] = np.array([stored.get(name, name) for name in sample], str)
         np.savez(feeds, allow_pickle=False, **arrays)
         feeds.seek(0)
-        code = _CODE.format(path=os.path.abspath(os.fspath(path)), threads=threads, parent=os.getpid())
+        code = _CODE.format(
+            path=os.path.abspath(os.fspath(path)), threads=threads, format=FORMAT, parent=os.getpid()
+        )
         with popen(command(f"exec({code!r})"), stdin=feeds, stdout=-1, stderr=-3) as child:
             try:
                 output, _ = child.communicate(timeout=_SECONDS)

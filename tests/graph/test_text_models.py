@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import random
+import sys
 from pathlib import Path
 
 import onnx
@@ -181,14 +183,30 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: "-".join(arguments[:3]))
-def test_every_command_reads_other_formats(arguments, tmp_path):
+OPENING = ("quantize", "run", "sensitivity", "verify")
+"""Commands that open a session, which must not choose the format by the file's ending."""
+
+
+def _kinds(arguments: list[str]) -> list[str]:
+    if arguments[0] in OPENING or "--run" in arguments:
+        return ["ort", "textproto"]
+    if "--topology" in arguments:
+        return ["textproto"]  # the others keep no order of attributes
+    return [("json", "textproto", "ort")[COMMANDS.index(arguments) % 3]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        pytest.param(arguments, kind, id="-".join([*arguments[:3], kind]))
+        for arguments in COMMANDS
+        for kind in _kinds(arguments)
+    ],
+)
+def test_every_command_reads_other_formats(arguments, kind, tmp_path):
     pytest.importorskip("onnxruntime")
     if arguments[0] == "to-torch":
         pytest.importorskip("torch")
-    kind = ("json", "textproto", "ort")[COMMANDS.index(arguments) % 3]
-    if "--topology" in arguments:
-        kind = "textproto"  # the others keep no order of attributes
     path = tmp_path / f"digits.{kind}"
     if kind == "ort":
         path.write_bytes(in_ort_format(DIGITS, tmp_path))
@@ -250,3 +268,31 @@ def test_readers_of_protobufs_alone_name_the_format(tmp_path):
         load(tmp_path / "m.txt")
     assert found.value.code == "not-a-model-text-format"
     assert py_autodoc.analyze(tmp_path / "m.txt").graph.num_nodes == 0
+
+
+@pytest.mark.parametrize("kind", ["ort", "textproto"])
+def test_the_size_is_that_of_the_file_that_was_given(kind, tmp_path):
+    path = tmp_path / f"digits.{kind}"
+    if kind == "ort":
+        path.write_bytes(in_ort_format(DIGITS, tmp_path))
+    else:
+        pytest.importorskip("onnxruntime")
+        path.write_text(written(kind, onnx.load(DIGITS)), encoding="utf-8")
+    size = path.stat().st_size
+    assert size != Path(DIGITS).stat().st_size
+
+    def made(*line: str) -> dict:
+        done = CliRunner().invoke(app, [*line, "--out-json", "-"])
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
+
+    assert made("compare", DIGITS, str(path))["variants"][1]["size_bytes"] == size
+    variant = made("run", str(path), "--runs", "1", "--warmup", "0")["variants"][0]
+    assert variant["file_bytes"] == size
+    if sys.platform == "linux":
+        assert variant["memory"] is not None  # the child opened the file, too
+    quantized = made("quantize", str(path), str(tmp_path / "q.onnx"), "--method", "dynamic")
+    assert quantized["bytes_before"] == size
+    limit = ["check", str(path), "--no-annotations", "--max-size"]
+    assert CliRunner().invoke(app, [*limit, str(size)]).exit_code == 0
+    assert CliRunner().invoke(app, [*limit, str(size - 1)]).exit_code == 5

@@ -50,6 +50,7 @@ from py_autodoc.identity.identify import identify
 from py_autodoc.identity.model import ModelIdentity
 from py_autodoc.identity.task_heads import with_task_heads
 from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.outputs.inputs import original
 from py_autodoc.report.pipeline.device_choice import DeviceChoice, choose_device, kernels_of
 from py_autodoc.report.pipeline.dim_bindings import Dims, resolve_dims, unresolved_dims
 from py_autodoc.report.pipeline.model_source import normalise_source, open_model
@@ -197,6 +198,18 @@ def _silent(phase: str, done: int, total: int) -> None:
     """Ignore progress."""
 
 
+def _of_file(model: Model, source: Any) -> Model:
+    """Return the model with the size of the file that was given, if a converted copy is read in its place.
+
+    The facts of what was loaded keep the size of the copy, in which weights are read.
+    """
+    given = original(source) if isinstance(source, (str, os.PathLike)) else None
+    if given is None:
+        return model
+    file = msgspec.structs.replace(model.file, bytes=os.path.getsize(given))
+    return msgspec.structs.replace(model, file=file)
+
+
 class _Pipeline:
     def __init__(self, options: Options, progress: Progress) -> None:
         self.options = options
@@ -221,7 +234,7 @@ class _Pipeline:
         sized = at_sizes(loaded, self.options.resize, self.options.bindings)
         if sized is not None:
             loaded = sized.resized.loaded
-        model = build(loaded)
+        model = _of_file(build(loaded), source)
         if sized is not None:
             bindings = sized.bindings(model, self.options.bindings)
             self.options = replace(self.options, bindings=bindings)
@@ -230,7 +243,7 @@ class _Pipeline:
             self.options = replace(self.options, batch_size=None)
         if changed is not None:
             loaded = changed.loaded
-            model = build(loaded)
+            model = _of_file(build(loaded), source)
         self._enter("shapes")
         open_types = self._guard("expressions", lambda: self._open_types(loaded, model), lambda: None)
         dims = self._dims(loaded, model, open_types)
