@@ -168,10 +168,12 @@ def _class(transformers: Any, config: Any, name: str) -> Any:
         raise InputError("bad-config", f"{name}: architectures in config.json is not a list.", "")
     if not listed:
         try:
-            return transformers.AutoModel._model_mapping[type(config)]
+            with quiet():  # imports the model's module, and that torchao
+                return transformers.AutoModel._model_mapping[type(config)]
         except KeyError:
             raise InputError("bad-config", f"{name}: config.json names no architecture.", "") from None
-    kind = getattr(transformers, str(listed[0]), None)
+    with quiet():
+        kind = getattr(transformers, str(listed[0]), None)
     if not isinstance(kind, type) or not issubclass(kind, transformers.PreTrainedModel):
         raise InputError(
             "architecture-unknown",

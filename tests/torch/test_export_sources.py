@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
 import sys
 import zipfile
 
@@ -359,3 +360,24 @@ def test_shapes_and_axes_as_text():
     assert dynamic_axes_of((), named) is None
     assert code_of(lambda: dynamic_axes_of(("seq",), named)) == "bad-dynamic"
     assert code_of(lambda: dynamic_axes_of(("y:0=b",), named)) == "dynamic-input"
+
+
+@pytest.mark.slow
+def test_what_libraries_log_when_they_are_imported_is_not_for_users(tmp_path):
+    """In a process of its own: a library logs only the first time that it is imported."""
+    from transformers import Qwen3Config
+
+    Qwen3Config(architectures=["Qwen3ForCausalLM"]).save_pretrained(tmp_path / "plain")
+    command = [
+        sys.executable,
+        "-m",
+        "py_autodoc",
+        "export",
+        str(tmp_path / "plain"),
+        str(tmp_path / "o.onnx"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "error: plain: the folder has no weights. Add --random-weights to export without weights."
+    ]
