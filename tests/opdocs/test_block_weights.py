@@ -91,10 +91,11 @@ def test_the_c_code_equals_the_vectors(bits, block, columns, points, tmp_path):
 
 
 def test_a_difference_beyond_rounding_counts(tmp_path, monkeypatch):
-    monkeypatch.setattr("py_autodoc.opdocs.replay.tolerance", lambda inputs, attributes: 1e-12)
+    # On some processors the sums are even the same: every difference counts, also none.
+    monkeypatch.setattr("py_autodoc.opdocs.replay.tolerance", lambda inputs, attributes: -1.0)
     onnx.save(blocks(8, 16, 256, True), tmp_path / "m.onnx")
     made = opdocs(tmp_path / "m.onnx", tmp_path / "out", samples=2)
-    assert 0 < made.operations[0].against_runtime.differing <= 30
+    assert made.operations[0].against_runtime.differing == 30
     assert made.operations[0].against_runtime.largest < 1e-3
 
 
