@@ -37,7 +37,7 @@ def opened(path: PathLike, kind: FileKind) -> Iterator[BinaryIO]:
         PathError: it is missing, a directory, a FIFO, a device or a socket, or must not be read.
         OptionError: it is larger than ``kind`` allows.
     """
-    with regular_file(path, "file") as (descriptor, status):
+    with regular_file(path, "file", kind.name) as (descriptor, status):
         check_size(path, status.st_size, kind)
         with os.fdopen(os.dup(descriptor), "rb") as file:
             yield file

@@ -219,10 +219,6 @@ def _run(
     data = _data(models[0], options)
     for note in data.notes if isinstance(data, TextLoader) else ():
         stderr.warning(note)
-    if options["data"] is None:
-        stderr.warning(
-            "the inputs are synthetic, so results do not show accuracy. Pass real ones with --data."
-        )
     names = _names(models)
     with ProgressLine(printable(os.path.basename(models[0])), progress) as line:
         line.update("loading", 0, 0)
@@ -236,6 +232,10 @@ def _run(
             seed=options["seed"],
             progress=lambda done, total: line.update("runs", done, total),
             **_session(options),
+        )
+    if options["data"] is None:  # not before a refusal, where there is no result
+        stderr.warning(
+            "the inputs are synthetic, so results do not show accuracy. Pass real ones with --data."
         )
     if "--out-json" in outputs:
         _write(outputs["--out-json"], comparison.to_json(pretty))

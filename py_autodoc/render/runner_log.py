@@ -35,6 +35,11 @@ def break_markers(text: str) -> str:
     return _MARKER.sub(r"\1 ", text) if "##" in text else text
 
 
+def break_colons(text: str) -> str:
+    """Break ``::`` wherever it is."""
+    return _COLONS.sub(": ", text)
+
+
 def inert_document(text: str) -> str:
     """Return a document without lines that are commands; all else is unchanged."""
     return _COMMAND.sub(r"\1 ", break_markers(text)) if "::" in text else break_markers(text)
@@ -45,7 +50,7 @@ def inert(text: str) -> str:
     text = _GROUP.sub(" ", break_markers(text))
     if "::" not in text:
         return text
-    return _COLONS.sub(": ", text) if in_ci() else _COMMAND.sub(r"\1 ", text)
+    return break_colons(text) if in_ci() else _COMMAND.sub(r"\1 ", text)
 
 
 def inert_json(text: str) -> str:

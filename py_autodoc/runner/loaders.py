@@ -23,6 +23,7 @@ from py_autodoc.samples import (
     sample_files,
     samples_in,
     stored_arrays,
+    tell_renamed,
 )
 
 _LABELS = ("labels", "label", "targets", "target", "y")
@@ -76,12 +77,14 @@ class ArrayLoader(DataLoader):
             )
         else:
             names = self._label_names(specs, labels)
-            for file in sample_files(data):
+            for number, file in enumerate(sample_files(data)):
                 left = None if most is None else most - len(self._samples)
                 if left == 0:
                     break
                 others = [name for name in names if name in stored_arrays(file)][:1]
                 _, rows = layout(file, specs, left, others)
+                if not number:
+                    tell_renamed(file, rows, specs)
                 self._add(read_arrays(file, rows), list(specs), labels, file.name)
 
     @staticmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from py_autodoc.samples.images import IMAGES, Images, image_input, images_in, read_image
 from py_autodoc.samples.noise import synthetic_samples
 from py_autodoc.samples.preprocessing import Preprocessing
-from py_autodoc.samples.read import layout, read_samples, sample_files, samples_in, split
+from py_autodoc.samples.read import layout, read_samples, sample_files, samples_in, split, tell_renamed
 from py_autodoc.samples.runnable_analysis import analysis_at_sizes, check_memory
 from py_autodoc.samples.sample_source import choose_samples
 from py_autodoc.samples.specs import InputSpec, Sample, cast_to_inputs, input_specs, sizes_in
@@ -34,4 +34,5 @@ __all__ = [
     "split",
     "stored_arrays",
     "synthetic_samples",
+    "tell_renamed",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from py_autodoc.graph.protobuf.probe import base_name
 from py_autodoc.samples.specs import InputSpec, Sample, cast_to_inputs, check_inputs
 from py_autodoc.samples.stored_arrays import Array, read_arrays, stored_arrays
 
+log = logging.getLogger("py_autodoc.samples")
 _LONGEST = 200
 MAX_FILES = 100_000
 """Maximum number of files in a folder of samples."""
@@ -74,10 +76,12 @@ def read_samples(
         InputError: a file has no such arrays; the message names file, input and shapes.
     """
     left = limit
-    for file in sample_files(path):
+    for number, file in enumerate(sample_files(path)):
         if left == 0:
             return
         count, rows = layout(file, specs, left)
+        if not number:
+            tell_renamed(file, rows, specs)
         left = None if left is None else left - min(left, count)
         yield from samples_in(read_arrays(file, rows), specs, base_name(file))
 
@@ -111,6 +115,19 @@ def layout(
             per_sample = shape[0] // count if shape and count else 0
             rows[name] = None if limit is None or not per_sample else limit * per_sample
     return count, rows
+
+
+def tell_renamed(file: Path, rows: Mapping[str, int | None], specs: Sequence[InputSpec]) -> None:
+    """Log if the only array of an archive is taken as the only input, whose name is another.
+
+    Args:
+        file: the first file of the data; a ``.npy`` has no name of an array.
+        rows: the arrays that are read, as from ``layout``.
+        specs: the inputs.
+    """
+    if file.suffix != ".npy" and len(specs) == 1 and rows and specs[0].name not in rows:
+        taken, name = next(iter(rows))[:_LONGEST], specs[0].name[:_LONGEST]
+        log.warning("%s: %s is taken as %s, the only input.", base_name(file), taken, name)
 
 
 def sample_files(path: str | os.PathLike[str]) -> list[Path]:

@@ -164,6 +164,27 @@ def test_nothing_that_lies_there_is_waited_for(place, name, option, ending):
         assert "Traceback" not in told.output
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+@pytest.mark.parametrize(
+    ("name", "option", "wanted"),
+    [
+        ("check", "--policy", "a policy file"),
+        ("check", "--baseline", "a report"),
+        ("analyze", "--thresholds", "a threshold file"),
+    ],
+)
+def test_what_the_file_was_to_be_is_said(place, name, option, wanted):
+    (place / "folder.json").mkdir()
+    os.mkfifo(place / "fifo.json")
+    for file, reason in (
+        ("fifo.json", f"is not a regular file, so it cannot be read as {wanted}."),
+        ("folder.json", f"is a directory, not {wanted}."),
+    ):
+        told = bounded(name, *ENOUGH[name], option, str(place / file))
+        assert told.exit_code == 1
+        assert f"error: {file}: {reason}" in told.stderr
+
+
 def bounded(*args):
     """Run the command here, within limits of time and memory."""
     before = resource.getrlimit(resource.RLIMIT_DATA)

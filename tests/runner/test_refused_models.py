@@ -103,4 +103,6 @@ def test_every_command_names_the_file(tmp_path, name):
     assert last.startswith("error: theirs.onnx: ONNX Runtime refuses the model: ")
     assert str(tmp_path) not in last
     assert "validate" in last
+    if command == "run":
+        assert "warning" not in done.stderr  # of inputs that no model got
     assert not (tmp_path / "out.onnx").exists()

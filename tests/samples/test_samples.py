@@ -11,6 +11,7 @@ from onnx import TensorProto, helper
 from py_autodoc import free_memory
 from py_autodoc.errors import AutodocError
 from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.runner.loaders import ArrayLoader
 from py_autodoc.samples import (
     InputSpec,
     cast_to_inputs,
@@ -294,3 +295,25 @@ def test_an_input_that_is_no_tensor_names_the_way_out():
     with pytest.raises(AutodocError, match="the input x is an optional; only tensors can be fed") as found:
         input_specs(analysis)
     assert "Export the model with tensors" in found.value.hint
+
+
+@pytest.mark.parametrize("reader", [read_samples, ArrayLoader], ids=["samples", "with labels"])
+@pytest.mark.parametrize(
+    ("arrays", "told"),
+    [
+        ({"foo": np.zeros((2, 3), np.float32)}, True),
+        ({"x": np.zeros((2, 3), np.float32)}, False),
+        ({"x": np.zeros((2, 3), np.float32), "foo": np.zeros(2)}, False),
+    ],
+)
+def test_an_array_with_another_name_is_told_once(reader, arrays, told, tmp_path, caplog):
+    for number in range(2):
+        np.savez(tmp_path / f"{number}.npz", **arrays)
+    assert len(list(reader(tmp_path, specs(("x", TensorProto.FLOAT, [1, 3]))))) == 4
+    assert caplog.messages == (["0.npz: foo is taken as x, the only input."] if told else [])
+
+
+def test_a_file_of_one_array_has_no_name_to_tell(tmp_path, caplog):
+    np.save(tmp_path / "foo.npy", np.zeros((2, 3), np.float32))
+    assert len(list(read_samples(tmp_path / "foo.npy", specs(("x", TensorProto.FLOAT, [1, 3]))))) == 2
+    assert caplog.messages == []

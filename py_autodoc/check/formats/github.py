@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from py_autodoc.check.formats.names import relative, sentence
 from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Status
-from py_autodoc.render.runner_log import break_markers
+from py_autodoc.render.runner_log import break_colons, break_markers
 from py_autodoc.render.terminal_text import printable
 
 _MAX_MESSAGE = 4000
@@ -36,7 +36,9 @@ def _outcome(file: str, outcome: CheckOutcome) -> str:
 
 
 def _command(kind: str, file: str, title: str, message: str) -> str:
-    return f"::{kind} file={_property(relative(file))},title={_property(title)}::{_data(message)}"
+    # Other runners, and people, read the line as well: its only :: are those of the command.
+    text = break_colons(_data(message))
+    return f"::{kind} file={_property(relative(file))},title={_property(title)}::{text}"
 
 
 def _data(text: str) -> str:

@@ -46,15 +46,18 @@ def base_name(path: PathLike) -> str:
 
 
 @contextmanager
-def regular_file(path: PathLike, what: str = ".onnx file") -> Iterator[tuple[int, os.stat_result]]:
+def regular_file(
+    path: PathLike, what: str = ".onnx file", kind: str = ""
+) -> Iterator[tuple[int, os.stat_result]]:
     """Open a regular file for positional reads; yield (descriptor, status).
 
     Devices, FIFOs, sockets and directories are rejected before opening and again on the open descriptor, so
-    that replacing the file in between has no effect. ``what`` is the file that was wanted, for the hint.
+    that replacing the file in between has no effect. ``what`` is the file that was wanted, for the hint, and
+    ``kind`` what it contains, for the message: "a policy file".
     """
     name = base_name(path)
     try:
-        _refuse_irregular(os.stat(path), name, what)
+        _refuse_irregular(os.stat(path), name, what, kind)
         fd = os.open(path, _FLAGS)
     except FileNotFoundError:
         raise PathError("path-missing", f"{name}: no such file.") from None
@@ -65,17 +68,19 @@ def regular_file(path: PathLike, what: str = ".onnx file") -> Iterator[tuple[int
         raise PathError("path-unreadable", f"{name}: {reason}.") from None
     try:
         status = os.fstat(fd)
-        _refuse_irregular(status, name, what)
+        _refuse_irregular(status, name, what, kind)
         yield fd, status
     finally:
         os.close(fd)
 
 
-def _refuse_irregular(status: os.stat_result, name: str, what: str) -> None:
+def _refuse_irregular(status: os.stat_result, name: str, what: str, kind: str) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise PathError("path-not-a-file", f"{name or '.'}: is a directory.", f"Pass the {what} in it.")
+        found = f"is a directory, not {kind}" if kind else "is a directory"
+        raise PathError("path-not-a-file", f"{name or '.'}: {found}.", f"Pass the {what} in it.")
     if not stat.S_ISREG(status.st_mode):
-        raise PathError("path-not-regular", f"{name}: is not a regular file.")
+        reason = f", so it cannot be read as {kind}" if kind else ""
+        raise PathError("path-not-regular", f"{name}: is not a regular file{reason}.")
 
 
 def scan_source(source: WireSource, name: str, limits: Limits) -> StructureScan:
