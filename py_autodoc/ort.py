@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -347,7 +348,10 @@ def run_session(
 
 
 def one_line(fault: BaseException, path: PathLike | None = None) -> str:
-    """Return the first line of a library's error, shortened inside, with file names instead of paths."""
+    """Return the first line of a library's error, shortened inside, with file names instead of paths.
+
+    The sizes that ONNX Runtime lists on lines of their own are part of it.
+    """
     said = str(fault)
     if path is not None:
         said = said.replace(str(path), base_name(path)).replace(f"{Path(os.fspath(path)).parent}{os.sep}", "")
@@ -355,5 +359,8 @@ def one_line(fault: BaseException, path: PathLike | None = None) -> str:
     said = _SIGNATURE.sub(" ", said)
     lines = said.strip().splitlines()
     text = lines[0].strip() if lines else type(fault).__name__
+    sizes = [*takewhile(lambda line: line.startswith("index: "), (line.strip() for line in lines[1:]))]
+    if sizes:
+        text = f"{text.rstrip(':')}: {'; '.join(sizes)}"
     # The reason is at the end.
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 3]} … {text[-2 * _LONGEST // 3 :]}"

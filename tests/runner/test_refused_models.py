@@ -91,6 +91,14 @@ def test_types_without_kernels_have_another_way_out(tmp_path):
     assert "float32" in refusal(tmp_path / "whole.onnx").hint
 
 
+def test_the_sizes_that_the_runtime_lists_are_kept(tmp_path):
+    faulty(tmp_path / "theirs.onnx")
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "theirs.onnx"), "--input-shape", "x=1x3x9x7"])
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    assert "index: 2 Got: 9 Expected: 8; index: 3 Got: 7 Expected: 8" in done.stderr
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_names_the_file(tmp_path, name):
     path = tmp_path / "theirs.onnx"
