@@ -16,6 +16,7 @@ from py_autodoc.errors import AutodocError
 from py_autodoc.opdocs import opdocs
 from py_autodoc.opdocs.tables import summary
 from py_autodoc.quantize import Recipe, quantize
+from py_autodoc.quantize.reference.block_weights import matmul_nbits
 
 pytest.importorskip("onnxruntime")
 MS = "com.microsoft"
@@ -91,12 +92,14 @@ def test_the_c_code_equals_the_vectors(bits, block, columns, points, tmp_path):
 
 
 def test_a_difference_beyond_rounding_counts(tmp_path, monkeypatch):
-    # On some processors the sums are even the same: every difference counts, also none.
-    monkeypatch.setattr("py_autodoc.opdocs.replay.tolerance", lambda inputs, attributes: -1.0)
+    def off(inputs, attributes):
+        return matmul_nbits(inputs, attributes) * np.float32(1.001)
+
+    monkeypatch.setattr("py_autodoc.opdocs.replay.matmul_nbits", off)
     onnx.save(blocks(8, 16, 256, True), tmp_path / "m.onnx")
     made = opdocs(tmp_path / "m.onnx", tmp_path / "out", samples=2)
-    assert made.operations[0].against_runtime.differing == 30
-    assert made.operations[0].against_runtime.largest < 1e-3
+    assert 0 < made.operations[0].against_runtime.differing <= 30
+    assert made.operations[0].against_runtime.largest > 0
 
 
 def test_reordered_weights_are_named(tmp_path):
