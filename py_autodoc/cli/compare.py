@@ -384,11 +384,15 @@ def _compare(a: str, b: str, graph: str, tags: bool, as_json: bool, outputs: Map
         if option == "--out-json":
             target.write(json.dumps(document) + "\n")
             continue
-        from py_autodoc.compare.module_report import module_report
+        from py_autodoc.compare.module_report import module_sections
         from py_autodoc.outputs.marks import sealed_text
+        from py_autodoc.render.markdown import render_sections
+        from py_autodoc.render.markdown_text import escape
 
         names = os.path.basename(a), os.path.basename(b)
-        target.write(sealed_text(module_report(names, lines, modules), "markdown"))
+        title = f"# {escape(' and '.join(names))}"
+        sections = render_sections(module_sections(names, lines, modules))
+        target.write(sealed_text(f"{title}\n\n{sections}", "markdown"))
     if as_json and not outputs:
         stdout.as_json(document)
     elif not outputs:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from py_autodoc.compare.tags import TagChange, TagComparison
-from py_autodoc.render.markdown import render_sections
-from py_autodoc.render.markdown_text import escape
 from py_autodoc.report.sections.section_model import (
     Block,
     Items,
@@ -22,16 +20,17 @@ from py_autodoc.units import plural
 MAX_ROWS = 500
 
 
-def module_report(names: tuple[str, str], topology: Sequence[str], modules: TagComparison | None) -> str:
-    """Return a document with what differs between two models; ``topology`` are lines about their graphs."""
+def module_sections(
+    names: tuple[str, str], topology: Sequence[str], modules: TagComparison | None
+) -> list[Section]:
+    """Return what differs between two models, in sections; ``topology`` are lines about their graphs."""
     sections = []
     if topology:
         items = Items(tuple((Name(line.strip()),) for line in topology[:MAX_ROWS]))
         sections.append(Section("topology", "Graph", (items,)))
     if modules is not None:
         sections.append(Section("modules", "Modules", tuple(_modules(names, modules))))
-    title = f"# {escape(f'{names[0]} and {names[1]}')}"
-    return f"{title}\n\n{render_sections(sections)}"
+    return sections
 
 
 def _modules(names: tuple[str, str], modules: TagComparison) -> list[Block]:
