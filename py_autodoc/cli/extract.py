@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from py_autodoc.cli import stderr, stdout
@@ -18,7 +20,9 @@ from py_autodoc.cli.options import force
     type=click.IntRange(min=0),
     help="Call number, for a module that is called several times.",
 )
-@click.option("--node", metavar="ID", type=int, multiple=True, help="Id of a node in the report. Repeatable.")
+@click.option(
+    "--node", metavar="ID|NAME", multiple=True, help="Id of a node in the report, or its name. Repeatable."
+)
 @click.option(
     "--tensor", metavar="NAME", multiple=True, help="Include the node that produces it. Repeatable."
 )
@@ -29,7 +33,7 @@ def command(
     out: str,
     tag: str | None,
     call: int | None,
-    node: tuple[int, ...],
+    node: tuple[str, ...],
     tensor: tuple[str, ...],
     as_json: bool,
     force: bool,
@@ -44,7 +48,8 @@ def command(
 
     if sum((tag is not None, bool(node), bool(tensor))) != 1:
         raise OptionError("nothing-selected", "Pass one of --tag, --node and --tensor.")
-    result = extract(model, out, tag, call=call, nodes=node or None, outputs=tensor or None, force=force)
+    nodes = [int(one) if re.fullmatch(r"-?[0-9]{1,18}", one) else one for one in node] or None
+    result = extract(model, out, tag, call=call, nodes=nodes, outputs=tensor or None, force=force)
     subgraph = result.subgraph
     if as_json:
         facts = {**subgraph.to_dict(), "files": [path.name for path in result.paths]}

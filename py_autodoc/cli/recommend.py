@@ -23,8 +23,11 @@ UNMET = 5
 """Exit status if no device meets all targets."""
 _MAX_LISTED = 10
 _TIERS = (
-    ("minimum", "Minimum (the smallest that fits the model)"),
-    ("recommended", "Recommended (the smallest that meets all targets)"),
+    ("minimum", "Minimum (the cheapest to rent that fits the model, else the one with the least power)"),
+    (
+        "recommended",
+        "Recommended (the cheapest to rent that meets all targets, else the one with the least power)",
+    ),
     ("optimal", "Optimal (the most items per second)"),
 )
 
@@ -185,14 +188,41 @@ def lines(result: Recommendation, all_devices: bool = False) -> list[str]:
         details = "; ".join(detail for detail in more if detail)
         if details:
             text.append(f"  {details}")
+    left_out = _left_out(result)
+    if left_out:
+        named = ", ".join(candidate.device for candidate in left_out[:3])
+        others = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+        text.append(f"  Estimated faster, but known to an order of magnitude only: {named}{others}")
     listed = result.candidates if all_devices else result.candidates[:_MAX_LISTED]
     if listed:
         text += ["", f"The best {len(listed)} of {len(result.candidates)} devices"]
         width = max(len(candidate.device) for candidate in listed)
         for candidate in listed:
             mark = "✓" if candidate.meets_all_targets else "·"
-            text.append(f"  {mark} {candidate.device.ljust(width)}  {candidate.reason}")
+            text.append(
+                f"  {mark} {candidate.device.ljust(width)}  {candidate.reason}{_uncertain(candidate)}"
+            )
     return text
+
+
+def _uncertain(candidate: DeviceCandidate) -> str:
+    return f" ({candidate.label})" if candidate.label not in ("estimate", "rough") else ""
+
+
+def _left_out(result: Recommendation) -> list[DeviceCandidate]:
+    """Return the faster devices that are not optimal because their times are too uncertain."""
+    from py_autodoc.recommend.run import MAGNITUDE_LABEL
+
+    best = result.optimal
+    if best is None or best.label == MAGNITUDE_LABEL:
+        return []
+    return [
+        candidate
+        for candidate in result.candidates
+        if candidate.label == MAGNITUDE_LABEL
+        and candidate.meets_all_targets >= best.meets_all_targets
+        and (candidate.estimated_throughput_fps or 0) > (best.estimated_throughput_fps or 0)
+    ]
 
 
 def _batch(candidate: DeviceCandidate) -> str:

@@ -35,6 +35,7 @@ from py_autodoc.report.schema import (
     RepeatInfo,
     ValueInfo,
 )
+from py_autodoc.units import plural
 
 MAX_WIDTH = 120
 TOP_LAYERS = 10
@@ -356,7 +357,7 @@ def _operators(report: Report, width: int) -> RenderableType:
     others = ordered[TOP_OPS:]
     if others:
         table.add_row(
-            Text(f"{len(others)} other types", style=_DIM),
+            Text(plural(len(others), "other type"), style=_DIM),
             f"{sum(row.count for row in others):,}",
             units.count(_whole_sum(row.params for row in others)),
             units.count(_known_sum(row.macs for row in others)),

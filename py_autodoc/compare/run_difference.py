@@ -40,6 +40,10 @@ class RunDifference(Wire, frozen=True, kw_only=True):
             output.relative is not None and output.relative <= ROUNDING for output in self.outputs
         )
 
+    def exceeds(self, rounding: float) -> bool:
+        """Return True if an output is known to differ by more than a share of its largest value."""
+        return any(output.relative is not None and output.relative > rounding for output in self.outputs)
+
     @property
     def source(self) -> str:
         """The input in words."""

@@ -29,6 +29,10 @@ from py_autodoc.units import UNKNOWN, plural
 
 _MAX_LOCATIONS = 3
 """Maximum number of locations named for a change."""
+_ROUNDINGS = {"fp16": 2.0**-6, "bf16": 2.0**-3}
+"""Largest relative difference, of weights or outputs, that counts as rounding: sixteen units of the last place,
+since errors add up over layers."""
+_FLOAT_ROUNDING, _QUANTIZED_ROUNDING = 1e-3, 0.25
 _TITLES = (
     (Change.INPUTS, "inputs"),
     (Change.OPERATOR, "operators"),
@@ -127,14 +131,43 @@ def relation(alignment: Alignment) -> str:
     if kinds & (Change.OPERATOR | Change.ATTRIBUTES | Change.SHAPES | Change.INPUTS):
         return ""
     if a[1] == "none" and b[1] != "none":
-        return f"The second model is the first, quantized to {b[0]} ({b[1]}){_float_layers(alignment, 1)}."
+        how = f", quantized to {b[0]} ({b[1]}){_float_layers(alignment, 1)}"
+        return _derived(alignment, ("second", "first"), how, _QUANTIZED_ROUNDING, None)
     if a[1] != "none" and b[1] == "none":
-        return f"The first model is the second, quantized to {a[0]} ({a[1]}){_float_layers(alignment, 0)}."
+        how = f", quantized to {a[0]} ({a[1]}){_float_layers(alignment, 0)}"
+        return _derived(alignment, ("first", "second"), how, _QUANTIZED_ROUNDING, None)
+    rounding = max(_ROUNDINGS.get(side[0], _FLOAT_ROUNDING) for side in (a, b))
     if a[0] != b[0]:
-        return f"The second model is the first in {b[0]} instead of {a[0]}."
+        how = f" in {b[0]} instead of {a[0]}"
+        return _derived(alignment, ("second", "first"), how, rounding, rounding)
     if Change.FUSED in kinds:
-        return "The second model is the first with fused or decomposed operators."
+        how = " with fused or decomposed operators"
+        return _derived(alignment, ("second", "first"), how, rounding, rounding)
     return ""
+
+
+def _derived(
+    alignment: Alignment, names: tuple[str, str], how: str, weights: float, outputs: float | None
+) -> str:
+    """Return how one model derives from the other; that it is the other only if weights and outputs allow it.
+
+    ``weights`` and ``outputs`` are the largest relative differences that the derivation explains; None: any.
+    """
+    details = [detail for pair in alignment.pairs for detail in pair.details]
+    distances = [detail.distance for detail in details if detail.kind is Change.WEIGHTS]
+    other_weights = any(distance is not None and distance > weights for distance in distances)
+    other_outputs = alignment.run is not None and outputs is not None and alignment.run.exceeds(outputs)
+    if alignment.weights_read and not other_weights and not other_outputs:
+        return f"The {names[0]} model is the {names[1]}{how}."
+    reasons = []
+    if other_weights:
+        reasons.append("weights differ by more than that explains")
+    elif not alignment.weights_read and not not_compared(alignment):
+        reasons.append("weights were not compared")
+    if other_outputs:
+        reasons.append("outputs differ by more than rounding")
+    because = f"; {', and '.join(reasons)}" if reasons else ""
+    return f"The {names[0]} model has the architecture of the {names[1]}{how}{because}."
 
 
 def _float_layers(alignment: Alignment, side: int) -> str:

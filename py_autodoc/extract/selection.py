@@ -79,11 +79,11 @@ def by_outputs(model: ir.Model, names: Iterable[str]) -> Selection:
     return _selection(model, chosen, f"{len(set(chosen)):,} nodes", None)
 
 
-def by_ids(model: ir.Model, ids: Iterable[int]) -> Selection:
-    """Select nodes by id. Ids are as in a report: graph by graph, outer graphs first.
+def by_ids(model: ir.Model, ids: Iterable[int | str]) -> Selection:
+    """Select nodes by id or name. Ids are as in a report: graph by graph, outer graphs first.
 
     Raises:
-        OptionError: unknown id.
+        OptionError: unknown id or name, or several nodes have the name.
     """
     graphs = [model.graph]
     nodes: list[ir.Node] = []
@@ -91,7 +91,7 @@ def by_ids(model: ir.Model, ids: Iterable[int]) -> Selection:
         for node in graph:
             nodes.append(node)
             graphs.extend(bodies(node))
-    requested = set(ids)
+    requested = {_id_of(one, nodes) if isinstance(one, str) else one for one in ids}
     if not requested:
         raise OptionError("nothing-selected", "No node is selected.", "Select the nodes to extract.")
     wrong = next((id for id in requested if not 0 <= id < len(nodes)), None)
@@ -100,6 +100,21 @@ def by_ids(model: ir.Model, ids: Iterable[int]) -> Selection:
         raise OptionError("unknown-node", f"Unknown node {wrong}.", last)
     what = "1 node" if len(requested) == 1 else f"{len(requested):,} nodes"
     return _selection(model, [nodes[id] for id in sorted(requested)], what, None)
+
+
+def _id_of(name: str, nodes: Sequence[ir.Node]) -> int:
+    """Return the id of the only node with a name."""
+    found = [id for id, node in enumerate(nodes) if node.name == name] if name else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        some = ", ".join(map(str, found[:3])) + (" …" if len(found) > 3 else "")
+        raise OptionError("ambiguous-node", f"{name}: {len(found):,} nodes have this name.", f"Ids: {some}.")
+    similar = similar_names(name, [node.name for node in nodes if node.name])
+    hint = (
+        f"Did you mean {' or '.join(similar)}?" if similar else "A report lists the ids and names of nodes."
+    )
+    raise OptionError("unknown-node", f"{name}: no such node.", hint)
 
 
 def _path(tags: Tags, target: str) -> str | None:

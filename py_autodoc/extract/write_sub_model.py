@@ -90,7 +90,7 @@ class _ExpandedModel:
         target: str | None = None,
         call: int | None = None,
         outputs: Iterable[str] | None = None,
-        nodes: Iterable[int] | None = None,
+        nodes: Iterable[int | str] | None = None,
     ) -> Selection:
         if [target, outputs, nodes].count(None) != 2:
             raise OptionError("nothing-selected", "Pass either a module or nodes to extract.")
@@ -145,7 +145,7 @@ def extract(
     *,
     call: int | None = None,
     outputs: Iterable[str] | None = None,
-    nodes: Iterable[int] | None = None,
+    nodes: Iterable[int | str] | None = None,
     limits: Limits = LIBRARY,
     force: bool = False,
 ) -> Extraction:

@@ -183,6 +183,9 @@ def find_profile(requested: str) -> Profile:
     )
 
 
+_LISTED = "Run `onnx-autodoc analyze --list-hardware` for all ids, or pass a JSON profile file."
+
+
 def _names(profile: Profile) -> tuple[str, ...]:
     """Return the names by which a device can be requested."""
     return (profile.id, profile.name.lower(), *profile.aliases)
@@ -203,13 +206,42 @@ def _nearest(key: str, packaged: Sequence[Profile]) -> str:
     inside = [
         profile.id for profile in packaged if len(key) > 1 and any(key in name for name in _names(profile))
     ]
+    short = _squeezed(key)
+    inside = inside or [
+        profile.id
+        for profile in packaged
+        if len(short) > 2 and any(short in _squeezed(name) for name in _names(profile))
+    ]
     if inside:
         return f"Choose one of {', '.join(inside)}."
+    initials = [
+        profile.id for profile in packaged if any(_abbreviates(short, name) for name in _names(profile))
+    ]
+    if initials:
+        return f"Did you mean {' or '.join(initials[:_NEAREST])}? {_LISTED}"
     names = {name: profile.id for profile in packaged for name in _names(profile)}
     close = [names[name] for name in difflib.get_close_matches(key, names, _NEAREST * 2, 0.5)]
     ids = list(dict.fromkeys(close))[:_NEAREST]
     suggestion = f"Did you mean {' or '.join(ids)}? " if ids else ""
-    return f"{suggestion}Run `onnx-autodoc analyze --list-hardware` for all ids, or pass a JSON profile file."
+    return f"{suggestion}{_LISTED}"
+
+
+def _abbreviates(key: str, name: str) -> bool:
+    """Return True if ``rpi5`` shortens ``raspberry-pi-5``: starts of all its words, the first included."""
+    words = re.findall(r"[a-z]+|[0-9]+", name.lower())
+
+    def rest(key: str, at: int) -> bool:
+        if at == len(words):
+            return not key
+        word = words[at]
+        lengths = [len(word)] if word.isdigit() else range(1, len(word) + 1)
+        return any(
+            key[:length] == word[:length] and rest(key[length:], at + 1)
+            for length in lengths
+            if length <= len(key)
+        )
+
+    return len(key) > 2 and len(words) > 1 and rest(key, 0)
 
 
 def load_profile(path: str) -> Profile:

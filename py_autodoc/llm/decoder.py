@@ -94,6 +94,16 @@ def decoder_of(analysis: Analysis) -> Decoder:
     """Return the decoder in a model. Raises: OptionError for a model that does not generate tokens."""
     name, cache = analysis.model.file.name, analysis.kv_cache
     if cache is None or cache.source == "none" or not cache.layers:
+        kinds = {block.kind for block in analysis.structure.blocks}
+        if analysis.structure.verdict.family == "state-space" or (
+            "state-space" in kinds and "attention" not in kinds
+        ):
+            raise OptionError(
+                "state-space",
+                f"{name} is a state-space model: its state does not grow with the tokens. Without a KV cache, "
+                "memory and times of serving are not planned.",
+                "Use `onnx-autodoc analyze MODEL --hardware DEVICE` for the time of one pass.",
+            )
         why = cache.reason if cache is not None else "its memory could not be analysed"
         raise OptionError(
             "no-decoder",

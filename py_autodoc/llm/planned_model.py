@@ -328,9 +328,8 @@ class PlannedModel:
         most = decode_time(self.setup, MAX_BATCH, context)
         if most is None:
             return Limit(batch=None, context=context, limited_by="", reason="the time of a step is unknown")
-        return Limit(
-            batch=None, context=context, limited_by=most.bound, reason="no batch is bound by arithmetic"
-        )
+        reason = f"no batch up to {MAX_BATCH:,} is bound by compute"
+        return Limit(batch=None, context=context, limited_by=most.bound, reason=reason)
 
 
 def _profile(hardware: str | DeviceChoice) -> Profile:

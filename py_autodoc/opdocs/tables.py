@@ -182,7 +182,7 @@ def _float_text(reference: Operations) -> str:
         return "no operator computes in float"
     kinds = Counter(operation.op_type for operation in reference.floats).most_common()
     listed = ", ".join(f"{number:,} {kind}" for kind, number in kinds[:_KINDS])
-    more = f" and {len(kinds) - _KINDS} other types" if len(kinds) > _KINDS else ""
+    more = f" and {plural(len(kinds) - _KINDS, 'other type')}" if len(kinds) > _KINDS else ""
     verb = "computes" if len(reference.floats) == 1 else "compute"
     return f"{plural(len(reference.floats), 'operator')} {verb} in float: {listed}{more}"
 

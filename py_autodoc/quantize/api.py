@@ -34,7 +34,8 @@ from py_autodoc.quantize.passed_outputs import DetachedOutputs, detach_outputs
 from py_autodoc.quantize.prepare import fit_recipe, load_float_model, modernize, prepare_model
 from py_autodoc.quantize.recipe import ALL, Recipe, complete_recipe
 from py_autodoc.quantize.search import GOALS, search, search_notes, split, weights_by_trial
-from py_autodoc.quantize.speed import SLOWER, CpuTime, cpu_time
+from py_autodoc.quantize.search_document import Search
+from py_autodoc.quantize.speed import FASTER, SLOWER, CpuTime, cpu_time
 from py_autodoc.quantize.storage import check_space, store, too_large
 from py_autodoc.quantize.written_form import WrittenForm, written_form
 from py_autodoc.samples import Images, analysis_at_sizes, check_memory, choose_samples, input_specs
@@ -122,9 +123,13 @@ def quantize(
         data, input_specs(analysis), samples, seed, (DATA_SAMPLES, SYNTHETIC_SAMPLES)
     )
 
+    tried: list[Quantization] = []
+
     def run(path: Path, one: Recipe, ranges: Sequence[Sample], held: Sequence[Sample]) -> Quantization:
         count = _Count(len(ranges), seed, True)
-        return _quantize(model, path, ranges, one, count, settings, True, (held, source), _silent)
+        made = _quantize(model, path, ranges, one, count, settings, True, (held, source), _silent)
+        tried.append(made)
+        return made
 
     def trial(done: int, total: int) -> None:
         report_progress("trying recipes", done, total)
@@ -137,8 +142,14 @@ def quantize(
         ranges, held = map(list, split(chosen))
     count = _Count(len(ranges), seed, True)
     result = _quantize(model, out, ranges, best, count, settings, force, (held, source), report_progress)
-    notes = [] if open_weights else search_notes(found)
-    return msgspec.structs.replace(result, search=found, findings=[*notes, *result.findings])
+    # Its time is that of its trial, by which it was chosen: measured again it would contradict the table.
+    of_trials = [made.cpu_time for made in tried if made.recipe == result.recipe and made.cpu_time]
+    times = of_trials[0] if of_trials else result.cpu_time
+    notes = [] if open_weights else search_notes(found, result.bytes_before)
+    tagged = settings.tags and result.tagged is not None
+    costs = _cost_notes(best, result.bytes_before, result.bytes_after, times, tagged, found)
+    findings = [*notes, *result.findings, *costs]
+    return msgspec.structs.replace(result, search=found, cpu_time=times, findings=findings)
 
 
 def _weights_are_open(recipe: Recipe) -> bool:
@@ -267,7 +278,8 @@ def _quantize(
             store(result, stage / targets_by_kind[0].path.name)
             size = sum(path.stat().st_size for path in finish(stage, targets_by_kind))
     bytes_before = analysis.model.file.bytes + analysis.model.file.external_bytes
-    findings += _cost_notes(chosen, bytes_before, size, times, settings.tags and share is not None)
+    if held is None:  # a search adds its own, which know the other recipes
+        findings += _cost_notes(chosen, bytes_before, size, times, settings.tags and share is not None)
     report_progress("done", 4, 4)
     return Quantization(
         model=name,
@@ -411,19 +423,38 @@ def _findings(
     return findings
 
 
-def _cost_notes(recipe: Recipe, before: int, after: int, times: CpuTime | None, tagged: bool) -> list[str]:
-    """Return notes on a file that is larger or slower than the float model, with the way out."""
+def _cost_notes(
+    recipe: Recipe, before: int, after: int, times: CpuTime | None, tagged: bool, found: Search | None = None
+) -> list[str]:
+    """Return notes on a file that is larger or slower than the float model, with the way out.
+
+    ``found`` is the search that chose the recipe: what it tried without success is no way out.
+    """
     notes = []
+    searched = found is not None and found.goal in GOALS
+    smaller = found is not None and any(one.close and (one.bytes or before) < before for one in found.trials)
     if after > before:
-        way = "Leave the metadata of nodes out with --no-tags, or let" if tagged else "Let"
-        notes.append(f"The file is larger than the float model. {way} --method auto --for size choose.")
+        ways = ["Leave the metadata of nodes out with --no-tags"] if tagged else []
+        ways += ["Let --method auto --for size choose"] if not searched or smaller else []
+        way = ", or ".join([*ways[:1], *(one[0].lower() + one[1:] for one in ways[1:])])
+        notes.append(f"The file is larger than the float model.{f' {way}.' if way else ''}")
     here = recipe.target in ("", current_runtime())
     if times is not None and times.speed < SLOWER and here:
         others = [one for one in ("static", "dynamic") if one != recipe.method]
+        way = (
+            f"Try --method {' or '.join(others)}, let --method auto --for latency choose, or keep the float "
+            "model."
+        )
+        if found is not None and searched:
+            faster = [one.name for one in found.trials if one.close and (one.speed or 0) > FASTER]
+            way = (
+                f"--for latency chooses among those that are faster and close: {', '.join(faster)}."
+                if faster
+                else "No recipe that is close is faster: for speed, keep the float model."
+            )
         notes.append(
             f"The file takes more CPU time than the float model: {times.quantized_ms:.3g} ms instead of "
-            f"{times.float_ms:.3g} ms in one thread. Try --method {' or '.join(others)}, let --method auto "
-            "--for latency choose, or keep the float model."
+            f"{times.float_ms:.3g} ms in one thread. {way}"
         )
     return notes
 

@@ -14,6 +14,7 @@ from py_autodoc.quantize.document import GAP_DB, Quantization
 from py_autodoc.quantize.kernels import current_runtime
 from py_autodoc.quantize.recipe import STATIC_OPS, Recipe
 from py_autodoc.quantize.search_document import Search, Trial
+from py_autodoc.quantize.speed import FASTER
 from py_autodoc.samples import Sample
 from py_autodoc.temporary import scratch
 
@@ -184,14 +185,30 @@ def _gain(trial: Trial, before: int) -> float:
     return (trial.speed or 1.0) * before / (trial.bytes or before or 1)
 
 
+def _gains(trial: Trial, goal: str, before: int) -> bool:
+    """Return True if a file is better than the float model in what the goal asks; ``before`` is its size."""
+    smaller = trial.bytes is not None and trial.bytes < before
+    elsewhere = trial.recipe.target not in ("", current_runtime())  # whose times are not measured here
+    faster = elsewhere or trial.speed is None or trial.speed > FASTER
+    return {"size": smaller, "latency": faster}.get(goal, smaller or faster)
+
+
 def _accuracy(trial: Trial) -> float:
     return math.inf if trial.sqnr_db is None else trial.sqnr_db
 
 
-def search_notes(found: Search) -> list[str]:
-    """Return a note if no recipe gives results close to those of the float model."""
+def search_notes(found: Search, before: int) -> list[str]:
+    """Return a note if no recipe is close to the float model, or none gains anything.
+
+    ``before`` is the size of the float model in bytes. A recipe gains if its file is smaller or faster.
+    """
     if any(trial.close for trial in found.trials):
-        return []
+        written = [trial for trial in found.trials if trial.bytes is not None]
+        useful = [trial for trial in written if trial.close and _gains(trial, found.goal, before)]
+        if useful:
+            return []
+        what = {"size": "smaller", "latency": "faster"}.get(found.goal, "smaller or faster")
+        return [f"No recipe that is close gives a file that is {what} than the float model: keep that one."]
     return [
         f"No recipe comes close to the float model ({CLOSE_AGREEMENT:.0%} agreement, or {CLOSE_DB:.0f} dB "
         "without classes). Rank the layers with `sensitivity`, and keep some in float with --exclude."

@@ -142,7 +142,7 @@ def _computing(limit: Limit) -> str:
     if limit.batch is not None:
         return f"{at} is bound by compute from {units.plural(limit.batch, 'sequence')}"
     if limit.limited_by:
-        return f"{at} is bound by {_BOUNDS[limit.limited_by]} at any batch"
+        return f"{at}: {limit.reason}; that one is bound by {_BOUNDS[limit.limited_by]}"
     return f"{at}: the bound is unknown ({limit.reason})"
 
 

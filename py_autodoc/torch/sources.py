@@ -54,7 +54,7 @@ def load_source(source: str, options: InputOptions) -> LoadedSource:
     if _FACTORY.fullmatch(source):
         return from_factory(source, options)
     suffixes = (*PROGRAM, *KERAS, *(suffix for group in _REFUSED for suffix in group))
-    if source.lower().endswith(suffixes) or not _HUB_ID.fullmatch(source):
+    if source.lower().endswith(suffixes) or not _HUB_ID.fullmatch(source) or _in_a_folder(source):
         raise PathError(
             "path-missing",
             f"{source}: no such file or folder.",
@@ -63,6 +63,12 @@ def load_source(source: str, options: InputOptions) -> LoadedSource:
     from py_autodoc.torch.pretrained import from_pretrained
 
     return from_pretrained(source, source, options, local=False)
+
+
+def _in_a_folder(source: str) -> bool:
+    """Return True if the part before the slash is a folder here: a mistyped path, not an id of the hub."""
+    folder = os.path.dirname(source)
+    return bool(folder) and os.path.isdir(folder)
 
 
 def need_torch() -> None:

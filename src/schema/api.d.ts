@@ -2221,7 +2221,7 @@ export interface components {
       kv_cache_bytes_per_token_per_device: number | null;
       /**
        * @description For each context, the smallest batch whose decode step is bound by arithmetic, as `decode_bottleneck`
-       *     of a point says; null with what limits every batch (`limited_by`) or a reason.
+       *     of a point says; null with what limits the largest batch tried (`limited_by`) and a reason.
        */
       compute_bound: components['schemas']['Limit'][];
       /** @description The cheapest cloud instance with at least this many devices; null without one that has a price. */

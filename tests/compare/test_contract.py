@@ -214,7 +214,7 @@ def test_a_partly_quantized_model_is_not_called_int8(tmp_path):
         model.graph.node.insert(0, node)
     onnx.save(model, tmp_path / "b.onnx")
     done = CliRunner().invoke(app, ["compare", str(tmp_path / "a.onnx"), str(tmp_path / "b.onnx")])
-    assert "quantized to int8 (1 of 2 layers) (QDQ); head stays float." in done.output.splitlines()[0]
+    assert "quantized to int8 (1 of 2 layers) (QDQ); head stays float; weights" in done.output.splitlines()[0]
     refused = CliRunner().invoke(app, ["check", str(tmp_path / "b.onnx"), "--require", "precision=int8"])
     assert refused.exit_code == 5
 

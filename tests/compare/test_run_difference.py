@@ -120,3 +120,30 @@ def test_only_a_comparison_that_runs_models_is_supervised():
     assert wanted(["compare", "a.onnx", "b.onnx", "--run"])
     assert not wanted(["compare", "a.onnx", "b.onnx"])
     assert not wanted(["analyze", "--run"])
+
+
+@pytest.mark.parametrize(
+    ("outputs", "read", "said", "unsaid"),
+    [
+        (0.32, False, "weights were not compared, and outputs differ by more than rounding", "is the first"),
+        (0.0005, False, "fp16 instead of fp32; weights were not compared.", "is the first"),
+        (0.0005, True, "The second model is the first in fp16 instead of fp32.", "not compared"),
+        (0.32, True, "outputs differ by more than rounding", "is the first"),
+    ],
+)
+def test_a_conversion_claims_only_what_was_compared(outputs, read, said, unsaid, monkeypatch):
+    from types import SimpleNamespace
+
+    from py_autodoc.compare import summary
+    from py_autodoc.compare.align import AlignmentVerdict
+    from py_autodoc.compare.run_difference import OutputDifference, RunDifference
+
+    sides = [SimpleNamespace(analysis=SimpleNamespace(stored=None, kind=kind)) for kind in ("fp32", "fp16")]
+    monkeypatch.setattr(summary, "precision", lambda analysis: (analysis.kind, "none"))
+    output = OutputDifference(left="y", right="y", largest=outputs, relative=outputs)
+    run = RunDifference(data="x", outputs=[output], only_left=[], only_right=[])
+    same = AlignmentVerdict.SAME
+    alignment = SimpleNamespace(verdict=same, same=False, sides=sides, pairs=(), weights_read=read, run=run)
+    text = summary.relation(alignment)
+    assert said in text
+    assert unsaid not in text

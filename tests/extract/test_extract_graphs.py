@@ -270,3 +270,29 @@ def test_the_target_may_come_third(saved) -> None:
     assert extract_module_subgraph(proto, target="one") == expected
     with pytest.raises(OptionError, match="target is missing"):
         extract_module_subgraph(proto, {"nodes": {}})
+
+
+def test_nodes_by_name(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from py_autodoc.cli.app import app
+
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"], name="/act/Relu"),
+        helper.make_node("Relu", ["a"], ["b"], name="twice"),
+        helper.make_node("Relu", ["b"], ["y"], name="twice"),
+    ]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 2]) for name in ("x", "y")]
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", values[:1], values[1:])), tmp_path / "m.onnx")
+
+    def run(node: str):
+        arguments = ["extract", str(tmp_path / "m.onnx"), str(tmp_path / "o.onnx"), "--node", node, "--force"]
+        return CliRunner().invoke(app, arguments)
+
+    assert run("/act/Relu").exit_code == 0
+    assert [node.name for node in onnx.load(tmp_path / "o.onnx").graph.node] == ["/act/Relu"]
+    assert run("2").exit_code == 0
+    for name, said in (("twice", "Ids: 1, 2."), ("/act/Relo", "Did you mean /act/Relu?"), ("-1", "-1")):
+        refused = run(name)
+        assert refused.exit_code == 1
+        assert said in refused.output

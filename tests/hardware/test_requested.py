@@ -51,3 +51,16 @@ def test_other_names_are_as_before(machine):
     assert requested.requested_profile("t4").id == "t4"
     with pytest.raises(OptionError, match="Unknown hardware profile"):
         requested.requested_profile("autos")
+
+
+@pytest.mark.parametrize(
+    ("short", "device"),
+    [("rpi5", "raspberry-pi-5"), ("pi5", "raspberry-pi-5"), ("orinnano", "jetson-orin-nano-8gb")],
+)
+def test_abbreviations_are_suggested(short, device):
+    from py_autodoc.hardware.profile import find_profile
+
+    with pytest.raises(OptionError) as fault:
+        find_profile(short)
+    assert device in fault.value.hint
+    assert "mi50" not in fault.value.hint

@@ -48,7 +48,41 @@ def test_without_a_close_one_the_most_accurate_is_chosen():
     assert choose([trial("none", failed="no")], "size", 100) is None
     assert choose([trial("equal", None), trial("b")], "accuracy", 100).name == "equal"
     found = Search(goal="size", held_back=4, trials=far, chosen="b")
-    assert "No recipe comes close" in search_notes(found)[0]
+    assert "No recipe comes close" in search_notes(found, 100)[0]
+
+
+@pytest.mark.parametrize(
+    ("goal", "size", "speed", "said"),
+    [
+        ("balanced", 120, 1.0, "smaller or faster"), ("balanced", 80, 0.5, ""), ("balanced", 120, 2.0, ""),
+        ("balanced", 120, None, ""), ("size", 120, 2.0, "smaller"), ("size", 80, 0.5, ""),
+        ("latency", 80, 0.9, "faster"), ("latency", 120, 1.2, ""),
+    ],
+)  # fmt: skip
+def test_without_a_gain_the_float_model_is_advised(goal, size, speed, said):
+    tried = [trial("a", size=size, speed=speed), trial("far", size=1, speed=9.0, close=False)]
+    notes = search_notes(Search(goal=goal, held_back=4, trials=tried, chosen="a"), 100)
+    assert [f"a file that is {said} than the float model: keep" in note for note in notes] == [True] * bool(
+        said
+    )
+
+
+def test_a_search_has_one_time_per_recipe_and_advises_nothing_that_failed(tmp_path, monkeypatch):
+    """Every measurement differs; the chosen file is not measured again, and no method tried in vain is named."""
+    clock = iter(range(1, 100))
+    monkeypatch.setattr(
+        "py_autodoc.quantize.api.cpu_time",
+        lambda *args: CpuTime(float_ms=1.0, quantized_ms=2.0 + next(clock) / 10),
+    )
+    from py_autodoc.quantize.kernels import current_runtime
+
+    recipe = Recipe(method="auto", target=current_runtime())
+    found = quantize(DIGITS, tmp_path / "q.onnx", DATA, recipe, samples=8, goal="size")
+    chosen = next(one for one in found.search.trials if one.name == found.search.chosen)
+    assert found.cpu_time.speed == chosen.speed
+    slower = next(one for one in found.findings if "more CPU time" in one)
+    assert "keep the float model" in slower
+    assert "Try --method" not in slower
 
 
 @pytest.mark.parametrize("target", ["cpu-vnni", "cpu-avx2", "cpu-arm", "tensorrt"])

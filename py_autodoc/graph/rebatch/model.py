@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 BLOCKED = "rebatch-blocked"
 """Code of the error that names the node that would mix items."""
+EXPORT_AGAIN = "Export the model again with this batch, or with a symbolic first dimension."
+"""The way out of a refusal that knows no other."""
 MAX_ADVICE = 4
 """Inputs that are tried as shared inputs for the hint of a refusal."""
 MAX_NODES = 50_000
@@ -157,5 +159,5 @@ class RebatchBlocked(InputError):
     """The batch of a model cannot be changed: a node would mix items, or has no rule."""
 
     def __init__(self, name: str, refusal: BatchRefusal) -> None:
-        super().__init__(BLOCKED, f"{name}: {refusal.message}", refusal.hint)
+        super().__init__(BLOCKED, f"{name}: {refusal.message}", refusal.hint or EXPORT_AGAIN)
         self.refusal = refusal

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from py_autodoc.graph.loading.load import LoadedModel
 
 BLOCKED = "resize-blocked"
+EXPORT_AGAIN = "Export the model again at this size, or with symbolic dimensions."
+"""The way out of a refusal that knows no other."""
 """Code of the error that names the node that does not support the requested dimensions."""
 MAX_NODES = 50_000
 """Larger graphs are not followed."""
@@ -31,7 +33,7 @@ class ResizeBlocked(InputError):
     """A model cannot have other dimensions: a node depends on those of the file, or has no rule."""
 
     def __init__(self, name: str, refusal: BatchRefusal) -> None:
-        super().__init__(BLOCKED, f"{name}: {refusal.message}", refusal.hint)
+        super().__init__(BLOCKED, f"{name}: {refusal.message}", refusal.hint or EXPORT_AGAIN)
         self.refusal = refusal
 
 

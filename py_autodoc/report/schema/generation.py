@@ -161,7 +161,7 @@ class Plan(Wire, frozen=True, kw_only=True):
     """If there are more devices than key-value heads, each head is stored several times."""
     compute_bound: list[Limit]
     """For each context, the smallest batch whose decode step is bound by arithmetic, as ``decode_bottleneck``
-    of a point says; null with what limits every batch (``limited_by``) or a reason."""
+    of a point says; null with what limits the largest batch tried (``limited_by``) and a reason."""
     instance: str | None
     """The cheapest cloud instance with at least this many devices; null without one that has a price."""
     instance_devices: int | None
