@@ -30,8 +30,8 @@ from py_autodoc.units import UNKNOWN, plural
 _MAX_LOCATIONS = 3
 """Maximum number of locations named for a change."""
 _ROUNDINGS = {"fp16": 2.0**-6, "bf16": 2.0**-3}
-"""Largest relative difference, of weights or outputs, that counts as rounding: sixteen units of the last place,
-since errors add up over layers."""
+"""Largest relative difference, of weights or outputs, that counts as rounding: sixteen units in the last
+place, since errors add up over layers."""
 _FLOAT_ROUNDING, _QUANTIZED_ROUNDING = 1e-3, 0.25
 _TITLES = (
     (Change.INPUTS, "inputs"),

@@ -99,8 +99,8 @@ def decoder_of(analysis: Analysis) -> Decoder:
             "state-space" in kinds and "attention" not in kinds
         ):
             raise OptionError(
-                "state-space",
-                f"{name} is a state-space model: its state does not grow with the tokens. Without a KV cache, "
+                "no-decoder",
+                f"{name} is a state-space model: its state does not grow with the tokens. Without a cache, "
                 "memory and times of serving are not planned.",
                 "Use `onnx-autodoc analyze MODEL --hardware DEVICE` for the time of one pass.",
             )

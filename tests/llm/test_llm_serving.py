@@ -182,3 +182,18 @@ def test_formulas_are_for_every_point_of_a_large_file(monkeypatch):
     found = ServingGrid(run_analysis(GPT2, Options(assume=True))).on(packaged("l4")).plans[0]
     assert len(found.points) == len(BATCHES) * 3
     assert {one.prefill_method for one in found.points} == {"formula"}
+
+
+def test_a_state_space_model_is_said_to_be_one():
+    """Not that it is no language model: it generates text, without a cache that grows."""
+    from types import SimpleNamespace
+
+    from py_autodoc.llm.decoder import decoder_of
+
+    structure = SimpleNamespace(blocks=(), verdict=SimpleNamespace(family="state-space"))
+    model = SimpleNamespace(file=SimpleNamespace(name="m.onnx"))
+    other = SimpleNamespace(model=model, kv_cache=None, structure=structure)
+    with pytest.raises(InputError) as fault:
+        decoder_of(other)
+    assert fault.value.code == "no-decoder"
+    assert "m.onnx is a state-space model" in str(fault.value)

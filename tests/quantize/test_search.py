@@ -68,7 +68,7 @@ def test_without_a_gain_the_float_model_is_advised(goal, size, speed, said):
 
 
 def test_a_search_has_one_time_per_recipe_and_advises_nothing_that_failed(tmp_path, monkeypatch):
-    """Every measurement differs; the chosen file is not measured again, and no method tried in vain is named."""
+    """The chosen file is not measured again, and no method tried in vain is named."""
     clock = iter(range(1, 100))
     monkeypatch.setattr(
         "py_autodoc.quantize.api.cpu_time",

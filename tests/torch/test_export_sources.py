@@ -286,6 +286,19 @@ def test_sources_that_are_none(nets, source, code):
     assert code_of(lambda: load(source)) == code
 
 
+def test_a_mistyped_path_in_a_folder_is_not_asked_of_the_hub(tmp_path, monkeypatch):
+    def hub(*_args, **_options):
+        raise AssertionError("the hub was asked")
+
+    monkeypatch.setattr("py_autodoc.torch.pretrained.from_pretrained", hub)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models").mkdir()
+    for source in ("models/nothing", "./nothing", "/nowhere/nothing", "a/b/c", "../nothing"):
+        assert code_of(lambda source=source: load(source)) == "path-missing"
+    with pytest.raises(AssertionError, match="the hub was asked"):
+        load("nobody/nothing")
+
+
 def test_options_of_other_sources(nets):
     for option in ({"batch": 2}, {"sequence": 2}, {"text": "a"}, {"random_weights": True}):
         assert code_of(lambda option=option: load("my_nets:pair", **option)) == "option-for-transformers"
