@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from py_autodoc.bounded import TooMuch, check_json
-from py_autodoc.check.figures import unknown_costs
 from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Fault, Status
 from py_autodoc.check.policy import Policy
 from py_autodoc.check.rules.baseline import (
@@ -32,8 +31,9 @@ from py_autodoc.errors import AutodocError, OptionError, OutputError
 from py_autodoc.findings.thresholds import settings
 from py_autodoc.limits import REPORT_FILE, Bounds
 from py_autodoc.option_files import read_bytes, shown_name
+from py_autodoc.report.builders.runnable_section import runnable
 from py_autodoc.report.document.report import Report
-from py_autodoc.report.encode.labels import sentence_start, shorten_middle
+from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.report.pipeline.device_choice import choose_device
 
@@ -157,10 +157,11 @@ def check(source: Any, policy: Policy) -> CheckResult:
 
 
 def _analysis_outcomes(subject: CheckSubject) -> list[CheckOutcome]:
-    """Return outcomes for any model: fails if it cannot run, unknown if its analysis is incomplete."""
+    """Return outcomes for any model: failed if it cannot run, unknown if its analysis is incomplete."""
     analysis = subject.analysis
-    if analysis.contradiction is not None:
-        message = f"{sentence_start(unknown_costs(analysis))}."
+    verdict = runnable(analysis)
+    if verdict.verdict == "no":
+        message = f"The model cannot run: {verdict.reason}."
         return [CheckOutcome("runnable", "The model can run", Status.FAILED, message)]
     if analysis.partial:
         stages = [

@@ -100,6 +100,18 @@ def branching_to(kind) -> bytes:
     return model([choose], (), [value("x", 1, 4), value("c", kind=TensorProto.BOOL)])
 
 
+half = numpy_helper.from_array(np.ones((4, 4), np.float16), "w")
+half_row = numpy_helper.from_array(np.ones((1, 4), np.float16), "half")
+cast = node("Cast", ["x"], ["i"], to=INT64)
+small = numpy_helper.from_array(np.array(1, np.float64), "small")
+choice = node(
+    "If",
+    ["f"],
+    ["y"],
+    then_branch=helper.make_graph([node("Neg", ["x"], ["t"])], "then", [], [value("t", None)]),
+    else_branch=helper.make_graph([node("Abs", ["x"], ["e"])], "else", [], [value("e", None)]),
+)
+
 FILES: dict[str, bytes] = {
     "raw-short": product(stored(raw_data=bytes(12))),
     "raw-long": product(stored(raw_data=bytes(6400))),
@@ -173,6 +185,15 @@ FILES: dict[str, bytes] = {
     "declares-float-in-branch": branching_to(FLOAT),
     **{f"{op}-by-{part}": dividing(op, kind, part) for op, kind, part in DIVISIONS},
     "zero-in-branch": branching(node("Div", ["k", "zeros"], ["t"]), "t", weights=[ints, zeros]),
+    "operand-int64": model([cast, node("Sigmoid", ["i"], ["y"])]),
+    "operands-differ": product(half),
+    "operands-differ-optional": model([node("Clip", ["x", "", "small"], ["y"])], [small]),
+    "operands-differ-variadic": model([node("Concat", ["x", "x", "half"], ["y"], axis=0)], [half_row]),
+    "operand-of-another-variable": model([node("Gather", ["x", "k"], ["y"], axis=1)], [ones]),
+    "operand-in-branch": branching(node("MatMul", ["x", "w"], ["t"]), "t", inner=[half]),
+    "operand-in-function": calling(node("Not", ["a"], ["b"])),
+    "operand-too-new": model([cast, node("Relu", ["i"], ["y"])], opsets=(("", 13),)),
+    "condition-float": model([choice], (), [value("x", 1, 4), value("f")]),
     "sound": product(good),
 }  # fmt: skip
 
@@ -237,8 +258,8 @@ def _flags(data: bytes) -> dict[str, np.ndarray]:
     return {"c": np.array(True)} if "c" in names else {}
 
 
-BIG = {"chain-300k", "concat-20000", "billion-laughs", "matmul-1e7", "if-20", "if-30"}
-"""Too large for this test; or a condition that is no bool: a fault of types, which are not checked."""
+BIG = {"chain-300k", "concat-20000", "billion-laughs", "matmul-1e7"}
+"""Too large for this test."""
 
 
 @linux
@@ -265,6 +286,15 @@ def test_require_runs(tmp_path, name):
         errors = [line for line in refused.stderr.splitlines() if line.startswith("error: ")]
         assert len(errors) == 1
         assert "m.onnx: " in errors[0]
+
+
+@pytest.mark.parametrize("name", ["attribute-missing", "operand-int64", "raw-long", "condition-float"])
+@pytest.mark.parametrize("limit", ["--max-macs", "--max-params", "--max-size"])
+def test_a_file_that_no_runtime_accepts_passes_no_limit(tmp_path, name, limit):
+    (tmp_path / "m.onnx").write_bytes(FILES[name])
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "m.onnx"), limit, "1G"])
+    assert done.exit_code == 5
+    assert "runnable: The model cannot run: " in done.stdout
 
 
 def test_the_totals_of_a_refused_file_are_known(tmp_path):

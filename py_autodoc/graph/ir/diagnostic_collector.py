@@ -30,6 +30,7 @@ SEVERITY: Mapping[str, str] = {
     "negative-dim": "warning",
     "no-outputs": "error",
     "non-utf8-name": "warning",
+    "operand-type": "error",
     "opset-duplicate": "warning",
     "opset-missing": "warning",
     "opset-unknown": "error",

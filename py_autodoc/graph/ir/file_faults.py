@@ -94,6 +94,7 @@ FAULTS: Mapping[str, tuple[Acceptance, Callable[[Model, Diagnostic], bool]]] = {
     "ir-unknown": (Acceptance.NONE, _always),
     "negative-dim": (Acceptance.NONE, _read),
     "no-outputs": (Acceptance.NONE, _always),
+    "operand-type": (Acceptance.NONE, _always),
     "opset-missing": (Acceptance.SOME, _always),
     "opset-unknown": (Acceptance.NONE, _always),
     "shadowed-name": (Acceptance.NONE, _always),

@@ -13,6 +13,7 @@ from py_autodoc.graph.ir.gc_pause import gc_paused
 from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, Shape, TensorKind, TypeTable
 from py_autodoc.graph.protobuf.tensor_protos import KNOWN_TYPES
 from py_autodoc.graph.shapes.engine import Engine, seed
+from py_autodoc.graph.shapes.operand_types import mistyped_operands
 from py_autodoc.graph.shapes.shape_context import (
     Assumptions,
     Element,
@@ -51,7 +52,9 @@ def infer(
     new_diagnostics = [d for d in state.diagnostics if (d.code, d.node) not in reported]
     if not (bindings or input_shapes) and fault is None:
         new_diagnostics += _lying_declarations(model, state.shapes)
-    new_diagnostics += _contradicted_types(model, state.dtypes)
+    mistyped, doubtful = mistyped_operands(model, state.dtypes)
+    new_diagnostics += mistyped
+    new_diagnostics += _contradicted_types(model, state.dtypes, doubtful)
     return TypeTable(
         dtypes=state.dtypes,
         shapes=[_original_names(s, names) for s in state.shapes],
@@ -170,16 +173,17 @@ def _lying_declarations(model: Model, shapes: Sequence[Shape | None]) -> list[Di
     return [Diagnostic("declared-shape", "warning", message, first.name, first.producer, first.id)]
 
 
-def _contradicted_types(model: Model, dtypes: Sequence[int]) -> list[Diagnostic]:
+def _contradicted_types(model: Model, dtypes: Sequence[int], doubtful: set[int]) -> list[Diagnostic]:
     """Return one diagnostic if the file declares element types of results that its nodes do not compute.
 
-    Unlike for shapes, runtimes refuse such a file.
+    Unlike for shapes, runtimes refuse such a file. The types of ``doubtful`` tensors are not known.
     """
     differing = [
         tensor
         for tensor in model.tensors
         if tensor.kind is TensorKind.ACTIVATION
         and tensor.container == "tensor"
+        and tensor.id not in doubtful
         and {tensor.dtype, dtypes[tensor.id]} <= KNOWN_TYPES
         and tensor.dtype != dtypes[tensor.id]
     ]
