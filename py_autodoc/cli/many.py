@@ -44,7 +44,7 @@ DEVICE_COLUMNS = (
     "device", "device_name", "device_precision", "runtime", "batch_size", "estimated_latency_ms",
     "latency_low_ms", "latency_high_ms", "label", "theoretical_latency_ms", "compute_utilization_estimate",
     "bottleneck", "kernels", "unknown_kernels", "vram_required_bytes", "vram_bytes", "fits_in_vram",
-    "latency_reason",
+    "usd_per_hour", "price_source", "usd_per_million_inferences", "latency_reason",
 )  # fmt: skip
 """Further columns with a device."""
 

@@ -1,9 +1,9 @@
-"""The fixed front end of audio models: windows, Fourier bases and mel filters before a logarithm."""
+"""The fixed front end of audio models: mel filters between a spectrum and its logarithm."""
 
 from __future__ import annotations
 
 from py_autodoc.costs.weight_slots import VIEWS
-from py_autodoc.graph.ir.model import Model, TensorKind
+from py_autodoc.graph.ir.model import Model, Node, TensorKind
 
 _FOURIER = frozenset({"DFT", "STFT"})
 _SQUARES = frozenset({"Pow", "Abs", "ReduceSumSquare", "ReduceL2"}) | _FOURIER
@@ -21,31 +21,51 @@ _MAX_PRODUCTS = 4
 
 
 def front_end(model: Model) -> frozenset[int]:
-    """Return the nodes between an input of floats and the logarithm of its power in bands.
+    """Return the nodes between the power of a spectrum of inputs and its logarithm.
 
-    Nothing there is trained, though its filters are constants of products like the weights of a layer.
+    Filters there are not trained, though they are constants of products like the weights of a layer. A
+    Fourier basis in a convolution of the samples may be: that of DNSMOS was, from where it started.
     """
     found: set[int] = set()
     for node in model.nodes:
-        if node.op_type == "Log" and not node.domain and node.graph == 0 and node.id not in found:
-            found |= _before(model, node.id)
+        is_log = node.op_type == "Log" and not node.domain and node.graph == 0
+        if is_log and node.id not in found and _is_spectrum(model, node.id):
+            found |= _bands(model, node.id)
     return frozenset(found)
 
 
-def _before(model: Model, log: int) -> set[int]:
-    """Return what is between inputs and a logarithm; empty if it is more than a spectrum."""
+def _bands(model: Model, log: int) -> set[int]:
+    """Return the nodes before a logarithm that the squares of a spectrum reach."""
+    stack, seen = [log], {log}
+    while stack:
+        node = model.nodes[stack.pop()]
+        if _is_square(node):
+            continue
+        for tensor in node.inputs:
+            producer = model.tensors[tensor].producer if tensor >= 0 else -1
+            if producer >= 0 and producer not in seen:
+                seen.add(producer)
+                stack.append(producer)
+    return seen
+
+
+def _is_square(node: Node) -> bool:
+    return node.op_type in _SQUARES or (node.op_type == "Mul" and len(set(node.inputs)) == 1)
+
+
+def _is_spectrum(model: Model, log: int) -> bool:
+    """Return whether a logarithm is that of a spectrum of an input, and nothing else is before it."""
     stack, seen = [log], {log}
     squares = products = 0
     reads_input = False
     while stack:
         node = model.nodes[stack.pop()]
         if node.id != log and (node.domain or node.op_type not in _PASSED):
-            return set()
-        same = node.op_type == "Mul" and len(set(node.inputs)) == 1
-        squares += node.op_type in _SQUARES or same
+            return False
+        squares += _is_square(node)
         products += node.op_type in _PRODUCTS
         if len(seen) > _MAX_NODES or products > _MAX_PRODUCTS:
-            return set()
+            return False
         for tensor in node.inputs:
             if tensor < 0:
                 continue
@@ -59,4 +79,4 @@ def _before(model: Model, log: int) -> set[int]:
                 continue
             seen.add(producer)
             stack.append(producer)
-    return seen if squares and products and reads_input else set()
+    return bool(squares and products and reads_input)

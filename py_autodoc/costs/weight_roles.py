@@ -9,7 +9,7 @@ slots, so the tensor that the constant meets decides:
 * against positions or indices (integers), or against an image input, it is a table;
 * on attention scores (a product of two activations) it is a mask, unless it has a size for each head;
 * two products with constants that are added are a rotation (cosines and sines);
-* a product on the way from samples to the logarithm of their spectrum is fixed (``front_end``): a table;
+* a product between a spectrum and its logarithm is fixed (``front_end``): a table;
 * one number on the products of two embeddings, past all layers, is a temperature or offset, and trained;
 * one that nothing trained follows, past the last layer, is a grid (anchors, strides) unless it is a bias;
 * everything else is trained: biases, scales, learned positions.

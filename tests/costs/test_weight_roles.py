@@ -431,8 +431,8 @@ def spectrum(how: str, last: str = "Log", between: str = "") -> ParamTable:
 @pytest.mark.parametrize("how", ["convolution", "STFT"])
 def test_filters_of_a_spectrum_are_tables(how):
     table = spectrum(how)
-    assert table.total == 16
-    assert table.other_constants["tables"] == (36 if how == "STFT" else 36 + 2 * 9 * 16)
+    assert table.total == 16 + (0 if how == "STFT" else 2 * 9 * 16)  # a basis may be trained
+    assert table.other_constants["tables"] == 36
 
 
 @pytest.mark.parametrize("how", ["convolution", "STFT"])
