@@ -122,8 +122,10 @@ def _open_branches(
     for number, counted in branch_runs.items():
         node = model.nodes[number]
         others = [body for _, body in node.subgraphs if body != counted]
+        if counted < 0 or len(others) != 1:
+            continue
         condition = facts.value(node.inputs[0]) if node.inputs else None
-        if condition is not None or len(others) != 1 or counted < 0:
+        if condition is not None:
             continue
         (flops, macs, _), (least_flops, least_macs, _) = totals[counted], totals[others[0]]
         if (flops, macs) == (least_flops, least_macs):

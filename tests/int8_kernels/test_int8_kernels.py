@@ -125,7 +125,7 @@ def test_verify_names_saturation_as_the_cause(name, files, monkeypatch):
     found = verify(files / f"{name}.onnx", DIGITS, DATA, tolerance=0.03 if saturates() else 1e-4)
     text = "\n".join(verification_lines(found))
     assert "can saturate on this processor" in text
-    assert "as cpu-vnni computes (exact int8 sums): relative error" in text.lower()
+    assert "as cpu-vnni computes (exact int8 sums)" in text.lower()
     assert found.first_exact is not None
     if saturates():
         assert found.saturation_is_the_cause
