@@ -209,5 +209,5 @@ def test_a_killed_measurement_leaves_no_sample(tmp_path):
 def test_the_child_of_a_measurement_ends_with_it():
     from py_autodoc.runner import memory
 
-    code = memory._CODE.format(path="", threads=0, parent=7)
+    code = memory._CODE.format(path="", threads=0, format="", parent=7)
     assert code.index("die_with_parent(7)") < code.index("onnxruntime")

@@ -287,10 +287,12 @@ def test_sources_that_are_none(nets, source, code):
 
 
 def test_a_mistyped_path_in_a_folder_is_not_asked_of_the_hub(tmp_path, monkeypatch):
+    from py_autodoc.torch import pretrained
+
     def hub(*_args, **_options):
         raise AssertionError("the hub was asked")
 
-    monkeypatch.setattr("py_autodoc.torch.pretrained.from_pretrained", hub)
+    monkeypatch.setattr(pretrained, "from_pretrained", hub)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").mkdir()
     for source in ("models/nothing", "./nothing", "/nowhere/nothing", "a/b/c", "../nothing"):
