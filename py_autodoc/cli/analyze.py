@@ -257,7 +257,7 @@ def _run(request: _AnalyzeRequest) -> int:
 
 @dataclass(frozen=True)
 class _Stated:
-    """What options say about a model beside its file, read before the analysis."""
+    """Facts about a model that its file lacks: card, requirements and price, read before the analysis."""
 
     card: CardFacts | None
     requirements: SystemRequirements | None

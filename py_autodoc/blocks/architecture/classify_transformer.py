@@ -163,7 +163,7 @@ def _single(
         if known_words or not _streams(attention, inventory, vocabulary):
             return "transformer-decoder", 0.9, lines
         evidence = (
-            "chunks of features, whose positions see each other, beside cached ones: a streaming encoder"
+            "a streaming encoder: attention is not causal within a chunk, and earlier chunks are cached"
         )
         return "transformer-encoder", 0.8, [*lines, evidence]
     if any(causal) and not decodes and None not in causal:

@@ -125,7 +125,7 @@ def _part_reach(flow: DataflowGraph, axes: MaskAxes) -> _Reach | None:
 
 
 def _of_threshold(distance: int | None) -> _Reach:
-    """Return what is seen of the distances below ``distance`` and of those from it on: the side with 0."""
+    """Return the visible distances: below ``distance``, or from it on, whichever side has 0."""
     if distance is None:
         return _Reach()
     return _Reach(low=distance) if distance <= 0 else _Reach(high=distance - 1)
